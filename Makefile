@@ -1,0 +1,81 @@
+# make demo | test | check | bench | build | clean: each does the set-up that it needs.
+PYTHON ?= python3
+VENV := .venv
+BUILD := build
+JOBS ?= $(shell nproc)
+BIN := $(VENV)/bin
+
+export MANYNODE_BUILD_DIR := $(abspath $(BUILD))
+# Threads of numerical libraries would fight the MPI ranks for cores.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help demo test check bench build setup setup-run setup-test docs format clean
+
+help:
+	@echo "make demo    set up, build, run the demo experiment (configs/demo.yaml), print where its report is"
+	@echo "make test    set up, build, run every check and test"
+	@echo "make check   formatters, linters, types, generated files"
+	@echo "make bench   measure the figures of benchmarks/ (NAME=... for one)"
+	@echo "make build   the native part only"
+	@echo "make docs    generate the default experiment, the JSON schema and the reference page anew"
+	@echo "make format  rewrite sources as the formatters want them"
+
+demo: setup-run build
+	$(BIN)/manynode run configs/demo.yaml --cores $(JOBS)
+
+test: setup-test build check
+	tests/run.sh "$(BIN)" "$(BUILD)"
+
+check: setup-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/snakefmt --check Snakefile $$(git ls-files "*.smk")
+	$(BIN)/snakemake --lint --configfile configs/demo.yaml
+	git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs $(BIN)/clang-format --dry-run --Werror
+	$(BIN)/manynode config generate --check
+
+bench: setup-test build
+	$(BIN)/python benchmarks/run.py $(if $(NAME),--name $(NAME))
+
+setup: setup-test build
+
+setup-run: $(VENV)/.installed-run
+	./setup.sh run
+
+setup-test: $(VENV)/.installed-test
+	./setup.sh run test
+
+# System packages come first: the venv module is one of them.
+$(VENV)/bin/python:
+	./setup.sh run
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or later is needed; PYTHON=... names another"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed-run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $(VENV)/.installed-run $@
+
+build: $(VENV)/bin/python
+	cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@grep -h 'left out' $(BUILD).log || true
+	cmake --build $(BUILD) -j $(JOBS) >> $(BUILD).log 2>&1 || { tail -n 60 $(BUILD).log; exit 1; }
+
+docs: setup-test
+	$(BIN)/manynode config generate
+
+format: setup-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile $$(git ls-files "*.smk")
+	git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs $(BIN)/clang-format -i
+
+clean:
+	rm -rf $(BUILD) $(BUILD).log build-sanitize results .snakemake

@@ -1,0 +1,6 @@
+"""What the phases share: command line, configuration, units, seeds, tables, provenance, processes, report.
+
+This package imports no phase; the phases meet only in files whose schemas are described in ``docs/design.md``.
+"""
+
+__version__ = "0.1.0"

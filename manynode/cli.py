@@ -1,0 +1,180 @@
+"""The command line. Subcommands of the phases are found through entry points: this package imports no phase."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from manynode import __version__
+from manynode.errors import EXIT_USAGE, ManynodeError
+
+app = typer.Typer(
+    name="manynode",
+    help="Projects how fast an MPI application will run on a cluster that does not exist yet, and how sure that is.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+config_app = typer.Typer(help="Experiment files: check them, print the default, the schema.", no_args_is_help=True)
+app.add_typer(config_app, name="config")
+
+ExperimentFile = Annotated[Path, typer.Argument(help="experiment file (YAML)", metavar="EXPERIMENT")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"manynode {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version and stop")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    experiment: ExperimentFile,
+    cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
+    directory: Annotated[Path, typer.Option(help="results go to DIRECTORY/results/NAME")] = Path("."),
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="only say what would be done")] = False,
+    until: Annotated[str | None, typer.Option(help="stop after this rule, such as phase1_classify_ranks")] = None,
+    profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
+) -> None:
+    """Run an experiment end to end; a run that was stopped goes on where it was."""
+    from manynode.run import run_experiment
+
+    run_experiment(experiment, cores=cores, directory=directory, dry_run=dry_run, until=until, profile=profile)
+
+
+@app.command()
+def doctor() -> None:
+    """Show every tool and engine: where it was found, its version, what it is for, what to do when it is missing."""
+    from manynode.doctor import print_report
+
+    print_report()
+
+
+@app.command()
+def report(
+    directory: Annotated[Path, typer.Argument(help="an experiment's results, such as results/demo")],
+    output: Annotated[Path | None, typer.Option(help="HTML file [default: DIRECTORY/report.html]")] = None,
+) -> None:
+    """Make the offline HTML report of an experiment's results."""
+    from manynode.report import build_report
+
+    target = output or directory / "report.html"
+    build_report(directory, target)
+    typer.echo(str(target))
+
+
+@config_app.command("check")
+def config_check(experiment: ExperimentFile) -> None:
+    """Check an experiment file and say what it would do."""
+    from manynode.config.loader import load_experiment
+
+    resolved = load_experiment(experiment)
+    model = resolved.model
+    points = len(model.nodes) * len(model.techniques)
+    typer.echo(f"{experiment}: valid")
+    typer.echo(f"  results:   results/{model.name}")
+    typer.echo(f"  projects:  {points} points ({len(model.techniques)} techniques x nodes {model.nodes})")
+    typer.echo(f"  digest:    {resolved.digest()}")
+
+
+@config_app.command("default")
+def config_default() -> None:
+    """Print an experiment file with every key, its unit, bounds and default."""
+    from manynode.config.generate import default_yaml
+
+    typer.echo(default_yaml(), nl=False)
+
+
+@config_app.command("schema")
+def config_schema() -> None:
+    """Print the JSON schema of experiment files."""
+    from manynode.config.generate import json_schema
+
+    typer.echo(json_schema(), nl=False)
+
+
+@config_app.command("generate")
+def config_generate(
+    check: Annotated[bool, typer.Option("--check", help="only compare; exit code 6 when a file is stale")] = False,
+) -> None:
+    """Write the generated files of a checkout: commented default, JSON schema, reference page."""
+    from manynode.config.generate import generate
+
+    generate(check=check)
+
+
+@config_app.command("new", context_settings={"ignore_unknown_options": True})
+def config_new(
+    command: Annotated[list[str], typer.Argument(help="an MPI program and its arguments, after --")],
+    name: Annotated[str | None, typer.Option(help="name of the experiment [default: the program's]")] = None,
+    ranks_per_node: Annotated[int, typer.Option(min=1, help="MPI ranks on each node")] = 2,
+    nodes: Annotated[str, typer.Option(help="job sizes to profile, in nodes, such as 1,2")] = "1,2",
+) -> None:
+    """Print an experiment for an MPI program of your own: manynode config new -- ./program arguments > my.yaml"""
+    from manynode.config.generate import experiment_for
+
+    typer.echo(experiment_for(command, name=name, ranks_per_node=ranks_per_node, nodes=nodes), nl=False)
+
+
+def _add_phases() -> None:
+    for entry in sorted(entry_points(group="manynode.commands"), key=lambda item: item.name):
+        # Loading a phase costs a second (numpy, scikit-learn): only the one that is asked for is loaded.
+        if len(sys.argv) > 1 and sys.argv[1] == entry.name:
+            app.add_typer(entry.load(), name=entry.name)
+        else:
+            app.add_typer(typer.Typer(help=f"Steps of {entry.value.split('.')[0]}."), name=entry.name)
+
+
+def main() -> NoReturn:
+    """Run the command line; a :class:`ManynodeError` becomes its message and exit code, never a traceback."""
+    # A step that Snakemake ends gets SIGTERM: raise, so that children are ended and temporary files go.
+    signal.signal(signal.SIGTERM, _terminated)
+    _add_phases()
+    try:
+        app()
+        code = 0
+    except ManynodeError as error:
+        _show(error)
+        code = error.exit_code
+    except KeyboardInterrupt:
+        print("manynode: interrupted; finished steps are kept, the same command goes on from there", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        # The reader of our output (head, less) has left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_USAGE
+    except OSError as error:
+        from manynode.tables import write_error
+
+        if error.filename is None:
+            raise
+        failure = write_error(Path(error.filename), error)
+        _show(failure)
+        code = failure.exit_code
+    sys.exit(code)
+
+
+def _show(error: ManynodeError) -> None:
+    from manynode.run import record_error
+
+    print(f"manynode: {error.render()}", file=sys.stderr)
+    record_error(error)
+
+
+def _terminated(_signum: int, _frame: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,105 @@
+"""What an application of this project declares about itself: ``application.yaml`` in its folder of skeletons/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from manynode.config.quantities import Section
+from manynode.errors import InputError, UsageError, nearest
+from manynode.paths import skeleton_dirs
+
+_TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+
+
+class Parameter(Section):
+    """A parameter of an application: an option of its mini-app and a parameter of its skeleton, of the same name."""
+
+    type: Literal["int", "float", "str", "bool"] = Field(description="of the value")
+    default: int | float | str | bool = Field(description="used when the experiment does not say")
+    minimum: int | float | None = Field(default=None, description="least value")
+    maximum: int | float | None = Field(default=None, description="largest value")
+    multiple_of: int | None = Field(default=None, description="the value is a multiple of this")
+    description: str = Field(description="one sentence")
+
+
+class ApplicationDescription(Section):
+    """``application.yaml``."""
+
+    name: str = Field(description="the folder's name")
+    description: str = Field(description="one sentence")
+    executable: str = Field(description="program of the native build")
+    parameters: dict[str, Parameter] = Field(default_factory=dict, description="by name")
+    phases: dict[str, str] = Field(default_factory=dict, description="compute phases of the skeleton, a sentence each")
+
+    def resolve(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return all parameters with the given values in place of defaults; a wrong one is a :class:`UsageError`."""
+        for name in given:
+            if name not in self.parameters:
+                near = nearest(name, self.parameters)
+                raise UsageError(
+                    f"unknown parameter of {self.name}",
+                    where=f"application: parameters: {name}",
+                    found=name,
+                    allowed=", ".join(self.parameters),
+                    remedy=f"did you mean {near!r}?" if near else None,
+                )
+        return {name: self._checked(name, given.get(name, spec.default)) for name, spec in self.parameters.items()}
+
+    def _checked(self, name: str, value: Any) -> Any:
+        spec = self.parameters[name]
+        right_type = isinstance(value, _TYPES[spec.type]) and (spec.type == "bool") == isinstance(value, bool)
+        limits = []
+        if spec.minimum is not None:
+            limits.append(f"at least {spec.minimum}")
+        if spec.maximum is not None:
+            limits.append(f"at most {spec.maximum}")
+        if spec.multiple_of is not None:
+            limits.append(f"a multiple of {spec.multiple_of}")
+        if (
+            not right_type
+            or (spec.minimum is not None and value < spec.minimum)
+            or (spec.maximum is not None and value > spec.maximum)
+            or (spec.multiple_of is not None and value % spec.multiple_of != 0)
+        ):
+            raise UsageError(
+                f"a parameter of {self.name} is wrong",
+                where=f"application: parameters: {name}",
+                found=repr(value),
+                allowed=", ".join([spec.type, *limits]),
+                remedy=spec.description,
+            )
+        return value
+
+
+def application_names() -> list[str]:
+    """Return the names of all applications found in the skeleton folders."""
+    return sorted({path.parent.name for folder in skeleton_dirs() for path in folder.glob("*/application.yaml")})
+
+
+def read_application(name: str) -> ApplicationDescription:
+    """Return the description of the application ``name``; an unknown one is a :class:`UsageError`."""
+    for folder in skeleton_dirs():
+        path = folder / name / "application.yaml"
+        if path.is_file():
+            return _read(path)
+    near = nearest(name, application_names())
+    raise UsageError(
+        "unknown application",
+        where="application: name",
+        found=name,
+        allowed=", ".join(application_names()),
+        remedy=f"did you mean {near!r}?" if near else "give a 'command' for a program of your own",
+    )
+
+
+def _read(path: Path) -> ApplicationDescription:
+    try:
+        return ApplicationDescription.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, yaml.YAMLError, ValidationError) as error:
+        raise InputError(
+            "an application description cannot be used", where=str(path), found=str(error), remedy="mend that file"
+        ) from None

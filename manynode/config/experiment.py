@@ -1,0 +1,160 @@
+"""The experiment: one file that names the application, the machine, the network, the engines and what is projected.
+
+Each parameter is declared here once; the commented default, the JSON schema and the reference page are generated from
+these declarations (``manynode config``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from manynode.config.machine import Machine
+from manynode.config.network import Network
+from manynode.config.quantities import Section
+
+Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
+TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", "ext-var")
+
+PositiveInt = Annotated[int, Field(ge=1)]
+
+
+class ApplicationSection(Section):
+    """What runs: an application of this project by name, or any MPI program by its command."""
+
+    name: str | None = Field(
+        default=None,
+        description="folder of the application in skeletons/: its mini-app is run in phases 1 and 2, its skeleton in "
+        "phase 3",
+    )
+    parameters: dict[str, int | float | str | bool] = Field(
+        default_factory=dict,
+        description="problem size per rank and iterations, as the application's application.yaml declares them",
+    )
+    command: list[str] | None = Field(
+        default=None,
+        description="any other MPI program with its arguments (a list; no shell is involved); with a name as well, the "
+        "program in place of the mini-app, with that skeleton",
+        min_length=1,
+    )
+    mpi: Literal["auto", "mpich", "openmpi"] = Field(
+        default="auto", description="the MPI the program uses; auto looks at the libraries it is linked with"
+    )
+    timeout_s: Annotated[float, Field(gt=0)] = Field(default=3600.0, description="a run that takes longer is ended [s]")
+
+    @model_validator(mode="after")
+    def _named(self) -> ApplicationSection:
+        if self.name is None and self.command is None:
+            raise ValueError("give a 'name' (an application of this project) or a 'command' (any MPI program)")
+        return self
+
+
+class ProfileSection(Section):
+    """Phase 1: counters per rank, rank classes, representative nodes."""
+
+    source: Literal["auto", "perf_event", "perf_stat", "callgrind"] = Field(
+        default="auto",
+        description="of the counters; auto takes hardware counters where the host gives them, else callgrind (exact "
+        "instruction, branch and load counts, slower)",
+    )
+    nodes: list[PositiveInt] = Field(
+        default=[1, 2], min_length=1, description="job sizes that are profiled, in nodes of ranks_per_node ranks"
+    )
+    repetitions: PositiveInt = Field(default=2, description="runs per job size; they tell the run-to-run noise")
+    max_classes: PositiveInt = Field(default=8, description="at most so many rank classes")
+    noise_floor: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.005, description="relative differences below this are noise whatever the repetitions say"
+    )
+    coverage: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1.0, description="share of ranks whose class the representative nodes must cover"
+    )
+
+
+class NodesimSection(Section):
+    """Phase 2: compute times between MPI calls on the target node."""
+
+    engine: str = Field(default="valgrind", description="native, valgrind (see 'manynode doctor')")
+    nodes: PositiveInt = Field(
+        default=2,
+        description="size of the job with external ranks, in nodes: one of them simulated, the others native; one of "
+        "the sizes that phase 1 profiles",
+    )
+    warmup: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="executions of each compute phase that are left out at the start, per rank"
+    )
+    separation: Annotated[float, Field(gt=0)] = Field(
+        default=0.15, description="clusters whose mean times differ by less than this share are one"
+    )
+
+
+class CollectivesSection(Section):
+    """Algorithms of the collectives, by name; auto chooses by size and ranks as MPICH does."""
+
+    barrier: str = Field(default="auto", description="algorithm of MPI_Barrier")
+    bcast: str = Field(default="auto", description="algorithm of MPI_Bcast")
+    reduce: str = Field(default="auto", description="algorithm of MPI_Reduce")
+    allreduce: str = Field(default="auto", description="algorithm of MPI_Allreduce")
+    gather: str = Field(default="auto", description="algorithm of MPI_Gather")
+    allgather: str = Field(default="auto", description="algorithm of MPI_Allgather")
+    scatter: str = Field(default="auto", description="algorithm of MPI_Scatter")
+    alltoall: str = Field(default="auto", description="algorithm of MPI_Alltoall and MPI_Alltoallv")
+
+
+class SimulateSection(Section):
+    """Phase 3: the skeleton on the network."""
+
+    engine: str = Field(default="fast", description="fast (see 'manynode doctor')")
+    replicas: PositiveInt = Field(default=5, description="simulations with different draws, for each point")
+    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.95, description="of the bootstrap interval over the replicas"
+    )
+    collectives: CollectivesSection = Field(default_factory=CollectivesSection, description="collective algorithms")
+
+
+class Experiment(Section):
+    """An experiment file, ``configs/NAME.yaml``."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
+        description="folder of the results, below results/"
+    )
+    title: str = Field(default="", description="headline of the report")
+    application: ApplicationSection = Field(description="what runs")
+    nodes: list[PositiveInt] = Field(
+        default=[1, 2, 4, 8, 16, 32, 64], min_length=1, description="node counts that are projected"
+    )
+    ranks_per_node: PositiveInt = Field(default=2, description="MPI ranks on each node")
+    techniques: list[Technique] = Field(
+        default=list(TECHNIQUES),
+        min_length=1,
+        description="with (ext) or without (no-ext) external ranks, variable (var) or constant (const) compute times",
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="root seed of everything random")
+    machine: Machine = Field(description="the node: a file of configs/machines/ by name, a path, or the text itself")
+    network: Network = Field(description="the network: a file of configs/networks/ by name, a path, or the text itself")
+    profile: ProfileSection = Field(default_factory=ProfileSection, description="phase 1")
+    nodesim: NodesimSection = Field(default_factory=NodesimSection, description="phase 2")
+    simulate: SimulateSection = Field(default_factory=SimulateSection, description="phase 3")
+
+    @field_validator("nodes", "techniques", mode="after")
+    @classmethod
+    def _no_repetition(cls, values: list[Any]) -> list[Any]:
+        if len(set(values)) != len(values):
+            raise ValueError(f"an entry is given twice: {values}")
+        return values
+
+    @model_validator(mode="after")
+    def _fits(self) -> Experiment:
+        room = self.network.topology.hosts()
+        if max(self.nodes) > room:
+            raise ValueError(
+                f"nodes: {max(self.nodes)} nodes do not fit the network {self.network.name!r}, which has room for {room}"
+            )
+        if self.nodesim.nodes not in self.profile.nodes:
+            raise ValueError(
+                f"nodesim: nodes: {self.nodesim.nodes} is not among profile: nodes {self.profile.nodes}; the simulated "
+                "nodes are chosen from the rank classes of a profiled job of that size"
+            )
+        if self.nodesim.nodes < 2 and any(technique.startswith("ext") for technique in self.techniques):
+            raise ValueError("nodesim: nodes: the techniques ext-* need at least 2 nodes (one simulated, one external)")
+        return self

@@ -1,0 +1,203 @@
+"""Experiment files: read safely, completed with their machine and network files, checked, resolved into one JSON.
+
+In: a YAML file or the mapping that Snakemake made of it. Out: a :class:`Resolved` experiment (SI floats, all defaults
+filled in) and its digests. A mistake is a :class:`UsageError` that names the key, what was found, what is allowed, and
+for a misspelt key the nearest right one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from manynode.config.application import read_application
+from manynode.config.experiment import Experiment
+from manynode.errors import UsageError, nearest
+from manynode.launch import find_executable
+from manynode.paths import ROOT
+
+RESOLVED_SCHEMA = "experiment/1"
+_MAX_BYTES = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A checked experiment; ``content`` is what goes into ``experiment.json``."""
+
+    model: Experiment
+    content: dict[str, Any]
+
+    def digest(self, *sections: str) -> str:
+        """Return a digest of the named sections (all of them when none is named)."""
+        chosen = {key: value for key, value in self.content.items() if not sections or key in sections}
+        return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, which refuses a key that is given twice instead of forgetting the first."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    loader.flatten_mapping(node)
+    content: dict[Any, Any] = {}
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        try:
+            known = key in content
+        except TypeError:
+            raise yaml.constructor.ConstructorError(None, None, "a key is no text", key_node.start_mark) from None
+        if known:
+            raise yaml.constructor.ConstructorError(None, None, f"key {key!r} is given twice", key_node.start_mark)
+        content[key] = loader.construct_object(value_node, deep=True)
+    return content
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def read_yaml(path: Path, what: str) -> dict[str, Any]:
+    """Return the mapping in the YAML file ``path``; anything else is a :class:`UsageError`."""
+    try:
+        data = path.read_bytes()
+        if len(data) > _MAX_BYTES:
+            raise ValueError(f"{len(data)} bytes; such a file has a few hundred lines")
+        if data.count(b"*") > 1000:
+            raise ValueError("too many aliases")
+        content = yaml.load(data.decode("utf-8"), Loader=_Loader)  # noqa: S506 - a subclass of the safe loader
+    except OSError as error:
+        raise UsageError(
+            f"{what} cannot be read", where=str(path), found=error.strerror, remedy="check the path"
+        ) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{what} is not valid YAML", where=str(path), found=str(error), remedy="mend the file"
+        ) from None
+    if not isinstance(content, dict):
+        raise UsageError(
+            f"{what} is not a mapping",
+            where=str(path),
+            found=type(content).__name__,
+            allowed="'key: value' lines; 'manynode config default' prints a commented example",
+        )
+    return content
+
+
+def load_experiment(path: Path) -> Resolved:
+    """Return the checked experiment of the YAML file ``path``."""
+    return resolve(read_yaml(path, "the experiment"), where=str(path), base=path.resolve().parent)
+
+
+def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
+    """Return the checked experiment; relative paths in it are relative to ``base``, then to the working directory."""
+    content = dict(given)
+    for key, folder in (("machine", "machines"), ("network", "networks")):
+        if isinstance(content.get(key), str):
+            content[key] = _included(key, content[key], folder, base, where)
+    try:
+        model = Experiment.model_validate(content)
+    except ValidationError as error:
+        raise validation_error(error, Experiment, where) from None
+    except RecursionError:
+        raise UsageError("the experiment is nested too deeply", where=where) from None
+    resolved = model.model_dump(mode="json")
+    application = resolved["application"]
+    if model.application.name is not None:
+        description = read_application(model.application.name)
+        application["parameters"] = description.resolve(dict(model.application.parameters))
+        application["executable"] = description.executable
+    if model.application.command is not None:
+        application["command"] = find_executable(model.application.command, base)
+    return Resolved(model, resolved)
+
+
+def read_resolved(path: Path) -> Resolved:
+    """Return the experiment of a resolved JSON that this version of manynode wrote."""
+    from manynode.tables import read_json
+
+    content = read_json(path, RESOLVED_SCHEMA)
+    return resolve_json(content["experiment"], str(path))
+
+
+def resolve_json(content: dict[str, Any], where: str) -> Resolved:
+    """Return the experiment of an already resolved mapping."""
+    given = json.loads(json.dumps(content))
+    given.get("application", {}).pop("executable", None)
+    try:
+        return Resolved(Experiment.model_validate(given, context={"resolved": True}), content)
+    except ValidationError as error:
+        raise validation_error(error, Experiment, where) from None
+
+
+def _included(key: str, name: str, folder: str, base: Path, where: str) -> dict[str, Any]:
+    """Return the machine or network that an experiment names: a path ending in .yaml, or a name in configs/."""
+    shipped = ROOT / "configs" / folder
+    if name.endswith((".yaml", ".yml")):
+        for candidate in (base / name, Path(name)):
+            if candidate.is_file():
+                return read_yaml(candidate, f"the {key} file")
+        raise UsageError(
+            f"the {key} file does not exist", where=f"{where}: {key}", found=name, remedy="correct the path"
+        )
+    path = shipped / f"{name}.yaml"
+    if "/" not in name and path.is_file():
+        return read_yaml(path, f"the {key} file")
+    known = sorted(entry.stem for entry in shipped.glob("*.yaml"))
+    near = nearest(name, known)
+    raise UsageError(
+        f"unknown {key}",
+        where=f"{where}: {key}",
+        found=name,
+        allowed=", ".join(known) + ", or a path that ends in .yaml",
+        remedy=f"did you mean {near!r}?" if near else None,
+    )
+
+
+def validation_error(error: ValidationError, model: type[BaseModel], where: str) -> UsageError:
+    """Return pydantic's findings as one :class:`UsageError`, a block of lines for each wrong key."""
+    problems = []
+    for item in error.errors(include_url=False):
+        location = [part for part in item["loc"] if part not in ("function-before", "function-after")]
+        key = ": ".join(str(part) for part in location) or "(the whole file)"
+        if item["type"] == "extra_forbidden":
+            known = _fields_at(model, location[:-1])
+            near = nearest(str(location[-1]), known)
+            hint = f"; did you mean {near!r}?" if near else f"; known here: {', '.join(known)}"
+            problems.append(f"{key}: unknown key{hint}")
+        elif item["type"] == "missing":
+            problems.append(f"{key}: this key is missing")
+        else:
+            message = item["msg"].removeprefix("Value error, ")
+            found = "" if item["type"] == "value_error" and not location else f" (found {_short(item.get('input'))})"
+            problems.append(f"{key}: {message}{found}")
+    what = "the experiment has a mistake" if len(problems) == 1 else f"the experiment has {len(problems)} mistakes"
+    return UsageError(
+        what,
+        where=where,
+        remedy="'manynode config default' prints every key with its unit, bounds and default",
+        details="\n".join(problems),
+    )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _fields_at(model: type[BaseModel], location: list[Any]) -> list[str]:
+    """Return the field names of the section that ``location`` leads to."""
+    current: Any = model
+    for part in location:
+        field = current.model_fields.get(part) if isinstance(current, type) and issubclass(current, BaseModel) else None
+        if field is None:
+            break
+        current = field.annotation
+    if isinstance(current, type) and issubclass(current, BaseModel):
+        return list(current.model_fields)
+    return []

@@ -1,0 +1,120 @@
+"""The node of the target machine: cores, caches, memory. ``configs/machines/*.yaml`` hold one each.
+
+Latencies of caches are in cycles of the core and count from the load's issue to its data; sizes, the frequency and the
+memory's latency and bandwidth are quantities. The interval model (docs/interval_model.md) says what each is used for.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from manynode.config.quantities import Bytes, BytesPerSecond, Hertz, Seconds, Section, written
+
+Cycles = Annotated[float, Field(ge=0, le=10_000)]
+
+
+class Core(Section):
+    """A superscalar out-of-order core."""
+
+    dispatch_width: Annotated[int, Field(ge=1, le=16)] = Field(
+        description="operations that enter the reorder buffer per cycle"
+    )
+    dispatch_efficiency: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1.0,
+        description="share of the dispatch width that is reached between miss events; 1 is a balanced core on code "
+        "with enough instruction-level parallelism, less stands for long dependence chains and port conflicts",
+    )
+    reorder_buffer: Annotated[int, Field(ge=1, le=4096)] = Field(description="entries of the reorder buffer")
+    frontend_depth: Cycles = Field(
+        description="cycles from fetch to dispatch: what refilling the front end costs after a mispredicted branch"
+    )
+    branch_resolution: Cycles = Field(
+        description="average cycles from a mispredicted branch's dispatch to its execution"
+    )
+    outstanding_misses: Annotated[int, Field(ge=1, le=1024)] = Field(
+        default=10, description="line fill buffers of the first-level data cache: misses in flight at a time"
+    )
+
+
+class Cache(Section):
+    """One cache."""
+
+    size: Bytes = Field(ge=1024, le=2**40, description="capacity of one such cache")
+    line: Bytes = Field(default=written("64 B"), ge=16, le=4096, description="line size, a power of two")
+    associativity: Annotated[int, Field(ge=1, le=256)] = Field(description="ways")
+    latency: Cycles = Field(description="load-to-use latency of a hit [cycles]")
+    shared_by: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="cores that share one such cache")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Cache:
+        for name, value in (("size", self.size), ("line", self.line)):
+            if value != int(value):
+                raise ValueError(f"{name} is {value:g} bytes; write a whole number of bytes")
+        if int(self.line) & (int(self.line) - 1):
+            raise ValueError(f"line is {self.line:g} bytes; write a power of two")
+        if self.size < self.line * self.associativity:
+            raise ValueError(f"size is below one line for each of {self.associativity} ways")
+        return self
+
+
+class Caches(Section):
+    """The cache hierarchy; without ``l2`` the last level follows the first."""
+
+    l1i: Cache = Field(description="first-level instruction cache")
+    l1d: Cache = Field(description="first-level data cache")
+    l2: Cache | None = Field(default=None, description="second level, private or shared by few cores")
+    last_level: Cache = Field(description="last level before memory; size is the whole of one such cache")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Caches:
+        levels = [("l1d", self.l1d), ("l2", self.l2), ("last_level", self.last_level)]
+        present = [(name, cache) for name, cache in levels if cache is not None]
+        for (inner, near), (outer, far) in itertools.pairwise(present):
+            if far.latency < near.latency:
+                raise ValueError(f"{outer}: latency {far.latency:g} is below the {near.latency:g} cycles of {inner}")
+            if far.size <= near.size:
+                raise ValueError(f"{outer}: size {far.size:g} is not above the {near.size:g} bytes of {inner}")
+            if far.line != near.line:
+                raise ValueError(f"{outer}: line differs from that of {inner}; the models need one line size for data")
+        return self
+
+
+class Memory(Section):
+    """Main memory of the node."""
+
+    latency: Seconds = Field(gt=0, le=1e-3, description="idle latency of a load that misses every cache")
+    bandwidth: BytesPerSecond = Field(gt=0, le=1e15, description="of the whole node, sustained, reads and writes")
+
+
+class Machine(Section):
+    """A node of the target machine."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
+        description="name in results and reports"
+    )
+    description: str = Field(default="", description="one sentence: which product, where the figures come from")
+    frequency: Hertz = Field(gt=0, le=1e11, description="of the cores, fixed")
+    sockets: Annotated[int, Field(ge=1, le=64)] = Field(description="processors on the node")
+    cores_per_socket: Annotated[int, Field(ge=1, le=4096)] = Field(description="cores of one processor")
+    core: Core = Field(description="the core")
+    caches: Caches = Field(description="the cache hierarchy")
+    memory: Memory = Field(description="main memory")
+
+    def cores(self) -> int:
+        """Return the cores of the node."""
+        return self.sockets * self.cores_per_socket
+
+    def memory_cycles(self) -> float:
+        """Return the memory's latency in cycles of the core."""
+        return self.memory.latency * self.frequency
+
+    def last_level_share(self, ranks: int) -> float:
+        """Return the bytes of last-level cache that one of ``ranks`` equal ranks on the node can call its own.
+
+        Ranks are spread over all last-level caches of the node; one rank never has more than one of them.
+        """
+        caches = max(1, self.cores() // self.caches.last_level.shared_by)
+        return self.caches.last_level.size * min(1.0, caches / max(1, ranks))

@@ -1,0 +1,100 @@
+"""Errors that a user can mend: what failed, where, what was found, what is allowed, how to mend it.
+
+Every error that reaches the command line is a :class:`ManynodeError`; its class fixes the exit code, which is part
+of the public interface. Anything else that escapes is a defect of manynode and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+EXIT_USAGE = 2
+EXIT_INPUT = 3
+EXIT_ENGINE_MISSING = 4
+EXIT_ENGINE_FAILED = 5
+EXIT_CHECK_FAILED = 6
+
+
+class ManynodeError(Exception):
+    """A failure with a place and a remedy.
+
+    Parameters are keyword-only except ``what``; each becomes one line of the message.
+    """
+
+    exit_code = EXIT_INPUT
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        found: object = None,
+        allowed: object = None,
+        remedy: str | None = None,
+        details: str | None = None,
+    ) -> None:
+        self.what = what
+        self.where = where
+        self.found = found
+        self.allowed = allowed
+        self.remedy = remedy
+        self.details = details
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        """Return the whole message, one fact a line."""
+        lines = [self.what]
+        for label, value in (
+            ("where", self.where),
+            ("found", self.found),
+            ("allowed", self.allowed),
+            ("remedy", self.remedy),
+        ):
+            if value is not None:
+                lines.append(f"  {label}: {value}")
+        if self.details:
+            lines.extend("  | " + line for line in self.details.splitlines())
+        return "\n".join(lines)
+
+
+class UsageError(ManynodeError):
+    """A wrong command line or experiment file."""
+
+    exit_code = EXIT_USAGE
+
+
+class InputError(ManynodeError):
+    """Input data (marker files, counters, timing profiles, tables) that cannot be used."""
+
+    exit_code = EXIT_INPUT
+
+
+class EngineMissingError(ManynodeError):
+    """A tool or engine that the experiment needs is not installed."""
+
+    exit_code = EXIT_ENGINE_MISSING
+
+
+class EngineFailedError(ManynodeError):
+    """A child process (application, simulator) failed."""
+
+    exit_code = EXIT_ENGINE_FAILED
+
+
+class OutputError(ManynodeError):
+    """A result that could not be written: a full disk, a folder without write permission."""
+
+    exit_code = EXIT_ENGINE_FAILED
+
+
+class CheckFailedError(ManynodeError):
+    """A result exists but did not pass a check that the user asked for."""
+
+    exit_code = EXIT_CHECK_FAILED
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is nearest to ``name``, or None when none is near."""
+    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return matches[0] if matches else None

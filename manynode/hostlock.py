@@ -1,0 +1,29 @@
+"""One measuring job at a time on this host.
+
+Native runs would disturb each other's times, and a job that outlived a killed pipeline would write beside its
+successor: every step that starts MPI jobs holds this lock. The kernel lets go of it when the holder ends, however.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def exclusive(path: Path, *, purpose: str, wait: bool = True) -> Iterator[bool]:
+    """Hold an exclusive lock on ``path``; yields False at once when it is taken and ``wait`` is false."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not wait:
+                yield False
+                return
+            print(f"waiting for {path}: another {purpose} is under way", file=sys.stderr, flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield True

@@ -1,0 +1,43 @@
+"""Where the project's own files lie: the checkout, the native build, configurations and skeleton folders."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from manynode.errors import EngineMissingError
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def build_dir() -> Path:
+    """Return the folder of the native build (``MANYNODE_BUILD_DIR``, default ``build`` in the checkout)."""
+    return Path(os.environ.get("MANYNODE_BUILD_DIR", ROOT / "build"))
+
+
+def native_program(name: str) -> Path:
+    """Return the path of a program of the native build; a missing one is an :class:`EngineMissingError`."""
+    return _built(build_dir() / "bin" / name)
+
+
+def native_library(name: str) -> Path:
+    """Return the path of a library of the native build; a missing one is an :class:`EngineMissingError`."""
+    return _built(build_dir() / "lib" / name)
+
+
+def _built(path: Path) -> Path:
+    if not path.is_file():
+        raise EngineMissingError(
+            f"{path.name} has not been built",
+            where=str(path.parent),
+            found="no such file",
+            remedy="run 'make build' in the checkout (it says by name what it left out, and why), or set "
+            "MANYNODE_BUILD_DIR to a finished build",
+        )
+    return path
+
+
+def skeleton_dirs() -> list[Path]:
+    """Return the folders that hold one folder per application; ``MANYNODE_SKELETON_DIRS`` adds more (colon-separated)."""
+    extra = [Path(text) for text in os.environ.get("MANYNODE_SKELETON_DIRS", "").split(":") if text]
+    return [ROOT / "skeletons", *extra]

@@ -1,0 +1,158 @@
+"""The one module that starts child processes.
+
+Commands are argument lists and never pass a shell. A child runs in a process group of its own; when the caller is
+interrupted or the child overruns its time limit, the whole group is ended, so that no rank of an MPI job stays behind.
+A failure becomes an :class:`EngineFailedError` with the command, the exit code, the last lines and the log's place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from manynode.errors import EngineFailedError, EngineMissingError
+
+LAST_LINES = 20
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a finished child left: its exit code, the wall time [s] and its log (stdout and stderr, interleaved)."""
+
+    returncode: int
+    seconds: float
+    output: str
+    log: Path | None
+
+
+def render(command: Sequence[str]) -> str:
+    """Return the command as a shell would need it, for people to read and repeat."""
+    return shlex.join([str(word) for word in command])
+
+
+def find_program(name: str, *, purpose: str, remedy: str) -> str:
+    """Return the path of ``name`` on PATH (or ``name`` itself when it is an executable file).
+
+    Raises :class:`EngineMissingError` naming the purpose and the remedy.
+    """
+    path = shutil.which(name)
+    if path is None:
+        raise EngineMissingError(
+            f"{name} was not found", where="PATH", found="no such program", allowed=purpose, remedy=remedy
+        )
+    return path
+
+
+def _die_with_parent() -> None:
+    """In the child, before it becomes the program: be ended when the caller dies, however it dies.
+
+    Without this, a job of a pipeline that was killed would run on beside its successor (Linux: prctl, PR_SET_PDEATHSIG).
+    """
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _end_group(child: subprocess.Popen[bytes]) -> None:
+    """End the child's whole process group: politely first, then for certain."""
+    for signum, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+        try:
+            os.killpg(child.pid, signum)
+        except ProcessLookupError:
+            pass
+        try:
+            child.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
+    child.wait()
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    what: str,
+    log: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout_s: float | None = None,
+    check: bool = True,
+    explain: Callable[[int, str], str | None] | None = None,
+) -> Completed:
+    """Run ``command`` to its end and return what it left.
+
+    ``env`` is added to the caller's environment. ``log`` receives stdout and stderr. ``explain`` may turn an exit code
+    and the output into a remedy. With ``check``, an exit code other than 0 raises :class:`EngineFailedError`; a
+    missing program raises :class:`EngineMissingError`; an overrun of ``timeout_s`` raises :class:`EngineFailedError`.
+    """
+    words = [str(word) for word in command]
+    environment = dict(os.environ)
+    environment.update(env or {})
+    if log is not None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    # A file, not a pipe: a grandchild that keeps a pipe open would hang the reader after the child's death.
+    sink = open(log, "w+b") if log is not None else tempfile.TemporaryFile()
+    with sink:
+        try:
+            child = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                cwd=cwd,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+            )
+        except (FileNotFoundError, PermissionError, OSError) as error:
+            raise EngineMissingError(
+                f"{what} could not be started",
+                where=words[0],
+                found=str(error),
+                remedy="install the program or correct its path; 'manynode doctor' lists what is found",
+            ) from None
+        try:
+            child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            _end_group(child)
+            raise EngineFailedError(
+                f"{what} did not end in time",
+                where=render(words),
+                found=f"still running after {timeout_s:g} s; ended",
+                remedy="raise the time limit or make the problem smaller",
+                details=_tail(sink),
+            ) from None
+        except BaseException:
+            _end_group(child)
+            raise
+        sink.seek(0)
+        output = sink.read().decode("utf-8", "replace")
+    completed = Completed(child.returncode, time.monotonic() - start, output, log)
+    if check and child.returncode != 0:
+        code = child.returncode
+        found = f"killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
+        raise EngineFailedError(
+            f"{what} failed",
+            where=render(words),
+            found=found,
+            remedy=(explain(code, output) if explain else None)
+            or (f"the whole output is in {log}" if log else "run the command by hand to see more"),
+            details="\n".join(output.splitlines()[-LAST_LINES:]),
+        )
+    return completed
+
+
+def _tail(sink: IO[bytes]) -> str:
+    sink.seek(0)
+    text = sink.read().decode("utf-8", "replace")
+    return "\n".join(text.splitlines()[-LAST_LINES:])

@@ -1,0 +1,64 @@
+"""Implementations found by name: one small file each, registered by a decorator, imported on first use.
+
+A registry names a package; every module of that package that is not private is imported once, and each registers what
+it implements. Adding an implementation therefore touches one new file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from manynode.errors import UsageError, nearest
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named implementations of one interface, kept in the modules of one package."""
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self.package = package
+        self._entries: dict[str, T] = {}
+        self._loaded = False
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that registers its argument under ``name``."""
+
+        def add(entry: T) -> T:
+            if name in self._entries:
+                raise RuntimeError(f"{self.kind} {name!r} is registered twice")
+            self._entries[name] = entry
+            return entry
+
+        return add
+
+    def names(self) -> list[str]:
+        """Return the names of all implementations, sorted."""
+        self._load()
+        return sorted(self._entries)
+
+    def get(self, name: str) -> T:
+        """Return the implementation called ``name``; an unknown name is a :class:`UsageError`."""
+        self._load()
+        if name not in self._entries:
+            near = nearest(name, self._entries)
+            raise UsageError(
+                f"unknown {self.kind}",
+                found=name,
+                allowed=", ".join(self.names()),
+                remedy=f"did you mean {near!r}?" if near else None,
+            )
+        return self._entries[name]
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
+        package = importlib.import_module(self.package)
+        for module in pkgutil.iter_modules(package.__path__):
+            if not module.name.startswith("_"):
+                importlib.import_module(f"{self.package}.{module.name}")

@@ -1,0 +1,89 @@
+"""The answer in words: projected time, interval, efficiency, what dominates, and what simpler techniques would say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from manynode.report.load import Inputs, at_point
+from manynode.report.wording import change, count, duration, interval, listing, percent
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``figure`` is the one number, ``facts`` are label and value, ``sentences`` the rest."""
+
+    figure: str
+    subject: str
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
+
+
+def answer(inputs: Inputs) -> Answer | None:
+    """Return the projection at the largest node count for the most complete technique."""
+    technique, projection = inputs.technique, inputs.projection
+    if technique is None or projection is None:
+        return None
+    own = projection[projection["technique"] == technique]
+    nodes = int(own["nodes"].max())
+    row = _row(projection, technique, nodes)
+    assert row is not None
+    time, limits = interval(row["time_s"], row["low_s"], row["high_s"])
+    smallest = int(own["nodes"].min())
+    facts = [
+        (f"{percent(inputs.experiment.simulate.confidence)} interval", limits),
+        (
+            "efficiency",
+            percent(row["efficiency"]) + (f" against {count(smallest, 'node')}" if smallest < nodes else ""),
+        ),
+        ("per iteration", duration(row["iteration_s"])),
+        ("technique", technique),
+    ]
+    sentences = [
+        text for text in (_dominates(inputs, technique, nodes), _simpler(projection, technique, nodes)) if text
+    ]
+    subject = f"on {count(nodes, 'node')}, {count(int(row['ranks']), 'rank')}"
+    return Answer(time, subject, facts, sentences)
+
+
+def _row(projection: pd.DataFrame, technique: str, nodes: int) -> dict[str, Any] | None:
+    found = at_point(projection, technique, nodes)
+    return {str(key): value for key, value in found.iloc[0].items()} if len(found) else None
+
+
+def _dominates(inputs: Inputs, technique: str, nodes: int) -> str:
+    if inputs.breakdown is None:
+        return ""
+    own = at_point(inputs.breakdown, technique, nodes)
+    seconds = own.groupby("operation")["seconds"].sum().sort_values(ascending=False, kind="stable")
+    total = float(seconds.sum())
+    if total <= 0:
+        return ""
+    compute = float(seconds.get("compute", 0.0)) / total
+    operations = [
+        (str(name), float(value) / total) for name, value in seconds.items() if name != "compute" and value > 0
+    ]
+    parts = [f"{name} ({percent(share)})" for name, share in operations[:2]]
+    largest = f", most of it in {listing(parts)}" if parts else ""
+    winner = "Computation" if compute >= 0.5 else "Communication, with the waiting it brings,"
+    shares = f"{percent(compute)} of their time computing and {percent(1 - compute)} in MPI"
+    return f"{winner} dominates: ranks spend {shares}{largest}."
+
+
+def _simpler(projection: pd.DataFrame, technique: str, nodes: int) -> str:
+    """Say how constant timings and a node without external ranks would have changed the projection."""
+    this = _row(projection, technique, nodes)
+    assert this is not None
+    parts: list[tuple[str, str]] = []
+    for other, words in (
+        (technique.replace("-var", "-const"), "with constant compute times"),
+        ("no-" + technique if not technique.startswith("no-") else technique, "without external ranks"),
+        ("no-ext-const", "with neither"),
+    ):
+        row = _row(projection, other, nodes)
+        if row is not None and other != technique and all(other != known for known, _ in parts):
+            difference = change(row["time_s"], this["time_s"])
+            parts.append((other, f"{duration(row['time_s'])} {words} ({other}: {difference})"))
+    return f"Simpler techniques would have projected {listing([text for _, text in parts])}." if parts else ""

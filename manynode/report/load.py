@@ -1,0 +1,164 @@
+"""Read what stands in an experiment's result folder into one :class:`Inputs`; whatever is missing is None.
+
+Only ``experiment.json`` must be there. A file that exists and cannot be used is an :class:`InputError`: the report does
+not pass over damaged results in silence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from manynode.errors import InputError
+from manynode.rank_classes import read_rank_classes
+from manynode.report.documents import (
+    Document,
+    Experiment,
+    ExperimentFile,
+    ProvenanceFile,
+    RankClasses,
+    read_document,
+)
+from manynode.tables import read_table
+from manynode.timing_profile import TimingProfile, read_timing_profile
+
+# Most complete first: the order of the mean errors in Table 2 of Eyerman et al.
+BY_COMPLETENESS = ("ext-var", "ext-const", "no-ext-var", "no-ext-const")
+MODES = ("ext", "no-ext")
+
+T = TypeVar("T")
+D = TypeVar("D", bound=Document)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything the report shows; ``segments`` and ``profiles`` by mode (``ext``, ``no-ext``)."""
+
+    digest: str
+    experiment: Experiment
+    resolved: dict[str, Any]
+    classes: RankClasses | None
+    counters: pd.DataFrame | None
+    segments: dict[str, pd.DataFrame]
+    profiles: dict[str, TimingProfile]
+    projection: pd.DataFrame | None
+    makespans: pd.DataFrame | None
+    breakdown: pd.DataFrame | None
+    links: pd.DataFrame | None
+    provenance: ProvenanceFile | None
+
+    @property
+    def mode(self) -> str | None:
+        """Return the mode whose timings are shown: with external ranks where there are such."""
+        return next((mode for mode in MODES if mode in self.profiles or mode in self.segments), None)
+
+    @property
+    def technique(self) -> str | None:
+        """Return the most complete technique that was projected."""
+        if self.projection is None:
+            return None
+        present = set(self.projection["technique"])
+        return next((name for name in BY_COMPLETENESS if name in present), None)
+
+    def rank_class(self, rank: int) -> str:
+        """Return the name of the class of ``rank``, an empty text when it is not known."""
+        return self.classes.class_of(rank) if self.classes else ""
+
+
+def load(directory: Path) -> Inputs:
+    """Return the inputs in ``directory``."""
+    path = directory / "experiment.json"
+    if not path.is_file():
+        raise InputError(
+            "no experiment to report on",
+            where=str(path),
+            found="no such file",
+            allowed="a result folder of 'manynode run', such as results/demo",
+            remedy="run 'manynode run EXPERIMENT' first, or name its result folder",
+        )
+    experiment = read_document(path, "experiment/1", ExperimentFile)
+    return Inputs(
+        digest=experiment.digest,
+        experiment=experiment.experiment,
+        resolved=json.loads(path.read_bytes())["experiment"],
+        classes=_rank_classes(directory / "profile/rank-classes.json"),
+        counters=_table(
+            directory / "profile/counters.parquet", ["counters/1"], ["nodes", "repetition", "node", "rank", "phase"]
+        ),
+        segments=_by_mode(
+            {
+                mode: _table(
+                    directory / f"nodesim/{mode}/segments.parquet",
+                    ["segments/1"],
+                    ["rank", "sequence", "phase", "call_before", "call_after", "compute_s"],
+                )
+                for mode in MODES
+            }
+        ),
+        profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in MODES}),
+        projection=_projection(directory / "projection.parquet"),
+        makespans=_table(directory / "makespans.parquet", ["makespans/1"], ["technique", "nodes", "makespan_s"]),
+        breakdown=_table(
+            directory / "breakdown.parquet", ["breakdown/1"], ["technique", "nodes", "operation", "seconds", "share"]
+        ),
+        links=_table(
+            directory / "links.parquet",
+            ["link-load-summary/1", "link-load/1"],
+            ["technique", "nodes", "class", "bytes", "busy_share_max", "stall_s"],
+        ),
+        provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
+    )
+
+
+def _projection(path: Path) -> pd.DataFrame | None:
+    frame = _table(
+        path,
+        ["projection/1"],
+        ["technique", "nodes", "ranks", "replicas", "time_s", "low_s", "high_s", "efficiency", "iteration_s"],
+    )
+    return None if frame is None else frame.sort_values(["technique", "nodes"], ignore_index=True)
+
+
+def _rank_classes(path: Path) -> RankClasses | None:
+    if not path.is_file():
+        return None
+    read_rank_classes(path)  # its own check is the stricter one
+    return read_document(path, "rank-classes/1", RankClasses)
+
+
+def _profile(path: Path) -> TimingProfile | None:
+    return read_timing_profile(path) if path.is_file() else None
+
+
+def _by_mode(found: dict[str, T | None]) -> dict[str, T]:
+    return {mode: value for mode, value in found.items() if value is not None}
+
+
+def _document(path: Path, schema: str, kind: type[D]) -> D | None:
+    return read_document(path, schema, kind) if path.is_file() else None
+
+
+def _table(path: Path, schemas: Sequence[str], columns: Sequence[str]) -> pd.DataFrame | None:
+    """Return the table at ``path``, None when there is none or it has no rows."""
+    if not path.is_file():
+        return None
+    failure: InputError | None = None
+    for schema in schemas:
+        try:
+            frame = read_table(path, schema, columns)
+        except InputError as error:
+            failure = failure or error
+        else:
+            return frame if len(frame) else None
+    assert failure is not None
+    raise failure
+
+
+def at_point(frame: pd.DataFrame, technique: str, nodes: int) -> pd.DataFrame:
+    """Return the rows of one technique at one node count."""
+    return frame[(frame["technique"] == technique) & (frame["nodes"] == nodes)]

@@ -1,0 +1,88 @@
+// Draws each figure from the JSON block beside it, and offers its data as a table, as CSV and as SVG. Texts from the data
+// only ever go into the page as text nodes. document.documentElement.dataset.figures says when all are drawn.
+"use strict";
+(() => {
+  const MOST_ROWS = 200;
+  const NARROW = 520; // pixels: a phone
+
+  const field = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+
+  const offer = (link, type, text) => {
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+  };
+
+  const csv = (rows) => {
+    const columns = Object.keys(rows[0] ?? {});
+    return [columns, ...rows.map((row) => columns.map((name) => row[name]))]
+      .map((row) => row.map(field).join(",") + "\n")
+      .join("");
+  };
+
+  const fill = (table, rows) => {
+    if (table.rows.length) return;
+    const columns = Object.keys(rows[0] ?? {});
+    const head = table.createTHead().insertRow();
+    for (const name of columns) {
+      const cell = document.createElement("th");
+      cell.textContent = name;
+      head.append(cell);
+    }
+    const body = table.createTBody();
+    for (const row of rows.slice(0, MOST_ROWS)) {
+      const line = body.insertRow();
+      for (const name of columns) {
+        const cell = line.insertCell();
+        cell.textContent = row[name] ?? "";
+        if (typeof row[name] === "number") cell.className = "n";
+      }
+    }
+    if (rows.length > MOST_ROWS) {
+      const cell = body.insertRow().insertCell();
+      cell.colSpan = columns.length;
+      cell.textContent = `${MOST_ROWS} of ${rows.length} rows; the CSV file has all`;
+    }
+  };
+
+  const draw = async (figure) => {
+    const spec = JSON.parse(figure.querySelector(".spec").textContent);
+    const rows = spec.datasets.table;
+    offer(figure.querySelector("a.csv"), "text/csv", csv(rows));
+    if (figure.clientWidth < NARROW) {
+      spec.config.legend.columns = 2;
+      spec.config.axis.labelLimit = 120;
+    }
+    const details = figure.querySelector("details.data");
+    details.addEventListener("toggle", () => fill(figure.querySelector("table.rows"), rows));
+    try {
+      const result = await window.vegaEmbed(figure.querySelector(".chart"), spec, {
+        mode: "vega-lite",
+        renderer: "svg",
+        actions: false,
+        ast: true,
+        defaultStyle: false,
+        tooltip: { disableDefaultStyle: true },
+      });
+      const link = figure.querySelector("a.svg");
+      link.addEventListener("click", async (event) => {
+        if (link.href.startsWith("blob:")) return;
+        event.preventDefault();
+        offer(link, "image/svg+xml", await result.view.toSVG());
+        link.click();
+        link.href = `#${figure.id}`;
+      });
+    } catch (error) {
+      const place = figure.querySelector(".failure");
+      place.hidden = false;
+      place.textContent = `This figure could not be drawn: ${error.message}`;
+      console.error(error);
+    }
+  };
+
+  const figures = [...document.querySelectorAll(".figure")];
+  Promise.all(figures.map(draw)).then(() => {
+    document.documentElement.dataset.figures = String(figures.length);
+  });
+})();

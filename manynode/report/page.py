@@ -1,0 +1,137 @@
+"""Inputs -> one HTML file: the template filled, scripts inlined, a Content-Security-Policy that forbids remote loads.
+
+Everything from the experiment and from files passes jinja2's escaping; data for the figures lies in JSON blocks in
+which ``<``, ``>`` and ``&`` are escaped. The policy allows exactly the two scripts of this page, by their digests;
+Vega's expressions are interpreted, not compiled, so that no ``unsafe-eval`` is needed.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from manynode import tables
+from manynode.report.answer import answer
+from manynode.report.figure import Figure
+from manynode.report.figures import profile_figures, projection_figures, timing_figures
+from manynode.report.load import Inputs, load
+from manynode.report.phase_table import phase_rows
+from manynode.report.sureness import missing, sureness
+from manynode.report.wording import count, duration, number, percent, ranges
+
+_HERE = Path(__file__).resolve().parent
+
+
+def build_report(directory: Path, output: Path) -> None:
+    """Write the report of the results in ``directory`` to ``output``; the same results give the same bytes.
+
+    Raises :class:`InputError` for a folder without ``experiment.json`` or with a damaged file, :class:`OutputError`
+    when the file cannot be written.
+    """
+    html = render(load(directory))
+    with tables.replacing(output) as part:
+        part.write_text(html, encoding="utf-8", newline="\n")
+
+
+def render(inputs: Inputs) -> str:
+    """Return the page."""
+    bundle, script = _vega_bundle(), _inline((_HERE / "page.js").read_text(encoding="utf-8"))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "duration": duration,
+        "percent": percent,
+        "number": number,
+        "ranges": ranges,
+        "json_block": json_block,
+        "count": count,
+    }
+    experiment = inputs.experiment
+    resolved = {key: value for key, value in inputs.resolved.items() if key != "application"}
+    # The place of the executable differs from host to host and says nothing about the experiment.
+    resolved["application"] = {k: v for k, v in inputs.resolved["application"].items() if k != "executable"}
+    return environment.get_template("page.html.j2").render(
+        title=experiment.title or experiment.name,
+        subtitle=_subtitle(inputs),
+        inputs=inputs,
+        experiment=experiment,
+        answer=answer(inputs),
+        missing=missing(inputs),
+        sureness=sureness(inputs),
+        sections=[
+            ("projection", "Projection", projection_figures(inputs)),
+            ("timings", "Compute times of the simulated node", timing_figures(inputs)),
+            ("profile", "Rank classes", profile_figures(inputs)),
+        ],
+        phases=phase_rows(inputs),
+        resolved=json.dumps(resolved, indent=1, sort_keys=True, ensure_ascii=False),
+        style=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this package
+        bundle=Markup(bundle),  # noqa: S704 - made by vl-convert, nothing of the experiment in it
+        script=Markup(script),  # noqa: S704 - a file of this package
+        policy=_policy([bundle, script]),
+    )
+
+
+def json_block(figure: Figure) -> Markup:
+    """Return the figure's specification as JSON that is harmless inside a script element, whatever it contains."""
+    text = json.dumps(figure.spec(), allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - no character that HTML knows is left
+
+
+def _subtitle(inputs: Inputs) -> str:
+    experiment = inputs.experiment
+    application = experiment.application
+    name = application.name or (Path(application.command[0]).name if application.command else "an MPI program")
+    parameters = ", ".join(f"{key} = {value}" for key, value in application.parameters.items())
+    parts = [
+        f"{name} ({parameters})" if parameters else name,
+        f"node: {experiment.machine.name}, {count(experiment.ranks_per_node, 'rank')}",
+        f"network: {experiment.network.name}",
+    ]
+    return " · ".join(parts)
+
+
+@functools.cache
+def _vega_bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script; making it takes seconds, so that it is made once."""
+    import altair
+    import vl_convert
+
+    wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    known = vl_convert.get_vegalite_versions()
+    version = wanted if wanted in known else known[-1]
+    return _inline(vl_convert.javascript_bundle(vl_version=version))  # type: ignore[call-arg]  # its stub is stricter
+
+
+def _inline(script: str) -> str:
+    """Return a script that can stand inside a script element."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
+
+
+def _policy(scripts: list[str]) -> str:
+    digests = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts
+    )
+    rules: dict[str, Any] = {
+        "default-src": "'none'",
+        "script-src": digests,
+        "style-src": "'unsafe-inline'",
+        "img-src": "data: blob:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())

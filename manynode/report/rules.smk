@@ -1,0 +1,23 @@
+# The report: one offline HTML file from whatever the phases left.
+from pathlib import Path
+
+
+rule report_build_page:
+    input:
+        profiles=expand(
+            plan.path("nodesim/timing-profile-{mode}.json"), mode=plan.modes
+        ),
+        projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
+    output:
+        report(plan.path("report.html"), category="manynode"),
+    log:
+        plan.path("logs/report_build_page.log"),
+    conda:
+        "../../environment.yaml"
+    params:
+        manynode=plan.command,
+        directory=lambda wildcards, output: Path(output[0]).parent,
+        digest=plan.digest("report"),
+        code=plan.code("manynode/report"),
+    shell:
+        "{params.manynode} report {params.directory} --output {output} > {log} 2>&1"

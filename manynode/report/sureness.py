@@ -1,0 +1,181 @@
+"""How sure: what the interval means, how the techniques differ, what the three phases say about their own results."""
+
+from __future__ import annotations
+
+from manynode.report.load import Inputs, at_point
+from manynode.report.wording import count, duration, engine, listing, number, percent
+
+
+def sureness(inputs: Inputs) -> list[tuple[str, str]]:
+    """Return (heading, sentences) for everything that is known about the reliability of the results."""
+    statements = [
+        ("Interval", _interval(inputs)),
+        ("Techniques", _techniques(inputs)),
+        ("Rank classes", _stability(inputs)),
+        ("Unlabelled gaps", _gaps(inputs)),
+        ("Variability", _variance(inputs)),
+        ("Node model", _engine(inputs)),
+        (
+            "Known limits",
+            "What the method and the engines leave out is in docs/limits.md; how each part was checked is in "
+            "docs/validation.md, both in the checkout of manynode.",
+        ),
+    ]
+    return [(heading, text) for heading, text in statements if text]
+
+
+def _largest(inputs: Inputs) -> tuple[str, int] | None:
+    if inputs.technique is None or inputs.projection is None:
+        return None
+    own = inputs.projection[inputs.projection["technique"] == inputs.technique]
+    return inputs.technique, int(own["nodes"].max())
+
+
+def _interval(inputs: Inputs) -> str:
+    point = _largest(inputs)
+    if point is None or inputs.projection is None:
+        return ""
+    technique, nodes = point
+    row = at_point(inputs.projection, technique, nodes).iloc[0]
+    replicas = int(row["replicas"])
+    confidence = percent(inputs.experiment.simulate.confidence)
+    text = (
+        f"The interval is a {confidence} bootstrap interval of the mean over {count(replicas, 'replica')}, "
+        "simulations that differ only in the compute times drawn. It says how well the mean is known, not how well "
+        "the models fit the machine."
+    )
+    if replicas < 2:
+        return text + " With one replica it has no width: raise simulate: replicas to get one."
+    if inputs.makespans is not None:
+        times = at_point(inputs.makespans, technique, nodes)["makespan_s"]
+        if len(times) and float(times.mean()) > 0:
+            low, high = float(times.min()), float(times.max())
+            text += (
+                f" Single replicas at {count(nodes, 'node')} took {duration(low, 4)} to {duration(high, 4)}, "
+                f"a spread of {percent((high - low) / float(times.mean()))}."
+            )
+    return text
+
+
+def _techniques(inputs: Inputs) -> str:
+    point = _largest(inputs)
+    if point is None or inputs.projection is None:
+        return ""
+    technique, nodes = point
+    at = inputs.projection[inputs.projection["nodes"] == nodes].sort_values("time_s", kind="stable")
+    if len(at) < 2:
+        text = (
+            f"Only {technique} was projected, so the influence of variability and of external ranks is not known here."
+        )
+    else:
+        low, high = at.iloc[0], at.iloc[-1]
+        spread = percent(float(high["time_s"]) / float(low["time_s"]) - 1) if float(low["time_s"]) > 0 else "unknown"
+        text = (
+            f"At {count(nodes, 'node')} the {len(at)} techniques reach from {duration(float(low['time_s']))} "
+            f"({low['technique']}) to {duration(float(high['time_s']))} ({high['technique']}), {spread} apart."
+        )
+    planned = [name for name in inputs.experiment.techniques if name not in set(inputs.projection["technique"])]
+    return text + (f" Not yet projected: {listing(planned)}." if planned else "")
+
+
+def _stability(inputs: Inputs) -> str:
+    classes = inputs.classes
+    if classes is None:
+        return ""
+    text = (
+        f"Phase 1 found {count(len(classes.classes), 'class', 'classes')} of ranks; its representative nodes cover "
+        f"{percent(classes.coverage)} of the ranks."
+    )
+    if classes.stability is not None:
+        profiled = listing([str(n) for n in sorted(classes.nodes_profiled)])
+        where = f" over the profiled job sizes ({profiled} nodes)" if profiled else ""
+        verdict = {True: "are stable", False: "are NOT stable", None: "were not checked"}[classes.stability.stable]
+        text += f" The classes {verdict}{where}"
+        reasons = "; ".join(reason.rstrip(".") for reason in classes.stability.reasons)
+        text += f": {reasons}." if reasons else "."
+    if classes.source:
+        reason = f" ({classes.source_reason})" if classes.source_reason else ""
+        text += f" Counters came from {classes.source}{reason}."
+    if classes.noise is not None and classes.noise.relative:
+        parts = [f"{name} {percent(value)}" for name, value in classes.noise.relative.items()]
+        text += f" Differences below the noise count as none: {listing(parts)}."
+    return text
+
+
+def _gaps(inputs: Inputs) -> str:
+    profile = inputs.profiles.get(inputs.mode or "")
+    if profile is None or profile.compute_s <= 0:
+        return ""
+    skipped = percent(profile.skipped_s / profile.compute_s)
+    segments = inputs.segments.get(inputs.mode or "")
+    if segments is not None and "labelled" in segments and not segments["labelled"].any():
+        return (
+            "No compute phase has a name of its own; all are listed by their call sites below. MPI_Pcontrol(1, "
+            f'"name") in the application names a phase. Warm-up that was left out has {skipped} of the compute time.'
+        )
+    return (
+        f"{skipped} of the simulated node's compute time lies in warm-up and in gaps between MPI calls that no label "
+        "names; no skeleton replays it, so the projection does not contain it."
+    )
+
+
+def _variance(inputs: Inputs) -> str:
+    profile = inputs.profiles.get(inputs.mode or "")
+    if profile is None:
+        return ""
+    phases = [(part.share, phase) for part in profile.classes for phase in part.phases]
+    # Executions of a phase add up, so that each counts with its number.
+    between = sum(share * phase.count * phase.variance.between_ranks_s2 for share, phase in phases)
+    within = sum(share * phase.count * phase.variance.within_rank_s2 for share, phase in phases)
+    total = between + within
+    if total <= 0:
+        return "The compute times of the simulated node do not vary within their phases."
+    ways = sum(len(phase.clusters) > 1 for _, phase in phases)
+    patterns = sum(phase.pattern.kind == "sequence" for _, phase in phases)
+    return (
+        f"Of the variance of compute times around the means of their clusters, {percent(between / total)} lies between "
+        f"ranks and {percent(within / total)} within a rank. {number(ways)} of {count(len(phases), 'phase')} (each "
+        f"class counted) have several clusters of times, and {number(patterns)} follow a repeated pattern."
+    )
+
+
+def _engine(inputs: Inputs) -> str:
+    profile = inputs.profiles.get(inputs.mode or "")
+    if profile is None:
+        return ""
+    simulated = len(profile.simulated_ranks)
+    how = (
+        f"beside {count(profile.ranks - simulated, 'external rank')} that ran natively"
+        if profile.external
+        else "without external ranks"
+    )
+    words = {
+        "native": " They are measured on this host, so they hold for this host's processor.",
+        "valgrind": " They follow from counted instructions, cache misses and branch misses by the interval model "
+        "(docs/interval_model.md), an approximation.",
+    }
+    return (
+        f"Compute times come from the engine {engine(profile.engine, profile.engine_version)}: "
+        f"{count(simulated, 'rank')} simulated {how}.{words.get(profile.engine, '')}"
+    )
+
+
+def missing(inputs: Inputs) -> list[str]:
+    """Return a sentence for each part that the results do not have: what, why, how to get it."""
+    again = f"'manynode run' with the experiment {inputs.experiment.name}"
+    sentences = []
+    if inputs.classes is None:
+        sentences.append(f"There are no rank classes: phase 1 has not ended. Run {again}; finished steps are kept.")
+    if not inputs.profiles:
+        sentences.append(f"There is no timing profile: phase 2 has not ended. Run {again}; finished steps are kept.")
+    if inputs.projection is None and inputs.experiment.application.name is None:
+        sentences.append(
+            "There is no projection: the application was given by its command alone, and phase 3 needs a skeleton of "
+            "its communication. Write one (docs/how-to, skeletons/) and set application: name; what stands below stays "
+            "valid."
+        )
+    elif inputs.projection is None:
+        sentences.append(f"There is no projection: phase 3 has not ended. Run {again}; finished steps are kept.")
+    elif inputs.breakdown is None:
+        sentences.append(f"There is no breakdown into operations: breakdown.parquet is missing. Run {again}.")
+    return sentences

@@ -1,0 +1,161 @@
+"""``manynode run``: Snakemake underneath, progress above, one clear error when a step fails.
+
+Snakemake keeps what is finished; whatever ended the last run (an error, SIGINT, a power cut), the next one goes on.
+Steps leave their error in a file of their own, so that it is shown as the step wrote it, with its exit code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from manynode.config.loader import load_experiment
+from manynode.errors import EngineFailedError, ManynodeError, UsageError
+from manynode.hostlock import exclusive
+from manynode.paths import ROOT
+
+ERROR_FILE = "MANYNODE_ERROR_FILE"
+
+_STEPS = re.compile(r"^(\d+) of (\d+) steps \(\d+(?:\.\d+)?%\) done")
+_RULE = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$")
+_WILDCARDS = re.compile(r"^\s+wildcards: (.*)$")
+
+
+class StepFailedError(ManynodeError):
+    """A step's own error, with the exit code that it had."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def run_experiment(
+    experiment: Path,
+    *,
+    cores: int,
+    directory: Path,
+    dry_run: bool = False,
+    until: str | None = None,
+    profile: str | None = None,
+) -> None:
+    """Run ``experiment`` in ``directory``; on success print where the report is.
+
+    Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
+    """
+    resolved = load_experiment(experiment)
+    name = resolved.model.name
+    results = directory / "results" / name
+    command = [
+        *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
+        *("--configfile", str(experiment.resolve()), "--directory", str(directory.resolve())),
+        *("--cores", str(cores), "--rerun-incomplete", "--nolock"),
+    ]
+    if dry_run:
+        command.append("--dry-run")
+    if until:
+        command += ["--until", until]
+    if profile:
+        shipped = ROOT / "profiles" / profile
+        command += ["--profile", str(shipped if shipped.is_dir() else profile)]
+    with exclusive(results / ".lock", purpose="run", wait=False) as mine:
+        if not mine:
+            raise UsageError(
+                "this experiment is being run already",
+                where=str(results),
+                found="another 'manynode run' holds its lock",
+                remedy="wait for it, or give the experiment another name or --directory",
+            )
+        _run(command, results, dry_run)
+    if not dry_run:
+        report = results / "report.html"
+        print(f"report: {report}" if report.is_file() else f"results: {results}")
+
+
+def _run(command: list[str], results: Path, dry_run: bool) -> None:
+    log = results / "logs" / "snakemake.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="manynode-run.") as folder:
+        errors = Path(folder) / "errors.jsonl"
+        environment = dict(os.environ, **{ERROR_FILE: str(errors)})
+        child = subprocess.Popen(  # the one child outside process.py: its output is followed while it runs
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            encoding="utf-8", errors="replace", env=environment, start_new_session=True,
+        )  # fmt: skip
+        assert child.stdout is not None
+        try:
+            with open(log, "w", encoding="utf-8") as sink:
+                tail = _follow(child.stdout, sink, show_all=dry_run)
+            code = child.wait()
+        except BaseException:
+            # Snakemake ends its jobs and forgets half-written outputs when it is asked politely.
+            os.killpg(child.pid, signal.SIGINT)
+            try:
+                child.wait(15)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+            raise
+        if code == 0:
+            return
+        if errors.is_file():
+            first = json.loads(errors.read_text(encoding="utf-8").splitlines()[0])
+            raise StepFailedError(first["message"], int(first["exit_code"]))
+    if code in (2, 3, 4, 5, 6):
+        raise StepFailedError("\n".join(tail), code)
+    raise EngineFailedError(
+        "the workflow failed",
+        found=f"Snakemake ended with exit code {code}",
+        remedy=f"see {log}; finished steps are kept, the same command goes on from there",
+        details="\n".join(tail),
+    )
+
+
+def _follow(lines: IO[str], sink: IO[str], *, show_all: bool) -> list[str]:
+    """Copy Snakemake's output to the log, show progress, and return the last lines."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(highlight=False)
+    tail: list[str] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal or show_all) as progress:
+        task = progress.add_task("starting", total=None)
+        rule = ""
+        for line in lines:
+            sink.write(line)
+            text = line.rstrip("\n")
+            tail = [*tail[-29:], text]
+            if show_all:
+                print(text)
+            elif match := _RULE.match(text):
+                rule = match[1]
+                progress.update(task, description=rule)
+            elif (match := _WILDCARDS.match(text)) and rule:
+                progress.update(task, description=f"{rule} {match[1]}")
+                if not console.is_terminal:
+                    print(f"{rule} ({match[1]})", flush=True)
+            elif match := _STEPS.match(text):
+                progress.update(task, completed=int(match[1]), total=int(match[2]))
+                if not console.is_terminal:
+                    print(text, flush=True)
+    return [line for line in tail if line.strip()]
+
+
+def record_error(error: ManynodeError) -> None:
+    """Leave a step's error where ``manynode run`` looks for it, when it is the caller."""
+    path = os.environ.get(ERROR_FILE)
+    if not path:
+        return
+    try:
+        with open(path, "a", encoding="utf-8") as sink:
+            sink.write(json.dumps({"message": error.render(), "exit_code": error.exit_code}) + "\n")
+    except OSError:
+        # The message is in the step's log as well.
+        return

@@ -1,0 +1,194 @@
+"""The timing profile, schema ``timing-profile/1``: what phase 2 hands to phase 3, declared once and checked on reading.
+
+Per rank class and compute phase: clusters of times, each with count, mean, weight and a cumulative distribution of at
+most 100 bins (``probability[i]`` of the times are at most ``time_s[i]``, linear in between); the pattern in which the
+clusters follow each other, or none (they are drawn by weight); and how the variance splits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from manynode.errors import InputError
+from manynode.tables import read_json, write_json
+
+SCHEMA = "timing-profile/1"
+MAX_EDGES = 101
+
+Time = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Cdf(_Part):
+    """A cumulative distribution: at most 101 edges, both columns rising, probability from 0 to 1."""
+
+    time_s: list[Time] = Field(min_length=1, max_length=MAX_EDGES)
+    probability: list[Probability] = Field(min_length=1, max_length=MAX_EDGES)
+
+    @model_validator(mode="after")
+    def _rises(self) -> Cdf:
+        if len(self.time_s) != len(self.probability):
+            raise ValueError(f"{len(self.time_s)} times but {len(self.probability)} probabilities")
+        for name, column in (("time_s", self.time_s), ("probability", self.probability)):
+            for index in range(1, len(column)):
+                if column[index] < column[index - 1]:
+                    raise ValueError(f"{name}[{index}] = {column[index]:g} is below the value before it")
+        if abs(self.probability[-1] - 1.0) > 1e-9:
+            raise ValueError(f"the last probability is {self.probability[-1]!r}, not 1")
+        return self
+
+
+class ClusterTimes(_Part):
+    """One cluster: count of times, their mean [s], share of the phase's times, distribution."""
+
+    mean_s: Time
+    count: Annotated[int, Field(ge=1)]
+    weight: Probability
+    cdf: Cdf
+
+
+class SequencePattern(_Part):
+    """Execution ``prefix`` + n is of cluster ``sequence[n mod length]``; ``agreement`` is the share it explains."""
+
+    kind: Literal["sequence"]
+    sequence: list[Count] = Field(min_length=1)
+    repeat: Annotated[int, Field(ge=1)]
+    agreement: Probability
+    prefix: Count = 0
+
+
+class WeightsPattern(_Part):
+    """No pattern: the cluster is drawn by weight."""
+
+    kind: Literal["weights"]
+
+
+class Variance(_Part):
+    """Variance of the times around their cluster's mean [s^2], pooled over clusters: total = between + within."""
+
+    between_ranks_s2: Time
+    within_rank_s2: Time
+    total_s2: Time
+
+
+class PhaseTimes(_Part):
+    """One compute phase of one class."""
+
+    name: Annotated[str, Field(min_length=1)]
+    count: Annotated[int, Field(ge=1)]
+    mean_s: Time
+    clusters: list[ClusterTimes] = Field(min_length=1)
+    pattern: Annotated[SequencePattern | WeightsPattern, Field(discriminator="kind")]
+    variance: Variance
+
+    @model_validator(mode="after")
+    def _consistent(self) -> PhaseTimes:
+        weight = sum(cluster.weight for cluster in self.clusters)
+        if abs(weight - 1.0) > 1e-6:
+            raise ValueError(f"the weights of the clusters sum to {weight:g}, not 1")
+        if isinstance(self.pattern, SequencePattern):
+            for index, entry in enumerate(self.pattern.sequence):
+                if entry >= len(self.clusters):
+                    raise ValueError(f"pattern.sequence[{index}] is {entry}; there are {len(self.clusters)} clusters")
+        return self
+
+
+class ClassTimes(_Part):
+    """The compute phases of one rank class; ``share`` of all ranks are of it."""
+
+    name: Annotated[str, Field(min_length=1)]
+    share: Probability
+    simulated_ranks: list[Count] = Field(min_length=1)
+    borrowed: bool = False
+    """No rank of this class was simulated (a node that runs alone): times of all simulated ranks stand in."""
+    phases: list[PhaseTimes] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _distinct(self) -> ClassTimes:
+        _no_repetition("phase", [phase.name for phase in self.phases])
+        return self
+
+
+class TimingProfile(_Part):
+    """A whole timing profile."""
+
+    application: dict[str, Any]
+    engine: str
+    engine_version: str
+    machine: str
+    external: bool
+    nodes: Annotated[int, Field(ge=1)]
+    ranks: Annotated[int, Field(ge=1)]
+    simulated_ranks: list[Count] = Field(min_length=1)
+    compute_s: Time
+    """Compute time of all simulated ranks together."""
+    skipped_s: Time
+    """Of it, time that no skeleton replays: warm-up, and unlabelled phases where the application labels its phases."""
+    classes: list[ClassTimes] = Field(min_length=1)
+    provenance: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _distinct(self) -> TimingProfile:
+        _no_repetition("class", [entry.name for entry in self.classes])
+        return self
+
+
+def _no_repetition(kind: str, names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{kind} {name!r} is given twice")
+        seen.add(name)
+
+
+def write_timing_profile(path: Path, profile: TimingProfile) -> None:
+    """Write ``profile``; same content, same bytes."""
+    write_json(path, SCHEMA, profile.model_dump(mode="json"))
+
+
+def read_timing_profile(path: Path) -> TimingProfile:
+    """Return the timing profile at ``path``; any fault is an :class:`InputError` with place and remedy."""
+    content = read_json(path, SCHEMA)
+    del content["schema"]
+    try:
+        return TimingProfile.model_validate(content)
+    except ValidationError as error:
+        raise _fault(path, error) from None
+    except (RecursionError, OverflowError) as error:
+        raise InputError(
+            "a timing-profile file cannot be used", where=str(path), found=str(error), remedy=_REMEDY
+        ) from None
+
+
+_REMEDY = "make the file again with 'manynode nodesim fit'"
+
+
+def _fault(path: Path, error: ValidationError) -> InputError:
+    """Return pydantic's first findings as one error."""
+    findings = error.errors(include_url=False, include_context=False, include_input=True)
+    lines = []
+    for item in findings[:10]:
+        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
+        message = item["msg"].removeprefix("Value error, ")
+        shown = repr(item.get("input"))
+        found = "" if item["type"] in ("missing", "value_error") else f" (found {shown[:60]})"
+        lines.append(f"{place or 'the whole file'}: {message}{found}")
+    if len(findings) > len(lines):
+        lines.append(f"and {len(findings) - len(lines)} more")
+    return InputError(
+        "a timing-profile file cannot be used",
+        where=str(path),
+        found=f"{len(findings)} fault{'s' if len(findings) > 1 else ''}",
+        allowed=f"schema {SCHEMA}",
+        remedy=_REMEDY,
+        details="\n".join(lines),
+    )

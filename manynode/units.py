@@ -1,0 +1,74 @@
+"""Quantities with units at the border ("100 Gbit/s", "90 ns", "64 KiB"), SI floats inside.
+
+The one module that parses and renders quantities; :mod:`pint` knows the units. ``GB`` is 10^9 bytes and ``GiB`` 2^30.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from typing import Any
+
+# dimension -> (unit of the float inside, examples for messages)
+DIMENSIONS: dict[str, tuple[str, str]] = {
+    "time": ("second", "'90 ns', '1.5 us', '2 s'"),
+    "bandwidth": ("byte / second", "'100 Gbit/s', '12.5 GB/s'"),
+    "size": ("byte", "'64 KiB', '2 MB', '800 B'"),
+    "frequency": ("hertz", "'2.3 GHz', '100 MHz'"),
+    "time_per_size": ("second / byte", "'0.1 ns/B'"),
+}
+
+# One number and one unit: "1 ns + 2 ns" is an expression, and expressions are not quantities.
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z]+(?:\s*/\s*[A-Za-z]+)?)\s*")
+# "Gb/s" means bits in networking (pint reads gilbert); "KB" is spelt "kB" in pint.
+_SPELLINGS = [(re.compile(r"\b([kKMGT]?)b\b"), r"\1bit"), (re.compile(r"\bK(B|bit)\b"), r"k\1")]
+
+
+@functools.cache
+def _registry() -> Any:
+    import pint
+
+    registry: Any = pint.UnitRegistry(cache_folder=None)
+    registry.define("B = byte")
+    return registry
+
+
+def parse(text: str, dimension: str) -> float:
+    """Return the quantity in the SI unit of ``dimension``; a :class:`ValueError` says what is wrong and what is right."""
+    unit, examples = DIMENSIONS[dimension]
+    match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise ValueError(f"{text!r} is not a quantity: write a number and a unit, such as {examples}")
+    try:
+        given = match[2]
+        for pattern, spelling in _SPELLINGS:
+            given = pattern.sub(spelling, given)
+        value = float(_registry().Quantity(float(match[1]), given).to(unit).magnitude)
+    except Exception as error:  # pint raises many unrelated classes
+        raise ValueError(
+            f"{text!r} is not a {dimension.replace('_', ' ')} ({error}); write such as {examples}"
+        ) from None
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not finite")
+    return value
+
+
+_STEPS = {
+    "time": [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)],
+    "bandwidth": [("Gbit/s", 1.25e8), ("Mbit/s", 1.25e5)],
+    "size": [("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 1024.0), ("B", 1.0)],
+    "frequency": [("GHz", 1e9), ("MHz", 1e6), ("Hz", 1.0)],
+    "time_per_size": [("ns/B", 1e-9)],
+}
+
+
+def render(value: float, dimension: str, digits: int = 4) -> str:
+    """Return the SI ``value`` as people write it; ``parse`` reads it back to the shown precision."""
+    steps = _STEPS[dimension]
+    if not math.isfinite(value):
+        return str(value)
+    for unit, size in steps:
+        if abs(value) >= size or (unit, size) == steps[-1]:
+            return f"{value / size:.{digits}g} {unit}"
+    raise AssertionError("unreachable")

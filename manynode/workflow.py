@@ -1,0 +1,82 @@
+"""What the Snakemake rules ask of the configuration: paths, digests, the command of a step.
+
+A rule carries as parameters the digest of the sections it depends on and the digest of the code it runs, so that
+Snakemake repeats exactly the steps that a change concerns.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from manynode.config.loader import RESOLVED_SCHEMA, Resolved, resolve
+from manynode.errors import ManynodeError, UsageError
+from manynode.provenance import code_digest
+from manynode.tables import read_json, write_json
+
+_SHARED = ("application", "ranks_per_node", "seed")
+# The sections whose change makes a step's results stale.
+SECTIONS = {
+    "profile": (*_SHARED, "profile"),
+    "classify": (*_SHARED, "profile", "nodesim"),
+    "nodesim": (*_SHARED, "machine", "nodesim"),
+    "fit": (*_SHARED, "machine", "nodesim"),
+    "simulate": (*_SHARED, "network", "simulate"),
+    "analyse": (*_SHARED, "nodes", "techniques", "simulate"),
+    "report": (),
+}
+
+
+class Plan:
+    """A checked experiment as the rules see it."""
+
+    def __init__(self, config: Mapping[str, Any], configfiles: list[Any]) -> None:
+        """Check ``config``; ``configfiles`` are the files that Snakemake read it from."""
+        where = str(configfiles[-1]) if configfiles else "the experiment"
+        if not config:
+            # Snakemake parses the workflow for --lint and --help without a configuration as well.
+            raise SystemExit(
+                _say(
+                    UsageError(
+                        "no experiment was given", where="snakemake", remedy="add --configfile configs/demo.yaml"
+                    )
+                )
+            )
+        try:
+            base = Path(str(configfiles[-1])).resolve().parent if configfiles else Path.cwd()
+            self.resolved: Resolved = resolve(config, where=where, base=base)
+        except ManynodeError as error:
+            raise SystemExit(_say(error)) from None
+        self.model = self.resolved.model
+        self.root = f"results/{self.model.name}"
+        self.command = f"{shlex.quote(sys.executable)} -m manynode"
+        self.has_skeleton = self.model.application.name is not None
+        self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.model.techniques})
+
+    def path(self, *parts: str) -> str:
+        """Return a path below the experiment's results."""
+        return "/".join([self.root, *parts])
+
+    def digest(self, step: str) -> str:
+        """Return the digest of the sections that ``step`` depends on."""
+        return self.resolved.digest(*SECTIONS[step])
+
+    def code(self, *folders: str) -> str:
+        """Return the digest of the code in ``folders``."""
+        return code_digest(*folders)
+
+    def write(self, path: str) -> None:
+        """Write the resolved experiment."""
+        write_json(Path(path), RESOLVED_SCHEMA, {"digest": self.resolved.digest(), "experiment": self.resolved.content})
+
+    def representative_nodes(self, path: str) -> list[int]:
+        """Return the nodes that phase 1 chose, from its rank-classes file."""
+        return [int(node) for node in read_json(Path(path), "rank-classes/1")["representative_nodes"]]
+
+
+def _say(error: ManynodeError) -> int:
+    print(f"manynode: {error.render()}", file=sys.stderr)
+    return error.exit_code

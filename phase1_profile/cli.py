@@ -1,0 +1,101 @@
+"""``manynode profile``: the steps of phase 1."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Phase 1: counters per rank -> rank classes -> representative nodes.", no_args_is_help=True)
+
+Experiment = Annotated[Path, typer.Option(help="resolved experiment (results/NAME/experiment.json)")]
+
+
+@app.command("run")
+def run(
+    experiment: Experiment,
+    nodes: Annotated[int, typer.Option(min=1, help="job size in nodes")],
+    output: Annotated[Path, typer.Option(help="counter table to write; the ranks' files go to a folder beside it")],
+    repetition: Annotated[int, typer.Option(min=0, help="which run of this size")] = 0,
+) -> None:
+    """Run the application once, all ranks counted, and write its counter table."""
+    from manynode.config.loader import read_resolved
+    from manynode.hostlock import exclusive
+    from manynode.launch import Block, application_command, run_job
+    from phase1_profile.sources.interface import SOURCES, choose_source
+    from phase1_profile.steps import profile_counters
+
+    content = read_resolved(experiment).content
+    ranks_per_node = content["ranks_per_node"]
+    source, reason = choose_source(content["profile"]["source"])
+    counted = SOURCES.get(source)()
+    command, flavour = application_command(content["application"])
+    directory = output.parent / "ranks"
+    with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        block = Block(
+            nodes * ranks_per_node,
+            command,
+            counted.prefix(directory),
+            counted.environment(directory, flavour, ranks_per_node),
+        )
+        run_job(
+            flavour,
+            [block],
+            what=f"the application on {nodes} nodes, profiled with {source},",
+            log=directory / "job.log",
+            timeout_s=content["application"]["timeout_s"],
+        )
+        profile_counters(
+            directory,
+            output,
+            source=source,
+            nodes=nodes,
+            repetition=repetition,
+            ranks_per_node=ranks_per_node,
+            reason=reason,
+        )
+
+
+@app.command("classify")
+def classify(
+    experiment: Experiment,
+    classes: Annotated[Path, typer.Option(help="rank-classes file to write")],
+    table: Annotated[Path, typer.Option(help="all counters in one table, to write")],
+    counters: Annotated[list[Path], typer.Argument(help="counter tables of all profiled jobs")],
+) -> None:
+    """Put the ranks into classes and choose the nodes that represent them."""
+    from manynode.config.loader import read_resolved
+    from manynode.provenance import provenance
+    from phase1_profile import counters as counter_tables
+    from phase1_profile.parameters import ClassifyParameters
+    from phase1_profile.steps import classify as classify_ranks
+
+    resolved = read_resolved(experiment)
+    section = resolved.content["profile"]
+    origin = provenance(
+        seed=resolved.content["seed"],
+        experiment_digest=resolved.digest("application", "ranks_per_node", "profile", "nodesim"),
+        tools={},
+    )
+    counter_tables.write(table, counter_tables.read(counters), origin)
+    classify_ranks(
+        counters,
+        classes,
+        parameters=ClassifyParameters(
+            max_classes=section["max_classes"], noise_floor=section["noise_floor"], coverage=section["coverage"]
+        ),
+        reference_nodes=resolved.content["nodesim"]["nodes"],
+        seed=resolved.content["seed"],
+        provenance=origin,
+    )
+
+
+def probes() -> dict[str, Any]:
+    """Return what ``manynode doctor`` shows of phase 1: source -> probe."""
+    from phase1_profile.sources.interface import SOURCES
+
+    return {name: SOURCES.get(name)().probe() for name in SOURCES.names()}

@@ -1,0 +1,97 @@
+"""Source ``callgrind``: exact counts on any Linux host, from Valgrind; the paper's "fast functional simulator".
+
+The markers library dumps the events of every compute phase and resets them after every MPI call, so that nothing inside
+MPI counts. Cycles and seconds are unknown (the run is some fifty times slower than the machine), so the feature IPC is
+absent. Mispredictions are those of callgrind's simple predictor. Knows phases.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+
+from manynode.callgrind import parse_totals
+from manynode.errors import InputError
+from manynode.launch import Flavour
+from manynode.process import find_program
+from phase1_profile.counters import sum_phases
+from phase1_profile.marker_counts import complete_markers, compute_phases, markers_environment
+from phase1_profile.sources.interface import SOURCES, Probe
+
+PURPOSE = "exact instruction, branch and load counts on any host"
+REMEDY = "install valgrind (apt-get install valgrind)"
+# Counters of the table as sums of callgrind's events.
+EVENTS = {
+    "instructions": ("Ir",),
+    "branches": ("Bc", "Bi"),
+    "branch_misses": ("Bcm", "Bim"),
+    "loads": ("Dr",),
+    "stores": ("Dw",),
+    "l1d_load_misses": ("D1mr",),
+    "cache_misses": ("ILmr", "DLmr", "DLmw"),
+}
+
+
+@SOURCES.register("callgrind")
+class Callgrind:
+    """Valgrind's callgrind under every rank."""
+
+    def probe(self) -> Probe:
+        """Look for valgrind."""
+        path = shutil.which("valgrind")
+        return Probe(path is not None, path or "valgrind was not found", "", PURPOSE, "" if path else REMEDY)
+
+    def prefix(self, directory: Path) -> list[str]:
+        """Return valgrind's command line."""
+        valgrind = find_program("valgrind", purpose=PURPOSE, remedy=REMEDY)
+        folder = str(directory.resolve()).replace("%", "%%")
+        return [
+            valgrind,
+            "-q",
+            "--tool=callgrind",
+            "--cache-sim=yes",
+            "--branch-sim=yes",
+            "--combine-dumps=yes",
+            f"--callgrind-out-file={folder}/callgrind.%p",
+            f"--log-file={folder}/valgrind-%p.log",
+        ]
+
+    def environment(self, directory: Path, flavour: Flavour, ranks_per_node: int | None) -> dict[str, str]:
+        """Preload the markers library; ranks wait politely, since a busy wait under valgrind steals time from the
+        others.
+        """
+        environment = markers_environment(directory, flavour, ranks_per_node, "callgrind")
+        return {**environment, "MANYNODE_MARKERS_POLITE": "2"}
+
+    def read(self, directory: Path, ranks_per_node: int | None) -> pd.DataFrame:
+        """Join each rank's dumps with its markers and sum them."""
+        tables = []
+        for file in complete_markers(directory):
+            records = compute_phases(file)[["rank", "node", "sequence", "phase"]]
+            dump = directory / f"callgrind.{file.metadata['pid']}"
+            if not dump.is_file():
+                raise InputError(
+                    "a rank left no callgrind output",
+                    where=str(dump),
+                    found=f"no such file; rank {file.metadata['rank']} ran "
+                    + ("under another tool of valgrind" if file.metadata.get("on_valgrind") else "without valgrind"),
+                    remedy="profile again with the source callgrind",
+                )
+            totals = parse_totals(dump)
+            merged = records.merge(totals, on="sequence", how="left", validate="one_to_one")
+            if merged["Ir"].isna().any():
+                first = merged.loc[merged["Ir"].isna(), "sequence"].iloc[0]
+                raise InputError(
+                    "callgrind output and markers do not match",
+                    where=str(dump),
+                    found=f"no dump for call {first} of rank {file.metadata['rank']}",
+                    remedy="profile again into an empty folder",
+                )
+            tables.append(merged)
+        counts = pd.concat(tables, ignore_index=True)
+        for name, events in EVENTS.items():
+            if set(events) <= set(counts.columns):
+                counts[name] = counts[list(events)].sum(axis=1).astype(float)
+        return sum_phases(counts, [name for name in EVENTS if name in counts])

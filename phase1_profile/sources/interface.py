@@ -1,0 +1,94 @@
+"""The contract of a source of counters, and the choice between them.
+
+A source says how to start a rank so that its events are counted (words before the application's command, additional
+environment) and afterwards reads what the ranks left in a folder. It starts nothing itself. To add one, write a module
+in this package with a class that fulfils :class:`CounterSource` and register it:
+
+    @SOURCES.register("name")
+    class Name: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pandas as pd
+
+from manynode.errors import EngineMissingError
+from manynode.launch import Flavour
+from manynode.registry import Registry
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Whether a source can be used on this host: what was found and which version, or why not and what helps."""
+
+    available: bool
+    found: str
+    version: str
+    purpose: str
+    remedy: str
+
+
+class CounterSource(Protocol):
+    """A way to count what each rank of an MPI job executes."""
+
+    def probe(self) -> Probe:
+        """Say whether this host allows the source. Fast, and never an exception."""
+
+    def prefix(self, directory: Path) -> list[str]:
+        """Return the words to put before the application's command; ranks write into the existing ``directory``.
+
+        A missing program is an :class:`EngineMissingError`.
+        """
+
+    def environment(self, directory: Path, flavour: Flavour, ranks_per_node: int | None) -> dict[str, str]:
+        """Return what the ranks need in their environment; a library that is not built is an
+        :class:`EngineMissingError`.
+
+        With ``ranks_per_node``, nodes are virtual: rank / ranks_per_node.
+        """
+
+    def read(self, directory: Path, ranks_per_node: int | None) -> pd.DataFrame:
+        """Return rank, node, phase ("" for all compute phases together, then the named ones) and the counters it can
+        tell.
+
+        Counter columns are those of :data:`phase1_profile.counters.COUNTERS`, as floats, and further ones if the source
+        has them; NaN is unknown. Output that is incomplete is an :class:`~manynode.errors.InputError`; output that
+        shows that this host cannot count is an :class:`EngineMissingError`.
+        """
+
+
+SOURCES: Registry[Callable[[], CounterSource]] = Registry("source of counters", "phase1_profile.sources")
+
+# What `auto` tries, best first. perf_stat is left out: it counts busy waiting as work.
+AUTOMATIC = ("perf_event", "callgrind")
+
+
+def choose_source(wanted: str) -> tuple[str, str]:
+    """Return the name of the source to use and the reason, for ``wanted``: a source's name or ``auto``.
+
+    A source asked for by name that this host does not allow, or no usable source at all, is an
+    :class:`EngineMissingError`.
+    """
+    refused: list[str] = []
+    for name in AUTOMATIC if wanted == "auto" else (wanted,):
+        probe = SOURCES.get(name)().probe()
+        if probe.available:
+            if wanted != "auto":
+                return name, "asked for by name"
+            return name, "; ".join([*refused, f"{name} can be used"])
+        refused.append(f"{name} cannot be used: {probe.found}")
+        remedy = probe.remedy
+    raise EngineMissingError(
+        "there is no way to count what the ranks execute"
+        if wanted == "auto"
+        else f"the source {wanted} cannot be used",
+        where="profile: source",
+        found="; ".join(refused),
+        allowed="auto, " + ", ".join(SOURCES.names()),
+        remedy=remedy,
+    )

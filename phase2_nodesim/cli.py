@@ -1,0 +1,115 @@
+"""``manynode nodesim``: the steps of phase 2."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Phase 2: compute times between MPI calls -> timing profile.", no_args_is_help=True)
+
+Experiment = Annotated[Path, typer.Option(help="resolved experiment (results/NAME/experiment.json)")]
+Mode = Annotated[str, typer.Option(help="ext (with external ranks) or no-ext (the node alone)")]
+
+
+@app.command("run")
+def run(
+    experiment: Experiment,
+    mode: Mode,
+    node: Annotated[int, typer.Option(min=0, help="the node that is simulated")],
+    output: Annotated[Path, typer.Option(help="segments table to write; marker files go to a folder beside it")],
+) -> None:
+    """Run the application with one simulated node, and write its segments."""
+    from manynode.config.loader import read_resolved
+    from manynode.hostlock import exclusive
+    from manynode.launch import application_command
+    from phase2_nodesim.jobs import run_node
+    from phase2_nodesim.steps import make_segments
+
+    resolved = read_resolved(experiment)
+    content = resolved.content
+    external = _external(mode)
+    nodes = content["nodesim"]["nodes"] if external else 1
+    command, flavour = application_command(content["application"])
+    directory = output.parent / "markers"
+    with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
+        shutil.rmtree(directory, ignore_errors=True)
+        simulated = run_node(
+            command,
+            flavour,
+            content["nodesim"]["engine"],
+            resolved.model.machine,
+            node=node,
+            nodes=nodes,
+            ranks_per_node=content["ranks_per_node"],
+            directory=directory,
+            timeout_s=content["application"]["timeout_s"],
+        )
+        make_segments(
+            directory,
+            output,
+            content["nodesim"]["engine"],
+            resolved.model.machine,
+            nodes=nodes,
+            ranks_per_node=content["ranks_per_node"],
+            external=external,
+            application=_application(content["application"]),
+            simulated_ranks=simulated,
+        )
+
+
+@app.command("fit")
+def fit(
+    experiment: Experiment,
+    mode: Mode,
+    classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
+    profile: Annotated[Path, typer.Option(help="timing profile to write")],
+    table: Annotated[Path, typer.Option(help="all segments in one table, to write")],
+    segments: Annotated[list[Path], typer.Argument(help="segments of every simulated node")],
+) -> None:
+    """Fit the timing profile: distributions, clusters and patterns of every compute phase and class."""
+    from manynode.config.loader import read_resolved
+    from manynode.provenance import provenance
+    from phase2_nodesim.parameters import FitParameters
+    from phase2_nodesim.steps import fit_profile
+
+    _external(mode)
+    resolved = read_resolved(experiment)
+    section = resolved.content["nodesim"]
+    fit_profile(
+        segments,
+        classes,
+        profile,
+        FitParameters(warmup=section["warmup"], separation=section["separation"]),
+        table=table,
+        provenance=provenance(
+            seed=resolved.content["seed"],
+            experiment_digest=resolved.digest("application", "ranks_per_node", "machine", "nodesim"),
+            tools={},
+        ),
+    )
+
+
+def _external(mode: str) -> bool:
+    from manynode.errors import UsageError
+
+    if mode not in ("ext", "no-ext"):
+        raise UsageError("unknown mode", where="--mode", found=mode, allowed="ext, no-ext")
+    return mode == "ext"
+
+
+def _application(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what identifies the application: no paths, so that results do not depend on where things lie."""
+    if section.get("command"):
+        return {"name": section["name"], "command": [Path(section["command"][0]).name, *section["command"][1:]]}
+    return {"name": section["name"], "parameters": section["parameters"]}
+
+
+def probes() -> dict[str, Any]:
+    """Return what ``manynode doctor`` shows of phase 2: engine -> probe."""
+    from phase2_nodesim.engines._interface import probes as engine_probes
+
+    return dict(engine_probes())

@@ -1,0 +1,154 @@
+"""Compare what a skeleton promises with what the markers recorded of its application.
+
+In: the text stream of ``manynode-skeleton stream --sink text`` and the records of a marked run (frames of
+:mod:`manynode.markers`). Out: the first call that differs, as a message, or None. Compared are, for each rank in order:
+operation, label of the compute phase before the call, peers as world ranks, bytes, tag, number of requests and
+communicator. Everything here is a pure function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from manynode.errors import InputError
+
+COLUMNS = [
+    "rank", "operation", "phase", "peer", "peer2", "bytes", "bytes2", "tag", "requests", "communicator",
+]  # fmt: skip
+END = "MPI_Finalize"
+
+# A stream holds messages, waits and collectives; these calls move no data of the application.
+_NOT_IN_STREAMS = ("MPI_Init", "MPI_Comm_", "MPI_Cart_", "MPI_Dims_")
+_NO_PEER, _ANY_SOURCE = -1, -2
+# The text sink's keys and the columns that they fill.
+_KEYS = {
+    "peer": "peer", "root": "peer", "source": "peer2", "bytes": "bytes", "receive_bytes": "bytes2", "tag": "tag",
+    "requests": "requests", "communicator": "communicator",
+}  # fmt: skip
+_IGNORED_KEYS = {"request", "size", "receive_tag"}
+_CONTEXT_CALLS = 3
+
+
+def promised_calls(text: str) -> pd.DataFrame:
+    """Return one row per call of a text stream, with the columns ``COLUMNS``; the phase is the one before the call.
+
+    Each rank ends with a row ``MPI_Finalize``, which carries a phase that no call follows. A line not of the text
+    sink's form is an :class:`InputError`.
+    """
+    rows: list[dict[str, Any]] = []
+    pending: list[str] = []
+    rank: int | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            rank_word, _, operation, *pairs = line.split(" ")
+            values = dict(pair.split("=", 1) for pair in pairs)
+            line_rank = int(rank_word)
+            if rank is not None and line_rank != rank:
+                rows.append(_row(rank, END, pending))
+                pending = []
+            rank = line_rank
+            if operation == "compute":
+                pending.append(values["phase"])
+                continue
+            row = _row(rank, operation, pending)
+            for key, value in values.items():
+                if key not in _IGNORED_KEYS:
+                    row[_KEYS[key]] = int(value)
+        except (ValueError, KeyError) as error:
+            raise InputError(
+                "a line of the operation stream cannot be read",
+                where=f"line {number}",
+                found=line,
+                allowed="<rank> <number> <operation> key=value...",
+                remedy=f"give the output of `manynode-skeleton stream --sink text` ({error})",
+            ) from None
+        rows.append(row)
+        pending = []
+    if rank is not None:
+        rows.append(_row(rank, END, pending))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def recorded_calls(records: pd.DataFrame) -> pd.DataFrame:
+    """Return the records of marker files with the columns ``COLUMNS``, without calls that streams do not hold.
+
+    A label before a call that is left out is joined to the next call's, so that it is not lost.
+    """
+    rows: list[dict[str, Any]] = []
+    for rank, of_rank in records.groupby("rank", sort=True):
+        pending: list[str] = []
+        for record in of_rank.sort_values("sequence").to_dict("records"):
+            if record["phase"]:
+                pending.append(str(record["phase"]))
+            operation = str(record["operation"])
+            if operation.startswith(_NOT_IN_STREAMS):
+                continue
+            row = _row(int(rank), operation, pending)
+            if operation != END:
+                for column in COLUMNS[3:]:
+                    row[column] = int(record[column])
+                if record.get("any_source"):
+                    row["peer"] = _ANY_SOURCE
+            rows.append(row)
+            pending = []
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | None:
+    """Return the first difference between two frames of ``COLUMNS``, with the calls before it, or None.
+
+    Communicators are numbered by their makers: each number recorded must stand for one promised number throughout a
+    rank, whichever it is.
+    """
+    ranks = sorted(set(recorded["rank"]) | set(promised["rank"]))
+    for rank in ranks:
+        left = recorded[recorded["rank"] == rank].to_dict("records")
+        right = promised[promised["rank"] == rank].to_dict("records")
+        if not left or not right:
+            return f"rank {rank} is only in the {'recording' if left else 'skeleton'}"
+        communicators: dict[int, int] = {}
+        for index in range(max(len(left), len(right))):
+            application = left[index] if index < len(left) else None
+            skeleton = right[index] if index < len(right) else None
+            fields = _differing(application, skeleton, communicators)
+            if fields:
+                return _message(rank, index, fields, left, right)
+    return None
+
+
+def _row(rank: int, operation: str, phases: list[str]) -> dict[str, Any]:
+    return {
+        "rank": rank, "operation": operation, "phase": "+".join(phases), "peer": _NO_PEER, "peer2": _NO_PEER,
+        "bytes": 0, "bytes2": 0, "tag": -1, "requests": 0, "communicator": -1 if _is_local(operation) else 0,
+    }  # fmt: skip
+
+
+def _is_local(operation: str) -> bool:
+    return operation.startswith(("MPI_Wait", "MPI_Test")) or operation == END
+
+
+def _differing(
+    application: dict[str, Any] | None, skeleton: dict[str, Any] | None, communicators: dict[int, int]
+) -> list[str]:
+    if application is None or skeleton is None:
+        return ["operation"]
+    fields = [column for column in COLUMNS[1:-1] if application[column] != skeleton[column]]
+    if communicators.setdefault(application["communicator"], skeleton["communicator"]) != skeleton["communicator"]:
+        fields.append("communicator")
+    return fields
+
+
+def _message(rank: int, index: int, fields: list[str], left: list[dict[str, Any]], right: list[dict[str, Any]]) -> str:
+    lines = [f"rank {rank}, call {index}: the skeleton differs from the application in {', '.join(fields)}"]
+    lines += [f"  both         {_render(call)}" for call in left[max(0, index - _CONTEXT_CALLS) : index]]
+    lines.append(f"  application  {_render(left[index]) if index < len(left) else 'has ended'}")
+    lines.append(f"  skeleton     {_render(right[index]) if index < len(right) else 'has ended'}")
+    return "\n".join(lines)
+
+
+def _render(call: dict[str, Any]) -> str:
+    words = [f"[{call['phase'] or 'no label'}] {call['operation']}"]
+    words += [f"{column}={call[column]}" for column in COLUMNS[3:] if call[column] not in (_NO_PEER, 0)]
+    return " ".join(words)

@@ -1,0 +1,1 @@
+"""Engines of phase 2, one file each, found by name through :mod:`manynode.registry`."""

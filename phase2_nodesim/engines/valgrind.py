@@ -1,0 +1,102 @@
+"""The valgrind engine: callgrind's counts per compute phase, turned into time by the interval model.
+
+Works on any Linux host and hardly depends on it: instruction counts repeat exactly, but the MPI library leaves caches
+and branch predictor in a state that depends on when messages arrived. What the engine does not model is listed in
+``docs/interval_model.md``. Simulated ranks wait politely (they are slow, and busy waiting would be simulated as well).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from manynode import process
+from manynode.callgrind import parse_totals
+from manynode.errors import InputError, ManynodeError
+from manynode.markers import MarkerFile, concatenate
+from phase2_nodesim.cache_geometry import SimulatedCaches, simulated_caches
+from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeRun, Probe
+from phase2_nodesim.interval import interval_cycles
+from phase2_nodesim.segments import segment_table
+
+_PURPOSE = "phase 2: compute times on a configured core and caches, on any host"
+_REMEDY = "install the package valgrind (apt-get install valgrind)"
+
+
+class Valgrind:
+    """Runs simulated ranks under callgrind; the markers library makes it dump the counts of each compute phase."""
+
+    name = "valgrind"
+
+    def probe(self) -> Probe:
+        path = shutil.which("valgrind")
+        if path is None:
+            return Probe(False, "", "", _PURPOSE, _REMEDY)
+        try:
+            output = process.run([path, "--version"], what="valgrind", check=False, timeout_s=20).output
+        except ManynodeError as error:
+            return Probe(False, path, "", _PURPOSE, f"it does not start: {error.found}")
+        match = re.search(r"\d+(\.\d+)+", output)
+        return Probe(match is not None, path, match[0] if match else "unknown", _PURPOSE, "" if match else _REMEDY)
+
+    def command_prefix(self, run: NodeRun) -> list[str]:
+        program = process.find_program("valgrind", purpose=_PURPOSE, remedy=_REMEDY)
+        folder = str(run.directory.resolve()).replace("%", "%%")
+        return [
+            program,
+            "-q",
+            "--tool=callgrind",
+            "--cache-sim=yes",
+            "--branch-sim=yes",
+            *self._caches(run).options(),
+            "--combine-dumps=yes",
+            "--dump-line=no",
+            f"--callgrind-out-file={folder}/callgrind.%p",
+        ]
+
+    def environment(self, run: NodeRun) -> dict[str, str]:
+        return {"MANYNODE_MARKERS_COUNTERS": "callgrind", "MANYNODE_MARKERS_POLITE": "2"}
+
+    def external_environment(self, run: NodeRun) -> dict[str, str]:
+        return {"MANYNODE_MARKERS_COUNTERS": "time", "MANYNODE_MARKERS_POLITE": "1"}
+
+    def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:
+        caches = self._caches(run)
+        counts = pd.concat([self._counts(run, file) for file in files], ignore_index=True)
+        parts = interval_cycles(counts, run.machine, caches, run.ranks_per_node)
+        detail = counts.assign(compute_s=parts["cycles"] / run.machine.frequency)
+        detail = pd.concat([detail, parts.rename(columns=_component_column)], axis=1)
+        return segment_table(concatenate(list(files)), detail)
+
+    def describe(self, run: NodeRun) -> Mapping[str, Any]:
+        return {"times": "interval model of callgrind counts", "callgrind_caches": self._caches(run).describe()}
+
+    def _caches(self, run: NodeRun) -> SimulatedCaches:
+        return simulated_caches(run.machine, run.ranks_per_node, run.parameters.last_level)
+
+    def _counts(self, run: NodeRun, file: MarkerFile) -> pd.DataFrame:
+        """Return the counts of one rank, columns rank, sequence and the events."""
+        pid, rank = file.metadata.get("pid"), int(file.metadata["rank"])
+        path = run.directory / f"callgrind.{pid}"
+        if not path.is_file():
+            raise InputError(
+                "a simulated rank left no callgrind output",
+                where=str(path),
+                found=f"no such file for rank {rank} (process {pid})",
+                remedy="see the job's log; the rank must run under valgrind and end by itself",
+            )
+        counts = parse_totals(path)
+        counts.insert(0, "rank", np.int64(rank))
+        return counts
+
+
+def _component_column(name: str) -> str:
+    return name if name == "cycles" else f"cycles_{name}"
+
+
+_engine: NodeEngine = ENGINES.register("valgrind")(Valgrind())

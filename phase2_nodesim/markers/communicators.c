@@ -1,0 +1,169 @@
+/* Communicators: small numbers in the order in which this rank created them, and the translation of their ranks to
+ * ranks of MPI_COMM_WORLD. The translation is local (groups only) and done once, when a communicator is first used with
+ * a peer. */
+#include "markers.h"
+
+#include <sys/mman.h>
+
+struct communicator {
+  uintptr_t handle; /* 0: free; a freed communicator's slot is reused by linear probing only after it was cleared */
+  MPI_Comm comm;
+  int number;
+  bool asked, is_inter;
+  int members; /* of the local group */
+  int peers;   /* of the group that ranks refer to (the remote one of an intercommunicator) */
+  int own_rank;
+  int* world_ranks; /* NULL: identity */
+};
+
+enum { TABLE = 1 << 14 };
+static struct communicator* table;
+static struct communicator world, self;
+static struct communicator* last;
+static int next_number = 2;
+
+static struct communicator* slot_of(uintptr_t handle) {
+  if (!table && !(table = mk_allocate(TABLE * sizeof *table))) return NULL;
+  const uint64_t hash = (uint64_t)handle * 0x9e3779b97f4a7c15u;
+  for (unsigned i = 0; i < TABLE; i++) {
+    struct communicator* entry = &table[((hash >> 40) + i) & (TABLE - 1)];
+    if (!entry->handle || entry->handle == handle) return entry;
+  }
+  return NULL;
+}
+
+static struct communicator* find(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return NULL;
+  if (comm == MPI_COMM_WORLD) {
+    world.comm = comm;
+    return &world;
+  }
+  if (comm == MPI_COMM_SELF) {
+    self.comm = comm;
+    self.number = 1;
+    return &self;
+  }
+  const uintptr_t handle = MK_HANDLE(comm);
+  if (last && last->handle == handle) return last;
+  struct communicator* entry = slot_of(handle);
+  if (!entry) return NULL;
+  if (!entry->handle) /* created by a call that is not wrapped */
+    *entry = (struct communicator){.handle = handle, .comm = comm, .number = next_number++};
+  return last = entry;
+}
+
+static size_t rank_bytes(const struct communicator* entry) {
+  return (size_t)(entry->peers > 0 ? entry->peers : 1) * sizeof(int);
+}
+
+static void translate(struct communicator* entry) {
+  entry->asked = true;
+  MPI_Group group, all;
+  int inter = 0;
+  mk_real.Comm_size(entry->comm, &entry->members);
+  mk_real.Comm_rank(entry->comm, &entry->own_rank);
+  entry->peers = entry->members;
+  if (entry == &world) return;
+  mk_real.Comm_test_inter(entry->comm, &inter);
+  entry->is_inter = inter;
+  if ((inter ? mk_real.Comm_remote_group : mk_real.Comm_group)(entry->comm, &group) != MPI_SUCCESS) return;
+  mk_real.Group_size(group, &entry->peers);
+  const size_t bytes = rank_bytes(entry);
+  int *ranks = mk_allocate(bytes), *from = mk_allocate(bytes);
+  if (ranks && from && mk_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+    for (int i = 0; i < entry->peers; i++) from[i] = i;
+    mk_real.Group_translate_ranks(group, entry->peers, from, all, ranks);
+    entry->world_ranks = ranks;
+    mk_real.Group_free(&all);
+  }
+  if (from) munmap(from, bytes);
+  mk_real.Group_free(&group);
+}
+
+static struct communicator* find_translated(MPI_Comm comm) {
+  struct communicator* entry = find(comm);
+  if (entry && !entry->asked) translate(entry);
+  return entry;
+}
+
+int mk_communicator(MPI_Comm comm) {
+  const struct communicator* entry = find(comm);
+  return entry ? entry->number : MK_NONE;
+}
+
+void mk_new_communicator(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return;
+  mk_forget_communicator(comm); /* the handle of a communicator that was freed behind our back */
+  find(comm);
+}
+
+/* Removes an entry and moves later ones of its probe chain up, so that no search ends too early. */
+void mk_forget_communicator(MPI_Comm comm) {
+  struct communicator* entry = comm == MPI_COMM_NULL ? NULL : slot_of(MK_HANDLE(comm));
+  last = NULL;
+  if (!entry || !entry->handle) return;
+  if (entry->world_ranks) munmap(entry->world_ranks, rank_bytes(entry));
+  entry->handle = 0;
+  for (size_t i = (size_t)(entry - table + 1) & (TABLE - 1); table[i].handle; i = (i + 1) & (TABLE - 1)) {
+    const struct communicator moved = table[i];
+    table[i].handle = 0;
+    *slot_of(moved.handle) = moved;
+  }
+}
+
+int mk_peer(MPI_Comm comm, int rank) {
+  if (rank == MPI_ANY_SOURCE) return MK_ANY;
+  if (rank == MPI_PROC_NULL) return MK_PROC_NULL;
+  const struct communicator* entry = find_translated(comm);
+  if (!entry || rank < 0 || rank >= entry->peers) return MK_UNKNOWN;
+  if (!entry->world_ranks) return entry == &world ? rank : MK_UNKNOWN;
+  return entry->world_ranks[rank] == MPI_UNDEFINED ? MK_UNKNOWN : entry->world_ranks[rank];
+}
+
+/* In an intercommunicator the root's own group passes MPI_ROOT at the root. */
+int mk_peer_of_root(MPI_Comm comm, int root) { return root == MPI_ROOT ? mk_state.rank : mk_peer(comm, root); }
+
+/* Entries of count arrays in collectives: one per member of the group at the other side. */
+int mk_members(MPI_Comm comm) {
+  const struct communicator* entry = find_translated(comm);
+  return entry ? entry->peers : 0;
+}
+
+int mk_own_rank(MPI_Comm comm) {
+  const struct communicator* entry = find_translated(comm);
+  return entry ? entry->own_rank : 0;
+}
+
+bool mk_is_root(MPI_Comm comm, int root) {
+  if (root == MPI_ROOT) return true;
+  const struct communicator* entry = find_translated(comm);
+  return entry && !entry->is_inter && entry->own_rank == root;
+}
+
+int mk_neighbors(MPI_Comm comm, bool outgoing) {
+  int kind = MPI_UNDEFINED, in = 0, out = 0, weighted;
+  mk_real.Topo_test(comm, &kind);
+  if (kind == MPI_CART) {
+    mk_real.Cartdim_get(comm, &in);
+    return 2 * in;
+  }
+  if (kind == MPI_GRAPH) {
+    mk_real.Graph_neighbors_count(comm, mk_own_rank(comm), &in);
+    return in;
+  }
+  if (kind == MPI_DIST_GRAPH) mk_real.Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+  return outgoing ? out : in;
+}
+
+int mk_win_peer(MPI_Win win, int rank) {
+  MPI_Group group, all;
+  int result = MK_UNKNOWN;
+  if (rank == MPI_PROC_NULL) return MK_PROC_NULL;
+  if (mk_real.Win_get_group(win, &group) != MPI_SUCCESS) return MK_UNKNOWN;
+  if (mk_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+    mk_real.Group_translate_ranks(group, 1, &rank, all, &result);
+    mk_real.Group_free(&all);
+  }
+  mk_real.Group_free(&group);
+  return result == MPI_UNDEFINED ? MK_UNKNOWN : result;
+}

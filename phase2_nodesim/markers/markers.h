@@ -1,0 +1,163 @@
+/* What the parts of the markers library share. The life of one MPI call:
+ *
+ *   record = mk_begin(operation, call site)   ends the compute phase: counters, time, label
+ *   the real MPI call (polite or not)
+ *   record->peer = ...                        only if the call succeeded
+ *   mk_end(record)                            starts the next compute phase
+ *
+ * mk_begin returns NULL when nothing is to be recorded: recording is off, the cap is reached, or the call comes from
+ * inside the MPI library. The library takes its memory from mmap and never from malloc, so that the application's heap,
+ * and with it the addresses a cache simulation sees, are the same with and without it. */
+#ifndef MANYNODE_MARKERS_H
+#define MANYNODE_MARKERS_H
+
+#include "mpi_compat.h"
+
+#include "format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "generated_real.h" /* enum mk_operation, struct mk_real_functions mk_real, mk_operation_names[] */
+
+/* hidden, so that neither the application nor the MPI library sees these names */
+#pragma GCC visibility push(hidden)
+
+enum mk_counter_mode { MK_COUNTERS_TIME, MK_COUNTERS_PERF, MK_COUNTERS_CALLGRIND };
+
+struct mk_state {
+  bool recording;
+  bool on_valgrind;
+  bool multiple; /* MPI_THREAD_MULTIPLE: take the lock */
+  bool truncated;
+  bool written;
+  int sweep;  /* under callgrind: 1 the same first-level caches after every MPI call, 2 the same branch predictor too */
+  int polite; /* 0 no, 1 wait politely and lower the priority, 2 only wait politely */
+  enum mk_counter_mode counter_mode;
+  int rank, world_size, node, thread_level;
+  uint64_t max_records;
+  uint64_t start_ns;
+  char directory[3072];
+  char library_version[256];
+};
+extern struct mk_state mk_state;
+extern __thread int mk_depth __attribute__((tls_model("initial-exec")));
+extern __thread void* mk_fortran_site __attribute__((tls_model("initial-exec")));
+
+/* recorder.c */
+struct mk_record* mk_begin(int operation, void* site);
+void mk_refill(struct mk_record* record, int result);
+void mk_end(struct mk_record* record);
+void mk_start_recording(uint64_t start_ns, void* site, int operation);
+void mk_stop_recording(void* site, int operation);
+uint64_t mk_now(void);
+
+/* modules.c: which library does an address belong to */
+void mk_learn_modules(void);
+bool mk_inside_mpi(const void* address);
+bool mk_inside_fortran(const void* address);
+void mk_resolve(void);
+void* mk_find_symbol(const char* name);
+
+/* arena.c: memory that never moves */
+void* mk_allocate(size_t bytes);
+struct mk_record* mk_new_record(uint64_t* number);
+struct mk_record* mk_record_at(uint64_t number);
+uint64_t mk_record_slots(void);
+void mk_set_record_bytes(size_t bytes);
+uint32_t mk_intern(const char* text);
+const char* mk_strings(uint64_t* bytes);
+uint32_t mk_site_number(void* address);
+const struct mk_call_site* mk_sites(uint32_t* count);
+
+/* phases.c */
+uint32_t mk_take_phase(uint16_t* flags);
+
+/* counters.c */
+void mk_counters_open(void);
+extern int mk_counter_count;
+extern const char* mk_counter_names[MK_MAX_COUNTERS];
+extern char mk_counter_notes[1024];
+void mk_counters_stop(uint64_t* phase_counts); /* events of the compute phase that ends here */
+void mk_counters_start(void);
+
+/* callgrind.c */
+bool mk_on_valgrind(void);
+bool mk_callgrind_built(void);
+void mk_callgrind_prepare(uint64_t sequence);
+void mk_callgrind_dump(void);
+void mk_callgrind_zero(void);
+
+/* sweep.c */
+void mk_sweep(void);
+
+/* communicators.c */
+int mk_communicator(MPI_Comm comm);
+void mk_new_communicator(MPI_Comm comm);
+void mk_forget_communicator(MPI_Comm comm);
+int mk_peer(MPI_Comm comm, int rank);
+int mk_peer_of_root(MPI_Comm comm, int root);
+int mk_members(MPI_Comm comm);
+int mk_own_rank(MPI_Comm comm);
+bool mk_is_root(MPI_Comm comm, int root);
+int mk_neighbors(MPI_Comm comm, bool outgoing);
+int mk_win_peer(MPI_Win win, int rank);
+
+/* requests.c: what must be remembered of a request until it completes */
+struct mk_request_note {
+  uintptr_t request; /* 0: free slot, 1: deleted */
+  struct mk_record* record;
+  MPI_Comm comm;
+  uint64_t bytes;
+  int peer, tag, communicator;
+  bool persistent;
+};
+extern int mk_notes;       /* notes in the table */
+extern int mk_pending_any; /* of these, receives from any source */
+void mk_note_receive(MPI_Request request, struct mk_record* record, MPI_Comm comm, int source);
+void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI_Comm comm);
+struct mk_request_note* mk_find_note(uintptr_t request);
+void mk_note_started(MPI_Request request, struct mk_record* start);
+void mk_note_completed(uintptr_t request, const MPI_Status* status);
+void mk_note_freed(uintptr_t request);
+
+/* polite.c: tests and short sleeps in place of busy waiting */
+void mk_polite_init(void);
+int mk_polite_wait(MPI_Request* request, MPI_Status* status);
+int mk_polite_waitall(int count, MPI_Request* requests, MPI_Status* statuses);
+int mk_polite_waitany(int count, MPI_Request* requests, int* index, MPI_Status* status);
+int mk_polite_waitsome(int count, MPI_Request* requests, int* outcount, int* indices, MPI_Status* statuses);
+int mk_polite_probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
+int mk_polite_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
+
+/* writer.c */
+void mk_write(uint32_t flags);
+
+/* ending.c */
+void mk_watch_endings(void);
+
+/* sizes.c */
+uint64_t mk_type_bytes(MPI_Datatype datatype);
+static inline uint64_t mk_bytes(MPI_Count count, MPI_Datatype datatype) {
+  return count <= 0 ? 0 : (uint64_t)count * mk_type_bytes(datatype);
+}
+uint64_t mk_sum_int(const int* counts, MPI_Datatype datatype, int n);
+uint64_t mk_sum_count(const MPI_Count* counts, MPI_Datatype datatype, int n);
+uint64_t mk_sum_types_int(const int* counts, const MPI_Datatype* types, int n);
+uint64_t mk_sum_types_count(const MPI_Count* counts, const MPI_Datatype* types, int n);
+#define mk_sum(counts, datatype, n) \
+  _Generic((counts), const int* : mk_sum_int, const MPI_Count* : mk_sum_count)(counts, datatype, n)
+#define mk_sum_types(counts, types, n) \
+  _Generic((counts), const int* : mk_sum_types_int, const MPI_Count* : mk_sum_types_count)(counts, types, n)
+/* the block that this rank contributes; with MPI_IN_PLACE it lies in the receive buffer */
+#define mk_block(sendbuf, sendcount, sendtype, recvcount, recvtype) \
+  ((sendbuf) == MPI_IN_PLACE ? mk_bytes(recvcount, recvtype) : mk_bytes(sendcount, sendtype))
+#define mk_own_block(sendbuf, sendcount, sendtype, recvcounts, recvtype, comm) \
+  ((sendbuf) == MPI_IN_PLACE ? mk_bytes((recvcounts)[mk_own_rank(comm)], recvtype) : mk_bytes(sendcount, sendtype))
+
+void mk_lock(void);
+void mk_unlock(void);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,62 @@
+/* Polite waiting: a rank that waits long for a slow simulated one tests and sleeps instead of spinning, so that many
+ * waiting ranks do not take the cores from the few that are simulated. What is recorded does not change. */
+#define _GNU_SOURCE
+#include "markers.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "counter_math.h"
+
+/* A message that is under way arrives within some tests; after them the sleeps grow to a fifth of a millisecond, which
+ * is short beside a simulated rank's progress and long beside a test. */
+enum { EAGER_TESTS = 50, FIRST_SLEEP_NS = 5000, LONGEST_SLEEP_NS = 200000 };
+
+void mk_polite_init(void) {
+  mk_state.polite = (int)mk_parse_number(getenv("MANYNODE_MARKERS_POLITE"), 0);
+  if (mk_state.polite == 1) (void)setpriority(PRIO_PROCESS, 0, 19);
+}
+
+static void pause_after(unsigned tests) {
+  if (tests < EAGER_TESTS) return;
+  long sleep_ns = (long)FIRST_SLEEP_NS * (long)(tests - EAGER_TESTS + 1);
+  if (sleep_ns > LONGEST_SLEEP_NS) sleep_ns = LONGEST_SLEEP_NS;
+  nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
+}
+
+#define POLITELY(call)                                                \
+  int flag = 0, result = MPI_SUCCESS;                                 \
+  for (unsigned tests = 0; result == MPI_SUCCESS && !flag; tests++) { \
+    result = (call);                                                  \
+    if (!flag) pause_after(tests);                                    \
+  }                                                                   \
+  return result
+
+int mk_polite_wait(MPI_Request* request, MPI_Status* status) { POLITELY(mk_real.Test(request, &flag, status)); }
+
+int mk_polite_waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  POLITELY(mk_real.Testall(count, requests, &flag, statuses));
+}
+
+int mk_polite_waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+  POLITELY(mk_real.Testany(count, requests, index, &flag, status));
+}
+
+int mk_polite_probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  POLITELY(mk_real.Iprobe(source, tag, comm, &flag, status));
+}
+
+int mk_polite_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  POLITELY(mk_real.Improbe(source, tag, comm, &flag, message, status));
+}
+
+int mk_polite_waitsome(int count, MPI_Request* requests, int* outcount, int* indices, MPI_Status* statuses) {
+  int result = MPI_SUCCESS;
+  *outcount = 0;
+  for (unsigned tests = 0; result == MPI_SUCCESS && *outcount == 0; tests++) {
+    result = mk_real.Testsome(count, requests, outcount, indices, statuses);
+    if (*outcount == 0) pause_after(tests);
+  }
+  return result;
+}

@@ -1,0 +1,113 @@
+/* The hot path: what happens at the begin and at the end of every recorded MPI call. */
+#define _GNU_SOURCE
+#include "wrapping.h"
+
+#include <pthread.h>
+#include <time.h>
+
+struct mk_state mk_state;
+__thread int mk_depth __attribute__((tls_model("initial-exec")));
+__thread void* mk_fortran_site __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Only MPI_THREAD_MULTIPLE lets two threads be here at once; the other levels need no lock. */
+void mk_lock(void) {
+  if (mk_state.multiple) pthread_mutex_lock(&lock);
+}
+
+void mk_unlock(void) {
+  if (mk_state.multiple) pthread_mutex_unlock(&lock);
+}
+
+uint64_t mk_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct mk_record* open_record(int operation, void* site, uint64_t now_ns) {
+  uint64_t number;
+  if (mk_record_slots() >= mk_state.max_records) {
+    mk_state.truncated = true;
+    mk_state.recording = false;
+    return NULL;
+  }
+  struct mk_record* record = mk_new_record(&number);
+  if (!record) {
+    mk_state.truncated = true;
+    mk_state.recording = false;
+    return NULL;
+  }
+  record->time_in_ns = now_ns;
+  record->operation = (uint16_t)operation;
+  record->communicator = MK_NONE;
+  record->peer = MK_NONE;
+  record->peer2 = MK_NONE;
+  record->tag = MK_NONE;
+  record->phase = mk_take_phase(&record->flags);
+  if (mk_inside_fortran(site) && mk_fortran_site) site = mk_fortran_site;
+  record->call_site = mk_site_number(site);
+  return record;
+}
+
+struct mk_record* mk_begin(int operation, void* site) {
+  if (__builtin_expect(!mk_state.recording, 0) || mk_depth) return NULL;
+  if (mk_inside_mpi(site)) return NULL;
+  if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) mk_callgrind_dump();
+  uint64_t counts[MK_MAX_COUNTERS];
+  /* first of all, so that nothing of this library counts as the application's work */
+  const uint64_t now_ns = mk_now();
+  if (mk_counter_count) mk_counters_stop(counts);
+  mk_lock();
+  struct mk_record* record = open_record(operation, site, now_ns);
+  if (record) {
+    uint64_t* to = (uint64_t*)(record + 1);
+    for (int i = 0; i < mk_counter_count; i++) to[i] = counts[i];
+    mk_depth = 1;
+  }
+  mk_unlock();
+  return record;
+}
+
+bool mk_returned(struct mk_record* record, int result) {
+  mk_lock();
+  if (result != MPI_SUCCESS) record->flags |= MK_RECORD_ERROR;
+  return result == MPI_SUCCESS;
+}
+
+void mk_end(struct mk_record* record) {
+  record->flags |= MK_RECORD_DONE;
+  mk_depth = 0;
+  record->time_out_ns = mk_now();
+  mk_unlock();
+  mk_counters_start();
+  if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) {
+    mk_callgrind_prepare(mk_record_slots());
+    if (mk_state.sweep) mk_sweep();
+    mk_callgrind_zero();
+  }
+}
+
+/* MPI_Init is the first record; nothing was measured before it. */
+void mk_start_recording(uint64_t start_ns, void* site, int operation) {
+  mk_set_record_bytes(sizeof(struct mk_record) + 8 * (size_t)mk_counter_count);
+  mk_state.recording = true;
+  struct mk_record* record = open_record(operation, site, start_ns);
+  if (!record) return;
+  record->phase = 0;
+  record->flags = MK_RECORD_NO_PHASE;
+  mk_lock();
+  mk_end(record);
+}
+
+/* MPI_Finalize is the last record: the compute phase before it counts. Its own duration is not known, because the file
+ * is written before the real MPI_Finalize (after it, a launcher may end the process at any time). */
+void mk_stop_recording(void* site, int operation) {
+  struct mk_record* record = mk_begin(operation, site);
+  if (record) {
+    mk_lock();
+    mk_end(record);
+  }
+  mk_state.recording = false;
+}

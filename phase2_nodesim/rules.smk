@@ -1,0 +1,57 @@
+# Phase 2: compute times between MPI calls -> timing profile, with (ext) and without (no-ext) external ranks.
+
+
+rule phase2_simulate_node:
+    input:
+        experiment=ancient(plan.path("experiment.json")),
+        classes=plan.path("profile/rank-classes.json"),
+    output:
+        segments=plan.path("nodesim/{mode}/node-{node}/segments.parquet"),
+    log:
+        plan.path("logs/phase2_simulate_node/{mode}-{node}.log"),
+    wildcard_constraints:
+        mode="ext|no-ext",
+    conda:
+        "../environment.yaml"
+    threads: workflow.cores
+    params:
+        manynode=plan.command,
+        digest=plan.digest("nodesim"),
+        code=plan.code("phase2_nodesim", "manynode/launch.py"),
+    shell:
+        "{params.manynode} nodesim run --experiment {input.experiment} --mode {wildcards.mode}"
+        " --node {wildcards.node} --output {output.segments} > {log} 2>&1"
+
+
+# A node that runs alone is node 0 of its job, whichever node represents it in the larger one.
+rule phase2_fit_profile:
+    input:
+        experiment=ancient(plan.path("experiment.json")),
+        classes=plan.path("profile/rank-classes.json"),
+        segments=lambda wildcards: expand(
+            plan.path("nodesim/{{mode}}/node-{node}/segments.parquet"),
+            node=(
+                plan.representative_nodes(
+                    checkpoints.phase1_classify_ranks.get().output.classes
+                )
+                if wildcards.mode == "ext"
+                else [0]
+            ),
+        ),
+    output:
+        profile=plan.path("nodesim/timing-profile-{mode}.json"),
+        segments=plan.path("nodesim/{mode}/segments.parquet"),
+    log:
+        plan.path("logs/phase2_fit_profile/{mode}.log"),
+    wildcard_constraints:
+        mode="ext|no-ext",
+    conda:
+        "../environment.yaml"
+    params:
+        manynode=plan.command,
+        digest=plan.digest("fit"),
+        code=plan.code("phase2_nodesim"),
+    shell:
+        "{params.manynode} nodesim fit --experiment {input.experiment} --mode {wildcards.mode}"
+        " --classes {input.classes} --profile {output.profile} --table {output.segments}"
+        " {input.segments} > {log} 2>&1"

@@ -1,0 +1,89 @@
+"""``manynode simulate``: the steps of phase 3."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Phase 3: the skeleton on the simulated network.", no_args_is_help=True)
+
+Experiment = Annotated[Path, typer.Option(help="resolved experiment (results/NAME/experiment.json)")]
+
+
+@app.command("run")
+def run(
+    experiment: Experiment,
+    technique: Annotated[str, typer.Option(help="no-ext-const, no-ext-var, ext-const or ext-var")],
+    nodes: Annotated[int, typer.Option(min=1, help="node count")],
+    classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
+    profile: Annotated[Path, typer.Option(help="timing profile of phase 2")],
+    result: Annotated[Path, typer.Option(help="result.json to write; its tables go beside it")],
+) -> None:
+    """Simulate one point: a technique at a node count, all replicas."""
+    from manynode.config.loader import read_resolved
+    from manynode.rank_classes import assign_classes, read_rank_classes
+    from manynode.seeds import derive_seed
+    from phase3_sst.engines.interface import Point, engines
+
+    content = read_resolved(experiment).content
+    ranks = nodes * content["ranks_per_node"]
+    if technique.startswith("ext"):
+        assigned = assign_classes(read_rank_classes(classes), ranks, content["seed"])
+    else:
+        # A node that ran alone is of one class: its ranks have no place in a larger job.
+        assigned = ["0"] * ranks
+    point = Point(content, nodes, technique, profile, assigned, derive_seed(content["seed"], "draws"))
+    engines.get(content["simulate"]["engine"])().simulate(point, result.parent)
+
+
+@app.command("analyse")
+def analyse(
+    experiment: Experiment,
+    projection: Annotated[Path, typer.Option(help="projection.parquet to write; the other tables go beside it")],
+    results: Annotated[list[Path], typer.Argument(help="result.json of every point")],
+) -> None:
+    """Bring all points together: projection with intervals, breakdown, link load, provenance."""
+    from manynode import provenance, tables
+    from manynode.config.loader import read_resolved
+    from phase3_sst import analysis
+    from phase3_sst.engines.interface import RESULT_SCHEMA
+
+    resolved = read_resolved(experiment)
+    content = resolved.content
+    points = [(path.parent.parent.name, int(path.parent.name.removeprefix("nodes-")), path.parent) for path in results]
+    analysis.write(
+        analysis.analyse(
+            points,
+            ranks_per_node=content["ranks_per_node"],
+            confidence=content["simulate"]["confidence"],
+            seed=content["seed"],
+        ),
+        projection,
+    )
+    engine = tables.read_json(results[0], RESULT_SCHEMA)["engine"]
+    tools = {engine["name"]: engine["version"], **_phase2_tools(projection.parent)}
+    tables.write_json(
+        projection.parent / "provenance.json",
+        "provenance/1",
+        provenance.provenance(seed=content["seed"], experiment_digest=resolved.digest(), tools=tools),
+    )
+
+
+def _phase2_tools(folder: Path) -> dict[str, str]:
+    """Return the engines that the timing profiles name, with their versions."""
+    from manynode import tables
+
+    tools: dict[str, str] = {}
+    for path in sorted(folder.glob("nodesim/timing-profile-*.json")):
+        profile: dict[str, Any] = tables.read_json(path, "timing-profile/1")
+        tools[str(profile.get("engine", "unknown"))] = str(profile.get("engine_version", "unknown"))
+    return tools
+
+
+def probes() -> dict[str, Any]:
+    """Return what ``manynode doctor`` shows of phase 3: engine -> probe."""
+    from phase3_sst.engines.interface import engines
+
+    return {name: engines.get(name)().probe() for name in engines.names()}

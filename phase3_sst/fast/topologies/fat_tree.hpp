@@ -1,0 +1,55 @@
+// Fat-tree: a parallel-ports generalised fat-tree (PGFT; Zahavi, "D-Mod-K routing providing non-blocking traffic for
+// shift permutations on real life fat trees", 2010; the parameters are those of SimGrid's fat-tree). Hosts are level 0.
+// At level l = 1 ... h, a switch has children[l-1] children, each child has parents[l-1] parents, and parallel_links[l-1]
+// cables join the two. A node of level l is the digits (a_1 ... a_h), a_i < parents[i-1] for i <= l and
+// a_i < children[i-1] above; it is joined to the nodes of level l + 1 that differ from it in digit l + 1 alone.
+//
+// Routing is D-mod-k: the way up is chosen by the destination, port floor(d / W_l) mod (w p) at level l, where W_l is the
+// product of the parents so far; the way down is then the only one. All traffic to one host therefore shares one tree,
+// and consecutive destinations spread over all ports.
+#pragma once
+
+#include <vector>
+
+#include "topology.hpp"
+
+namespace manynode::fast {
+
+class FatTree final : public Topology {
+ public:
+  // The lists have one entry per level and are at least 1 everywhere; throws UserError (`place` names the object) for
+  // lists of different lengths and for trees whose hosts or links do not fit 31 bits.
+  FatTree(const std::vector<std::int64_t>& children, const std::vector<std::int64_t>& parents,
+          const std::vector<std::int64_t>& parallel_links, const std::string& place);
+
+  std::string kind() const override { return "fat-tree"; }
+  std::uint32_t hosts() const override { return hosts_; }
+  std::uint32_t switches() const override { return switches_; }
+  std::uint32_t links() const override { return links_; }
+  std::uint32_t max_hops() const override { return 2 * static_cast<std::uint32_t>(levels_.size()); }
+  std::uint32_t route(std::uint32_t source, std::uint32_t destination, LinkId* out) const override;
+  LinkDescription describe(LinkId link) const override;
+
+ private:
+  // The links between a level and the one below it.
+  struct Level {
+    std::uint32_t parents;         // w: parents of a lower node
+    std::uint32_t ports;           // w p: up-ports of a lower node
+    std::uint32_t parallel;        // p
+    std::uint32_t below_children;  // product of the children up to the lower level: hosts under a lower node
+    std::uint32_t below_parents;   // product of the parents up to the lower level
+    std::uint32_t hosts_under;     // hosts under an upper node
+    std::uint32_t children;        // m: children of an upper node
+    LinkId up;                     // first up-link; the link's index is (lower node * parents + digit) * parallel + k
+    LinkId down;                   // first down-link, in the same order
+  };
+
+  std::string node_name(std::size_t level, std::uint32_t index) const;
+
+  std::vector<Level> levels_;
+  std::uint32_t hosts_{1};
+  std::uint32_t switches_{0};
+  std::uint32_t links_{0};
+};
+
+}  // namespace manynode::fast

@@ -1,0 +1,53 @@
+# Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
+
+
+rule phase3_simulate_point:
+    input:
+        experiment=ancient(plan.path("experiment.json")),
+        classes=plan.path("profile/rank-classes.json"),
+        profile=lambda wildcards: plan.path(
+            f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
+        ),
+    output:
+        result=plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
+        ranks=plan.path("simulate/{technique}/nodes-{nodes}/ranks.parquet"),
+        links=plan.path("simulate/{technique}/nodes-{nodes}/links.parquet"),
+    log:
+        plan.path("logs/phase3_simulate_point/{technique}-{nodes}.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        manynode=plan.command,
+        digest=plan.digest("simulate"),
+        code=plan.code("phase3_sst", "skeletons"),
+    shell:
+        "{params.manynode} simulate run --experiment {input.experiment} --technique {wildcards.technique}"
+        " --nodes {wildcards.nodes} --classes {input.classes} --profile {input.profile}"
+        " --result {output.result} > {log} 2>&1"
+
+
+rule phase3_analyse_points:
+    input:
+        experiment=ancient(plan.path("experiment.json")),
+        results=expand(
+            plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
+            technique=plan.model.techniques,
+            nodes=plan.model.nodes,
+        ),
+    output:
+        projection=plan.path("projection.parquet"),
+        makespans=plan.path("makespans.parquet"),
+        breakdown=plan.path("breakdown.parquet"),
+        links=plan.path("links.parquet"),
+        provenance=plan.path("provenance.json"),
+    log:
+        plan.path("logs/phase3_analyse_points.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        manynode=plan.command,
+        digest=plan.digest("analyse"),
+        code=plan.code("phase3_sst"),
+    shell:
+        "{params.manynode} simulate analyse --experiment {input.experiment}"
+        " --projection {output.projection} {input.results} > {log} 2>&1"

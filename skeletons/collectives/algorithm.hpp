@@ -1,0 +1,109 @@
+// The interface of a collective algorithm. An algorithm is one function in one file,
+// collectives/<collective>_<name>.cpp:
+//
+//   void manynode::collectives::<collective>_<name>(const Task& task, Messages& messages);
+//
+// The build lists the files, so that adding an algorithm touches only its own file (and its test finds it by name).
+// An algorithm is called on every rank of a communicator with the same task but for the rank, with at least two ranks
+// and, the barrier apart, at least one byte to move; it emits this rank's part.
+//
+// Receiving replaces the rank's data, or adds to it where pieces are collected; combine() after a receive stands for
+// the reduction of what came with what was there. Tests follow contributions through the messages by these rules.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "manynode/primitive.hpp"
+
+namespace manynode::collectives {
+
+struct Task {
+  int rank{0};
+  int size{1};
+  int root{0};
+  std::uint64_t bytes{0};                     // as Call::bytes
+  std::span<const std::uint64_t> send_bytes;  // alltoallv
+  std::span<const std::uint64_t> recv_bytes;
+};
+
+// Turns an algorithm's messages into primitives. Peers are ranks of the communicator.
+class Messages {
+ public:
+  struct Envelope {
+    CallKind call{CallKind::Barrier};
+    std::uint16_t context{0};
+    std::int32_t tag{0};
+  };
+
+  Messages(const Envelope& envelope, Communicator communicator, const Communicators& communicators,
+           std::uint32_t& next_request, std::vector<Primitive>& out)
+      : envelope_(envelope),
+        communicator_(communicator),
+        communicators_(communicators),
+        next_request_(next_request),
+        out_(out) {}
+
+  // Blocking.
+  void send(int peer, std::uint64_t bytes);
+  void recv(int peer, std::uint64_t bytes);
+  void exchange(int destination, std::uint64_t send_bytes, int source, std::uint64_t recv_bytes);
+
+  // Posted now, completed by complete(), all of them.
+  void post_send(int peer, std::uint64_t bytes);
+  void post_recv(int peer, std::uint64_t bytes);
+  void complete();
+
+  void combine(std::uint64_t bytes);
+
+ private:
+  void post(PrimitiveKind kind, int peer, std::uint64_t bytes);
+
+  Envelope envelope_;
+  Communicator communicator_;
+  const Communicators& communicators_;
+  std::uint32_t& next_request_;
+  std::vector<Primitive>& out_;
+  std::vector<std::uint32_t> posted_;
+};
+
+using Algorithm = void (*)(const Task& task, Messages& messages);
+
+struct AlgorithmEntry {
+  const char* file_name;  // "<collective>_<name>"
+  Algorithm run;
+};
+
+// Written by the build (algorithms.cpp.in).
+std::span<const AlgorithmEntry> algorithms();
+
+// The name that "auto" stands for: by size and number of ranks, as MPICH's defaults (section 4.2 of Thakur,
+// Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, and MPICH's MPIR_CVAR_*
+// limits).
+std::string choose_automatically(const std::string& collective, int size, std::uint64_t bytes);
+
+// Parts of `bytes` that a reduction works on, in whole elements of 8 bytes: part i of n starts at part_start(i).
+inline constexpr std::uint64_t kElementBytes = 8;
+
+constexpr std::uint64_t part_start(std::uint64_t bytes, int parts, int i) {
+  const std::uint64_t elements = bytes / kElementBytes;
+  const auto count = static_cast<std::uint64_t>(parts);
+  const auto index = static_cast<std::uint64_t>(i);
+  if (i == parts) {
+    return bytes;
+  }
+  return kElementBytes * (elements / count * index + std::min(index, elements % count));
+}
+
+constexpr int power_of_two_below(int size) {
+  int power = 1;
+  while (2 * power <= size) {
+    power *= 2;
+  }
+  return power;
+}
+
+}  // namespace manynode::collectives

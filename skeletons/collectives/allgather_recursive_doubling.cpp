@@ -1,0 +1,21 @@
+// Allgather by recursive doubling: partners at distance 2^k exchange all that they have. It needs a power of two; for
+// other numbers of ranks it is Bruck's algorithm, which has as many rounds.
+#include "algorithm.hpp"
+
+namespace manynode::collectives {
+
+void allgather_bruck(const Task& task, Messages& messages);
+
+void allgather_recursive_doubling(const Task& task, Messages& messages) {
+  if (power_of_two_below(task.size) != task.size) {
+    allgather_bruck(task, messages);
+    return;
+  }
+  for (int distance = 1; distance < task.size; distance *= 2) {
+    const int partner = task.rank ^ distance;
+    const auto bytes = static_cast<std::uint64_t>(distance) * task.bytes;
+    messages.exchange(partner, bytes, partner, bytes);
+  }
+}
+
+}  // namespace manynode::collectives

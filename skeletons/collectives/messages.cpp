@@ -1,0 +1,49 @@
+// Messages of collective algorithms as primitives.
+#include "algorithm.hpp"
+
+namespace manynode::collectives {
+
+void Messages::send(int peer, std::uint64_t bytes) {
+  post_send(peer, bytes);
+  complete();
+}
+
+void Messages::recv(int peer, std::uint64_t bytes) {
+  post_recv(peer, bytes);
+  complete();
+}
+
+void Messages::exchange(int destination, std::uint64_t send_bytes, int source, std::uint64_t recv_bytes) {
+  post_recv(source, recv_bytes);
+  post_send(destination, send_bytes);
+  complete();
+}
+
+void Messages::post_send(int peer, std::uint64_t bytes) { post(PrimitiveKind::Isend, peer, bytes); }
+
+void Messages::post_recv(int peer, std::uint64_t bytes) { post(PrimitiveKind::Irecv, peer, bytes); }
+
+void Messages::complete() {
+  for (const std::uint32_t request : posted_) {
+    out_.push_back({.kind = PrimitiveKind::Wait, .call = envelope_.call, .request = request});
+  }
+  posted_.clear();
+}
+
+void Messages::combine(std::uint64_t bytes) {
+  out_.push_back({.kind = PrimitiveKind::ReduceLocal, .call = envelope_.call, .bytes = bytes});
+}
+
+void Messages::post(PrimitiveKind kind, int peer, std::uint64_t bytes) {
+  const std::uint32_t request = kLoweredRequest | (next_request_++ & ~kLoweredRequest);
+  out_.push_back({.kind = kind,
+                  .call = envelope_.call,
+                  .context = envelope_.context,
+                  .peer = communicators_.world_rank(communicator_, peer),
+                  .tag = envelope_.tag,
+                  .request = request,
+                  .bytes = bytes});
+  posted_.push_back(request);
+}
+
+}  // namespace manynode::collectives

@@ -1,0 +1,72 @@
+// The sparse matrix of one grid of one rank, its halo, and the kernels on them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "geometry.hpp"
+#include "parameters.hpp"
+
+namespace manynode::hpcg {
+
+using Vector = std::vector<double>;
+
+// Names the compute phase in which it is made for the markers library; the last name given in a phase is the phase's.
+// Closing the region keeps the name from phases that follow.
+class PhaseLabel {
+ public:
+  explicit PhaseLabel(Work work) { MPI_Pcontrol(1, work_name(work)); }
+  ~PhaseLabel() { MPI_Pcontrol(0); }
+  PhaseLabel(const PhaseLabel&) = delete;
+  PhaseLabel& operator=(const PhaseLabel&) = delete;
+};
+
+// 27-point stencil on this rank's part of the global grid: 26 on the diagonal, -1 beside it, rows of the domain's
+// border shorter. Columns below rows() are this rank's own points, those above are the halo's, neighbour after
+// neighbour.
+class Matrix {
+ public:
+  Matrix(const Triple& process_grid, int rank, const Triple& local);
+
+  const Triple& local() const { return local_; }
+  std::int32_t rows() const { return rows_; }
+  std::int32_t columns() const { return columns_; }
+
+  // Fetches the neighbours' values into x's halo.
+  void exchange_halo(Vector& x) const;
+
+  // y = A x, with x's halo up to date.
+  void multiply(const Vector& x, Vector& y) const;
+
+  // One forward and one backward Gauss-Seidel sweep for A x = b, with x's halo up to date and kept as it is.
+  void smooth(const Vector& b, Vector& x) const;
+
+  // The right-hand side whose solution is 1 everywhere.
+  Vector row_sums() const;
+
+ private:
+  struct Halo {
+    int rank{0};
+    std::int32_t first_column{0};         // what comes from the neighbour
+    std::vector<std::int32_t> send_rows;  // what goes to it
+  };
+
+  void number_halo(const Triple& process_grid, int rank, std::vector<std::int32_t>& column_of_point);
+  std::size_t framed_index(int x, int y, int z) const;
+  double off_diagonal_removed(std::int32_t row, const Vector& b, const Vector& x) const;
+
+  Triple local_;
+  std::int32_t rows_;
+  std::int32_t columns_;
+  std::vector<std::int64_t> row_start_;
+  std::vector<std::int32_t> column_;
+  std::vector<double> value_;
+  std::vector<double> diagonal_;
+  std::vector<Halo> halos_;
+  mutable std::vector<double> send_buffer_;
+  mutable std::vector<MPI_Request> requests_;
+};
+
+}  // namespace manynode::hpcg

@@ -1,0 +1,75 @@
+// Where the ranks lie and what they exchange: shared by the mini-app and the skeleton, so that the two cannot differ.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace manynode::hpcg {
+
+using Triple = std::array<int, 3>;  // x, y, z
+
+// A process grid of `size` ranks, as near to a cube as its divisors allow: least surface, x <= y <= z, as the reference
+// code chooses (ComputeOptimalShapeXYZ).
+inline Triple process_grid(int size) {
+  Triple best{1, 1, size};
+  // The surface of a box of n cells is 2 (xy + yz + zx).
+  const auto surface = [](const Triple& grid) {
+    const auto [x, y, z] = std::array<std::int64_t, 3>{grid[0], grid[1], grid[2]};
+    return x * y + y * z + z * x;
+  };
+  for (int x = 1; x * x <= size / x; ++x) {
+    if (size % x != 0) {
+      continue;
+    }
+    for (int y = x; y <= size / x / y; ++y) {
+      const Triple grid{x, y, size / x / y};
+      if (size / x % y == 0 && surface(grid) < surface(best)) {
+        best = grid;
+      }
+    }
+  }
+  return best;
+}
+
+inline Triple coordinates(const Triple& grid, int rank) {
+  return {rank % grid[0], rank / grid[0] % grid[1], rank / (grid[0] * grid[1])};
+}
+
+struct Neighbour {
+  int rank{0};
+  Triple direction{};  // each -1, 0 or 1
+};
+
+// Up to 26 neighbours, in rising order of rank. The domain is not periodic.
+inline std::vector<Neighbour> neighbours(const Triple& grid, int rank) {
+  const Triple here = coordinates(grid, rank);
+  std::vector<Neighbour> found;
+  for (int z = -1; z <= 1; ++z) {
+    for (int y = -1; y <= 1; ++y) {
+      for (int x = -1; x <= 1; ++x) {
+        const Triple there{here[0] + x, here[1] + y, here[2] + z};
+        const bool inside = there[0] >= 0 && there[0] < grid[0] && there[1] >= 0 && there[1] < grid[1] &&
+                            there[2] >= 0 && there[2] < grid[2];
+        if (inside && (x != 0 || y != 0 || z != 0)) {
+          found.push_back({there[0] + grid[0] * (there[1] + grid[1] * there[2]), {x, y, z}});
+        }
+      }
+    }
+  }
+  return found;
+}
+
+// Points of a local grid that touch the neighbour in `direction`: a face, an edge or a corner. As many come back.
+inline std::int64_t shared_points(const Triple& local, const Triple& direction) {
+  std::int64_t points = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    points *= direction[axis] == 0 ? local[axis] : 1;
+  }
+  return points;
+}
+
+inline Triple coarsened(const Triple& local) { return {local[0] / 2, local[1] / 2, local[2] / 2}; }
+
+}  // namespace manynode::hpcg

@@ -1,0 +1,52 @@
+// HPCG as its MPI calls: conjugate gradients with a multigrid preconditioner on a 3-D grid of ranks. README.md has the
+// drawing; app.cpp is the program whose calls these are.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manynode/skeleton.hpp"
+#include "parameters.hpp"
+
+namespace manynode::hpcg {
+
+class Hpcg : public Application {
+ public:
+  Hpcg(const Settings& settings, int size);
+
+  std::string name() const override { return "hpcg"; }
+  // Only what these parameters and this number of ranks bring about: a rank alone packs nothing, and without the
+  // preconditioner nothing is smoothed.
+  std::vector<std::string> phases() const override { return phases_; }
+  std::unique_ptr<Skeleton> make(int rank, int size) const override;
+
+  const Settings& settings() const { return settings_; }
+  Phase phase(Work work) const { return phase_of_work_[static_cast<std::size_t>(work)]; }
+
+ private:
+  Settings settings_;
+  std::vector<std::string> phases_;
+  std::array<Phase, kWorkNames.size()> phase_of_work_{};
+};
+
+class HpcgRank : public Skeleton {
+ public:
+  HpcgRank(const Hpcg& application, int rank, int size);
+
+  bool step(Mpi& mpi) override;
+
+ private:
+  void work(Mpi& mpi, Work work) const { mpi.compute(application_.phase(work)); }
+  void exchange_halo(Mpi& mpi, const Triple& local) const;
+  void dot_product(Mpi& mpi) const;
+  void smooth(Mpi& mpi, const Triple& local) const;
+  void multigrid(Mpi& mpi, const Triple& local, int level) const;
+
+  const Hpcg& application_;
+  int rank_;
+  Triple grid_;
+  int iteration_{0};
+};
+
+}  // namespace manynode::hpcg

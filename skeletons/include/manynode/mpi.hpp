@@ -1,0 +1,92 @@
+// The facade that a skeleton talks to: MPI's names, no data, never blocking. Each function appends one Call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "manynode/call.hpp"
+#include "manynode/communicator.hpp"
+
+namespace manynode {
+
+// What one step of one rank emitted, in program order, with the side tables that some calls point into.
+struct Calls {
+  std::vector<Call> calls;
+  std::vector<std::uint32_t> requests;  // of wait and waitall
+  std::vector<std::uint64_t> counts;    // of alltoallv: bytes sent to each rank of the communicator, then bytes
+                                        // received from each
+
+  void clear() {
+    calls.clear();
+    requests.clear();
+    counts.clear();
+  }
+};
+
+// A handle to a pending isend or irecv of this rank. Numbers grow from 0 within one Mpi object, which engines make anew
+// for each step: a skeleton completes a request in the step that started it.
+struct Request {
+  std::uint32_t id{0};
+};
+
+struct Phase {
+  std::uint32_t id{0};
+};
+
+class Mpi {
+ public:
+  // `communicators` belongs to the rank and outlives this object.
+  Mpi(int rank, int size, Calls& out, Communicators& communicators)
+      : rank_(rank), size_(size), out_(out), communicators_(communicators) {}
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  int rank(Communicator comm) const { return communicators_.rank(comm); }
+  int size(Communicator comm) const { return communicators_.size(comm); }
+
+  void compute(Phase phase);
+
+  void send(int destination, std::uint64_t bytes, int tag = 0, Communicator comm = kWorld);
+  void recv(int source, std::uint64_t bytes, int tag = 0, Communicator comm = kWorld);
+  Request isend(int destination, std::uint64_t bytes, int tag = 0, Communicator comm = kWorld);
+  Request irecv(int source, std::uint64_t bytes, int tag = 0, Communicator comm = kWorld);
+  void wait(Request request);
+  void waitall(std::span<const Request> requests);
+  void sendrecv(int destination, std::uint64_t send_bytes, int send_tag, int source, std::uint64_t recv_bytes,
+                int recv_tag, Communicator comm = kWorld);
+
+  void barrier(Communicator comm = kWorld);
+  void bcast(std::uint64_t bytes, int root, Communicator comm = kWorld);
+  void reduce(std::uint64_t bytes, int root, Communicator comm = kWorld);
+  void allreduce(std::uint64_t bytes, Communicator comm = kWorld);
+  void gather(std::uint64_t bytes, int root, Communicator comm = kWorld);
+  void allgather(std::uint64_t bytes, Communicator comm = kWorld);
+  void scatter(std::uint64_t bytes, int root, Communicator comm = kWorld);
+  void alltoall(std::uint64_t bytes_per_pair, Communicator comm = kWorld);
+  void alltoallv(std::span<const std::uint64_t> send_bytes, std::span<const std::uint64_t> recv_bytes,
+                 Communicator comm = kWorld);
+
+  // Communicators of this rank. Every rank of the world makes them in the same order, as MPI asks for: the number of a
+  // communicator keeps its messages apart from those of others.
+  Communicator strided(int first, int stride, int count) { return communicators_.strided(first, stride, count); }
+  Communicator split(Communicator parent, const std::function<std::pair<int, int>(int rank)>& colour_and_key) {
+    return communicators_.split(parent, colour_and_key);
+  }
+
+ private:
+  Call& append(CallKind kind, Communicator comm);
+  Call& message(CallKind kind, int peer, std::uint64_t bytes, int tag, Communicator comm);
+  void check_peer(int peer, Communicator comm) const;
+  void collective(CallKind kind, std::uint64_t bytes, int root, Communicator comm);
+
+  int rank_;
+  int size_;
+  Calls& out_;
+  Communicators& communicators_;
+  std::uint32_t next_request_{0};
+};
+
+}  // namespace manynode

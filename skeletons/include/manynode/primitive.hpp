@@ -1,0 +1,80 @@
+// What an engine executes: point-to-point messages, waiting, computing. Calls are lowered to primitives when a rank
+// reaches them; a collective becomes the messages of its algorithm (collectives/), so that every engine simulates the
+// same algorithm. Each primitive names the call to which its time is charged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "manynode/call.hpp"
+#include "manynode/communicator.hpp"
+#include "manynode/mpi.hpp"
+
+namespace manynode {
+
+enum class PrimitiveKind : std::uint8_t {
+  Compute,      // a compute phase of the application: `phase`
+  ReduceLocal,  // combining `bytes` of two buffers within a reduction
+  Isend,        // to `peer`, `bytes`, `tag`; completes `request` locally
+  Irecv,        // from `peer` (or kAnySource), `bytes`, `tag`; completes `request`
+  Wait,         // until `request` has completed
+};
+
+// Blocking calls are lowered to Isend or Irecv and Wait. Requests of the application keep their numbers; those made by
+// lowering have the top bit set, so that the two never meet. Messages to kProcNull and waits for them are left out:
+// every `peer` is a rank of the world or, of an Irecv, kAnySource.
+struct Primitive {
+  PrimitiveKind kind{PrimitiveKind::Compute};
+  CallKind call{CallKind::Compute};  // charged to
+  std::uint16_t context{0};          // messages match only within a context: (communicator, collective or not)
+  std::int32_t peer{kNoPeer};        // rank in MPI_COMM_WORLD
+  std::int32_t tag{0};
+  std::uint32_t request{0};
+  std::uint32_t phase{0};
+  std::uint64_t bytes{0};
+};
+
+inline constexpr std::uint32_t kLoweredRequest = 0x80000000u;
+
+// How collectives are carried out: "auto" chooses by size and number of ranks, any other name is one algorithm.
+struct CollectiveChoice {
+  std::string barrier{"auto"};
+  std::string bcast{"auto"};
+  std::string reduce{"auto"};
+  std::string allreduce{"auto"};
+  std::string gather{"auto"};
+  std::string allgather{"auto"};
+  std::string scatter{"auto"};
+  std::string alltoall{"auto"};
+};
+
+// Throws UserError naming the algorithms that exist when `choice` names another one.
+void check_collective_choice(const CollectiveChoice& choice);
+
+// Names of the algorithms of one collective ("allreduce", ...), sorted, "auto" not among them.
+std::vector<std::string> collective_algorithms(const std::string& collective);
+
+// Lowers the calls of one rank. It keeps only counters: one per communicator, so that tags of its successive
+// collectives differ (and agree between its ranks, whatever else each of them does), and the requests to kProcNull not
+// yet waited for. `choice` and `communicators` outlive it.
+class Lowering {
+ public:
+  Lowering(int rank, const CollectiveChoice& choice, const Communicators& communicators);
+
+  // Appends the primitives of `call` to `out`; `calls` holds the side tables that `call` points into.
+  void lower(const Call& call, const Calls& calls, std::vector<Primitive>& out);
+
+ private:
+  void lower_collective(const Call& call, const Calls& calls, std::vector<Primitive>& out);
+  void wait(const Call& call, std::uint32_t request, std::vector<Primitive>& out);
+
+  int rank_;
+  const CollectiveChoice* choice_;
+  const Communicators* communicators_;
+  std::uint32_t next_request_{0};
+  std::vector<std::uint32_t> next_collective_;  // [communicator]
+  std::vector<std::uint32_t> null_requests_;
+};
+
+}  // namespace manynode

@@ -1,0 +1,94 @@
+// The count sink: how often each operation is called and how many bytes it states; how often each phase is computed;
+// and how many messages and bytes each pair of ranks exchanges (collectives only with --lowered, as their algorithms'
+// messages).
+#include <fmt/format.h>
+
+#include <map>
+
+#include "streams.hpp"
+
+namespace manynode::sinks {
+namespace {
+
+struct Total {
+  std::uint64_t number{0};
+  std::uint64_t bytes{0};
+
+  void add(std::uint64_t more_bytes) {
+    ++number;
+    bytes += more_bytes;
+  }
+};
+
+struct Totals {
+  std::map<std::string, Total> operations;
+  std::map<std::string, Total> phases;
+  std::map<std::pair<int, int>, Total> pairs;  // sender, receiver
+};
+
+void count_call(const Call& call, const Step& step, const std::vector<std::string>& phases, Totals& totals) {
+  if (call.kind == CallKind::Compute) {
+    totals.phases[phases[call.phase]].add(0);
+    return;
+  }
+  totals.operations[std::string(call_name(call.kind))].add(call.bytes);
+  const bool sends = call.kind == CallKind::Send || call.kind == CallKind::Isend || call.kind == CallKind::Sendrecv;
+  if (sends && call.peer != kProcNull) {
+    totals.pairs[{step.rank, step.communicators.world_rank(Communicator{call.communicator}, call.peer)}].add(
+        call.bytes);
+  }
+}
+
+void count_primitive(const Primitive& primitive, const Step& step, const std::vector<std::string>& phases,
+                     Totals& totals) {
+  switch (primitive.kind) {
+    case PrimitiveKind::Compute:
+      totals.phases[phases[primitive.phase]].add(0);
+      break;
+    case PrimitiveKind::ReduceLocal:
+      totals.operations["ReduceLocal"].add(primitive.bytes);
+      break;
+    case PrimitiveKind::Wait:
+      totals.operations["Wait"].add(0);
+      break;
+    case PrimitiveKind::Irecv:
+      totals.operations["Irecv"].add(primitive.bytes);
+      break;
+    case PrimitiveKind::Isend:
+      totals.operations["Isend"].add(primitive.bytes);
+      totals.pairs[{step.rank, primitive.peer}].add(primitive.bytes);
+      break;
+  }
+}
+
+}  // namespace
+
+void print_count(const Selection& selection, std::ostream& out) {
+  const std::vector<std::string> phases = selection.application->phases();
+  Totals totals;
+  for_each_step(selection, [&](const Step& step) {
+    for (const Primitive& primitive : step.primitives) {
+      count_primitive(primitive, step, phases, totals);
+    }
+    if (!selection.lowered) {
+      for (const Call& call : step.calls.calls) {
+        count_call(call, step, phases, totals);
+      }
+    }
+  });
+
+  out << fmt::format("{:<16} {:>14} {:>18}\n", "operation", "number", "bytes");
+  for (const auto& [name, total] : totals.operations) {
+    out << fmt::format("{:<16} {:>14} {:>18}\n", name, total.number, total.bytes);
+  }
+  out << fmt::format("\n{:<16} {:>14}\n", "phase", "number");
+  for (const auto& [name, total] : totals.phases) {
+    out << fmt::format("{:<16} {:>14}\n", name, total.number);
+  }
+  out << fmt::format("\n{:<7} {:<8} {:>14} {:>18}\n", "sender", "receiver", "messages", "bytes");
+  for (const auto& [pair, total] : totals.pairs) {
+    out << fmt::format("{:<7} {:<8} {:>14} {:>18}\n", pair.first, pair.second, total.number, total.bytes);
+  }
+}
+
+}  // namespace manynode::sinks

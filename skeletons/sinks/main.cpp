@@ -1,0 +1,153 @@
+// manynode-skeleton: lists skeletons and prints their operation streams.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <numeric>
+
+#include "manynode/error_report.hpp"
+#include "streams.hpp"
+
+namespace {
+
+using namespace manynode;
+
+struct StreamOptions {
+  std::string app;
+  int ranks{1};
+  int rank{-1};
+  std::string parameters{"{}"};
+  std::string sink{"text"};
+  std::vector<std::string> collectives;
+  std::string output;
+  bool lowered{false};
+};
+
+// "allreduce=ring" and the like.
+CollectiveChoice collective_choice(const std::vector<std::string>& options) {
+  CollectiveChoice choice;
+  const std::vector<std::pair<std::string, std::string*>> fields = {
+      {"barrier", &choice.barrier},     {"bcast", &choice.bcast},      {"reduce", &choice.reduce},
+      {"allreduce", &choice.allreduce}, {"gather", &choice.gather},    {"allgather", &choice.allgather},
+      {"scatter", &choice.scatter},     {"alltoall", &choice.alltoall}};
+  for (const std::string& option : options) {
+    const std::size_t equals = option.find('=');
+    const std::string collective = option.substr(0, equals);
+    bool known = false;
+    for (const auto& [name, field] : fields) {
+      if (name == collective && equals != std::string::npos) {
+        *field = option.substr(equals + 1);
+        known = true;
+      }
+    }
+    if (!known) {
+      throw UserError("unknown collective", "--collective", option, "<collective>=<algorithm>",
+                      "manynode-skeleton list names both");
+    }
+  }
+  check_collective_choice(choice);
+  return choice;
+}
+
+void list() {
+  std::cout << "applications:\n";
+  for (const std::string& name : application_names()) {
+    std::cout << "  " << name << '\n';
+  }
+  std::cout << "collectives:\n";
+  for (const char* collective :
+       {"barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall"}) {
+    std::cout << "  " << collective << ": auto";
+    for (const std::string& name : collective_algorithms(collective)) {
+      std::cout << ", " << name;
+    }
+    std::cout << '\n';
+  }
+}
+
+void stream(const StreamOptions& options) {
+  const Parameters parameters = parameters_from_json(options.parameters, "--parameters");
+  const std::unique_ptr<Application> application = make_application(options.app, parameters, options.ranks);
+  sinks::Selection selection{.application = application.get(),
+                             .size = options.ranks,
+                             .ranks = {},
+                             .lowered = options.lowered,
+                             .collectives = collective_choice(options.collectives)};
+  if (options.rank >= options.ranks) {
+    throw UserError("no such rank", "--rank", std::to_string(options.rank),
+                    "0 to " + std::to_string(options.ranks - 1));
+  }
+  if (options.rank >= 0) {
+    selection.ranks = {options.rank};
+  } else {
+    selection.ranks.resize(static_cast<std::size_t>(options.ranks));
+    std::iota(selection.ranks.begin(), selection.ranks.end(), 0);
+  }
+
+  std::ofstream file;
+  if (!options.output.empty()) {
+    file.open(options.output);
+    if (!file) {
+      throw UserError("cannot write the output", "--output", options.output, "", "check the directory");
+    }
+  }
+  std::ostream& out = options.output.empty() ? std::cout : file;
+  if (options.sink == "text") {
+    sinks::print_text(selection, out);
+  } else if (options.sink == "count") {
+    sinks::print_count(selection, out);
+  } else if (options.sink == "goal") {
+    sinks::print_goal(selection, out);
+  } else {
+    throw UserError("unknown sink", "--sink", options.sink, "text, count, goal");
+  }
+  if (!out.flush()) {
+    throw std::runtime_error("the output could not be written completely");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("Lists skeletons and prints their operation streams.");
+  program.require_subcommand(1);
+
+  CLI::App* list_command = program.add_subcommand("list", "names of applications and collective algorithms");
+
+  std::string described;
+  CLI::App* describe_command = program.add_subcommand("describe", "an application's parameters, as JSON");
+  describe_command->add_option("--app", described, "application")->required();
+
+  StreamOptions options;
+  CLI::App* stream_command = program.add_subcommand("stream", "the operations of an application");
+  stream_command->add_option("--app", options.app, "application")->required();
+  stream_command->add_option("--ranks", options.ranks, "number of ranks")->required();
+  stream_command->add_option("--rank", options.rank, "only this rank");
+  stream_command->add_option("--parameters", options.parameters, "JSON object; defaults for what it leaves out");
+  stream_command->add_option("--sink", options.sink, "text, count or goal");
+  stream_command->add_option("--collective", options.collectives, "<collective>=<algorithm>; may be repeated");
+  stream_command->add_option("--output", options.output, "file in place of standard output");
+  stream_command->add_flag("--lowered", options.lowered, "primitives in place of calls");
+
+  try {
+    program.parse(argc, argv);
+    if (*list_command) {
+      list();
+    } else if (*describe_command) {
+      sinks::print_description(described, std::cout);
+    } else if (*stream_command) {
+      stream(options);
+    }
+  } catch (const CLI::Success& request) {
+    return program.exit(request);  // --help
+  } catch (const CLI::ParseError& error) {
+    print_error(std::cerr, UserError(error.what(), "command line", "", "", "manynode-skeleton --help"));
+    return kExitUsage;
+  } catch (const std::invalid_argument& error) {
+    print_error(std::cerr, error);
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    print_error(std::cerr, error);
+    return kExitFailed;
+  }
+  return 0;
+}

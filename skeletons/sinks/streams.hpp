@@ -1,0 +1,40 @@
+// What the sinks of manynode-skeleton print: the whole stream of each rank, as calls or lowered to primitives.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "manynode/primitive.hpp"
+#include "manynode/skeleton.hpp"
+
+namespace manynode::sinks {
+
+struct Selection {
+  const Application* application{nullptr};
+  int size{1};
+  std::vector<int> ranks;
+  bool lowered{false};
+  CollectiveChoice collectives;
+};
+
+// One step of one rank. `primitives` is filled when the selection asks for lowering.
+struct Step {
+  int rank{0};
+  const Calls& calls;
+  const std::vector<Primitive>& primitives;
+  const Communicators& communicators;
+};
+
+// Runs the skeleton of each rank, one after the other, and hands over each step; memory does not grow with iterations.
+void for_each_step(const Selection& selection, const std::function<void(const Step&)>& use);
+
+void print_text(const Selection& selection, std::ostream& out);
+void print_count(const Selection& selection, std::ostream& out);
+void print_goal(const Selection& selection, std::ostream& out);
+
+// The application's parameters with type, default and bounds, as JSON.
+void print_description(const std::string& application, std::ostream& out);
+
+}  // namespace manynode::sinks

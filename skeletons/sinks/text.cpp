@@ -1,0 +1,142 @@
+// The text sink: one line per call, `<rank> <number> <operation> key=value...`, words separated by one space.
+//
+//   0 0 compute phase=setup
+//   0 1 MPI_Barrier communicator=0 size=2
+//   0 2 MPI_Irecv peer=1 bytes=2048 tag=99 request=0
+//   0 5 MPI_Waitall requests=2
+//
+// Peers are ranks of MPI_COMM_WORLD (-2 any source, -3 none); tag -1 is any tag. `communicator` is the rank's number of
+// the communicator, 0 the world, and stands on collectives, and on messages where it is not 0. Collectives with a root
+// have root=<world rank>; `bytes` is Call::bytes. Lowered streams have the primitives in place of the calls:
+//
+//   0 0 Isend call=MPI_Isend peer=1 bytes=2048 tag=99 context=0 request=1
+//
+// Golden tests and the conformance test read this form: keys may be added at the end of a line, not moved or renamed.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "streams.hpp"
+
+namespace manynode::sinks {
+namespace {
+
+class Lines {
+ public:
+  Lines(std::ostream& out, const std::vector<std::string>& phases) : out_(out), phases_(phases) {}
+
+  void start_rank(int rank) {
+    if (rank != rank_) {
+      rank_ = rank;
+      number_ = 0;
+    }
+  }
+
+  void write(const Call& call, const Step& step);
+  void write(const Primitive& primitive);
+
+ private:
+  template <typename... Values>
+  void begin(fmt::format_string<Values...> format, Values&&... values) {
+    buffer_.clear();
+    fmt::format_to(std::back_inserter(buffer_), "{} {} ", rank_, number_++);
+    add(format, std::forward<Values>(values)...);
+  }
+
+  template <typename... Values>
+  void add(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
+  }
+
+  void end() { out_ << buffer_ << '\n'; }
+
+  std::ostream& out_;
+  const std::vector<std::string>& phases_;
+  int rank_{-1};
+  std::uint64_t number_{0};
+  std::string buffer_;
+};
+
+void Lines::write(const Call& call, const Step& step) {
+  const Communicator communicator{call.communicator};
+  const auto world = [&](int peer) { return step.communicators.world_rank(communicator, peer); };
+  begin("{}", call_name(call.kind));
+  switch (call.kind) {
+    case CallKind::Compute:
+      add(" phase={}", phases_[call.phase]);
+      break;
+    case CallKind::Send:
+    case CallKind::Recv:
+      add(" peer={} bytes={} tag={}", world(call.peer), call.bytes, call.tag);
+      break;
+    case CallKind::Isend:
+    case CallKind::Irecv:
+      add(" peer={} bytes={} tag={} request={}", world(call.peer), call.bytes, call.tag, call.first);
+      break;
+    case CallKind::Sendrecv:
+      add(" peer={} bytes={} tag={} source={} receive_bytes={} receive_tag={}", world(call.peer), call.bytes, call.tag,
+          world(call.peer2), call.bytes2, call.tag2);
+      break;
+    case CallKind::Wait:
+    case CallKind::Waitall:
+      add(" requests={}", call.count);
+      break;
+    default:
+      if (call.peer != kNoPeer) {
+        add(" root={}", world(call.peer));
+      }
+      if (call.kind != CallKind::Barrier) {
+        add(" bytes={}", call.bytes);
+      }
+      if (call.kind == CallKind::Alltoallv) {
+        add(" receive_bytes={}", call.bytes2);
+      }
+      add(" communicator={} size={}", call.communicator, step.communicators.size(communicator));
+      break;
+  }
+  if (call.communicator != 0 && !is_collective(call.kind)) {
+    add(" communicator={}", call.communicator);
+  }
+  end();
+}
+
+void Lines::write(const Primitive& primitive) {
+  switch (primitive.kind) {
+    case PrimitiveKind::Compute:
+      begin("Compute phase={}", phases_[primitive.phase]);
+      break;
+    case PrimitiveKind::ReduceLocal:
+      begin("ReduceLocal call={} bytes={}", call_name(primitive.call), primitive.bytes);
+      break;
+    case PrimitiveKind::Wait:
+      begin("Wait call={} request={}", call_name(primitive.call), primitive.request);
+      break;
+    default:
+      begin("{} call={} peer={} bytes={} tag={} context={} request={}",
+            primitive.kind == PrimitiveKind::Isend ? "Isend" : "Irecv", call_name(primitive.call), primitive.peer,
+            primitive.bytes, primitive.tag, primitive.context, primitive.request);
+      break;
+  }
+  end();
+}
+
+}  // namespace
+
+void print_text(const Selection& selection, std::ostream& out) {
+  const std::vector<std::string> phases = selection.application->phases();
+  Lines lines(out, phases);
+  for_each_step(selection, [&](const Step& step) {
+    lines.start_rank(step.rank);
+    if (selection.lowered) {
+      for (const Primitive& primitive : step.primitives) {
+        lines.write(primitive);
+      }
+    } else {
+      for (const Call& call : step.calls.calls) {
+        lines.write(call, step);
+      }
+    }
+  });
+}
+
+}  // namespace manynode::sinks

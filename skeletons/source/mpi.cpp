@@ -1,0 +1,124 @@
+// The facade's functions: each appends one Call.
+#include "manynode/mpi.hpp"
+
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace manynode {
+
+void Mpi::compute(Phase phase) { append(CallKind::Compute, kWorld).phase = phase.id; }
+
+void Mpi::send(int destination, std::uint64_t bytes, int tag, Communicator comm) {
+  message(CallKind::Send, destination, bytes, tag, comm);
+}
+
+void Mpi::recv(int source, std::uint64_t bytes, int tag, Communicator comm) {
+  message(CallKind::Recv, source, bytes, tag, comm);
+}
+
+Request Mpi::isend(int destination, std::uint64_t bytes, int tag, Communicator comm) {
+  return Request{message(CallKind::Isend, destination, bytes, tag, comm).first = next_request_++};
+}
+
+Request Mpi::irecv(int source, std::uint64_t bytes, int tag, Communicator comm) {
+  return Request{message(CallKind::Irecv, source, bytes, tag, comm).first = next_request_++};
+}
+
+void Mpi::wait(Request request) {
+  Call& call = append(CallKind::Wait, kWorld);
+  call.first = static_cast<std::uint32_t>(out_.requests.size());
+  call.count = 1;
+  out_.requests.push_back(request.id);
+}
+
+void Mpi::waitall(std::span<const Request> requests) {
+  Call& call = append(CallKind::Waitall, kWorld);
+  call.first = static_cast<std::uint32_t>(out_.requests.size());
+  call.count = static_cast<std::uint32_t>(requests.size());
+  for (const Request request : requests) {
+    out_.requests.push_back(request.id);
+  }
+}
+
+void Mpi::sendrecv(int destination, std::uint64_t send_bytes, int send_tag, int source, std::uint64_t recv_bytes,
+                   int recv_tag, Communicator comm) {
+  check_peer(source, comm);
+  Call& call = message(CallKind::Sendrecv, destination, send_bytes, send_tag, comm);
+  call.peer2 = source;
+  call.tag2 = recv_tag;
+  call.bytes2 = recv_bytes;
+}
+
+void Mpi::barrier(Communicator comm) { append(CallKind::Barrier, comm); }
+
+void Mpi::bcast(std::uint64_t bytes, int root, Communicator comm) { collective(CallKind::Bcast, bytes, root, comm); }
+
+void Mpi::reduce(std::uint64_t bytes, int root, Communicator comm) { collective(CallKind::Reduce, bytes, root, comm); }
+
+void Mpi::allreduce(std::uint64_t bytes, Communicator comm) { collective(CallKind::Allreduce, bytes, kNoPeer, comm); }
+
+void Mpi::gather(std::uint64_t bytes, int root, Communicator comm) { collective(CallKind::Gather, bytes, root, comm); }
+
+void Mpi::allgather(std::uint64_t bytes, Communicator comm) { collective(CallKind::Allgather, bytes, kNoPeer, comm); }
+
+void Mpi::scatter(std::uint64_t bytes, int root, Communicator comm) {
+  collective(CallKind::Scatter, bytes, root, comm);
+}
+
+void Mpi::alltoall(std::uint64_t bytes_per_pair, Communicator comm) {
+  collective(CallKind::Alltoall, bytes_per_pair, kNoPeer, comm);
+}
+
+void Mpi::alltoallv(std::span<const std::uint64_t> send_bytes, std::span<const std::uint64_t> recv_bytes,
+                    Communicator comm) {
+  const auto size = static_cast<std::size_t>(communicators_.size(comm));
+  if (send_bytes.size() != size || recv_bytes.size() != size) {
+    throw std::logic_error("alltoallv: " + std::to_string(send_bytes.size()) + " and " +
+                           std::to_string(recv_bytes.size()) + " counts for a communicator of " + std::to_string(size) +
+                           " ranks");
+  }
+  Call& call = append(CallKind::Alltoallv, comm);
+  call.first = static_cast<std::uint32_t>(out_.counts.size());
+  call.count = static_cast<std::uint32_t>(size);
+  call.bytes = std::accumulate(send_bytes.begin(), send_bytes.end(), std::uint64_t{0});
+  call.bytes2 = std::accumulate(recv_bytes.begin(), recv_bytes.end(), std::uint64_t{0});
+  out_.counts.insert(out_.counts.end(), send_bytes.begin(), send_bytes.end());
+  out_.counts.insert(out_.counts.end(), recv_bytes.begin(), recv_bytes.end());
+}
+
+Call& Mpi::append(CallKind kind, Communicator comm) {
+  Call& call = out_.calls.emplace_back();
+  call.kind = kind;
+  call.communicator = comm.id;
+  return call;
+}
+
+Call& Mpi::message(CallKind kind, int peer, std::uint64_t bytes, int tag, Communicator comm) {
+  check_peer(peer, comm);
+  Call& call = append(kind, comm);
+  call.peer = peer;
+  call.bytes = bytes;
+  call.tag = tag;
+  return call;
+}
+
+void Mpi::collective(CallKind kind, std::uint64_t bytes, int root, Communicator comm) {
+  if (root != kNoPeer) {
+    check_peer(root, comm);
+  }
+  Call& call = append(kind, comm);
+  call.peer = root;
+  call.bytes = bytes;
+}
+
+// A wrong peer is a defect of the skeleton: better found here, with a name, than as a deadlock of the simulation.
+void Mpi::check_peer(int peer, Communicator comm) const {
+  const bool special = peer == kProcNull || peer == kAnySource;
+  if (!special && (peer < 0 || peer >= communicators_.size(comm))) {
+    throw std::logic_error("rank " + std::to_string(rank_) + ": peer " + std::to_string(peer) +
+                           " is not in a communicator of " + std::to_string(communicators_.size(comm)) + " ranks");
+  }
+}
+
+}  // namespace manynode

@@ -1,0 +1,209 @@
+// Reads a timing profile (schema timing-profile/1) and orders it as the skeleton's phases.
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "manynode/error_report.hpp"
+#include "manynode/timing.hpp"
+#include "nearest.hpp"
+
+namespace manynode {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kSchema = "timing-profile/1";
+constexpr std::size_t kMaximumEdges = 101;  // 100 bins (Eyerman et al., section 3.4)
+constexpr const char* kRemedy = "write the profile again with phase 2";
+
+// A position in the document: "profile.json: classes[0].phases[3]".
+struct Place {
+  std::string text;
+
+  Place key(const std::string& name) const {
+    const bool at_file = text.find(": ") == std::string::npos;
+    return {text + (at_file ? ": " : ".") + name};
+  }
+  Place index(std::size_t i) const { return {text + "[" + std::to_string(i) + "]"}; }
+};
+
+std::string excerpt(const json& value) {
+  constexpr std::size_t kLength = 60;
+  const std::string text = value.dump();
+  return text.size() <= kLength ? text : text.substr(0, kLength) + "...";
+}
+
+[[noreturn]] void refuse(const Place& place, const std::string& found, const std::string& allowed) {
+  throw UserError("malformed timing profile", place.text, found, allowed, kRemedy);
+}
+
+const json& member(const json& object, const char* name, const Place& place) {
+  if (!object.is_object() || !object.contains(name)) {
+    refuse(place, excerpt(object), std::string("an object with the key \"") + name + "\"");
+  }
+  return object.at(name);
+}
+
+const json& list(const json& object, const char* name, const Place& place) {
+  const json& value = member(object, name, place);
+  if (!value.is_array() || value.empty()) {
+    refuse(place.key(name), excerpt(value), "a list that is not empty");
+  }
+  return value;
+}
+
+double number(const json& value, const Place& place) {
+  if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < 0) {
+    refuse(place, excerpt(value), "a number, at least 0");
+  }
+  return value.get<double>();
+}
+
+std::string name_of(const json& object, const Place& place) {
+  const json& value = member(object, "name", place);
+  if (!value.is_string()) {
+    refuse(place.key("name"), excerpt(value), "a text");
+  }
+  return value.get<std::string>();
+}
+
+std::vector<double> rising_numbers(const json& object, const char* name, const Place& place) {
+  std::vector<double> numbers;
+  const json& values = list(object, name, place);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    numbers.push_back(number(values[i], place.key(name).index(i)));
+    if (i > 0 && numbers[i] < numbers[i - 1]) {
+      refuse(place.key(name).index(i), excerpt(values[i]), "a value not below the one before it");
+    }
+  }
+  return numbers;
+}
+
+Cluster read_cluster(const json& value, const Place& place) {
+  Cluster cluster;
+  cluster.mean_s = number(member(value, "mean_s", place), place.key("mean_s"));
+  const char* const weight = value.contains("weight") ? "weight" : "count";
+  cluster.weight = number(member(value, weight, place), place.key(weight));
+
+  const json& cdf = member(value, "cdf", place);
+  const Place cdf_place = place.key("cdf");
+  cluster.time_s = rising_numbers(cdf, "time_s", cdf_place);
+  cluster.probability = rising_numbers(cdf, "probability", cdf_place);
+  if (cluster.time_s.size() != cluster.probability.size() || cluster.time_s.size() > kMaximumEdges) {
+    refuse(cdf_place,
+           std::to_string(cluster.time_s.size()) + " times and " + std::to_string(cluster.probability.size()) +
+               " probabilities",
+           "as many of one as of the other, at most " + std::to_string(kMaximumEdges));
+  }
+  // Sums of bin counts divided by their total end at 1 up to rounding.
+  constexpr double kRounding = 1e-6;
+  if (std::abs(cluster.probability.back() - 1) > kRounding) {
+    refuse(cdf_place.key("probability"), std::to_string(cluster.probability.back()), "a last value of 1");
+  }
+  cluster.probability.back() = 1;
+  return cluster;
+}
+
+void read_pattern(const json& value, const Place& place, PhaseTiming& phase) {
+  const json& kind = member(value, "kind", place);
+  if (kind == "weights") {
+    return;
+  }
+  if (kind != "sequence") {
+    refuse(place.key("kind"), excerpt(kind), "\"sequence\" or \"weights\"");
+  }
+  const json& sequence = list(value, "sequence", place);
+  for (std::size_t i = 0; i < sequence.size(); ++i) {
+    const json& entry = sequence[i];
+    if (!entry.is_number_unsigned() || entry.get<std::uint64_t>() >= phase.clusters.size()) {
+      refuse(place.key("sequence").index(i), excerpt(entry),
+             "the index of one of " + std::to_string(phase.clusters.size()) + " clusters");
+    }
+    phase.sequence.push_back(entry.get<std::uint32_t>());
+  }
+}
+
+PhaseTiming read_phase(const json& value, const Place& place) {
+  PhaseTiming phase;
+  const json& clusters = list(value, "clusters", place);
+  double total = 0;
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    phase.clusters.push_back(read_cluster(clusters[i], place.key("clusters").index(i)));
+    total += phase.clusters.back().weight;
+  }
+  if (!(total > 0)) {
+    refuse(place.key("clusters"), "weights that sum to 0", "at least one cluster with a weight above 0");
+  }
+  for (Cluster& cluster : phase.clusters) {
+    cluster.weight /= total;
+  }
+  if (value.contains("pattern")) {
+    read_pattern(value.at("pattern"), place.key("pattern"), phase);
+  }
+  return phase;
+}
+
+// What stands for a phase that was never executed: one cluster, always 0 s.
+PhaseTiming no_time() {
+  PhaseTiming phase;
+  phase.clusters.push_back({.mean_s = 0, .weight = 1, .time_s = {0}, .probability = {1}});
+  return phase;
+}
+
+json parse(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw UserError("cannot read the timing profile", path, "", "", "check the path; phase 2 writes the profile");
+  }
+  try {
+    return json::parse(file);
+  } catch (const json::parse_error& error) {
+    throw UserError("the timing profile is not valid JSON", path, error.what(), kSchema, kRemedy);
+  }
+}
+
+}  // namespace
+
+TimingProfile read_timing_profile(const std::string& path, const std::vector<std::string>& phase_names,
+                                  bool missing_is_zero) {
+  const json document = parse(path);
+  const Place root{path};
+  const json& schema = member(document, "schema", root);
+  if (schema != kSchema) {
+    refuse(root.key("schema"), excerpt(schema), kSchema);
+  }
+
+  TimingProfile profile;
+  const json& classes = list(document, "classes", root);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const Place place = root.key("classes").index(c);
+    profile.classes.push_back(name_of(classes[c], place));
+
+    std::map<std::string, PhaseTiming> by_name;
+    std::vector<std::string> names;
+    const json& phases = member(classes[c], "phases", place);
+    for (std::size_t p = 0; p < phases.size(); ++p) {
+      const Place phase_place = place.key("phases").index(p);
+      names.push_back(name_of(phases[p], phase_place));
+      if (!by_name.emplace(names.back(), read_phase(phases[p], phase_place)).second) {
+        refuse(phase_place.key("name"), names.back(), "each phase once");
+      }
+    }
+
+    std::vector<PhaseTiming>& ordered = profile.phases.emplace_back();
+    for (const std::string& name : phase_names) {
+      const auto found = by_name.find(name);
+      if (found == by_name.end() && !missing_is_zero) {
+        throw UserError("the timing profile lacks a compute phase of the skeleton", place.key("phases").text,
+                        joined(names), name,
+                        "run phase 2 with the application that the skeleton describes, or let missing phases take no "
+                        "time (technique no-ext)");
+      }
+      ordered.push_back(found == by_name.end() ? no_time() : found->second);
+    }
+  }
+  return profile;
+}
+
+}  // namespace manynode

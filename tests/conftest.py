@@ -1,0 +1,26 @@
+"""What all tests share: where the checkout and the native build are, and experiments that are ready to change."""
+
+from __future__ import annotations
+
+import copy
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manynode.config.loader import read_yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def build_dir() -> Path:
+    """The native build; tests that need it are run after it (make test)."""
+    return Path(os.environ.get("MANYNODE_BUILD_DIR", ROOT / "build"))
+
+
+@pytest.fixture
+def demo() -> dict[str, Any]:
+    """The demo experiment as a mapping of one's own."""
+    return copy.deepcopy(read_yaml(ROOT / "configs" / "demo.yaml", "the demo"))

@@ -1,0 +1,122 @@
+// A small machine with round figures, and tiny programs to run on it. Formulas in the tests are sums of the latencies
+// that are named here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manynode/skeleton.hpp"
+#include "run_config.hpp"
+#include "simulation_error.hpp"
+#include "simulator.hpp"
+#include "topologies/fat_tree.hpp"
+
+namespace manynode::fast::testing {
+
+// Picoseconds.
+inline constexpr Picoseconds kOverheadSend = 300'000;
+inline constexpr Picoseconds kOverheadReceive = 200'000;
+inline constexpr Picoseconds kNicLatency = 50'000;
+inline constexpr Picoseconds kLinkLatency = 90'000;
+inline constexpr Picoseconds kSwitchLatency = 100'000;
+inline constexpr Picoseconds kPerByte = 100;            // links and NICs: 10 GB/s
+inline constexpr Picoseconds kReducePerByte = 200;      // 5 GB/s
+inline constexpr Picoseconds kIntranodeLatency = 400'000;
+inline constexpr Picoseconds kIntranodePerByte = 125;   // 8 GB/s
+inline constexpr std::uint64_t kEagerLimit = 16'384;
+
+// From the sender's processor to the receiver's, without bytes, over a route of so many links.
+inline constexpr Picoseconds path_latency(int links) {
+  return kNicLatency + links * kLinkLatency + (links - 1) * kSwitchLatency + kNicLatency;
+}
+
+inline constexpr Picoseconds bytes_time(std::uint64_t bytes) { return static_cast<Picoseconds>(bytes) * kPerByte; }
+
+inline constexpr Picoseconds eager_time(std::uint64_t bytes, int links) {
+  return kOverheadSend + path_latency(links) + bytes_time(bytes) + kOverheadReceive;
+}
+
+// Request to send, clear to send and data travel one after the other.
+inline constexpr Picoseconds rendezvous_time(std::uint64_t bytes, int links) {
+  return kOverheadSend + 3 * path_latency(links) + bytes_time(bytes) + kOverheadReceive;
+}
+
+// Two leaves of two hosts and two roots by default: hosts 0 and 1 are two links apart, 0 and 2 four.
+inline RunConfig small_machine(std::vector<std::int64_t> children = {2, 2}, std::vector<std::int64_t> parents = {1, 2},
+                               std::vector<std::int64_t> parallel = {1, 1}) {
+  RunConfig config;
+  config.network.topology = std::make_shared<FatTree>(children, parents, parallel, "network.topology");
+  config.nodes = config.network.topology->hosts();
+  config.ranks_per_node = 1;
+  config.network.link_bandwidth_Bps = 1e10;
+  config.network.link_latency_s = 90e-9;
+  config.network.switch_latency_s = 100e-9;
+  config.network.chunk_bytes = 2048;
+  config.network.host.overhead_send_s = 300e-9;
+  config.network.host.overhead_recv_s = 200e-9;
+  config.network.host.eager_limit_bytes = kEagerLimit;
+  config.network.host.nic_bandwidth_Bps = 1e10;
+  config.network.host.nic_latency_s = 50e-9;
+  config.network.host.reduce_bandwidth_Bps = 5e9;
+  config.network.intranode.latency_s = 400e-9;
+  config.network.intranode.bandwidth_Bps = 8e9;
+  return config;
+}
+
+// An application of one step: `program` emits the calls of a rank.
+class Program final : public Application {
+ public:
+  using Body = std::function<void(Mpi&)>;
+
+  explicit Program(Body body, int steps = 1) : body_(std::move(body)), steps_(steps) {}
+
+  std::string name() const override { return "program"; }
+  std::vector<std::string> phases() const override { return {"work"}; }
+  std::unique_ptr<Skeleton> make(int, int) const override { return std::make_unique<Steps>(body_, steps_); }
+
+ private:
+  class Steps final : public Skeleton {
+   public:
+    Steps(const Body& body, int steps) : body_(body), left_(steps) {}
+    bool step(Mpi& mpi) override {
+      body_(mpi);
+      return --left_ > 0;
+    }
+
+   private:
+    const Body& body_;
+    int left_;
+  };
+
+  Body body_;
+  int steps_;
+};
+
+inline ReplicaResult run(const RunConfig& config, Program::Body body, int steps = 1) {
+  return simulate(Program(std::move(body), steps), config, nullptr, 0);
+}
+
+// The error that a run ends with, as one text: what it says, then the details.
+inline std::string failure(const RunConfig& config, Program::Body body) {
+  try {
+    run(config, std::move(body));
+  } catch (const SimulationError& error) {
+    std::string text = error.what();
+    for (const auto& line : error.details) text += "\n" + line;
+    return text;
+  }
+  return "no error";
+}
+
+// Rank 0 sends to `peer`, all others do nothing.
+inline Program::Body one_way(std::uint64_t bytes, int peer) {
+  return [=](Mpi& mpi) {
+    if (mpi.rank() == 0) mpi.send(peer, bytes);
+    if (mpi.rank() == peer) mpi.recv(0, bytes);
+  };
+}
+
+}  // namespace manynode::fast::testing

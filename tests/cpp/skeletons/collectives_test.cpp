@@ -1,0 +1,241 @@
+// Every collective algorithm delivers, for 1 to 17 ranks, several roots and sizes, whether sends wait for receives or
+// not.
+#include <functional>
+
+#include "manynode/error_report.hpp"
+#include "matcher.hpp"
+
+namespace manynode::test {
+namespace {
+
+constexpr int kMostRanks = 17;
+// One element, fewer elements than ranks, no multiple of an element, and long.
+constexpr std::uint64_t kSizes[] = {8, 24, 12291, 1 << 20};
+
+CollectiveChoice choose(const std::string& collective, const std::string& algorithm) {
+  CollectiveChoice choice;
+  const std::map<std::string, std::string*> fields = {{"barrier", &choice.barrier}, {"bcast", &choice.bcast},
+                                                      {"reduce", &choice.reduce},   {"allreduce", &choice.allreduce},
+                                                      {"gather", &choice.gather},   {"allgather", &choice.allgather},
+                                                      {"scatter", &choice.scatter}, {"alltoall", &choice.alltoall}};
+  *fields.at(collective) = algorithm;
+  return choice;
+}
+
+struct Case {
+  std::string algorithm;
+  int size{1};
+  int root{0};
+  std::uint64_t bytes{0};
+};
+
+using Emit = std::function<void(Mpi&, const Case&)>;
+using Check = std::function<void(const Matcher&, const Case&)>;
+
+void for_every_case(const std::string& collective, const Emit& emit, const Check& check) {
+  std::vector<std::string> names = collective_algorithms(collective);
+  ASSERT_FALSE(names.empty());
+  names.emplace_back("auto");
+  for (const std::string& name : names) {
+    for (int size = 1; size <= kMostRanks; ++size) {
+      for (const int root : {0, size / 2, size - 1}) {
+        for (const std::uint64_t bytes : kSizes) {
+          for (const SendMode mode : {SendMode::Eager, SendMode::Rendezvous}) {
+            SCOPED_TRACE(collective + " " + name + ", " + std::to_string(size) + " ranks, root " +
+                         std::to_string(root) + ", " + std::to_string(bytes) + " bytes");
+            const Case one{name, size, root, bytes};
+            const CollectiveChoice choice = choose(collective, name);
+            Matcher matcher(lowered(size, choice, [&](Mpi& mpi) { emit(mpi, one); }), mode);
+            matcher.run();
+            check(matcher, one);
+          }
+        }
+      }
+    }
+  }
+}
+
+bool knows_all(const Known& known) {
+  return std::all_of(known.begin(), known.end(), [](int times) { return times > 0; });
+}
+
+// Parts of a ring differ in what they contain, and the matcher follows only one set per rank.
+bool parts_differ(const std::string& algorithm) { return algorithm == "ring"; }
+
+TEST(Collectives, ABarrierHearsFromEverybody) {
+  for_every_case(
+      "barrier", [](Mpi& mpi, const Case&) { mpi.barrier(); },
+      [](const Matcher& matcher, const Case& one) {
+        for (int rank = 0; rank < one.size; ++rank) {
+          EXPECT_TRUE(knows_all(matcher.known(rank)));
+          EXPECT_EQ(matcher.bytes_sent(rank), 0U);
+        }
+      });
+}
+
+TEST(Collectives, ABroadcastBringsTheRootsDataToEverybody) {
+  for_every_case(
+      "bcast", [](Mpi& mpi, const Case& one) { mpi.bcast(one.bytes, one.root); },
+      [](const Matcher& matcher, const Case& one) {
+        for (int rank = 0; rank < one.size; ++rank) {
+          EXPECT_EQ(matcher.known(rank)[static_cast<std::size_t>(one.root)], 1);
+          if (rank != one.root) {
+            EXPECT_GE(matcher.bytes_received(rank), one.bytes);
+          }
+        }
+      });
+}
+
+TEST(Collectives, AReductionCombinesEachContributionOnceAtTheRoot) {
+  for_every_case(
+      "reduce", [](Mpi& mpi, const Case& one) { mpi.reduce(one.bytes, one.root); },
+      [](const Matcher& matcher, const Case& one) {
+        EXPECT_EQ(matcher.known(one.root), Known(static_cast<std::size_t>(one.size), 1));
+      });
+}
+
+TEST(Collectives, AnAllreduceCombinesEachContributionOnceEverywhere) {
+  for_every_case(
+      "allreduce", [](Mpi& mpi, const Case& one) { mpi.allreduce(one.bytes); },
+      [](const Matcher& matcher, const Case& one) {
+        for (int rank = 0; rank < one.size; ++rank) {
+          if (parts_differ(one.algorithm)) {
+            EXPECT_TRUE(knows_all(matcher.known(rank)));
+          } else {
+            EXPECT_EQ(matcher.known(rank), Known(static_cast<std::size_t>(one.size), 1));
+          }
+        }
+      });
+}
+
+TEST(Collectives, TheLongAllreducesMoveTwiceTheMessageLessOnePart) {
+  for_every_case(
+      "allreduce", [](Mpi& mpi, const Case& one) { mpi.allreduce(one.bytes); },
+      [](const Matcher& matcher, const Case& one) {
+        const bool power_of_two = (one.size & (one.size - 1)) == 0;
+        if (one.algorithm != "ring" && !(one.algorithm == "reduce_scatter_allgather" && power_of_two)) {
+          return;
+        }
+        std::uint64_t received = 0;
+        for (int rank = 0; rank < one.size; ++rank) {
+          received += matcher.bytes_received(rank);
+        }
+        EXPECT_EQ(received, 2 * static_cast<std::uint64_t>(one.size - 1) * one.bytes);
+      });
+}
+
+TEST(Collectives, AGatherBringsEveryShareToTheRoot) {
+  for_every_case(
+      "gather", [](Mpi& mpi, const Case& one) { mpi.gather(one.bytes, one.root); },
+      [](const Matcher& matcher, const Case& one) {
+        EXPECT_TRUE(knows_all(matcher.known(one.root)));
+        EXPECT_EQ(matcher.bytes_received(one.root), static_cast<std::uint64_t>(one.size - 1) * one.bytes);
+        for (int rank = 0; rank < one.size; ++rank) {
+          if (rank != one.root) {
+            EXPECT_EQ(matcher.bytes_sent(rank), matcher.bytes_received(rank) + one.bytes);
+          }
+        }
+      });
+}
+
+TEST(Collectives, AScatterLeavesOneShareWithEachRank) {
+  for_every_case(
+      "scatter", [](Mpi& mpi, const Case& one) { mpi.scatter(one.bytes, one.root); },
+      [](const Matcher& matcher, const Case& one) {
+        EXPECT_EQ(matcher.bytes_sent(one.root), static_cast<std::uint64_t>(one.size - 1) * one.bytes);
+        for (int rank = 0; rank < one.size; ++rank) {
+          EXPECT_EQ(matcher.known(rank)[static_cast<std::size_t>(one.root)], 1);
+          if (rank != one.root) {
+            EXPECT_EQ(matcher.bytes_received(rank), matcher.bytes_sent(rank) + one.bytes);
+          }
+        }
+      });
+}
+
+TEST(Collectives, AnAllgatherBringsEveryShareToEverybody) {
+  for_every_case(
+      "allgather", [](Mpi& mpi, const Case& one) { mpi.allgather(one.bytes); },
+      [](const Matcher& matcher, const Case& one) {
+        for (int rank = 0; rank < one.size; ++rank) {
+          EXPECT_TRUE(knows_all(matcher.known(rank)));
+          EXPECT_EQ(matcher.bytes_received(rank), static_cast<std::uint64_t>(one.size - 1) * one.bytes);
+        }
+      });
+}
+
+TEST(Collectives, AnAlltoallBringsSomethingFromEverybodyToEverybody) {
+  for_every_case(
+      "alltoall", [](Mpi& mpi, const Case& one) { mpi.alltoall(one.bytes); },
+      [](const Matcher& matcher, const Case& one) {
+        for (int rank = 0; rank < one.size; ++rank) {
+          EXPECT_TRUE(knows_all(matcher.known(rank)));
+          EXPECT_GE(matcher.bytes_received(rank), static_cast<std::uint64_t>(one.size - 1) * one.bytes);
+        }
+      });
+}
+
+TEST(Collectives, AnAlltoallvMovesTheStatedBytesAndNoEmptyMessages) {
+  // Every third pair has nothing to say.
+  const auto pair_bytes = [](int from, int to) { return static_cast<std::uint64_t>((from + 2 * to) % 3 * 100); };
+  for_every_case(
+      "alltoall",
+      [&](Mpi& mpi, const Case& one) {
+        std::vector<std::uint64_t> sent;
+        std::vector<std::uint64_t> received;
+        for (int other = 0; other < one.size; ++other) {
+          sent.push_back(pair_bytes(mpi.rank(), other));
+          received.push_back(pair_bytes(other, mpi.rank()));
+        }
+        mpi.alltoallv(sent, received);
+      },
+      [&](const Matcher& matcher, const Case& one) {
+        for (int rank = 0; rank < one.size; ++rank) {
+          std::uint64_t expected = 0;
+          for (int other = 0; other < one.size; ++other) {
+            expected += other == rank ? 0 : pair_bytes(other, rank);
+          }
+          EXPECT_EQ(matcher.bytes_received(rank), expected);
+        }
+      });
+}
+
+TEST(Collectives, NothingToMoveMeansNoMessages) {
+  const auto programs = lowered(5, {}, [](Mpi& mpi) {
+    mpi.bcast(0, 0);
+    mpi.reduce(0, 1);
+    mpi.allreduce(0);
+    mpi.gather(0, 2);
+    mpi.scatter(0, 3);
+    mpi.allgather(0);
+    mpi.alltoall(0);
+    mpi.alltoallv(std::vector<std::uint64_t>(5), std::vector<std::uint64_t>(5));
+  });
+  for (const auto& program : programs) {
+    EXPECT_TRUE(program.empty());
+  }
+}
+
+TEST(Collectives, AutoChoosesAsMpichDoes) {
+  const auto first_exchange = [](std::uint64_t bytes) {
+    const auto programs = lowered(16, {}, [&](Mpi& mpi) { mpi.allreduce(bytes); });
+    return programs[0][0].bytes;
+  };
+  EXPECT_EQ(first_exchange(2048), 2048U);  // recursive doubling: whole messages
+  EXPECT_EQ(first_exchange(4096), 2048U);  // Rabenseifner: halves
+}
+
+TEST(Collectives, AnUnknownAlgorithmIsRefusedWithTheKnownOnes) {
+  try {
+    check_collective_choice(choose("allreduce", "rng"));
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.where, "collectives.allreduce");
+    EXPECT_EQ(error.found, "rng");
+    EXPECT_EQ(error.allowed, "recursive_doubling, reduce_scatter_allgather, ring, auto");
+    EXPECT_EQ(error.remedy, "did you mean ring?");
+  }
+  EXPECT_NO_THROW(check_collective_choice({}));
+}
+
+}  // namespace
+}  // namespace manynode::test

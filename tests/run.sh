@@ -1,0 +1,18 @@
+#!/bin/sh
+# Runs every test: C and C++ (release and under the sanitizers), then Python: unit tests, workflows, browser.
+# Usage: tests/run.sh VENV_BIN BUILD_DIR
+set -eu
+bin=$1
+build=$2
+jobs=$(nproc)
+
+ctest --test-dir "$build" --output-on-failure -j "$jobs"
+
+# The native tests again under AddressSanitizer and UndefinedBehaviorSanitizer, in a build of their own.
+cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMANYNODE_SANITIZE=ON > build-sanitize.log 2>&1 ||
+  { cat build-sanitize.log; exit 1; }
+cmake --build build-sanitize -j "$jobs" >> build-sanitize.log 2>&1 || { tail -n 60 build-sanitize.log; exit 1; }
+ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+  ctest --test-dir build-sanitize --output-on-failure -j "$jobs"
+
+"$bin/python" -m pytest tests

@@ -1,0 +1,111 @@
+"""Engines: their commands, and segments from real-looking output of callgrind."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from phase2_cases import machine, marker_file, records
+
+from manynode.errors import InputError, UsageError
+from phase2_nodesim import steps
+from phase2_nodesim.engines._interface import ENGINES, NodeRun, probes
+from phase2_nodesim.segments import SCHEMA
+from phase2_nodesim.steps import make_segments
+
+CALLS = [
+    ("MPI_Init", "main", 0.0, "", False),
+    ("MPI_Allreduce", "dot", 1e-3, "", False),
+    ("MPI_Finalize", "main", 2e-3, "end", False),
+]
+EVENTS = "Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw Bc Bcm Bi Bim"
+
+
+def callgrind_output(pid: int, totals: dict[int, str]) -> str:
+    """What callgrind writes with --combine-dumps=yes, as far as it is read."""
+    parts = [f"Client Request: {number}" for number in totals] + ["Program termination"]
+    counts = [*totals.values(), "5"]
+    text = "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\n"
+    for index, (trigger, count) in enumerate(zip(parts, counts, strict=True), 1):
+        text += f"pid: {pid}\ncmd: app\npart: {index}\n\n\ndesc: Timerange: Basic block 0 - 1\n"
+        text += (
+            f"desc: Trigger: {trigger}\n\npositions: line\nevents: {EVENTS}\n\nfn=(1) main\n0 1\n\ntotals: {count}\n"
+        )
+    return text
+
+
+def test_both_engines_are_found_and_probed() -> None:
+    assert ENGINES.names() == ["native", "valgrind"]
+    found = probes()
+    assert found["native"].available
+    assert found["valgrind"].available == (shutil.which("valgrind") is not None)
+    assert found["valgrind"].available or "apt-get" in found["valgrind"].remedy
+
+
+def test_an_unknown_engine_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="valgrind"):
+        ENGINES.get("valgrnd")
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_valgrind_is_told_the_machines_caches(tmp_path: Path) -> None:
+    folder = tmp_path / "100%"
+    command = ENGINES.get("valgrind").command_prefix(NodeRun(machine(), 36, folder))
+    assert {"--tool=callgrind", "--D1=32768,8,64", "--LL=2621440,20,64"} <= set(command)
+    assert command[-1] == f"--callgrind-out-file={tmp_path}/100%%/callgrind.%p"
+
+
+def test_a_missing_valgrind_is_an_engine_that_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    probe = ENGINES.get("valgrind").probe()
+    assert not probe.available and "apt-get install valgrind" in probe.remedy
+
+
+def test_valgrinds_times_are_cycles_of_the_model(tmp_path: Path) -> None:
+    (tmp_path / "callgrind.77").write_text(callgrind_output(77, {1: "9200", 2: "4600 10 10 0 0 0 0 0 0 5 10"}))
+    frame = ENGINES.get("valgrind").segments(NodeRun(machine(), 1, tmp_path), [marker_file(records(0, CALLS), 77)])
+    assert frame["compute_s"].tolist() == pytest.approx([2300 / 2.3e9, (1150 + 10 * 3 / 8 + 10 * 18) / 2.3e9])
+    assert frame["cycles_branch"].tolist() == [0.0, 180.0]
+    assert frame["phase"].tolist() == ["MPI_Init@main -> MPI_Allreduce@dot", "end"]
+
+
+def test_a_rank_without_callgrind_output_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="rank 0"):
+        ENGINES.get("valgrind").segments(NodeRun(machine(), 1, tmp_path), [marker_file(records(0, CALLS), 77)])
+
+
+def test_crowded_native_ranks_wait_politely_and_others_do_not(tmp_path: Path) -> None:
+    native = ENGINES.get("native")
+    polite = "MANYNODE_MARKERS_POLITE"
+    calm, crowded = NodeRun(machine(), 1, tmp_path), NodeRun(machine(), 1, tmp_path, crowded=True)
+    assert polite not in native.environment(calm) and polite not in native.external_environment(calm)
+    assert (native.environment(crowded)[polite], native.external_environment(crowded)[polite]) == ("2", "1")
+
+
+def test_make_segments_writes_only_simulated_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [marker_file(records(rank, CALLS)) for rank in range(3)]
+    monkeypatch.setattr(steps, "read_marker_directory", lambda directory, complete: files)
+    output = tmp_path / "segments.parquet"
+
+    def make(ranks: list[int] | None) -> list[int]:
+        frame = make_segments(
+            tmp_path,
+            output,
+            "native",
+            machine(),
+            nodes=3,
+            ranks_per_node=1,
+            external=True,
+            application={"name": "hpcg"},
+            simulated_ranks=ranks,
+        )
+        return sorted(set(frame["rank"].tolist()))
+
+    assert make(None) == [0, 1, 2]
+    assert make([1]) == [1]
+    frame, origin = steps.read_segments([output])
+    assert frame["rank"].tolist() == [1, 1] and SCHEMA == "segments/1"
+    assert (origin["engine"], origin["ranks"], origin["external"]) == ("native", 3, True)
+    with pytest.raises(InputError, match="rank 7"):
+        make([1, 7])

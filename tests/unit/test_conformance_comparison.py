@@ -1,0 +1,124 @@
+"""The comparison of a skeleton's stream with recorded calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from manynode.errors import InputError
+from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
+
+STREAM = """\
+0 0 compute phase=setup
+0 1 MPI_Barrier communicator=0 size=2
+0 2 MPI_Irecv peer=1 bytes=512 tag=99 request=0
+0 3 compute phase=pack
+0 4 MPI_Isend peer=1 bytes=512 tag=99 request=1
+0 5 MPI_Waitall requests=2
+0 6 compute phase=spmv
+0 7 MPI_Allreduce bytes=8 communicator=0 size=2
+0 8 compute phase=last
+"""
+
+
+def _records(**changes: dict[str, Any]) -> pd.DataFrame:
+    """Records as the markers library leaves them for STREAM; ``changes`` maps an operation to changed columns."""
+    calls = [
+        ("MPI_Init", "", {"communicator": -1}),
+        ("MPI_Barrier", "setup", {}),
+        ("MPI_Irecv", "", {"peer": 1, "bytes": 512, "tag": 99}),
+        ("MPI_Isend", "pack", {"peer": 1, "bytes": 512, "tag": 99}),
+        ("MPI_Waitall", "", {"requests": 2, "communicator": -1}),
+        ("MPI_Allreduce", "spmv", {"bytes": 8}),
+        ("MPI_Finalize", "last", {"communicator": -1}),
+    ]
+    rest = {"peer": -1, "peer2": -1, "bytes": 0, "bytes2": 0, "tag": -1, "requests": 0, "communicator": 0}
+    rows = [
+        {"rank": 0, "sequence": i, "operation": name, "phase": phase, "any_source": False, **rest, **values}
+        | changes.get(name, {})
+        for i, (name, phase, values) in enumerate(calls)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_skeleton_that_keeps_its_promise_has_no_difference() -> None:
+    assert first_difference(recorded_calls(_records()), promised_calls(STREAM)) is None
+
+
+@pytest.mark.parametrize(
+    ("operation", "change", "field"),
+    [
+        ("MPI_Isend", {"bytes": 513}, "bytes"),
+        ("MPI_Isend", {"peer": 0}, "peer"),
+        ("MPI_Irecv", {"tag": 98}, "tag"),
+        ("MPI_Waitall", {"requests": 3}, "requests"),
+        ("MPI_Allreduce", {"phase": "dot"}, "phase"),
+        ("MPI_Irecv", {"phase": "extra"}, "phase"),
+        ("MPI_Finalize", {"phase": ""}, "phase"),
+    ],
+)
+def test_each_kind_of_difference_is_named(operation: str, change: dict[str, Any], field: str) -> None:
+    message = first_difference(recorded_calls(_records(**{operation: change})), promised_calls(STREAM))
+    assert message is not None
+    assert message.splitlines()[0].endswith(f"in {field}")
+
+
+def test_the_message_shows_both_calls_and_what_came_before() -> None:
+    message = first_difference(recorded_calls(_records(MPI_Isend={"bytes": 513})), promised_calls(STREAM))
+    assert message == "\n".join(
+        [
+            "rank 0, call 2: the skeleton differs from the application in bytes",
+            "  both         [setup] MPI_Barrier",
+            "  both         [no label] MPI_Irecv peer=1 bytes=512 tag=99",
+            "  application  [pack] MPI_Isend peer=1 bytes=513 tag=99",
+            "  skeleton     [pack] MPI_Isend peer=1 bytes=512 tag=99",
+        ]
+    )
+
+
+def test_a_stream_that_ends_early_differs_where_it_ends() -> None:
+    shorter = promised_calls("\n".join(STREAM.splitlines()[:6]))
+    message = first_difference(recorded_calls(_records()), shorter)
+    assert message is not None
+    assert "application  [spmv] MPI_Allreduce" in message
+    assert "skeleton     [no label] MPI_Finalize" in message
+
+
+def test_a_rank_of_one_side_only_is_named() -> None:
+    promised = promised_calls(STREAM + "".join(f"1{line[1:]}\n" for line in STREAM.splitlines()))
+    assert first_difference(recorded_calls(_records()), promised) == "rank 1 is only in the skeleton"
+
+
+def test_a_label_before_a_call_that_streams_leave_out_is_not_lost() -> None:
+    records = _records()
+    records.loc[records["operation"] == "MPI_Init", "phase"] = "early"
+    message = first_difference(recorded_calls(records), promised_calls(STREAM))
+    assert message is not None
+    assert "[early+setup] MPI_Barrier" in message
+
+
+def test_communicators_may_be_numbered_differently_but_consistently() -> None:
+    records = _records()
+    assert first_difference(recorded_calls(records.replace({"communicator": {0: 5}})), promised_calls(STREAM)) is None
+    stream = STREAM.replace("MPI_Barrier communicator=0", "MPI_Barrier communicator=1")
+    message = first_difference(recorded_calls(records), promised_calls(stream))
+    assert message is not None
+    assert message.splitlines()[0].endswith("in communicator")
+
+
+def test_a_receive_from_any_source_matches_whoever_sent() -> None:
+    records = _records(MPI_Irecv={"any_source": True})
+    assert (
+        first_difference(recorded_calls(records), promised_calls(STREAM.replace("Irecv peer=1", "Irecv peer=-2")))
+        is None
+    )
+    assert first_difference(recorded_calls(records), promised_calls(STREAM)) is not None
+
+
+def test_a_line_of_another_form_is_refused_with_its_number() -> None:
+    with pytest.raises(InputError, match="line 2"):
+        promised_calls("0 0 MPI_Barrier communicator=0 size=2\nnot a stream\n")
+    with pytest.raises(InputError, match="unheard"):
+        promised_calls("0 0 MPI_Barrier unheard=1\n")

@@ -1,0 +1,218 @@
+"""The markers library in real MPI programs: every call recorded once, with the right peer, bytes and tag."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from manynode.callgrind import parse_totals
+from manynode.markers import MarkerFile, read_marker_directory
+from manynode.process import Completed, run
+
+SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
+BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parents[2] / "build"))
+FLAVOURS = ("mpich", "openmpi")
+COMPILERS = {".c": "mpicc", ".cpp": "mpicxx", ".f": "mpifort", ".f90": "mpifort"}
+LIMIT_S = 180.0
+
+
+class Mpi:
+    """One MPI library: compiles the programs of tests/data/mpi once and runs them under the markers library."""
+
+    def __init__(self, flavour: str, folder: Path) -> None:
+        self.flavour = flavour
+        self.folder = folder
+        self.library = BUILD / "lib" / f"libmanynode_markers_{flavour}.so"
+
+    def program(self, source: str) -> Path:
+        path = SOURCES / source
+        compiler = f"{COMPILERS[path.suffix]}.{self.flavour}"
+        if shutil.which(compiler) is None:
+            pytest.skip(f"{compiler} is not installed")
+        program = self.folder / source.replace(".", "_")
+        if not program.exists():
+            run([compiler, "-g", "-w", "-o", program, path, "-lpthread"], what=f"compiling {source}")
+        return program
+
+    def start(
+        self, out: Path | None, program: Path, *words: str, ranks: int = 2, check: bool = True, **settings: str
+    ) -> Completed:
+        launcher = [f"mpiexec.{self.flavour}"]
+        if self.flavour == "openmpi":
+            launcher += ["--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+        environment = {f"MANYNODE_MARKERS_{name.upper()}": value for name, value in settings.items()}
+        if out is not None:
+            environment["MANYNODE_MARKERS_DIR"] = str(out)
+        assigned = [f"{name}={value}" for name, value in environment.items()]
+        command = [*launcher, "-n", str(ranks), "env", f"LD_PRELOAD={self.library}", *assigned, program, *words]
+        return run([str(word) for word in command], what="an MPI test program", timeout_s=LIMIT_S, check=check)
+
+
+@pytest.fixture(scope="module", params=FLAVOURS)
+def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
+    flavour = request.param
+    if shutil.which(f"mpicc.{flavour}") is None or shutil.which(f"mpiexec.{flavour}") is None:
+        pytest.skip(f"{flavour} is not installed")
+    made = Mpi(flavour, tmp_path_factory.mktemp(flavour))
+    if not made.library.exists():
+        pytest.skip(f"{made.library} is not built")
+    return made
+
+
+def operations(file: MarkerFile) -> list[str]:
+    return list(file.records["operation"].astype(str))
+
+
+def as_lines(file: MarkerFile) -> list[str]:
+    columns = ["operation", "peer", "peer2", "bytes", "bytes2", "tag", "requests", "communicator"]
+    return [" ".join(map(str, row)) for row in file.records[columns].itertuples(index=False)]
+
+
+@pytest.mark.parametrize("polite", ["0", "1"])
+def test_every_call_is_recorded_once_with_its_peer_bytes_and_tag(mpi: Mpi, tmp_path: Path, polite: str) -> None:
+    done = mpi.start(tmp_path, mpi.program("every_call.c"), str(tmp_path), ranks=4, polite=polite)
+    assert "manynode" not in done.output.lower()
+    for rank, file in enumerate(read_marker_directory(tmp_path)):
+        assert as_lines(file) == (tmp_path / f"expected-{rank}").read_text().splitlines()
+        assert not file.metadata["incomplete"] and file.metadata["mpi"] == mpi.flavour
+        times = file.records[["time_in_s", "time_out_s"]].to_numpy().ravel()
+        assert (times[1:] >= times[:-1]).all()
+
+
+FORTRAN = [
+    "MPI_Init -1 -1 0 0 -1 0 -1",
+    "MPI_Recv 0 -1 80 0 3 0 0",
+    "MPI_Irecv 0 -1 80 0 4 0 0",
+    "MPI_Isend 0 -1 80 0 4 0 0",
+    "MPI_Waitall -1 -1 0 0 -1 2 -1",
+    "MPI_Sendrecv 0 0 16 80 5 0 0",
+    "MPI_Comm_split -1 -1 0 0 -1 0 0",
+    "MPI_Allreduce -1 -1 80 0 -1 0 2",
+    "MPI_Bcast 1 -1 80 0 -1 0 2",
+    "MPI_Comm_free -1 -1 0 0 -1 0 2",
+    "MPI_Barrier -1 -1 0 0 -1 0 0",
+    "MPI_Finalize -1 -1 0 0 -1 0 -1",
+]
+
+
+@pytest.mark.parametrize("polite", ["0", "2"])
+@pytest.mark.parametrize("source", ["fortran_mpif.f", "fortran_use_mpi.f90", "fortran_use_mpi_f08.f90"])
+def test_fortran_calls_are_recorded_once_with_the_programs_call_site(
+    mpi: Mpi, tmp_path: Path, source: str, polite: str
+) -> None:
+    mpi.start(tmp_path, mpi.program(source), polite=polite)
+    file = read_marker_directory(tmp_path)[1]
+    assert as_lines(file) == FORTRAN
+    if shutil.which("addr2line"):
+        assert all(name.startswith(source) for name in file.records["call_site_name"])
+
+
+def test_cxx_calls_are_recorded(mpi: Mpi, tmp_path: Path) -> None:
+    mpi.start(tmp_path, mpi.program("cxx_calls.cpp"), ranks=3)
+    file = read_marker_directory(tmp_path)[2]
+    replaced = ["MPI_Sendrecv_replace 0 1 100 100 9 0 2"] * 3
+    assert as_lines(file)[2:5] == replaced
+    assert list(file.records["phase"][2:6]) == ["ring", "ring", "ring", ""]
+    assert list(file.records["phase_inherited"][2:5]) == [False, True, True]
+
+
+def test_pcontrol_names_phases_and_bears_any_use(mpi: Mpi, tmp_path: Path) -> None:
+    mpi.start(tmp_path, mpi.program("endings.c"), "wild")
+    records = read_marker_directory(tmp_path)[0].records
+    assert list(records["phase"][7:12]) == ["", "last", "last", "first", ""]
+    assert list(records["phase_inherited"][7:12]) == [False, False, True, True, False]
+
+
+@pytest.mark.parametrize("way", ["crash", "exit", "term", "abort"])
+def test_an_early_end_leaves_an_incomplete_file(mpi: Mpi, tmp_path: Path, way: str) -> None:
+    mpi.start(tmp_path, mpi.program("endings.c"), way, check=False)
+    first = read_marker_directory(tmp_path, complete=False)[0]
+    assert first.metadata["rank"] == 0 and first.metadata["incomplete"]
+    assert operations(first)[:6] == ["MPI_Init"] + ["MPI_Barrier"] * 5
+
+
+def test_the_exit_code_is_the_programs_own(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.program("endings.c")
+    bare = mpi.start(None, program, "crash", check=False)
+    recorded = mpi.start(tmp_path, program, "crash", check=False)
+    assert bare.returncode == recorded.returncode != 0
+
+
+@pytest.mark.parametrize("place", ["missing", "full"])
+def test_no_room_for_the_file_neither_fails_nor_prints(mpi: Mpi, tmp_path: Path, place: str) -> None:
+    if place == "full":
+        out = tmp_path / "full"
+        out.mkdir()
+        for rank in range(2):  # /dev/full takes no byte
+            (out / f"rank-{rank:06d}.mnmk.partial").symlink_to("/dev/full")
+    else:
+        out = tmp_path / "no" / "such" / "folder"
+    done = mpi.start(out, mpi.program("endings.c"))
+    assert done.returncode == 0 and done.output == ""
+    if place == "full":
+        assert "No space left" in (out / "rank-000000.error").read_text()
+        assert not list(out.glob("*.mnmk"))
+
+
+def test_without_a_folder_nothing_happens(mpi: Mpi, tmp_path: Path) -> None:
+    done = mpi.start(None, mpi.program("endings.c"))
+    assert done.returncode == 0 and done.output == ""
+
+
+def test_the_cap_stops_recording_and_is_flagged(mpi: Mpi, tmp_path: Path) -> None:
+    mpi.start(tmp_path, mpi.program("endings.c"), max_records="4", ranks_per_node="1")
+    for rank, file in enumerate(read_marker_directory(tmp_path)):
+        assert file.metadata["truncated"] and len(file.records) == 4
+        assert file.metadata["node"] == rank
+
+
+def test_threads_do_not_corrupt(mpi: Mpi, tmp_path: Path) -> None:
+    mpi.start(tmp_path, mpi.program("threads.c"))
+    for file in read_marker_directory(tmp_path):
+        counts = file.records[file.records["operation"] == "MPI_Sendrecv"].groupby("tag").size()
+        if file.metadata["thread_level"] == 3 or len(counts):
+            assert counts.to_dict() == {0: 200, 1: 200, 2: 200, 3: 200}
+
+
+def test_the_library_loads_in_programs_without_mpi(mpi: Mpi) -> None:
+    done = run(["env", f"LD_PRELOAD={mpi.library}", "MANYNODE_MARKERS_DIR=/", "true"], what="a program without MPI")
+    assert done.output == ""
+
+
+def test_callgrind_counts_each_compute_phase_the_same_twice(mpi: Mpi, tmp_path: Path) -> None:
+    if shutil.which("valgrind") is None:
+        pytest.skip("valgrind is not installed")
+    if mpi.flavour != "mpich":
+        pytest.skip("the mixed job is set up for MPICH")
+    program = mpi.program("halo.c")
+    tables = []
+    for name in ("first", "second"):
+        out = tmp_path / name
+        out.mkdir()
+        common = [f"LD_PRELOAD={mpi.library}", f"MANYNODE_MARKERS_DIR={out}", "UCX_TLS=self,sm"]
+        simulated = ["MANYNODE_MARKERS_POLITE=2", "MANYNODE_MARKERS_SWEEP=1", "setarch", "-R", "valgrind", "-q"]
+        simulated += [
+            "--tool=callgrind",
+            "--cache-sim=yes",
+            "--branch-sim=yes",
+            "--combine-dumps=yes",
+            "--separate-threads=yes",
+        ]
+        simulated += ["--LL=8388608,16,64", f"--callgrind-out-file={out}/callgrind.%p", str(program), "64", "5"]
+        native = ["MANYNODE_MARKERS_POLITE=1", str(program), "64", "5"]
+        command = ["mpiexec.mpich", "-n", "1", "env", *common, *simulated, ":", "-n", "1", "env", *common, *native]
+        run(command, what="a simulated and a native rank", timeout_s=LIMIT_S)
+        first, second = read_marker_directory(out)
+        assert first.metadata["counter_mode"] == "callgrind" and not second.metadata["on_valgrind"]
+        totals = parse_totals(out / f"callgrind.{first.metadata['pid']}")
+        assert list(totals["sequence"]) == list(first.records["sequence"][1:]), "nothing is measured before MPI_Init"
+        tables.append(totals.merge(first.records[["sequence", "phase"]]))
+    # the first phases hold what the dynamic linker does once; the rest is the application's
+    one, two = (table[table["phase"] == "stencil"].reset_index(drop=True) for table in tables)
+    assert len(one) == 5 and (one["Ir"] > 10_000).all()
+    events = ["Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bc", "Bi"]
+    assert one[events].equals(two[events])
+    assert (one["Bcm"] - two["Bcm"]).abs().max() <= 0.01 * one["Bcm"].max()

@@ -1,0 +1,205 @@
+"""A report in headless Chromium, offline: no console errors, every figure drawn, its data at hand.
+
+Looks at the report named by ``MANYNODE_DEMO_REPORT``, else at ``results/demo/report.html`` if there is one, else at
+one of made-up results; the made-up one, which has every figure and hostile names, is always looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manynode.report import build_report
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+PATIENCE_S = 60
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None or DRIVER is None,
+    reason="chromium or chromedriver is not installed (apt: chromium chromium-driver)",
+)
+
+
+@pytest.fixture(scope="module")
+def fixture_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    sys.path.insert(0, str(ROOT / "tests" / "unit"))
+    try:
+        from report_fixture import write_results
+    finally:
+        sys.path.pop(0)
+    directory = write_results(tmp_path_factory.mktemp("results"))
+    build_report(directory, directory / "report.html")
+    return directory / "report.html"
+
+
+def demo_report() -> Path | None:
+    """Return the report of a real run: the one named by MANYNODE_DEMO_REPORT, else the demo's, else None."""
+    named = os.environ.get("MANYNODE_DEMO_REPORT")
+    if named:
+        assert Path(named).is_file(), f"MANYNODE_DEMO_REPORT names {named}, which is no file"
+        return Path(named)
+    demo = ROOT / "results" / "demo" / "report.html"
+    return demo if demo.is_file() else None
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium with an empty profile and no network."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for argument in (
+        "--headless=new",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+        # every host name is unknown, whatever the machine's network would say
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--window-size=1100,900",
+        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
+        *(["--no-sandbox"] if os.geteuid() == 0 else []),
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    driver.execute_cdp_cmd("Network.enable", {})
+    driver.execute_cdp_cmd(
+        "Network.emulateNetworkConditions",
+        {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
+    )
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+def open_report(browser: Any, report: Path) -> list[Any]:
+    """Open ``report``, wait until its figures are drawn, and return them."""
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    browser.get_log("browser")  # what earlier pages left
+    browser.get_log("performance")
+    browser.get(report.resolve().as_uri())
+    WebDriverWait(browser, PATIENCE_S).until(
+        lambda driver: driver.execute_script("return document.documentElement.dataset.figures"),
+        "the figures were not drawn in time",
+    )
+    return list(browser.find_elements(By.CLASS_NAME, "figure"))
+
+
+def check_report(browser: Any, report: Path) -> list[str]:
+    """Check what every report must hold and return the ids of its figures."""
+    from selenium.webdriver.common.by import By
+
+    figures = open_report(browser, report)
+    log = browser.get_log("browser")
+    assert [entry["message"] for entry in log if entry["level"] == "SEVERE"] == []
+    assert "http" not in "".join(requested(browser))
+    assert figures, "the report has no figure"
+    for figure in figures:
+        name = figure.get_attribute("id")
+        drawn = figure.find_elements(By.CSS_SELECTOR, ".chart svg, .chart canvas")
+        assert len(drawn) == 1, f"{name} is not drawn"
+        assert drawn[0].size["width"] > 100 and drawn[0].size["height"] > 40, f"{name} is {drawn[0].size}"
+        marks = browser.execute_script("return arguments[0].querySelectorAll('[class*=mark-] path').length", drawn[0])
+        assert marks > 0, f"{name} has no marks"
+        link = figure.find_element(By.CLASS_NAME, "csv")
+        assert link.get_attribute("href").startswith(("blob:", "data:")), f"{name} offers no CSV file"
+        assert link.get_attribute("download").endswith(".csv")
+        assert not figure.find_element(By.CLASS_NAME, "failure").is_displayed()
+    width = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    assert width[0] <= width[1], "the page is wider than its window"
+    return [str(figure.get_attribute("id")) for figure in figures]
+
+
+def requested(browser: Any) -> list[str]:
+    """Return the addresses that the page asked for."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    return [url for url in sent if not url.startswith(("data:", "blob:", "file:"))]
+
+
+def test_every_figure_of_the_fixture_report_is_drawn(browser: Any, fixture_report: Path) -> None:
+    assert len(check_report(browser, fixture_report)) == 9
+
+
+def test_the_demo_report_is_drawn(browser: Any, fixture_report: Path) -> None:
+    ids = check_report(browser, demo_report() or fixture_report)
+    assert {"figure-scaling", "figure-breakdown", "figure-distributions", "figure-patterns", "figure-classes"} <= set(
+        ids
+    )
+
+
+def test_hostile_names_do_nothing(browser: Any, fixture_report: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    open_report(browser, fixture_report)
+    assert browser.find_elements(By.TAG_NAME, "img") == []
+    scripts = browser.execute_script("return [...document.scripts].map((s) => s.type)")
+    assert scripts.count("") == 2
+    assert "<script>alert(1)</script>" in browser.find_element(By.TAG_NAME, "h1").text
+
+
+def test_a_drop_down_redraws_its_figure(browser: Any, fixture_report: Path) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    open_report(browser, fixture_report)
+    for name in ("figure-breakdown", "figure-distributions", "figure-patterns"):
+        figure = browser.find_element(By.ID, name)
+        before = figure.find_element(By.CSS_SELECTOR, ".chart svg").get_attribute("innerHTML")
+        select = Select(figure.find_element(By.TAG_NAME, "select"))
+        for index in range(len(select.options)):
+            select.select_by_index(index)
+        select.select_by_index(1)
+        after = figure.find_element(By.CSS_SELECTOR, ".chart svg").get_attribute("innerHTML")
+        assert before != after
+    assert [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+def test_the_data_is_one_click_away(browser: Any, fixture_report: Path) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    folder = fixture_report.parent / "downloads"
+    folder.mkdir()
+    open_report(browser, fixture_report)
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+    figure = browser.find_element(By.ID, "figure-scaling")
+    figure.find_element(By.CSS_SELECTOR, "details.data > summary").click()
+    wait = WebDriverWait(browser, PATIENCE_S)
+    rows = wait.until(lambda _: figure.find_elements(By.CSS_SELECTOR, "table.rows tbody tr"), "the table stays empty")
+    assert len(rows) == 28
+
+    table, drawing = folder / "scaling.csv", folder / "scaling.svg"
+    figure.find_element(By.CLASS_NAME, "csv").click()
+    wait.until(lambda _: table.is_file(), "no CSV file was saved")
+    lines = table.read_text().splitlines()
+    assert lines[0] == "technique,nodes,ranks,replicas,time_s,low_s,high_s"
+    assert len(lines) == 29
+    figure.find_element(By.CLASS_NAME, "svg").click()
+    wait.until(lambda _: drawing.is_file(), "no SVG file was saved")
+    assert drawing.read_text().startswith("<svg")
+
+
+def test_a_phone_shows_everything_without_sideways_scrolling(browser: Any, fixture_report: Path) -> None:
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        check_report(browser, fixture_report)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
