@@ -1,9 +1,9 @@
 """Read the totals of callgrind's dumps: the events of each compute phase.
 
-In: one process's callgrind output, either one file with all dumps (``--combine-dumps=yes``) or a file per dump. The markers
-library names each dump by the sequence number of the MPI call that ends the compute phase. Out: one row per named dump with
-the events (Ir, Dr, Dw, I1mr, D1mr, D1mw, ILmr, DLmr, DLmw, Bc, Bcm, Bi, Bim, as far as simulated). Only the few lines that
-matter are looked at, so files of gigabytes are read at the speed of the disk.
+In: one process's callgrind output, either one file with all dumps (``--combine-dumps=yes``) or a file per dump. The
+markers library names each dump by the sequence number of the MPI call that ends the compute phase. Out: one row per
+named dump with the events (Ir, Dr, Dw, I1mr, D1mr, D1mw, ILmr, DLmr, DLmw, Bc, Bcm, Bi, Bim, as far as simulated). Only
+the few lines that matter are looked at, so that large files are read fast.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ END_TRIGGER = "Program termination"
 LARGEST_COUNT = (1 << 63) - 1
 # The body's cost lines begin with a digit, '+', '-' or '*' or with one of few keywords; none begins with these words.
 LINE = re.compile(rb"^(version|pid|part|thread|desc: Trigger|events|totals):[ \t]*([^\n]*)(\n|\Z)", re.MULTILINE)
-REMEDY = "run valgrind again and let the program end by itself; a process that was killed, or a full disk, leaves such a file"
+REMEDY = "run valgrind again and let the program end by itself; a killed process or a full disk leaves such a file"
 
 
 @dataclass

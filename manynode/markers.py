@@ -1,7 +1,7 @@
 """Read marker files: what every rank of an MPI program did, as tables.
 
-In: the ``rank-NNNNNN.mnmk`` files that the preloaded markers library leaves (``phase2_nodesim/markers/format.h`` documents
-them). Out: a :class:`MarkerFile` per rank with its metadata and one row per MPI call; the counters, ``compute_s`` and
+In: the ``rank-NNNNNN.mnmk`` files that the preloaded markers library leaves (``phase2_nodesim/markers/format.h``
+documents them). Out: a :class:`MarkerFile` per rank with its metadata and one row per MPI call; the counters, ``compute_s`` and
 ``phase`` of a row describe the compute phase before the call. A file that is not whole is an :class:`InputError`.
 """
 
@@ -69,7 +69,8 @@ RECORD = np.dtype(RECORD_FIELDS)
 # The columns of every table, in this order; the counters follow.
 COLUMNS = (
     "rank", "node", "sequence", "operation", "call_site", "call_site_name", "communicator", "peer", "peer2", "bytes",
-    "bytes2", "tag", "requests", "time_in_s", "time_out_s", "compute_s", "phase", "phase_inherited", "any_source", "error",
+    "bytes2", "tag", "requests", "time_in_s", "time_out_s", "compute_s", "phase", "phase_inherited", "any_source",
+    "error",
 )  # fmt: skip
 END = np.dtype([("record_count", "<u8"), ("sum", "<u8"), ("magic", "S8")])
 REMEDY = "record the run again; a file that was copied while it was written, or by a broken transfer, looks like this"
@@ -91,7 +92,8 @@ class MarkerFile:
 def read_marker_file(path: Path | str, *, resolve: bool = True) -> MarkerFile:
     """Return the markers of one rank.
 
-    With ``resolve``, call sites are named by function, file and line where ``addr2line`` and debug information give them.
+    With ``resolve``, call sites are named by function, file and line where ``addr2line`` and debug information give
+    them.
     Raises :class:`InputError` when the file is missing, cut off, damaged, of another version or no marker file at all.
     """
     path = Path(path)
@@ -146,8 +148,9 @@ def read_marker_directory(directory: Path | str, *, complete: bool = True, resol
     hosts: dict[str, int] = {}
     for file in files:
         if file.metadata["node"] is None:
-            file.metadata["node"] = hosts.setdefault(file.metadata["host"], len(hosts))
-            file.records["node"] = np.int32(file.metadata["node"])
+            node = hosts.setdefault(file.metadata["host"], len(hosts))
+            file.metadata["node"] = node
+            file.records["node"] = np.int32(node)
     return files
 
 
@@ -167,7 +170,7 @@ def _check_header(data: bytes, path: Path) -> np.void:
         raise _damaged(
             path, "this is no marker file", found, f"at least {HEADER.itemsize} bytes, starting with {MAGIC!r}"
         )
-    header = np.frombuffer(data, HEADER, 1)[0]
+    header: np.void = np.frombuffer(data, HEADER, 1)[0]
     if header["version"] != VERSION:
         raise InputError(
             "a marker file of another version",
@@ -182,7 +185,7 @@ def _check_header(data: bytes, path: Path) -> np.void:
     if header["file_bytes"] != len(data):
         raise _damaged(path, "a marker file is cut off", f"{len(data)} bytes", f"{int(header['file_bytes'])} bytes")
     # Python integers from here on: they do not wrap around
-    h = {name: int(header[name]) for name in HEADER.names if name != "magic"}
+    h = {name: int(header[name]) for name in HEADER.names or () if name != "magic"}
     expected = {
         "header_bytes": HEADER.itemsize,
         "record_bytes": RECORD.itemsize + 8 * h["counter_count"],
@@ -210,7 +213,7 @@ def _check_header(data: bytes, path: Path) -> np.void:
 
 def _metadata(text: bytes, header: np.void, path: Path) -> dict[str, Any]:
     try:
-        metadata = json.loads(text)
+        metadata: dict[str, Any] = json.loads(text)
         operations = {int(number): str(name) for number, name in metadata["operations"].items()}
         counters = [str(name) for name in metadata["counters"]]
         host = str(metadata["host"])
@@ -235,7 +238,7 @@ def _metadata(text: bytes, header: np.void, path: Path) -> dict[str, Any]:
 
 def _check_references(raw: np.ndarray, sites: np.ndarray, strings: bytes, metadata: dict[str, Any], path: Path) -> None:
     """Check that records and call sites refer to what the file holds."""
-    if (len(raw) and len(sites) and raw["call_site"].max() >= len(sites)) or (len(raw) and not len(sites)):
+    if len(raw) and (not len(sites) or raw["call_site"].max() >= len(sites)):
         raise _damaged(path, "a record refers to a call site that is not in the file")
     offsets = [raw["phase"], sites["module"], sites["symbol"]]
     if strings[-1] != 0 or any(len(column) and column.max() >= len(strings) for column in offsets):
@@ -257,7 +260,7 @@ def _categories(codes: np.ndarray, name_of: Any) -> pd.Categorical:
     names = [name_of(int(number)) for number in numbers]
     distinct = list(dict.fromkeys(names))
     position = np.array([distinct.index(name) for name in names], dtype=np.int64)
-    return pd.Categorical.from_codes(position[inverse] if len(numbers) else [], distinct)
+    return pd.Categorical.from_codes(position[inverse], pd.Index(distinct, dtype=object))
 
 
 def _table(

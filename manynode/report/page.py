@@ -114,7 +114,7 @@ def _vega_bundle() -> str:
     wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     known = vl_convert.get_vegalite_versions()
     version = wanted if wanted in known else known[-1]
-    return _inline(vl_convert.javascript_bundle(vl_version=version))  # type: ignore[call-arg]  # its stub is stricter
+    return _inline(vl_convert.javascript_bundle(vl_version=version))  # type: ignore[call-arg]  # typed too strictly there
 
 
 def _inline(script: str) -> str:

@@ -1,7 +1,7 @@
 """Generate the wrappers of the markers library from the table of prototypes.
 
-In: ``prototypes.txt`` and the folder of the ``mpi.h`` at hand. Out, into a build folder: ``generated_real.h`` (operation
-numbers and the struct of real functions), ``generated_real.c`` (their names, for the look-up at run time),
+In: ``prototypes.txt`` and the folder of the ``mpi.h`` at hand. Out, into a build folder: ``generated_real.h``
+(operation numbers and the struct of real functions), ``generated_real.c`` (their names, for the look-up at run time),
 ``generated_wrappers.c`` (the C entry points) and ``generated_fortran.c`` (call-site shims of the Fortran entry points).
 Standard library only, because it runs at build time.
 """
@@ -60,7 +60,7 @@ def parse_line(line: str) -> Prototype:
     if match[2] != "void":
         for text in match[2].split(","):
             declaration = text.strip()
-            arguments.append(Argument(declaration, re.search(r"(\w+)(\[\])?$", declaration)[1]))
+            arguments.append(Argument(declaration, re.findall(r"\w+", declaration)[-1]))
     prototype = Prototype(match[1], arguments, operation=match[1])
     for word in match[3].split():
         key, equals, expression = word.partition("=")
@@ -160,8 +160,8 @@ def polite_call(prototype: Prototype, declared: set[str]) -> list[str]:
     """Return the statements of the polite variant, or none when it cannot be had."""
     if "polite" not in prototype.flags:
         return []
-    base, suffix = re.fullmatch(r"(\w+?)(_c)?", prototype.name).groups()
-    other = nonblocking_name(base) + (suffix or "")
+    base = prototype.name.removesuffix("_c")
+    other = nonblocking_name(base) + prototype.name[len(base) :]
     status = "status" if prototype.has("status") else "MPI_STATUS_IGNORE"
     arguments = ", ".join(argument.name for argument in prototype.arguments if argument.name != "status")
     if other in declared:

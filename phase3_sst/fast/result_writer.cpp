@@ -70,7 +70,8 @@ void ResultWriter::add(const ReplicaResult& result, const Topology& topology) {
   std::string object = "{\"replica\":" + replica + ",\"makespan_s\":" + seconds(result.makespan) +
                        ",\"iteration_end_s\":[";
   for (std::size_t step = 0; step < result.iteration_end.size(); ++step) {
-    object += (step == 0 ? "" : ",") + seconds(result.iteration_end[step]);
+    if (step > 0) object += ",";
+    object += seconds(result.iteration_end[step]);
   }
   object += "],\"messages\":" + std::to_string(result.messages) + ",\"bytes\":" + std::to_string(result.bytes) +
             ",\"events\":" + std::to_string(result.events) + "}";

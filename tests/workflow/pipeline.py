@@ -1,0 +1,69 @@
+"""A tiny experiment that runs the whole pipeline with real engines, for the tests of workflows."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def tiny(**changes: Any) -> dict[str, Any]:
+    """HPCG on 8^3 points, 2 levels, 4 iterations, 1 to 4 nodes of one rank."""
+    content: dict[str, Any] = {
+        "name": "tiny",
+        "application": {
+            "name": "hpcg",
+            "parameters": {"nx": 8, "ny": 8, "nz": 8, "levels": 3, "iterations": 8},
+            "timeout_s": 300,
+        },
+        "nodes": [1, 4],
+        "ranks_per_node": 1,
+        "machine": "broadwell",
+        "network": "opa100-fat-tree",
+        "profile": {"source": "callgrind", "nodes": [2], "repetitions": 1},
+        "nodesim": {"engine": "valgrind", "nodes": 2},
+        "simulate": {"replicas": 3},
+    }
+    content.update(changes)
+    return content
+
+
+def write(folder: Path, content: dict[str, Any], name: str = "experiment.yaml") -> Path:
+    """Write an experiment file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    return path
+
+
+def manynode(*arguments: object, env: dict[str, str] | None = None, timeout: float = 600) -> subprocess.CompletedProcess:
+    """Run the command line as a user would."""
+    command = [sys.executable, "-m", "manynode", *map(str, arguments)]
+    environment = {**os.environ, **(env or {})}
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
+    )
+
+
+def run(experiment: Path, folder: Path, **options: Any) -> subprocess.CompletedProcess:
+    """``manynode run`` on two cores."""
+    return manynode("run", experiment, "--cores", 2, "--directory", folder, **options)
+
+
+def tables(results: Path) -> dict[str, str]:
+    """Return relative path -> digest of every table and document of the results (not of logs and raw files)."""
+    kept = [p for p in results.rglob("*") if p.suffix in (".parquet", ".json", ".html") and ".snakemake" not in p.parts]
+    return {
+        str(path.relative_to(results)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(kept)
+        if not {"ranks", "markers"} & set(path.relative_to(results).parts)
+    }
+
+

@@ -1,0 +1,139 @@
+"""The whole pipeline on a tiny experiment: what it leaves, the same bytes twice, killed and resumed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pipeline
+import pytest
+
+from manynode import tables
+from manynode.rank_classes import read_rank_classes
+from manynode.timing_profile import read_timing_profile
+
+
+def test_every_contract_is_in_force(finished: Path) -> None:
+    assert read_rank_classes(finished / "profile/rank-classes.json")["representative_nodes"]
+    for mode, external in (("ext", True), ("no-ext", False)):
+        profile = read_timing_profile(finished / f"nodesim/timing-profile-{mode}.json")
+        assert profile.external is external and profile.engine == "valgrind"
+        tables.read_table(finished / f"nodesim/{mode}/segments.parquet", "segments/1", ["rank", "phase", "compute_s"])
+    for name, schema in (("projection", "projection/1"), ("makespans", "makespans/1"), ("breakdown", "breakdown/1")):
+        assert len(tables.read_table(finished / f"{name}.parquet", schema)) > 0
+    provenance = tables.read_json(finished / "provenance.json", "provenance/1")
+    assert provenance["seed"] == 1 and {"fast", "valgrind"} <= set(provenance["tools"])
+
+
+def test_all_points_are_projected_and_lie_in_their_intervals(finished: Path) -> None:
+    frame = pd.read_parquet(finished / "projection.parquet")
+    assert len(frame) == 4 * 2
+    assert (frame["low_s"] <= frame["time_s"]).all() and (frame["time_s"] <= frame["high_s"]).all()
+    assert (frame.loc[frame["nodes"] == 1, "efficiency"] == 1).all()
+
+
+def test_constant_timings_have_no_spread_and_variable_ones_have(finished: Path) -> None:
+    frame = pd.read_parquet(finished / "makespans.parquet")
+    spread = frame[frame["nodes"] == 4].groupby("technique")["makespan_s"].nunique()
+    assert spread["ext-const"] == 1 and spread["no-ext-const"] == 1
+    assert spread["ext-var"] == 3
+
+
+def test_compute_and_operations_add_up_to_the_ranks_time(finished: Path) -> None:
+    breakdown = pd.read_parquet(finished / "breakdown.parquet").groupby(["technique", "nodes"])["seconds"].sum()
+    times = pd.read_parquet(finished / "projection.parquet").set_index(["technique", "nodes"])["time_s"]
+    # The mean rank ends a little before the slowest one.
+    assert (breakdown <= times * (1 + 1e-9)).all() and (breakdown > 0.8 * times).all()
+
+
+def test_replayed_compute_time_is_that_of_the_profile(finished: Path) -> None:
+    """With constant timings, what the ranks compute is what the profile says one rank computes."""
+    profile = read_timing_profile(finished / "nodesim/timing-profile-ext.json")
+    segments = pd.read_parquet(finished / "nodesim/ext/segments.parquet")
+    measured = segments[segments["labelled"]].groupby("rank")["compute_s"].sum().mean()
+    breakdown = pd.read_parquet(finished / "breakdown.parquet").set_index(["technique", "nodes", "operation"])
+    replayed = breakdown.loc[("ext-const", 4, "compute"), "seconds"]
+    assert profile.ranks == 2
+    assert replayed == pytest.approx(measured, rel=0.02)
+
+
+def test_the_multigrid_pattern_is_found(finished: Path) -> None:
+    """Three levels: 0 1 2 1 0 in every V-cycle, found by the tool (Eyerman et al., section 3.4)."""
+    profile = read_timing_profile(finished / "nodesim/timing-profile-ext.json")
+    phase = next(phase for phase in profile.classes[0].phases if phase.name == "symgs")
+    assert phase.pattern.kind == "sequence"
+    assert phase.pattern.sequence == [0, 1, 2, 1, 0]
+    assert phase.pattern.repeat == 8
+    means = [cluster.mean_s for cluster in phase.clusters]
+    assert means == sorted(means, reverse=True)
+
+
+def test_finished_steps_are_not_repeated(finished: Path) -> None:
+    again = pipeline.run(finished.parent.parent / "experiment.yaml", finished.parent.parent)
+    assert again.returncode == 0
+    assert "rule" not in again.stdout and "steps" not in again.stdout
+
+
+def test_a_change_repeats_only_what_depends_on_it(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "results" / "tiny")
+    shutil.copytree(finished.parent.parent / ".snakemake", tmp_path / ".snakemake")
+    content = pipeline.tiny(nodes=[1, 2, 4])
+    done = pipeline.manynode(
+        "run", pipeline.write(tmp_path, content), "--cores", 2, "--directory", tmp_path, "--dry-run"
+    )
+    counts = dict(re.findall(r"^(\w+)\s+(\d+)$", done.stdout, re.MULTILINE))
+    assert counts.get("phase3_simulate_point") == "4", done.stdout
+    assert "phase2_simulate_node" not in counts and "phase1_profile_ranks" not in counts
+
+
+def test_the_same_experiment_twice_gives_the_same_bytes(finished: Path, tmp_path: Path) -> None:
+    done = pipeline.run(pipeline.write(tmp_path, pipeline.tiny()), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, second = pipeline.tables(finished), pipeline.tables(tmp_path / "results" / "tiny")
+    assert first.keys() == second.keys()
+    different = [name for name in first if first[name] != second[name]]
+    assert not different
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "SIGINT"])
+def test_a_killed_run_goes_on_and_ends_with_the_same_result(finished: Path, tmp_path: Path, signum: int) -> None:
+    """Killed once in phase 2 and again in phase 3; the measured runs are those of the finished run."""
+    experiment = pipeline.write(tmp_path, pipeline.tiny(nodesim={"engine": "valgrind", "nodes": 2}))
+    command = [sys.executable, "-m", "manynode", "run", str(experiment), "--cores", "2", "--directory", str(tmp_path)]
+    for milestone in ("phase2_simulate_node", "phase3_simulate_point"):
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        ) as child:
+            assert child.stdout is not None
+            for line in child.stdout:
+                if line.startswith(milestone):
+                    break
+            time.sleep(0.3)
+            os.killpg(child.pid, signum)
+            rest = child.stdout.read()
+            code = child.wait()
+        assert code != 0
+        if signum == signal.SIGINT:
+            assert "interrupted" in rest and "Traceback" not in rest
+    done = pipeline.run(experiment, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert pipeline.tables(finished) == pipeline.tables(tmp_path / "results" / "tiny")
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_snakemake_itself_runs_the_experiment(finished: Path, tmp_path: Path) -> None:
+    """The second way to start it: plain snakemake, here as a dry run and with its own report."""
+    base = [sys.executable, "-m", "snakemake", "--snakefile", str(pipeline.ROOT / "Snakefile"), "--cores", "2"]
+    folder = finished.parent.parent
+    where = ["--configfile", str(folder / "experiment.yaml"), "--directory", str(folder)]
+    for extra in (["-n"], ["--report", str(tmp_path / "workflow.html")], ["--lint"]):
+        done = subprocess.run([*base, *where, *extra], cwd=pipeline.ROOT, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "workflow.html").stat().st_size > 0
