@@ -151,9 +151,6 @@ def main() -> NoReturn:
     except ManynodeError as error:
         _show(error)
         code = error.exit_code
-    except KeyboardInterrupt:
-        print("manynode: interrupted; finished steps are kept, the same command goes on from there", file=sys.stderr)
-        code = 130
     except BrokenPipeError:
         # The reader of our output (head, less) has left.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,8 +1,9 @@
 """Read marker files: what every rank of an MPI program did, as tables.
 
 In: the ``rank-NNNNNN.mnmk`` files that the preloaded markers library leaves (``phase2_nodesim/markers/format.h``
-documents them). Out: a :class:`MarkerFile` per rank with its metadata and one row per MPI call; the counters, ``compute_s`` and
-``phase`` of a row describe the compute phase before the call. A file that is not whole is an :class:`InputError`.
+documents them). Out: a :class:`MarkerFile` per rank with its metadata and one row per MPI call; the counters,
+``compute_s`` and ``phase`` of a row describe the compute phase before the call. A file that is not whole is an
+:class:`InputError`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ MAGIC = b"MNMARKER"
 MAGIC_END = b"REKRAMNM"
 VERSION = 1
 MAX_COUNTERS = 8
+LARGEST = 1 << 62  # times [ns] and bytes beyond this do not exist, and their differences would not fit 64 bits
 INCOMPLETE, TRUNCATED = 1, 2
 PHASE_INHERITED, ANY_SOURCE, ERROR = 2, 4, 8
 
@@ -200,6 +202,8 @@ def _check_header(data: bytes, path: Path) -> np.void:
             raise _damaged(path, f"{name} in a marker file's header does not fit", h[name], value)
     if h["counter_count"] > MAX_COUNTERS or h["strings_bytes"] < 1 or h["file_bytes"] % 8:
         raise _damaged(path, "the sizes in a marker file's header do not fit")
+    if h["start_ns"] >= LARGEST:
+        raise _damaged(path, "the start time in a marker file is impossible", h["start_ns"], f"< {LARGEST}")
     if not 0 <= h["rank"] < h["world_size"]:
         raise _damaged(path, "the rank in a marker file is impossible", h["rank"], f"0 to {h['world_size'] - 1}")
     end = np.frombuffer(data, END, 1, len(data) - END.itemsize)[0]
@@ -246,8 +250,9 @@ def _check_references(raw: np.ndarray, sites: np.ndarray, strings: bytes, metada
     unknown = set(np.unique(raw["operation"]).tolist()) - set(metadata["operations"])
     if unknown:
         raise _damaged(path, "a record has an operation without name", sorted(unknown))
-    if (raw["time_in_ns"] >= 1 << 62).any() or (raw["time_out_ns"] >= 1 << 62).any():
-        raise _damaged(path, "a record has an impossible time")
+    for name in ("time_in_ns", "time_out_ns", "bytes", "bytes2"):
+        if (raw[name] >= LARGEST).any():
+            raise _damaged(path, f"a record has an impossible value of {name}", int(raw[name].max()), f"< {LARGEST}")
 
 
 def _string_at(strings: bytes, offset: int) -> str:

@@ -22,6 +22,8 @@ from manynode.hostlock import exclusive
 from manynode.paths import ROOT
 
 ERROR_FILE = "MANYNODE_ERROR_FILE"
+# As a shell says it: 128 and the number of SIGINT.
+EXIT_INTERRUPTED = 130
 
 _STEPS = re.compile(r"^(\d+) of (\d+) steps \(\d+(?:\.\d+)?%\) done")
 _RULE = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$")
@@ -29,7 +31,7 @@ _WILDCARDS = re.compile(r"^\s+wildcards: (.*)$")
 
 
 class StepFailedError(ManynodeError):
-    """A step's own error, with the exit code that it had."""
+    """A step's own error, or an interruption, with its exit code."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
@@ -72,7 +74,12 @@ def run_experiment(
                 found="another 'manynode run' holds its lock",
                 remedy="wait for it, or give the experiment another name or --directory",
             )
-        _run(command, results, dry_run)
+        try:
+            _run(command, results, dry_run)
+        except KeyboardInterrupt:
+            raise StepFailedError(
+                "interrupted; finished steps are kept, the same command goes on from there", EXIT_INTERRUPTED
+            ) from None
     if not dry_run:
         report = results / "report.html"
         print(f"report: {report}" if report.is_file() else f"results: {results}")

@@ -25,8 +25,11 @@ def run(
     from manynode.config.loader import read_resolved
     from manynode.rank_classes import assign_classes, read_rank_classes
     from manynode.seeds import derive_seed
+    from manynode.timing_profile import read_timing_profile
     from phase3_sst.engines.interface import Point, engines
 
+    # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
+    read_timing_profile(profile)
     content = read_resolved(experiment).content
     ranks = nodes * content["ranks_per_node"]
     if technique.startswith("ext"):

@@ -51,9 +51,15 @@ class Callgrind:
             valgrind,
             "-q",
             "--tool=callgrind",
+            # The markers library switches it on at the end of MPI_Init; before that there is nothing to count.
+            "--instr-atstart=no",
             "--cache-sim=yes",
             "--branch-sim=yes",
             "--combine-dumps=yes",
+            # The MPI library's helper threads (UCX has one) run at any time: their events are kept apart.
+            "--separate-threads=yes",
+            # Misses are not a feature; given, because what valgrind takes from some hosts is no legal cache.
+            "--LL=8388608,16,64",
             f"--callgrind-out-file={folder}/callgrind.%p",
             f"--log-file={folder}/valgrind-%p.log",
         ]

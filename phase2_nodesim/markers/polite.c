@@ -9,9 +9,11 @@
 
 #include "counter_math.h"
 
-/* A message that is under way arrives within some tests; after them the sleeps grow to a fifth of a millisecond, which
- * is short beside a simulated rank's progress and long beside a test. */
+/* A message that is under way arrives within some tests; after them the sleeps grow to a fifth of a millisecond, which is
+ * short beside a simulated rank's progress and long beside a test. Under valgrind a test costs as much as a long sleep:
+ * there the ranks that wait would take the cores from those that compute, unless they test seldom. */
 enum { EAGER_TESTS = 50, FIRST_SLEEP_NS = 5000, LONGEST_SLEEP_NS = 200000 };
+enum { EAGER_TESTS_SIMULATED = 2, FIRST_SLEEP_SIMULATED_NS = 100000, LONGEST_SLEEP_SIMULATED_NS = 3000000 };
 
 void mk_polite_init(void) {
   mk_state.polite = (int)mk_parse_number(getenv("MANYNODE_MARKERS_POLITE"), 0);
@@ -19,9 +21,12 @@ void mk_polite_init(void) {
 }
 
 static void pause_after(unsigned tests) {
-  if (tests < EAGER_TESTS) return;
-  long sleep_ns = (long)FIRST_SLEEP_NS * (long)(tests - EAGER_TESTS + 1);
-  if (sleep_ns > LONGEST_SLEEP_NS) sleep_ns = LONGEST_SLEEP_NS;
+  const bool simulated = mk_state.on_valgrind;
+  const unsigned eager = simulated ? EAGER_TESTS_SIMULATED : EAGER_TESTS;
+  if (tests < eager) return;
+  long sleep_ns = (simulated ? FIRST_SLEEP_SIMULATED_NS : FIRST_SLEEP_NS) * (long)(tests - eager + 1);
+  const long longest = simulated ? LONGEST_SLEEP_SIMULATED_NS : LONGEST_SLEEP_NS;
+  if (sleep_ns > longest) sleep_ns = longest;
   nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
 }
 

@@ -1,6 +1,6 @@
 // The pending events in order of time: a 4-ary heap of 24-byte records. Events of equal time come out in the order in
-// which they went in, so that a run is deterministic. Four children per node fit two cache lines and halve the depth of a
-// binary heap, which is what counts when the heap has outgrown the caches.
+// which they went in, so that a run is deterministic. Four children per node fit two cache lines and halve the depth of
+// a binary heap, which is what counts when the heap has outgrown the caches.
 #pragma once
 
 #include <cstddef>

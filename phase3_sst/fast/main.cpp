@@ -59,8 +59,7 @@ std::optional<TimingProfile> load_profile(const RunConfig& config, const Applica
 
 void run(const std::string& run_file, const std::string& output, bool show_progress, int& exit_code) {
   const RunConfig config = read_run_config(run_file);
-  const auto application =
-      make_application(config.application, config.parameters, static_cast<int>(config.ranks()));
+  const auto application = make_application(config.application, config.parameters, static_cast<int>(config.ranks()));
   const auto profile = load_profile(config, *application, exit_code);
   ResultWriter writer(output, kVersion);
   const ProgressSink progress = show_progress ? progress_printer(config) : ProgressSink{};

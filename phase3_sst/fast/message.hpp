@@ -1,5 +1,5 @@
-// One message on its way, the record that network and simulator share. A rendezvous message is one record through all of
-// its legs: request to send, clear to send, data.
+// One message on its way, the record that network and simulator share. A rendezvous message is one record through all
+// of its legs: request to send, clear to send, data.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 namespace manynode::fast {
 
 enum class MessageKind : std::uint8_t {
-  Eager,         // the data, sent without asking
+  Eager,          // the data, sent without asking
   RequestToSend,  // the envelope of a rendezvous message, without data
-  ClearToSend,   // from the receiver to the sender, without data
-  Data,          // of a rendezvous message, for a receive that is known
+  ClearToSend,    // from the receiver to the sender, without data
+  Data,           // of a rendezvous message, for a receive that is known
 };
 
 struct Message {

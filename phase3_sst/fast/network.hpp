@@ -1,13 +1,14 @@
 // The network: NICs and links that chunks of messages occupy one after the other, and the path within a node.
 //
-// A message is cut into chunks. A chunk that is ready at a link at time t starts at s = max(t, time at which the link is
-// free), keeps it for bytes / bandwidth, and its head is ready at the next link at s + link latency + switch latency: the
-// head moves on while the tail follows (virtual cut-through), so that an idle path costs one serialisation and not one
-// per hop, however large the chunk. Events are handled in order of time, so a link serves chunks in the order in which
-// they become ready (FIFO) without a queue of its own: one number, the time at which it is free, is its whole state.
+// A message is cut into chunks. A chunk that is ready at a link at time t starts at s = max(t, time at which the link
+// is free), keeps it for bytes / bandwidth, and its head is ready at the next link at s + link latency + switch
+// latency: the head moves on while the tail follows (virtual cut-through), so that an idle path costs one serialisation
+// and not one per hop, however large the chunk. Events are handled in order of time, so a link serves chunks in the
+// order in which they become ready (FIFO) without a queue of its own: one number, the time at which it is free, is its
+// whole state.
 //
-// A chunk is injected when its predecessor has left the NIC, so that the messages of the ranks of a node take turns. The
-// link of a host is fed by its NIC alone and drained by its NIC alone, so NIC and link are handled in one event.
+// A chunk is injected when its predecessor has left the NIC, so that the messages of the ranks of a node take turns.
+// The link of a host is fed by its NIC alone and drained by its NIC alone, so NIC and link are handled in one event.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ struct Progress {
 class Network {
  public:
   // Longer messages have larger chunks, so that their events do not grow without end. 64 is enough for 98 % of the line
-  // rate whatever the rates of NIC and link: where a slow port feeds a fast one, one chunk is delayed by its own length.
+  // rate whatever the rates of NIC and link: where a slow port feeds a fast one, one chunk is delayed by its own
+  // length.
   static constexpr std::uint64_t kMostChunks = 64;
 
   Network(const NetworkConfig& config, std::uint32_t nodes, std::uint32_t ranks_per_node, EventQueue& events);

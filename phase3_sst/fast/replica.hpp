@@ -1,5 +1,5 @@
-// The machinery behind simulate(): one object is one replica in the making. Split over replica.cpp (ranks and protocols)
-// and unfinished.cpp (the account of who waits for what).
+// The machinery behind simulate(): one object is one replica in the making. Split over replica.cpp (ranks and
+// protocols) and unfinished.cpp (the account of who waits for what).
 #pragma once
 
 #include <deque>

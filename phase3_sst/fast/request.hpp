@@ -11,15 +11,15 @@ namespace manynode::fast {
 
 struct Request {
   Picoseconds posted_at{0};
-  Picoseconds complete_at{0};   // once `complete`
-  std::uint64_t bytes{0};       // of a receive: its buffer, once matched its message
-  std::uint32_t id{0};          // the number that Wait names
-  std::int32_t rank{0};         // owner
+  Picoseconds complete_at{0};  // once `complete`
+  std::uint64_t bytes{0};      // of a receive: its buffer, once matched its message
+  std::uint32_t id{0};         // the number that Wait names
+  std::int32_t rank{0};        // owner
   std::int32_t peer{0};
   std::int32_t tag{0};
   std::uint32_t before{kNone};  // among the requests of the rank, in the order in which they were started
   std::uint32_t after{kNone};
-  std::uint32_t next{kNone};    // among the posted receives of the rank
+  std::uint32_t next{kNone};  // among the posted receives of the rank
   std::uint16_t context{0};
   bool receive{false};
   bool complete{false};

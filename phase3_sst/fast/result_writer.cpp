@@ -54,8 +54,8 @@ void ResultWriter::add(const ReplicaResult& result, const Topology& topology) {
     for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
       const OperationUse& use = result.ranks[rank][kind];
       if (use.calls == 0) continue;
-      ranks_.stream << replica << ',' << rank << ',' << kCallNames[kind] << ',' << seconds(use.time) << ','
-                    << use.calls << ',' << use.bytes << '\n';
+      ranks_.stream << replica << ',' << rank << ',' << kCallNames[kind] << ',' << seconds(use.time) << ',' << use.calls
+                    << ',' << use.bytes << '\n';
     }
   }
   for (std::size_t link = 0; link < result.links.size(); ++link) {
@@ -67,8 +67,8 @@ void ResultWriter::add(const ReplicaResult& result, const Topology& topology) {
                   << '\n';
   }
 
-  std::string object = "{\"replica\":" + replica + ",\"makespan_s\":" + seconds(result.makespan) +
-                       ",\"iteration_end_s\":[";
+  std::string object =
+      "{\"replica\":" + replica + ",\"makespan_s\":" + seconds(result.makespan) + ",\"iteration_end_s\":[";
   for (std::size_t step = 0; step < result.iteration_end.size(); ++step) {
     if (step > 0) object += ",";
     object += seconds(result.iteration_end[step]);

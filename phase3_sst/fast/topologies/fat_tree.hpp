@@ -1,12 +1,12 @@
 // Fat-tree: a parallel-ports generalised fat-tree (PGFT; Zahavi, "D-Mod-K routing providing non-blocking traffic for
 // shift permutations on real life fat trees", 2010; the parameters are those of SimGrid's fat-tree). Hosts are level 0.
-// At level l = 1 ... h, a switch has children[l-1] children, each child has parents[l-1] parents, and parallel_links[l-1]
-// cables join the two. A node of level l is the digits (a_1 ... a_h), a_i < parents[i-1] for i <= l and
-// a_i < children[i-1] above; it is joined to the nodes of level l + 1 that differ from it in digit l + 1 alone.
+// At level l = 1 ... h, a switch has children[l-1] children, each child has parents[l-1] parents, and
+// parallel_links[l-1] cables join the two. A node of level l is the digits (a_1 ... a_h), a_i < parents[i-1] for i <= l
+// and a_i < children[i-1] above; it is joined to the nodes of level l + 1 that differ from it in digit l + 1 alone.
 //
-// Routing is D-mod-k: the way up is chosen by the destination, port floor(d / W_l) mod (w p) at level l, where W_l is the
-// product of the parents so far; the way down is then the only one. All traffic to one host therefore shares one tree,
-// and consecutive destinations spread over all ports.
+// Routing is D-mod-k: the way up is chosen by the destination, port floor(d / W_l) mod (w p) at level l, where W_l is
+// the product of the parents so far; the way down is then the only one. All traffic to one host therefore shares one
+// tree, and consecutive destinations spread over all ports.
 #pragma once
 
 #include <vector>

@@ -21,66 +21,72 @@ TEST(Matching, WildcardReceivesTakeMessagesInOrderOfArrival) {
 }
 
 TEST(Matching, WildcardTagTakesTheOldestMessageOfTheSource) {
-  EXPECT_EQ(failure(small_machine(), [](Mpi& mpi) {
-              if (mpi.rank() == 1) {
-                mpi.send(0, 100, 7);
-                mpi.send(0, 200, 8);
-              }
-              if (mpi.rank() == 0) {
-                mpi.recv(2, 8);  // later than both
-                mpi.recv(1, 100, kAnyTag);
-                mpi.recv(1, 200, kAnyTag);
-              }
-              if (mpi.rank() == 2) mpi.send(0, 8);
-            }),
+  EXPECT_EQ(failure(small_machine(),
+                    [](Mpi& mpi) {
+                      if (mpi.rank() == 1) {
+                        mpi.send(0, 100, 7);
+                        mpi.send(0, 200, 8);
+                      }
+                      if (mpi.rank() == 0) {
+                        mpi.recv(2, 8);  // later than both
+                        mpi.recv(1, 100, kAnyTag);
+                        mpi.recv(1, 200, kAnyTag);
+                      }
+                      if (mpi.rank() == 2) mpi.send(0, 8);
+                    }),
             "no error");
 }
 
 TEST(Matching, SmallMessageDoesNotOvertakeALargeOne) {
   // The large message is complete after the small one, eager or rendezvous, but comes first in order.
   for (const std::uint64_t large : {std::uint64_t{16'384}, std::uint64_t{100'000}}) {
-    EXPECT_EQ(failure(small_machine(), [=](Mpi& mpi) {
-                if (mpi.rank() == 0) {
-                  const auto first = mpi.isend(2, large, 5);
-                  const auto second = mpi.isend(2, 8, 5);
-                  mpi.waitall(std::vector{first, second});
-                }
-                if (mpi.rank() == 2) {
-                  const auto first = mpi.irecv(0, large, 5);
-                  const auto second = mpi.irecv(0, 8, 5);
-                  mpi.waitall(std::vector{second, first});
-                }
-              }),
+    EXPECT_EQ(failure(small_machine(),
+                      [=](Mpi& mpi) {
+                        if (mpi.rank() == 0) {
+                          const auto first = mpi.isend(2, large, 5);
+                          const auto second = mpi.isend(2, 8, 5);
+                          mpi.waitall(std::vector{first, second});
+                        }
+                        if (mpi.rank() == 2) {
+                          const auto first = mpi.irecv(0, large, 5);
+                          const auto second = mpi.irecv(0, 8, 5);
+                          mpi.waitall(std::vector{second, first});
+                        }
+                      }),
               "no error");
   }
 }
 
 TEST(Matching, TagsChooseAmongUnexpectedMessages) {
-  EXPECT_EQ(failure(small_machine(), [](Mpi& mpi) {
-              if (mpi.rank() == 1) {
-                for (int tag = 0; tag < 5; ++tag) mpi.send(0, 100u + static_cast<unsigned>(tag), tag);
-              }
-              for (int tag = 4; mpi.rank() == 0 && tag >= 0; --tag) mpi.recv(1, 100u + static_cast<unsigned>(tag), tag);
-            }),
+  EXPECT_EQ(failure(small_machine(),
+                    [](Mpi& mpi) {
+                      if (mpi.rank() == 1) {
+                        for (int tag = 0; tag < 5; ++tag) mpi.send(0, 100u + static_cast<unsigned>(tag), tag);
+                      }
+                      for (int tag = 4; mpi.rank() == 0 && tag >= 0; --tag)
+                        mpi.recv(1, 100u + static_cast<unsigned>(tag), tag);
+                    }),
             "no error");
 }
 
 TEST(Matching, CollectivesDoNotMeetPointToPointMessages) {
-  EXPECT_EQ(failure(small_machine(), [](Mpi& mpi) {
-              const auto request = mpi.irecv(kAnySource, 8, kAnyTag);
-              mpi.allreduce(64);
-              mpi.send((mpi.rank() + 1) % mpi.size(), 8);
-              mpi.wait(request);
-            }),
+  EXPECT_EQ(failure(small_machine(),
+                    [](Mpi& mpi) {
+                      const auto request = mpi.irecv(kAnySource, 8, kAnyTag);
+                      mpi.allreduce(64);
+                      mpi.send((mpi.rank() + 1) % mpi.size(), 8);
+                      mpi.wait(request);
+                    }),
             "no error");
 }
 
 TEST(Matching, NeighboursAtTheEdgeAreNull) {
-  EXPECT_EQ(failure(small_machine(), [](Mpi& mpi) {
-              const int right = mpi.rank() + 1 < mpi.size() ? mpi.rank() + 1 : kProcNull;
-              const int left = mpi.rank() > 0 ? mpi.rank() - 1 : kProcNull;
-              mpi.sendrecv(right, 100, 0, left, 100, 0);
-            }),
+  EXPECT_EQ(failure(small_machine(),
+                    [](Mpi& mpi) {
+                      const int right = mpi.rank() + 1 < mpi.size() ? mpi.rank() + 1 : kProcNull;
+                      const int left = mpi.rank() > 0 ? mpi.rank() - 1 : kProcNull;
+                      mpi.sendrecv(right, 100, 0, left, 100, 0);
+                    }),
             "no error");
 }
 
@@ -114,7 +120,8 @@ TEST(Matching, CycleOfBlockingSendsAboveTheEagerLimitIsADeadlock) {
   EXPECT_EQ(failure(small_machine(), cycle(kEagerLimit)), "no error");
   const auto text = failure(small_machine(), cycle(kEagerLimit + 1));
   EXPECT_NE(text.find("the simulation ended with 4 unfinished ranks"), std::string::npos) << text;
-  EXPECT_NE(text.find("rank 0 waits in MPI_Send (step 1) for rank 1 to receive its message"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 0 waits in MPI_Send (step 1) for rank 1 to receive its message"), std::string::npos)
+      << text;
 }
 
 TEST(Matching, LongListsOfWaitingRanksAreCut) {

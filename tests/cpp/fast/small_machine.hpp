@@ -22,10 +22,10 @@ inline constexpr Picoseconds kOverheadReceive = 200'000;
 inline constexpr Picoseconds kNicLatency = 50'000;
 inline constexpr Picoseconds kLinkLatency = 90'000;
 inline constexpr Picoseconds kSwitchLatency = 100'000;
-inline constexpr Picoseconds kPerByte = 100;            // links and NICs: 10 GB/s
-inline constexpr Picoseconds kReducePerByte = 200;      // 5 GB/s
+inline constexpr Picoseconds kPerByte = 100;        // links and NICs: 10 GB/s
+inline constexpr Picoseconds kReducePerByte = 200;  // 5 GB/s
 inline constexpr Picoseconds kIntranodeLatency = 400'000;
-inline constexpr Picoseconds kIntranodePerByte = 125;   // 8 GB/s
+inline constexpr Picoseconds kIntranodePerByte = 125;  // 8 GB/s
 inline constexpr std::uint64_t kEagerLimit = 16'384;
 
 // From the sender's processor to the receiver's, without bytes, over a route of so many links.

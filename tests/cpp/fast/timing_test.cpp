@@ -6,7 +6,9 @@
 namespace manynode::fast::testing {
 namespace {
 
-TEST(Timing, EagerMessageOverTwoLinks) { EXPECT_EQ(run(small_machine(), one_way(800, 1)).makespan, eager_time(800, 2)); }
+TEST(Timing, EagerMessageOverTwoLinks) {
+  EXPECT_EQ(run(small_machine(), one_way(800, 1)).makespan, eager_time(800, 2));
+}
 
 TEST(Timing, EagerMessageOverFourLinks) {
   EXPECT_EQ(run(small_machine(), one_way(800, 2)).makespan, eager_time(800, 4));
