@@ -7,6 +7,15 @@ min_version("9.0")
 
 plan = Plan(config, workflow.overwrite_configfiles)
 
+# The steps' `manynode` is the one of the Python that runs Snakemake, whether its environment is activated or not.
+shell.prefix(plan.shell_prefix)
+
+
+# The steps read the resolved experiment. It is no file of the workflow: each rule carries the digest of the sections that
+# it depends on instead, so that a change repeats only what it concerns.
+onstart:
+    plan.write()
+
 
 rule all:
     input:

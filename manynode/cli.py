@@ -50,11 +50,22 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="only say what would be done")] = False,
     until: Annotated[str | None, typer.Option(help="stop after this rule, such as phase1_classify_ranks")] = None,
     profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
+    measurements_from: Annotated[
+        Path | None, typer.Option(help="results folder whose measured runs are taken over, such as results/demo")
+    ] = None,
 ) -> None:
     """Run an experiment end to end; a run that was stopped goes on where it was."""
     from manynode.run import run_experiment
 
-    run_experiment(experiment, cores=cores, directory=directory, dry_run=dry_run, until=until, profile=profile)
+    run_experiment(
+        experiment,
+        cores=cores,
+        directory=directory,
+        dry_run=dry_run,
+        until=until,
+        profile=profile,
+        measurements_from=measurements_from,
+    )
 
 
 @app.command()

@@ -19,6 +19,7 @@ from typing import IO
 from manynode.config.loader import load_experiment
 from manynode.errors import EngineFailedError, ManynodeError, UsageError
 from manynode.hostlock import exclusive
+from manynode.measurements import adopt
 from manynode.paths import ROOT
 
 ERROR_FILE = "MANYNODE_ERROR_FILE"
@@ -46,8 +47,11 @@ def run_experiment(
     dry_run: bool = False,
     until: str | None = None,
     profile: str | None = None,
+    measurements_from: Path | None = None,
 ) -> None:
     """Run ``experiment`` in ``directory``; on success print where the report is.
+
+    ``measurements_from`` is a results folder whose measured runs are taken over (:mod:`manynode.measurements`).
 
     Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
     """
@@ -74,6 +78,8 @@ def run_experiment(
                 found="another 'manynode run' holds its lock",
                 remedy="wait for it, or give the experiment another name or --directory",
             )
+        if measurements_from is not None and not dry_run:
+            adopt(measurements_from, results, resolved)
         try:
             _run(command, results, dry_run)
         except KeyboardInterrupt:
@@ -134,7 +140,7 @@ def _follow(lines: IO[str], sink: IO[str], *, show_all: bool) -> list[str]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal or show_all) as progress:
         task = progress.add_task("starting", total=None)
-        rule = ""
+        step = ""
         for line in lines:
             sink.write(line)
             text = line.rstrip("\n")
@@ -142,12 +148,14 @@ def _follow(lines: IO[str], sink: IO[str], *, show_all: bool) -> list[str]:
             if show_all:
                 print(text)
             elif match := _RULE.match(text):
-                rule = match[1]
-                progress.update(task, description=rule)
-            elif (match := _WILDCARDS.match(text)) and rule:
-                progress.update(task, description=f"{rule} {match[1]}")
+                step = match[1]
+            elif match := _WILDCARDS.match(text):
+                step = f"{step} ({match[1]})"
+            elif step and not text.strip():
+                progress.update(task, description=step)
                 if not console.is_terminal:
-                    print(f"{rule} ({match[1]})", flush=True)
+                    print(step, flush=True)
+                step = ""
             elif match := _STEPS.match(text):
                 progress.update(task, completed=int(match[1]), total=int(match[2]))
                 if not console.is_terminal:

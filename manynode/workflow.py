@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ class Plan:
             raise SystemExit(_say(error)) from None
         self.model = self.resolved.model
         self.root = f"results/{self.model.name}"
-        self.command = f"{shlex.quote(sys.executable)} -m manynode"
+        self.shell_prefix = f"set -euo pipefail; export PATH={shlex.quote(sysconfig.get_path('scripts'))}:$PATH; "
         self.has_skeleton = self.model.application.name is not None
         self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.model.techniques})
 
@@ -68,9 +69,10 @@ class Plan:
         """Return the digest of the code in ``folders``."""
         return code_digest(*folders)
 
-    def write(self, path: str) -> None:
-        """Write the resolved experiment."""
-        write_json(Path(path), RESOLVED_SCHEMA, {"digest": self.resolved.digest(), "experiment": self.resolved.content})
+    def write(self) -> None:
+        """Write the resolved experiment, which the steps read."""
+        content = {"digest": self.resolved.digest(), "experiment": self.resolved.content}
+        write_json(Path(self.path("experiment.json")), RESOLVED_SCHEMA, content)
 
     def representative_nodes(self, path: str) -> list[int]:
         """Return the nodes that phase 1 chose, from its rank-classes file."""

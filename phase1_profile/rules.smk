@@ -1,22 +1,8 @@
 # Phase 1: counters per rank -> classes of ranks -> representative nodes.
 
 
-rule phase1_resolve_experiment:
-    output:
-        plan.path("experiment.json"),
-    log:
-        plan.path("logs/phase1_resolve_experiment.log"),
-    localrule: True
-    params:
-        digest=plan.resolved.digest(),
-    run:
-        plan.write(output[0])
-
-
 # Measured runs own the host: all cores, so that nothing runs beside them.
 rule phase1_profile_ranks:
-    input:
-        experiment=ancient(plan.path("experiment.json")),
     output:
         counters=plan.path("profile/nodes-{nodes}-rep-{repetition}/counters.parquet"),
     log:
@@ -25,17 +11,16 @@ rule phase1_profile_ranks:
         "../environment.yaml"
     threads: workflow.cores
     params:
-        manynode=plan.command,
+        experiment=plan.path("experiment.json"),
         digest=plan.digest("profile"),
         code=plan.code("phase1_profile", "phase2_nodesim/markers", "manynode/launch.py"),
     shell:
-        "{params.manynode} profile run --experiment {input.experiment} --nodes {wildcards.nodes}"
+        "manynode profile run --experiment {params.experiment} --nodes {wildcards.nodes}"
         " --repetition {wildcards.repetition} --output {output.counters} > {log} 2>&1"
 
 
 checkpoint phase1_classify_ranks:
     input:
-        experiment=ancient(plan.path("experiment.json")),
         counters=expand(
             plan.path("profile/nodes-{nodes}-rep-{repetition}/counters.parquet"),
             nodes=plan.model.profile.nodes,
@@ -49,9 +34,9 @@ checkpoint phase1_classify_ranks:
     conda:
         "../environment.yaml"
     params:
-        manynode=plan.command,
+        experiment=plan.path("experiment.json"),
         digest=plan.digest("classify"),
         code=plan.code("phase1_profile"),
     shell:
-        "{params.manynode} profile classify --experiment {input.experiment} --classes {output.classes}"
+        "manynode profile classify --experiment {params.experiment} --classes {output.classes}"
         " --table {output.counters} {input.counters} > {log} 2>&1"

@@ -1,10 +1,10 @@
 # Phase 2: compute times between MPI calls -> timing profile, with (ext) and without (no-ext) external ranks.
 
 
+# Which nodes are simulated is in their wildcards: classes that are written anew do not make a simulated node stale.
 rule phase2_simulate_node:
     input:
-        experiment=ancient(plan.path("experiment.json")),
-        classes=plan.path("profile/rank-classes.json"),
+        classes=ancient(plan.path("profile/rank-classes.json")),
     output:
         segments=plan.path("nodesim/{mode}/node-{node}/segments.parquet"),
     log:
@@ -15,18 +15,17 @@ rule phase2_simulate_node:
         "../environment.yaml"
     threads: workflow.cores
     params:
-        manynode=plan.command,
+        experiment=plan.path("experiment.json"),
         digest=plan.digest("nodesim"),
         code=plan.code("phase2_nodesim", "manynode/launch.py"),
     shell:
-        "{params.manynode} nodesim run --experiment {input.experiment} --mode {wildcards.mode}"
+        "manynode nodesim run --experiment {params.experiment} --mode {wildcards.mode}"
         " --node {wildcards.node} --output {output.segments} > {log} 2>&1"
 
 
 # A node that runs alone is node 0 of its job, whichever node represents it in the larger one.
 rule phase2_fit_profile:
     input:
-        experiment=ancient(plan.path("experiment.json")),
         classes=plan.path("profile/rank-classes.json"),
         segments=lambda wildcards: expand(
             plan.path("nodesim/{{mode}}/node-{node}/segments.parquet"),
@@ -48,10 +47,10 @@ rule phase2_fit_profile:
     conda:
         "../environment.yaml"
     params:
-        manynode=plan.command,
+        experiment=plan.path("experiment.json"),
         digest=plan.digest("fit"),
         code=plan.code("phase2_nodesim"),
     shell:
-        "{params.manynode} nodesim fit --experiment {input.experiment} --mode {wildcards.mode}"
+        "manynode nodesim fit --experiment {params.experiment} --mode {wildcards.mode}"
         " --classes {input.classes} --profile {output.profile} --table {output.segments}"
         " {input.segments} > {log} 2>&1"

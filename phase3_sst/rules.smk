@@ -3,7 +3,6 @@
 
 rule phase3_simulate_point:
     input:
-        experiment=ancient(plan.path("experiment.json")),
         classes=plan.path("profile/rank-classes.json"),
         profile=lambda wildcards: plan.path(
             f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
@@ -17,18 +16,17 @@ rule phase3_simulate_point:
     conda:
         "../environment.yaml"
     params:
-        manynode=plan.command,
+        experiment=plan.path("experiment.json"),
         digest=plan.digest("simulate"),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
-        "{params.manynode} simulate run --experiment {input.experiment} --technique {wildcards.technique}"
+        "manynode simulate run --experiment {params.experiment} --technique {wildcards.technique}"
         " --nodes {wildcards.nodes} --classes {input.classes} --profile {input.profile}"
         " --result {output.result} > {log} 2>&1"
 
 
 rule phase3_analyse_points:
     input:
-        experiment=ancient(plan.path("experiment.json")),
         results=expand(
             plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
             technique=plan.model.techniques,
@@ -45,9 +43,9 @@ rule phase3_analyse_points:
     conda:
         "../environment.yaml"
     params:
-        manynode=plan.command,
+        experiment=plan.path("experiment.json"),
         digest=plan.digest("analyse"),
         code=plan.code("phase3_sst"),
     shell:
-        "{params.manynode} simulate analyse --experiment {input.experiment}"
+        "manynode simulate analyse --experiment {params.experiment}"
         " --projection {output.projection} {input.results} > {log} 2>&1"

@@ -15,9 +15,8 @@ rule report_build_page:
     conda:
         "../../environment.yaml"
     params:
-        manynode=plan.command,
         directory=lambda wildcards, output: Path(output[0]).parent,
         digest=plan.digest("report"),
         code=plan.code("manynode/report"),
     shell:
-        "{params.manynode} report {params.directory} --output {output} > {log} 2>&1"
+        "manynode report {params.directory} --output {output} > {log} 2>&1"

@@ -52,9 +52,9 @@ def manynode(*arguments: object, env: dict[str, str] | None = None, timeout: flo
     )
 
 
-def run(experiment: Path, folder: Path, **options: Any) -> subprocess.CompletedProcess:
+def run(experiment: Path, folder: Path, options: list[Any] | None = None) -> subprocess.CompletedProcess:
     """``manynode run`` on two cores."""
-    return manynode("run", experiment, "--cores", 2, "--directory", folder, **options)
+    return manynode("run", experiment, "--cores", 2, "--directory", folder, *(options or []))
 
 
 def tables(results: Path) -> dict[str, str]:

@@ -1,0 +1,53 @@
+"""Measured runs taken over from earlier results.
+
+Measured runs do not repeat to the last bit: native times have noise, and under valgrind the MPI library's polling leaves
+chance in the simulated caches. They are therefore kept as inputs: an experiment that takes them over from earlier
+results computes everything else anew and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from manynode import tables
+from manynode.config.loader import RESOLVED_SCHEMA, Resolved
+from manynode.errors import InputError, UsageError
+
+# What the measured runs depend on.
+_SECTIONS = ("application", "ranks_per_node", "machine", "profile", "nodesim")
+_FILES = ("profile/nodes-*/counters.parquet", "nodesim/*/node-*/segments.parquet")
+
+
+def adopt(source: Path, target: Path, resolved: Resolved) -> int:
+    """Copy the measured tables of the results in ``source`` to those in ``target``; return how many were copied.
+
+    Tables that ``target`` has already stay. Results of another experiment (application, machine, phases 1 or 2) are a
+    :class:`UsageError` that names the section; results without measured tables are an :class:`InputError`.
+    """
+    given = tables.read_json(source / "experiment.json", RESOLVED_SCHEMA).get("experiment", {})
+    for section in _SECTIONS:
+        if given.get(section) != resolved.content[section]:
+            raise UsageError(
+                "these measurements are of another experiment",
+                where=f"{source}: {section}",
+                found=str(given.get(section))[:200],
+                allowed=str(resolved.content[section])[:200],
+                remedy="run without --measurements-from, so that the application is measured again",
+            )
+    found = [path for pattern in _FILES for path in sorted(source.glob(pattern))]
+    if not found:
+        raise InputError(
+            "there are no measurements to take over",
+            where=str(source),
+            found="no counter table and no segments",
+            remedy="name the results folder of a finished run, such as results/demo",
+        )
+    copied = 0
+    for path in found:
+        place = target / path.relative_to(source)
+        if not place.exists():
+            with tables.replacing(place) as part:
+                shutil.copyfile(path, part)
+            copied += 1
+    return copied
