@@ -58,8 +58,19 @@ def parse_addr2line(output: str, offsets: tuple[int, ...]) -> dict[int, str]:
     for offset, function, place in zip(offsets, lines[::2], lines[1::2], strict=True):
         file, _, line = place.partition(" (")[0].rpartition(":")
         if function != "??" and file and file != "??" and line.isdigit():
-            names[offset] = f"{Path(file).name}:{line} {function}"
+            names[offset] = f"{Path(file).name}:{line} {short_function(function)}"
     return names
+
+
+def short_function(signature: str) -> str:
+    """Return a C++ function's name with its class, without arguments, template parameters and namespaces."""
+    kept, depth = [], 0
+    for letter in signature.replace("(anonymous namespace)::", "").replace("operator()", "operator"):
+        depth += (letter in "(<") - (letter in ")>")
+        if depth == 0 and letter not in ")>":
+            kept.append(letter)
+    name = "".join(kept).removesuffix(" const").split(" ")[-1]
+    return "::".join(name.split("::")[-2:]) or signature
 
 
 @functools.lru_cache(maxsize=1024)

@@ -38,6 +38,6 @@ def _built(path: Path) -> Path:
 
 
 def skeleton_dirs() -> list[Path]:
-    """Return the folders that hold one folder per application; ``MANYNODE_SKELETON_DIRS`` adds more (colon-separated)."""
+    """Return the folders that hold a folder per application; ``MANYNODE_SKELETON_DIRS`` adds more (colon-separated)."""
     extra = [Path(text) for text in os.environ.get("MANYNODE_SKELETON_DIRS", "").split(":") if text]
     return [ROOT / "skeletons", *extra]

@@ -58,7 +58,7 @@ def find_program(name: str, *, purpose: str, remedy: str) -> str:
 def _die_with_parent() -> None:
     """In the child, before it becomes the program: be ended when the caller dies, however it dies.
 
-    Without this, a job of a pipeline that was killed would run on beside its successor (Linux: prctl, PR_SET_PDEATHSIG).
+    Without this, a job of a pipeline that was killed would run on beside its successor (prctl, PR_SET_PDEATHSIG).
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 

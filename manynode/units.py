@@ -35,7 +35,7 @@ def _registry() -> Any:
 
 
 def parse(text: str, dimension: str) -> float:
-    """Return the quantity in the SI unit of ``dimension``; a :class:`ValueError` says what is wrong and what is right."""
+    """Return the quantity in the SI unit of ``dimension``; a :class:`ValueError` says what is wrong and what right."""
     unit, examples = DIMENSIONS[dimension]
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if match is None:

@@ -148,7 +148,8 @@ class Experiment(Section):
         room = self.network.topology.hosts()
         if max(self.nodes) > room:
             raise ValueError(
-                f"nodes: {max(self.nodes)} nodes do not fit the network {self.network.name!r}, which has room for {room}"
+                f"nodes: {max(self.nodes)} nodes do not fit the network {self.network.name!r}, "
+                f"which has room for {room}"
             )
         if self.nodesim.nodes not in self.profile.nodes:
             raise ValueError(

@@ -65,7 +65,9 @@ class Host(Section):
 
     overhead_send: Seconds = Field(default=written("300 ns"), ge=0, description="o: CPU time of starting a send")
     overhead_recv: Seconds = Field(default=written("300 ns"), ge=0, description="o: CPU time of taking a message")
-    overhead_per_byte: SecondsPerByte = Field(default=written("0 ns/B"), ge=0, description="O: CPU time per byte, both ends")
+    overhead_per_byte: SecondsPerByte = Field(
+        default=written("0 ns/B"), ge=0, description="O: CPU time per byte, both ends"
+    )
     gap: Seconds = Field(default=written("50 ns"), ge=0, description="g: least time between two messages of one NIC")
     eager_limit: Bytes = Field(
         default=written("8 KiB"), gt=0, description="S: larger messages wait for the receiver (rendezvous)"
@@ -93,7 +95,9 @@ class Network(Section):
     description: str = Field(default="", description="what it models, and where its figures come from")
     topology: FatTree = Field(description="how nodes and switches are wired")
     link: Link = Field(default_factory=Link, description="links")
-    switch_latency: Seconds = Field(default=written("100 ns"), ge=0, description="of a switch, port to port, without load")
+    switch_latency: Seconds = Field(
+        default=written("100 ns"), ge=0, description="of a switch, port to port, without load"
+    )
     chunk: Bytes = Field(default=written("2 KiB"), gt=0, description="messages occupy links in chunks of this size")
     host: Host = Field(default_factory=Host, description="hosts and NICs")
     intranode: Intranode = Field(default_factory=Intranode, description="within a node")

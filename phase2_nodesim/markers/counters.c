@@ -161,8 +161,7 @@ void mk_counters_open(void) {
     /* the kernel accepts a group that does not fit the hardware, and then never runs it */
     struct reading trial;
     ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
-    for (volatile int spin = 0; spin < 1000; spin++)
-      ;
+    for (volatile int spin = 0; spin < 1000; spin++);
     if (!read_group(&trial) || trial.running == 0) {
       note(events[i].name, "no hardware counter is free for it");
       close(descriptor);

@@ -147,9 +147,9 @@ uint64_t mk_sum_count(const MPI_Count* counts, MPI_Datatype datatype, int n);
 uint64_t mk_sum_types_int(const int* counts, const MPI_Datatype* types, int n);
 uint64_t mk_sum_types_count(const MPI_Count* counts, const MPI_Datatype* types, int n);
 #define mk_sum(counts, datatype, n) \
-  _Generic((counts), const int* : mk_sum_int, const MPI_Count* : mk_sum_count)(counts, datatype, n)
+  _Generic((counts), const int*: mk_sum_int, const MPI_Count*: mk_sum_count)(counts, datatype, n)
 #define mk_sum_types(counts, types, n) \
-  _Generic((counts), const int* : mk_sum_types_int, const MPI_Count* : mk_sum_types_count)(counts, types, n)
+  _Generic((counts), const int*: mk_sum_types_int, const MPI_Count*: mk_sum_types_count)(counts, types, n)
 /* the block that this rank contributes; with MPI_IN_PLACE it lies in the receive buffer */
 #define mk_block(sendbuf, sendcount, sendtype, recvcount, recvtype) \
   ((sendbuf) == MPI_IN_PLACE ? mk_bytes(recvcount, recvtype) : mk_bytes(sendcount, sendtype))

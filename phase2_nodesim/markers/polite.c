@@ -9,9 +9,9 @@
 
 #include "counter_math.h"
 
-/* A message that is under way arrives within some tests; after them the sleeps grow to a fifth of a millisecond, which is
- * short beside a simulated rank's progress and long beside a test. Under valgrind a test costs as much as a long sleep:
- * there the ranks that wait would take the cores from those that compute, unless they test seldom. */
+/* A message that is under way arrives within some tests; after them the sleeps grow to a fifth of a millisecond, which
+ * is short beside a simulated rank's progress and long beside a test. Under valgrind a test costs as much as a long
+ * sleep: there the ranks that wait would take the cores from those that compute, unless they test seldom. */
 enum { EAGER_TESTS = 50, FIRST_SLEEP_NS = 5000, LONGEST_SLEEP_NS = 200000 };
 enum { EAGER_TESTS_SIMULATED = 2, FIRST_SLEEP_SIMULATED_NS = 100000, LONGEST_SLEEP_SIMULATED_NS = 3000000 };
 

@@ -1,8 +1,8 @@
 """The contract of a phase 3 engine.
 
-In: a :class:`Point` (one technique at one node count) and a folder. Out: that folder holding ``result.json``
-(schema ``network-result/1``), ``ranks.parquet`` (``rank-times/1``) and ``links.parquet`` (``link-load/1``), the same for
-every engine:
+In: a :class:`Point` (one technique at one node count) and a folder. Out: that folder holding ``result.json`` (schema
+``network-result/1``), ``ranks.parquet`` (``rank-times/1``) and ``links.parquet`` (``link-load/1``), the same for every
+engine:
 
 - result.json: engine name and version; per replica makespan [s] and the end of each iteration [s];
 - ranks: replica, rank, operation ("compute" or an MPI call), seconds, calls, bytes;

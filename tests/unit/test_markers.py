@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manynode import markers
-from manynode.call_sites import CALL_SITE, parse_addr2line
+from manynode.call_sites import CALL_SITE, parse_addr2line, short_function
 from manynode.errors import InputError
 
 STRINGS = b"\0stencil\0/no/such/prog\0exchange_halo\0"
@@ -206,3 +206,17 @@ def test_addr2line_output_is_read_by_pairs() -> None:
     output = "main\n/src/main.c:12 (discriminator 3)\n??\n??:0\nhalo\n/src/halo.c:?\n"
     assert parse_addr2line(output, (1, 2, 3)) == {1: "main.c:12 main"}
     assert parse_addr2line("one line\n", (1,)) == {}
+
+
+@pytest.mark.parametrize(
+    ("signature", "name"),
+    [
+        ("main", "main"),
+        ("solver::Matrix::exchange(std::vector<double, std::allocator<double> >&) const", "Matrix::exchange"),
+        ("solver::(anonymous namespace)::run(int, char**)", "solver::run"),
+        ("void apply<std::pair<int, int> >(int)", "apply"),
+        ("Functor::operator()(int) const", "Functor::operator"),
+    ],
+)
+def test_functions_are_named_without_arguments_and_namespaces(signature: str, name: str) -> None:
+    assert short_function(signature) == name

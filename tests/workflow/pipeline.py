@@ -43,7 +43,9 @@ def write(folder: Path, content: dict[str, Any], name: str = "experiment.yaml") 
     return path
 
 
-def manynode(*arguments: object, env: dict[str, str] | None = None, timeout: float = 600) -> subprocess.CompletedProcess:
+def manynode(
+    *arguments: object, env: dict[str, str] | None = None, timeout: float = 600
+) -> subprocess.CompletedProcess:
     """Run the command line as a user would."""
     command = [sys.executable, "-m", "manynode", *map(str, arguments)]
     environment = {**os.environ, **(env or {})}
@@ -65,5 +67,3 @@ def tables(results: Path) -> dict[str, str]:
         for path in sorted(kept)
         if not {"ranks", "markers"} & set(path.relative_to(results).parts)
     }
-
-

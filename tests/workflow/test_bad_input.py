@@ -170,9 +170,12 @@ def test_a_full_disk(finished: Path, tmp_path: Path) -> None:
     """A real full file system: a small tmpfs, where this test may mount one."""
     small = tmp_path / "small"
     small.mkdir()
-    if os.geteuid() != 0 or subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(small)], capture_output=True
-    ).returncode:
+    if (
+        os.geteuid() != 0
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(small)], capture_output=True
+        ).returncode
+    ):
         pytest.skip("mounting a small file system needs root")
     try:
         done = pipeline.manynode("report", finished, "--output", small / "report.html")

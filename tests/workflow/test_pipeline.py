@@ -97,9 +97,7 @@ def test_a_change_repeats_only_what_depends_on_it(finished: Path, tmp_path: Path
 
 def test_the_same_measurements_give_the_same_bytes(finished: Path, tmp_path: Path) -> None:
     """Everything after the measured runs is computed twice."""
-    done = pipeline.run(
-        pipeline.write(tmp_path, pipeline.tiny()), tmp_path, options=["--measurements-from", finished]
-    )
+    done = pipeline.run(pipeline.write(tmp_path, pipeline.tiny()), tmp_path, options=["--measurements-from", finished])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "phase2_simulate_node" not in done.stdout and "phase3_simulate_point" in done.stdout
     first, second = pipeline.tables(finished), pipeline.tables(tmp_path / "results" / "tiny")
