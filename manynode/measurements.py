@@ -1,8 +1,8 @@
 """Measured runs taken over from earlier results.
 
 Measured runs do not repeat to the last bit: native times have noise, and under valgrind the MPI library's polling
-leaves chance in the simulated caches. They are therefore kept as inputs: an experiment that takes them over from earlier
-results computes everything else anew and ends with the same bytes.
+leaves chance in the simulated caches. They are therefore kept as inputs: an experiment that takes them over from
+earlier results computes everything else anew and ends with the same bytes.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ jobs=$(nproc)
 ctest --test-dir "$build" --output-on-failure -j "$jobs"
 
 # The native tests again under AddressSanitizer and UndefinedBehaviorSanitizer, in a build of their own.
-cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMANYNODE_SANITIZE=ON > build-sanitize.log 2>&1 ||
+cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DCMAKE_C_FLAGS_DEBUG="-O1 -g1" -DMANYNODE_SANITIZE=ON > build-sanitize.log 2>&1 ||
   { cat build-sanitize.log; exit 1; }
 cmake --build build-sanitize -j "$jobs" >> build-sanitize.log 2>&1 || { tail -n 60 build-sanitize.log; exit 1; }
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \

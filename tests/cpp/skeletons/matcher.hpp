@@ -19,7 +19,8 @@
 
 namespace manynode::test {
 
-using Known = std::vector<int>;  // by rank: how often its contribution is in the data
+// By rank: how often its contribution is in the data. Unsigned, because repeated sums over all ranks wrap around.
+using Known = std::vector<std::uint32_t>;
 
 enum class SendMode {
   Eager,       // a send completes at once

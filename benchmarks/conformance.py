@@ -1,0 +1,35 @@
+"""Does the skeleton do what its mini-app does: calls of HPCG's skeleton that differ from the recorded run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from _mini_app import BUILD, at_most, run_hpcg
+
+from manynode.markers import concatenate, read_marker_directory
+from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
+
+PARAMETERS = {"nx": 16, "ny": 8, "nz": 24, "iterations": 3, "levels": 4, "preconditioner": 1}
+
+
+def differs(ranks: int) -> bool:
+    """Return whether any rank's peers, bytes, tags or order differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        run_hpcg(ranks, PARAMETERS, Path(folder))
+        records = concatenate(read_marker_directory(Path(folder), resolve=False))
+    command = [str(BUILD / "bin" / "manynode-skeleton"), "stream", "--app", "hpcg", "--ranks", str(ranks)]
+    command += ["--parameters", json.dumps(PARAMETERS)]
+    stream = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return first_difference(recorded_calls(records), promised_calls(stream)) is not None
+
+
+def figures() -> list[dict[str, Any]]:
+    """Return 0 for a job without a difference, 1 for one with, at each number of ranks."""
+    return [
+        at_most(f"conformance: HPCG at {ranks} ranks differs", float(differs(ranks)), "jobs", 0)
+        for ranks in (1, 2, 4, 8, 12)
+    ]
