@@ -37,7 +37,11 @@ def _built(path: Path) -> Path:
     return path
 
 
-def skeleton_dirs() -> list[Path]:
-    """Return the folders that hold a folder per application; ``MANYNODE_SKELETON_DIRS`` adds more (colon-separated)."""
+def application_dirs() -> dict[str, Path]:
+    """Return name -> folder of every application: those of skeletons/, then those of ``MANYNODE_SKELETON_DIRS``.
+
+    The variable lists application folders, separated by colons; the native build reads the same one.
+    """
     extra = [Path(text) for text in os.environ.get("MANYNODE_SKELETON_DIRS", "").split(":") if text]
-    return [ROOT / "skeletons", *extra]
+    folders = [*sorted((ROOT / "skeletons").iterdir()), *extra]
+    return {folder.name: folder for folder in folders if (folder / "application.yaml").is_file()}

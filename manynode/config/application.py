@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from manynode.config.quantities import Section
 from manynode.errors import InputError, UsageError, nearest
-from manynode.paths import skeleton_dirs
+from manynode.paths import application_dirs
 
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 
@@ -75,23 +75,17 @@ class ApplicationDescription(Section):
         return value
 
 
-def application_names() -> list[str]:
-    """Return the names of all applications found in the skeleton folders."""
-    return sorted({path.parent.name for folder in skeleton_dirs() for path in folder.glob("*/application.yaml")})
-
-
 def read_application(name: str) -> ApplicationDescription:
     """Return the description of the application ``name``; an unknown one is a :class:`UsageError`."""
-    for folder in skeleton_dirs():
-        path = folder / name / "application.yaml"
-        if path.is_file():
-            return _read(path)
-    near = nearest(name, application_names())
+    known = application_dirs()
+    if name in known:
+        return _read(known[name] / "application.yaml")
+    near = nearest(name, known)
     raise UsageError(
         "unknown application",
         where="application: name",
         found=name,
-        allowed=", ".join(application_names()),
+        allowed=", ".join(known),
         remedy=f"did you mean {near!r}?" if near else "give a 'command' for a program of your own",
     )
 

@@ -171,7 +171,7 @@ def missing(inputs: Inputs) -> list[str]:
     if inputs.projection is None and inputs.experiment.application.name is None:
         sentences.append(
             "There is no projection: the application was given by its command alone, and phase 3 needs a skeleton of "
-            "its communication. Write one (docs/how-to, skeletons/) and set application: name; what stands below stays "
+            "its communication. Write one (docs/tutorial.md, skeletons/) and set application: name; what stands below stays "
             "valid."
         )
     elif inputs.projection is None:

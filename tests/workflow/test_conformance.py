@@ -75,13 +75,29 @@ def test_the_skeleton_emits_what_the_application_does(
         pytest.skip(f"{library} is not built")
     run = _run(build_dir, app, ranks, _options(parameters), LD_PRELOAD=str(library), MANYNODE_MARKERS_DIR=str(tmp_path))
     assert run.returncode in (0, 5), run.stderr  # 5: two iterations need not lower the residual
-    records = concatenate(read_marker_directory(tmp_path, resolve=False))
-    assert sorted(set(records["rank"])) == list(range(ranks))
+    assert _difference(build_dir, app, parameters, ranks, tmp_path) is None
 
+
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_the_tutorials_skeleton_emits_what_its_program_does(build_dir: Path, tmp_path: Path, ranks: int) -> None:
+    """An application from outside the tree, which tests/run.sh has built under the sanitizers."""
+    outside = ROOT / "build-sanitize"
+    library = build_dir / "lib" / "libmanynode_markers_mpich.so"
+    if not (outside / "bin" / "ring").is_file() or not library.is_file():
+        pytest.skip(f"the tutorial's example is not built in {outside}")
+    parameters = {"iterations": 3, "doubles": 100}
+    marked = {"LD_PRELOAD": str(library), "MANYNODE_MARKERS_DIR": str(tmp_path)}
+    assert _run(outside, "ring", ranks, _options(parameters), **marked).returncode == 0
+    assert _difference(outside, "ring", parameters, ranks, tmp_path) is None
+
+
+def _difference(build_dir: Path, app: str, parameters: dict[str, int], ranks: int, markers: Path) -> str | None:
+    """Return the first call in which the skeleton differs from what was recorded in ``markers``."""
+    records = concatenate(read_marker_directory(markers, resolve=False))
+    assert sorted(set(records["rank"])) == list(range(ranks))
     stream = _skeleton(build_dir, "stream", "--app", app, "--ranks", str(ranks), "--parameters", json.dumps(parameters))
     assert stream.returncode == 0, stream.stderr
-    difference = first_difference(recorded_calls(records), promised_calls(stream.stdout))
-    assert difference is None, difference
+    return first_difference(recorded_calls(records), promised_calls(stream.stdout))
 
 
 @pytest.mark.parametrize("app", sorted(CASES))
