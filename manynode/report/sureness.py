@@ -171,8 +171,8 @@ def missing(inputs: Inputs) -> list[str]:
     if inputs.projection is None and inputs.experiment.application.name is None:
         sentences.append(
             "There is no projection: the application was given by its command alone, and phase 3 needs a skeleton of "
-            "its communication. Write one (docs/tutorial.md, skeletons/) and set application: name; what stands below stays "
-            "valid."
+            "its communication. Write one (docs/tutorial.md, skeletons/) and set application: name; what stands below "
+            "stays valid."
         )
     elif inputs.projection is None:
         sentences.append(f"There is no projection: phase 3 has not ended. Run {again}; finished steps are kept.")

@@ -1,4 +1,4 @@
-"""One whole run of the tiny experiment, shared by the tests that look at its results."""
+"""Whole runs of the tiny experiment and of the demo, shared by the tests that look at their results."""
 
 from __future__ import annotations
 
@@ -15,3 +15,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = pipeline.run(pipeline.write(folder, pipeline.tiny()), folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "results" / "tiny"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results folder of the demo experiment, as `make demo` runs it."""
+    folder = tmp_path_factory.mktemp("demo")
+    done = pipeline.run(pipeline.ROOT / "configs" / "demo.yaml", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results" / "demo"

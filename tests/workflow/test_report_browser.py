@@ -1,7 +1,6 @@
 """A report in headless Chromium, offline: no console errors, every figure drawn, its data at hand.
 
-Looks at the report named by ``MANYNODE_DEMO_REPORT``, else at ``results/demo/report.html`` if there is one, else at
-one of made-up results; the made-up one, which has every figure and hostile names, is always looked at.
+Two reports: one of made-up results, which has every figure and hostile names, and that of a run of the demo.
 """
 
 from __future__ import annotations
@@ -38,16 +37,6 @@ def fixture_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = write_results(tmp_path_factory.mktemp("results"))
     build_report(directory, directory / "report.html")
     return directory / "report.html"
-
-
-def demo_report() -> Path | None:
-    """Return the report of a real run: the one named by MANYNODE_DEMO_REPORT, else the demo's, else None."""
-    named = os.environ.get("MANYNODE_DEMO_REPORT")
-    if named:
-        assert Path(named).is_file(), f"MANYNODE_DEMO_REPORT names {named}, which is no file"
-        return Path(named)
-    demo = ROOT / "results" / "demo" / "report.html"
-    return demo if demo.is_file() else None
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +126,9 @@ def test_every_figure_of_the_fixture_report_is_drawn(browser: Any, fixture_repor
     assert len(check_report(browser, fixture_report)) == 9
 
 
-def test_the_demo_report_is_drawn(browser: Any, fixture_report: Path) -> None:
-    ids = check_report(browser, demo_report() or fixture_report)
+def test_the_demo_report_is_drawn(browser: Any, demo: Path) -> None:
+    """The report of a real run of the demo, as `make demo` makes it."""
+    ids = check_report(browser, demo / "report.html")
     assert {"figure-scaling", "figure-breakdown", "figure-distributions", "figure-patterns", "figure-classes"} <= set(
         ids
     )
