@@ -10,8 +10,8 @@ ctest --test-dir "$build" --output-on-failure -j "$jobs"
 
 # The native tests again under AddressSanitizer and UndefinedBehaviorSanitizer, in a build of their own, which has the
 # tutorial's skeleton as well: an application from outside the tree.
-cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" \
-  -DCMAKE_C_FLAGS_DEBUG="-O1 -g1" -DMANYNODE_SANITIZE=ON -DMANYNODE_SKELETON_DIRS="$PWD/docs/examples/ring" \
+cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1" \
+  -DCMAKE_C_FLAGS_DEBUG="-O0 -g1" -DMANYNODE_SANITIZE=ON -DMANYNODE_SKELETON_DIRS="$PWD/docs/examples/ring" \
   > build-sanitize.log 2>&1 || { cat build-sanitize.log; exit 1; }
 cmake --build build-sanitize -j "$jobs" >> build-sanitize.log 2>&1 || { tail -n 60 build-sanitize.log; exit 1; }
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
