@@ -1,4 +1,4 @@
-"""Read the totals of callgrind's dumps: the events of each compute phase.
+"""Callgrind under a marked rank: its command, and the totals of its dumps, the events of each compute phase.
 
 In: one process's callgrind output, either one file with all dumps (``--combine-dumps=yes``) or a file per dump. The
 markers library names each dump by the sequence number of the MPI call that ends the compute phase. Out: one row per
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import mmap
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +25,23 @@ LARGEST_COUNT = (1 << 63) - 1
 # The body's cost lines begin with a digit, '+', '-' or '*' or with one of few keywords; none begins with these words.
 LINE = re.compile(rb"^(version|pid|part|thread|desc: Trigger|events|totals):[ \t]*([^\n]*)(\n|\Z)", re.MULTILINE)
 REMEDY = "run valgrind again and let the program end by itself; a killed process or a full disk leaves such a file"
+
+
+def callgrind_command(valgrind: str, directory: Path, caches: Sequence[str]) -> list[str]:
+    """Return the words before a rank's command; dumps and messages go to ``directory``, ``caches`` are its options.
+
+    The ranks' markers make the dumps, and switch the instrumentation on at the end of MPI_Init: before that there is
+    nothing to count.
+    """
+    folder = str(directory.resolve()).replace("%", "%%")
+    return [
+        *(valgrind, "-q", "--tool=callgrind", "--instr-atstart=no", "--cache-sim=yes", "--branch-sim=yes", *caches),
+        *("--combine-dumps=yes", "--dump-line=no"),
+        # The MPI library's helper threads (UCX has one) run at any time: their events are kept apart.
+        "--separate-threads=yes",
+        f"--callgrind-out-file={folder}/callgrind.%p",
+        f"--log-file={folder}/valgrind-%p.log",
+    ]
 
 
 @dataclass

@@ -30,7 +30,6 @@ def _registry() -> Any:
     import pint
 
     registry: Any = pint.UnitRegistry(cache_folder=None)
-    registry.define("B = byte")
     return registry
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from manynode.callgrind import parse_totals
+from manynode.callgrind import callgrind_command, parse_totals
 from manynode.errors import InputError
 from manynode.launch import Flavour
+from manynode.probe import Probe
 from manynode.process import find_program
 from phase1_profile.counters import sum_phases
 from phase1_profile.marker_counts import complete_markers, compute_phases, markers_environment
-from phase1_profile.sources.interface import SOURCES, Probe
+from phase1_profile.sources.interface import SOURCES
 
 PURPOSE = "exact instruction, branch and load counts on any host"
 REMEDY = "install valgrind (apt-get install valgrind)"
@@ -46,23 +47,8 @@ class Callgrind:
     def prefix(self, directory: Path) -> list[str]:
         """Return valgrind's command line."""
         valgrind = find_program("valgrind", purpose=PURPOSE, remedy=REMEDY)
-        folder = str(directory.resolve()).replace("%", "%%")
-        return [
-            valgrind,
-            "-q",
-            "--tool=callgrind",
-            # The markers library switches it on at the end of MPI_Init; before that there is nothing to count.
-            "--instr-atstart=no",
-            "--cache-sim=yes",
-            "--branch-sim=yes",
-            "--combine-dumps=yes",
-            # The MPI library's helper threads (UCX has one) run at any time: their events are kept apart.
-            "--separate-threads=yes",
-            # Misses are not a feature; given, because what valgrind takes from some hosts is no legal cache.
-            "--LL=8388608,16,64",
-            f"--callgrind-out-file={folder}/callgrind.%p",
-            f"--log-file={folder}/valgrind-%p.log",
-        ]
+        # Misses are no feature; a last level is given because what valgrind takes from some hosts is no legal cache.
+        return callgrind_command(valgrind, directory, ["--LL=8388608,16,64"])
 
     def environment(self, directory: Path, flavour: Flavour, ranks_per_node: int | None) -> dict[str, str]:
         """Preload the markers library; ranks wait politely, since a busy wait under valgrind steals time from the

@@ -11,7 +11,6 @@ in this package with a class that fulfils :class:`CounterSource` and register it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -19,18 +18,8 @@ import pandas as pd
 
 from manynode.errors import EngineMissingError
 from manynode.launch import Flavour
+from manynode.probe import Probe
 from manynode.registry import Registry
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Whether a source can be used on this host: what was found and which version, or why not and what helps."""
-
-    available: bool
-    found: str
-    version: str
-    purpose: str
-    remedy: str
 
 
 class CounterSource(Protocol):

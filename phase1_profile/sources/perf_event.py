@@ -12,10 +12,11 @@ import pandas as pd
 
 from manynode.errors import EngineMissingError
 from manynode.launch import Flavour
+from manynode.probe import Probe
 from phase1_profile.counters import sum_phases
 from phase1_profile.hardware import CALLGRIND, probe_hardware
 from phase1_profile.marker_counts import complete_markers, compute_phases, markers_environment
-from phase1_profile.sources.interface import SOURCES, Probe
+from phase1_profile.sources.interface import SOURCES
 
 # Names in marker files -> names in the counter table.
 COLUMNS = {

@@ -20,12 +20,13 @@ import pandas as pd
 
 from manynode.errors import EngineMissingError, InputError
 from manynode.launch import Flavour
+from manynode.probe import Probe
 from manynode.process import find_program
 from phase1_profile.counters import ALL_PHASES
 from phase1_profile.hardware import CALLGRIND, probe_hardware
 from phase1_profile.perf_csv import parse_perf_stat, seconds
 from phase1_profile.sources import _perf_rank
-from phase1_profile.sources.interface import SOURCES, Probe
+from phase1_profile.sources.interface import SOURCES
 
 PURPOSE = "counters of any program, waiting in MPI included"
 REMEDY = "install perf (apt-get install linux-perf)"

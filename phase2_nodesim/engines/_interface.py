@@ -20,19 +20,9 @@ import pandas as pd
 
 from manynode.config.machine import Machine
 from manynode.markers import MarkerFile
+from manynode.probe import Probe
 from manynode.registry import Registry
 from phase2_nodesim.parameters import NodeParameters
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Whether an engine can be used here; ``remedy`` says what to do when it cannot."""
-
-    available: bool
-    found: str
-    version: str
-    purpose: str
-    remedy: str
 
 
 @dataclass(frozen=True)

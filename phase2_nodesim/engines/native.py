@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from manynode.markers import MarkerFile, concatenate
-from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeRun, Probe
+from manynode.probe import Probe
+from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeRun
 from phase2_nodesim.segments import segment_table
 
 # Events of perf_event that the markers record where the host gives them.

@@ -16,11 +16,12 @@ import numpy as np
 import pandas as pd
 
 from manynode import process
-from manynode.callgrind import parse_totals
+from manynode.callgrind import callgrind_command, parse_totals
 from manynode.errors import InputError, ManynodeError
 from manynode.markers import MarkerFile, concatenate
+from manynode.probe import Probe
 from phase2_nodesim.cache_geometry import SimulatedCaches, simulated_caches
-from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeRun, Probe
+from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeRun
 from phase2_nodesim.interval import interval_cycles
 from phase2_nodesim.segments import segment_table
 
@@ -48,22 +49,7 @@ class Valgrind:
 
     def command_prefix(self, run: NodeRun) -> list[str]:
         program = process.find_program("valgrind", purpose=_PURPOSE, remedy=_REMEDY)
-        folder = str(run.directory.resolve()).replace("%", "%%")
-        return [
-            program,
-            "-q",
-            "--tool=callgrind",
-            # The markers library switches it on at the end of MPI_Init; before that there is nothing to count.
-            "--instr-atstart=no",
-            "--cache-sim=yes",
-            "--branch-sim=yes",
-            *self._caches(run).options(),
-            "--combine-dumps=yes",
-            "--dump-line=no",
-            # The MPI library's helper threads (UCX has one) run at any time: their events are kept apart.
-            "--separate-threads=yes",
-            f"--callgrind-out-file={folder}/callgrind.%p",
-        ]
+        return callgrind_command(program, run.directory, self._caches(run).options())
 
     def environment(self, run: NodeRun) -> dict[str, str]:
         return {"MANYNODE_MARKERS_COUNTERS": "callgrind", "MANYNODE_MARKERS_POLITE": "2", **_ONE_HOST}

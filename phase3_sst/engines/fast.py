@@ -11,7 +11,8 @@ from typing import Any
 from manynode import process, tables
 from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError, UsageError
 from manynode.paths import native_program
-from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA, Point, Probe, engines
+from manynode.probe import Probe
+from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA, Point, engines
 
 PROGRAM = "manynode-fast"
 RUN_SCHEMA = "network-run/1"

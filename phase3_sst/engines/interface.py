@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from manynode.probe import Probe
 from manynode.registry import Registry
 
 RESULT_SCHEMA = "network-result/1"
@@ -40,17 +41,6 @@ class Point:
     def ranks(self) -> int:
         """The number of MPI ranks."""
         return int(self.nodes * self.experiment["ranks_per_node"])
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Whether an engine can be used here."""
-
-    available: bool
-    found: str
-    version: str
-    purpose: str
-    remedy: str
 
 
 class NetworkEngine(Protocol):

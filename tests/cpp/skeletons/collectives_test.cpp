@@ -90,6 +90,8 @@ TEST(Collectives, AReductionCombinesEachContributionOnceAtTheRoot) {
   for_every_case(
       "reduce", [](Mpi& mpi, const Case& one) { mpi.reduce(one.bytes, one.root); },
       [](const Matcher& matcher, const Case& one) {
+        // p contributions are p - 1 combinations.
+        EXPECT_EQ(matcher.bytes_combined(), static_cast<std::uint64_t>(one.size - 1) * one.bytes);
         EXPECT_EQ(matcher.known(one.root), Known(static_cast<std::size_t>(one.size), 1));
       });
 }
@@ -98,6 +100,7 @@ TEST(Collectives, AnAllreduceCombinesEachContributionOnceEverywhere) {
   for_every_case(
       "allreduce", [](Mpi& mpi, const Case& one) { mpi.allreduce(one.bytes); },
       [](const Matcher& matcher, const Case& one) {
+        EXPECT_GE(matcher.bytes_combined(), static_cast<std::uint64_t>(one.size - 1) * one.bytes);
         for (int rank = 0; rank < one.size; ++rank) {
           if (parts_differ(one.algorithm)) {
             EXPECT_TRUE(knows_all(matcher.known(rank)));

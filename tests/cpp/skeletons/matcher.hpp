@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -64,6 +65,11 @@ class Matcher {
   const Known& known(int rank) const { return ranks_[static_cast<std::size_t>(rank)].known; }
   std::uint64_t bytes_sent(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_sent; }
   std::uint64_t bytes_received(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_received; }
+  // By ReduceLocal, on all ranks.
+  std::uint64_t bytes_combined() const {
+    return std::accumulate(ranks_.begin(), ranks_.end(), std::uint64_t{0},
+                           [](std::uint64_t sum, const Rank& rank) { return sum + rank.bytes_combined; });
+  }
 
  private:
   using Key = std::tuple<int, int, int, int>;  // from, to, context, tag
@@ -77,6 +83,7 @@ class Matcher {
     std::map<std::uint32_t, Known> arrived;
     std::uint64_t bytes_sent{0};
     std::uint64_t bytes_received{0};
+    std::uint64_t bytes_combined{0};
   };
 
   struct Message {
@@ -130,6 +137,7 @@ class Matcher {
       case PrimitiveKind::Compute:
         break;
       case PrimitiveKind::ReduceLocal:
+        self.bytes_combined += primitive.bytes;
         for (std::size_t i = 0; i < self.known.size(); ++i) {
           self.known[i] += self.incoming[i];
         }

@@ -53,7 +53,7 @@ def test_valgrind_is_told_the_machines_caches(tmp_path: Path) -> None:
     folder = tmp_path / "100%"
     command = ENGINES.get("valgrind").command_prefix(NodeRun(machine(), 36, folder))
     assert {"--tool=callgrind", "--D1=32768,8,64", "--LL=2621440,20,64"} <= set(command)
-    assert command[-1] == f"--callgrind-out-file={tmp_path}/100%%/callgrind.%p"
+    assert f"--callgrind-out-file={tmp_path}/100%%/callgrind.%p" in command
 
 
 def test_a_missing_valgrind_is_an_engine_that_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
