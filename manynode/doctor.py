@@ -56,13 +56,13 @@ TOOLS: dict[str, Tool] = {
     "sst": Tool(
         ["sst"],
         ["--version"],
-        "phase 3: reference network simulator (flit-level routers)",
+        "reference network simulator (flit-level routers); no engine of this version uses it",
         "optional; build sst-core and sst-elements as their installation guide on sst-simulator.org says",
     ),
     "gem5": Tool(
         ["gem5.opt", "gem5.fast", "gem5"],
         ["--build-info"],
-        "phase 2: detailed out-of-order node simulator",
+        "detailed out-of-order node simulator; no engine of this version uses it",
         "optional; build gem5 (X86) as its documentation on gem5.org says",
     ),
     "chromium": Tool(

@@ -1,0 +1,82 @@
+"""Points -> projection: means, intervals, efficiency, breakdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manynode import seeds, tables
+from manynode.errors import InputError
+from phase3_sst.analysis import analyse, bootstrap_interval
+from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
+
+
+def point(folder: Path, makespans: list[float], compute: float = 0.75) -> Path:
+    """Write the result of a point of two ranks, which compute for a share of the makespan and then wait."""
+    replicas, ranks, links = [], [], []
+    for replica, time in enumerate(makespans):
+        replicas.append({"replica": replica, "makespan_s": time, "iteration_end_s": [0.5 * time, 0.75 * time, time]})
+        for rank in range(2):
+            ranks.append((replica, rank, "compute", compute * time, 3, 0))
+            ranks.append((replica, rank, "MPI_Allreduce", (1 - compute) * time, 3, 24))
+        links.append((replica, 0, "host-up", "host-0", "leaf-0", 1000, 0.1 * time, 0.01))
+    content = {"engine": {"name": "fast", "version": "1"}, "replicas": replicas}
+    tables.write_json(folder / "result.json", RESULT_SCHEMA, content)
+    columns = ["replica", "rank", "operation", "seconds", "calls", "bytes"]
+    tables.write_table(folder / "ranks.parquet", RANKS_SCHEMA, pd.DataFrame(ranks, columns=columns))
+    columns = ["replica", "link", "class", "source", "target", "bytes", "busy_s", "stall_s"]
+    tables.write_table(folder / "links.parquet", LINKS_SCHEMA, pd.DataFrame(links, columns=columns))
+    return folder
+
+
+def test_a_projection_is_the_mean_of_its_replicas_and_efficiency_is_against_one_node(tmp_path: Path) -> None:
+    points = [
+        ("ext-var", 1, point(tmp_path / "1", [1.0, 1.0])),
+        ("ext-var", 4, point(tmp_path / "4", [1.5, 2.5])),
+    ]
+    result = analyse(points, ranks_per_node=2, confidence=0.9, seed=1)
+    four = result.projection.set_index("nodes").loc[4]
+    assert (four["ranks"], four["replicas"], four["time_s"], four["efficiency"]) == (8, 2, 2.0, 0.5)
+    assert 1.5 <= four["low_s"] <= 2.0 <= four["high_s"] <= 2.5
+    # The first iteration holds the set-up: the other two take a quarter of the makespan each.
+    assert four["iteration_s"] == pytest.approx(0.5)
+
+
+def test_the_breakdown_is_seconds_per_rank(tmp_path: Path) -> None:
+    points = [("ext-var", 1, point(tmp_path / "1", [1.0, 3.0]))]
+    breakdown = analyse(points, ranks_per_node=2, confidence=0.9, seed=1).breakdown.set_index("operation")
+    assert breakdown.loc["compute", "seconds"] == pytest.approx(1.5)
+    assert breakdown.loc["MPI_Allreduce", "seconds"] == pytest.approx(0.5)
+    assert breakdown["share"].sum() == pytest.approx(1)
+
+
+def test_the_load_of_a_class_of_links_is_its_busiest_link(tmp_path: Path) -> None:
+    points = [("ext-var", 1, point(tmp_path / "1", [2.0]))]
+    links = analyse(points, ranks_per_node=2, confidence=0.9, seed=1).links
+    assert links.loc[0, "busy_share_max"] == pytest.approx(0.1)
+
+
+def test_replicas_that_agree_give_an_interval_without_width() -> None:
+    assert bootstrap_interval([2.0, 2.0, 2.0], 0.95, seeds.generator(1)) == (2.0, 2.0)
+    assert bootstrap_interval([2.0], 0.95, seeds.generator(1)) == (2.0, 2.0)
+
+
+def test_the_interval_covers_the_mean_as_often_as_it_says() -> None:
+    """90 % intervals of 20 replicas from a skewed distribution with mean 1: about nine in ten hold the mean."""
+    rng = np.random.default_rng(7)
+    held = 0
+    for trial in range(200):
+        low, high = bootstrap_interval(rng.lognormal(-0.02, 0.2, 20).tolist(), 0.9, seeds.generator(1, trial))
+        held += low <= 1.0 <= high
+    assert 165 <= held <= 195
+
+
+def test_a_point_of_another_schema_is_refused(tmp_path: Path) -> None:
+    folder = point(tmp_path / "1", [1.0])
+    text = (folder / "result.json").read_text().replace("network-result/1", "network-result/9")
+    (folder / "result.json").write_text(text)
+    with pytest.raises(InputError, match="network-result/9"):
+        analyse([("ext-var", 1, folder)], ranks_per_node=2, confidence=0.9, seed=1)

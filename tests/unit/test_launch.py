@@ -1,0 +1,52 @@
+"""The command of an MPI job, and what is said of programs that cannot be one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from manynode.errors import InputError, UsageError
+from manynode.launch import Block, application_command, detect_mpi, find_executable, job_command
+
+needs_mpich = pytest.mark.skipif(shutil.which("mpiexec.mpich") is None, reason="MPICH is not installed")
+
+
+@needs_mpich
+def test_blocks_are_separated_and_empty_ones_left_out() -> None:
+    simulated = Block(2, ["app", "--n", "4"], ["valgrind", "-q"], {"B": "2", "A": "1"})
+    command = job_command("mpich", [Block(0, ["app"]), simulated, Block(6, ["app", "--n", "4"])])
+    assert command[1:] == [
+        *("-n", "2", "env", "A=1", "B=2", "valgrind", "-q", "app", "--n", "4"),
+        *(":", "-n", "6", "app", "--n", "4"),
+    ]
+
+
+def test_parameters_become_options_of_the_mini_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("hpcg", "hpcg.openmpi"):
+        (tmp_path / "bin" / name).touch()
+    monkeypatch.setenv("MANYNODE_BUILD_DIR", str(tmp_path))
+    application = {"name": "hpcg", "executable": "hpcg", "parameters": {"nx": 16, "fast": True}, "mpi": "openmpi"}
+    command, flavour = application_command(application)
+    assert command == [str(tmp_path / "bin" / "hpcg.openmpi"), "--nx", "16", "--fast", "1"]
+    assert flavour == "openmpi"
+
+
+@pytest.mark.parametrize(("program", "words"), [("/bin/true", "no MPI library"), ("script.sh", "script")])
+def test_a_program_without_mpi_is_refused(tmp_path: Path, program: str, words: str) -> None:
+    if not program.startswith("/"):
+        (tmp_path / program).write_text("#!/bin/sh\n")
+        (tmp_path / program).chmod(0o755)
+        program = str(tmp_path / program)
+    with pytest.raises(InputError, match=words):
+        detect_mpi(program)
+
+
+def test_a_program_is_looked_for_beside_the_experiment(tmp_path: Path) -> None:
+    (tmp_path / "app").write_text("#!/bin/sh\n")
+    with pytest.raises(UsageError, match="not an executable file"):
+        find_executable(["./app"], tmp_path)
+    (tmp_path / "app").chmod(0o755)
+    assert find_executable(["./app", "x"], tmp_path) == [str(tmp_path / "app"), "x"]
