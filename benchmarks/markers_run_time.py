@@ -1,7 +1,8 @@
-"""How much the markers change an application's run time: HPCG's time per iteration with and without them.
+"""How much the markers change an application's run time: the demo's HPCG with and without them.
 
-Paired runs in alternating order. As many ranks as cores: with more, the
-times would measure the scheduler.
+The time of an iteration of the main loop, as the mini-app measures it: starting MPI, which takes longer than the demo's
+few iterations, is not part of it, and more iterations are run than in the demo so that the time can be told. Paired
+runs in alternating order. As many ranks as cores: with more, the times would measure the scheduler.
 """
 
 from __future__ import annotations
@@ -16,11 +17,7 @@ from _mini_app import at_most, run_hpcg
 
 RANKS = 2
 PAIRS = 60
-SIZES = {
-    # the demo's own size, whose phases are short
-    "demo's size": {"nx": 16, "ny": 16, "nz": 16, "iterations": 200},
-    "32^3": {"nx": 32, "ny": 32, "nz": 32, "iterations": 30},
-}
+DEMO = {"nx": 24, "ny": 24, "nz": 24, "iterations": 60, "levels": 4}
 TARGET = 1.01
 
 
@@ -48,8 +45,5 @@ def ratio(parameters: dict[str, int]) -> float:
 
 
 def figures() -> list[dict[str, Any]]:
-    """Return the ratio at both sizes."""
-    return [
-        at_most(f"markers: HPCG's run time with / without, {name}", ratio(parameters), "ratio", TARGET)
-        for name, parameters in SIZES.items()
-    ]
+    """Return the ratio at the demo's problem size."""
+    return [at_most("markers: run time of the demo's application", ratio(DEMO), "ratio", TARGET)]

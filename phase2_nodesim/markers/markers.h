@@ -37,7 +37,7 @@ struct mk_state {
   enum mk_counter_mode counter_mode;
   int rank, world_size, node, thread_level;
   uint64_t max_records;
-  uint64_t start_ns;
+  uint64_t start; /* of MPI_Init, as the clock says it */
   char directory[3072];
   char library_version[256];
 };
@@ -49,9 +49,15 @@ extern __thread void* mk_fortran_site __attribute__((tls_model("initial-exec")))
 struct mk_record* mk_begin(int operation, void* site);
 void mk_refill(struct mk_record* record, int result);
 void mk_end(struct mk_record* record);
-void mk_start_recording(uint64_t start_ns, void* site, int operation);
+void mk_start_recording(uint64_t start, void* site, int operation);
 void mk_stop_recording(void* site, int operation);
+
+/* clock.c: the cheapest dependable clock; its unit is its own until mk_clock_stop has been called */
+void mk_clock_start(void);
 uint64_t mk_now(void);
+void mk_clock_stop(void);
+uint64_t mk_to_ns(uint64_t now);
+const char* mk_clock_name(void);
 
 /* modules.c: which library does an address belong to */
 void mk_learn_modules(void);

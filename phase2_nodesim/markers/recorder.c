@@ -20,13 +20,7 @@ void mk_unlock(void) {
   if (mk_state.multiple) pthread_mutex_unlock(&lock);
 }
 
-uint64_t mk_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static struct mk_record* open_record(int operation, void* site, uint64_t now_ns) {
+static struct mk_record* open_record(int operation, void* site, uint64_t now) {
   uint64_t number;
   if (mk_record_slots() >= mk_state.max_records) {
     mk_state.truncated = true;
@@ -39,7 +33,7 @@ static struct mk_record* open_record(int operation, void* site, uint64_t now_ns)
     mk_state.recording = false;
     return NULL;
   }
-  record->time_in_ns = now_ns;
+  record->time_in_ns = now; /* as the clock says it; nanoseconds when the file is written */
   record->operation = (uint16_t)operation;
   record->communicator = MK_NONE;
   record->peer = MK_NONE;
@@ -57,10 +51,10 @@ struct mk_record* mk_begin(int operation, void* site) {
   if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) mk_callgrind_dump();
   uint64_t counts[MK_MAX_COUNTERS];
   /* first of all, so that nothing of this library counts as the application's work */
-  const uint64_t now_ns = mk_now();
+  const uint64_t now = mk_now();
   if (mk_counter_count) mk_counters_stop(counts);
   mk_lock();
-  struct mk_record* record = open_record(operation, site, now_ns);
+  struct mk_record* record = open_record(operation, site, now);
   if (record) {
     uint64_t* to = (uint64_t*)(record + 1);
     for (int i = 0; i < mk_counter_count; i++) to[i] = counts[i];
@@ -90,10 +84,10 @@ void mk_end(struct mk_record* record) {
 }
 
 /* MPI_Init is the first record; nothing was measured before it. */
-void mk_start_recording(uint64_t start_ns, void* site, int operation) {
+void mk_start_recording(uint64_t start, void* site, int operation) {
   mk_set_record_bytes(sizeof(struct mk_record) + 8 * (size_t)mk_counter_count);
   mk_state.recording = true;
-  struct mk_record* record = open_record(operation, site, start_ns);
+  struct mk_record* record = open_record(operation, site, start);
   if (!record) return;
   record->phase = 0;
   record->flags = MK_RECORD_NO_PHASE;

@@ -22,7 +22,7 @@ static enum mk_counter_mode wanted_counters(void) {
   return MK_COUNTERS_PERF;
 }
 
-static void begin_program(uint64_t start_ns, void* site, int operation) {
+static void begin_program(uint64_t start, void* site, int operation) {
   const char* directory = getenv("MANYNODE_MARKERS_DIR");
   if (!MK_MPI_PRESENT()) return;
   mk_polite_init();
@@ -42,16 +42,17 @@ static void begin_program(uint64_t start_ns, void* site, int operation) {
   mk_state.max_records = mk_parse_number(getenv("MANYNODE_MARKERS_MAX_RECORDS"), UINT64_MAX);
   mk_state.multiple = mk_state.thread_level == MPI_THREAD_MULTIPLE;
   mk_state.sweep = (int)mk_parse_number(getenv("MANYNODE_MARKERS_SWEEP"), 0);
-  mk_state.start_ns = start_ns;
+  mk_state.start = start;
   mk_state.counter_mode = wanted_counters();
   mk_counters_open();
   mk_learn_modules();
   mk_watch_endings();
-  mk_start_recording(start_ns, site, operation);
+  mk_start_recording(start, site, operation);
 }
 
 static int wrap_Init(void* site, int* argc, char*** argv) {
   mk_resolve();
+  mk_clock_start();
   const uint64_t start = mk_now();
   const int result = mk_real.Init(argc, argv);
   if (result == MPI_SUCCESS) begin_program(start, site, MK_OP_Init);
@@ -61,6 +62,7 @@ ENTRY(Init, (int* argc, char*** argv), argc, argv)
 
 static int wrap_Init_thread(void* site, int* argc, char*** argv, int required, int* provided) {
   mk_resolve();
+  mk_clock_start();
   const uint64_t start = mk_now();
   const int result = mk_real.Init_thread(argc, argv, required, provided);
   if (result == MPI_SUCCESS) begin_program(start, site, MK_OP_Init_thread);

@@ -99,7 +99,7 @@ static void describe(struct text* text, const bool* used_operations) {
   add_string(text, "program", buffer);
   read_first("/proc/self/cmdline", buffer, sizeof buffer);
   add_string(text, "command", buffer);
-  add_string(text, "clock", "CLOCK_MONOTONIC");
+  add_string(text, "clock", mk_clock_name());
   add_string(text, "counter_mode", modes[mk_state.counter_mode]);
   add_string(text, "counter_notes", mk_counter_notes);
   add(text, ", \"counters\": [");
@@ -142,7 +142,7 @@ static void write_sections(struct sink* sink, struct text* text, uint64_t record
       .metadata_bytes = text->used,
       .strings_bytes = padded,
       .record_count = records,
-      .start_ns = mk_state.start_ns,
+      .start_ns = mk_to_ns(mk_state.start),
   };
   header.strings_offset = header.metadata_offset + header.metadata_bytes;
   header.call_sites_offset = header.strings_offset + header.strings_bytes;
@@ -193,6 +193,12 @@ void mk_write(uint32_t flags) {
   }
   const size_t record_bytes = sizeof(struct mk_record) + 8 * (size_t)mk_counter_count;
   const uint64_t records = compact(used_operations, record_bytes);
+  mk_clock_stop();
+  for (uint64_t i = 0; i < records; i++) {
+    struct mk_record* record = mk_record_at(i);
+    record->time_in_ns = mk_to_ns(record->time_in_ns);
+    record->time_out_ns = mk_to_ns(record->time_out_ns);
+  }
   struct text text = {.at = metadata, .room = sizeof metadata - 8};
   describe(&text, used_operations);
   write_sections(&sink, &text, records, flags, record_bytes);
