@@ -23,7 +23,7 @@ constexpr int kExitInput = 3;  // as in manynode/errors.py
 ProgressSink progress_printer(const RunConfig& config) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  return [start, last = start, limit = config.iterations_limit](const ProgressReport& report) mutable {
+  return [start, last = start, limit = config.jobs[0].iterations_limit](const ProgressReport& report) mutable {
     const auto now = Clock::now();
     if (now - last < std::chrono::seconds(1) && report.finished_ranks < report.ranks) return;
     last = now;
@@ -50,16 +50,16 @@ void print_simulation_error(const SimulationError& error) {
 
 // What comes from the timing profile is input data, not usage.
 std::optional<TimingProfile> load_profile(const RunConfig& config, const Application& application, int& exit_code) {
-  if (!config.timing_profile) return std::nullopt;
+  if (!config.jobs[0].timing_profile) return std::nullopt;
   exit_code = kExitInput;
-  auto profile = read_timing_profile(*config.timing_profile, application.phases(), config.missing_is_zero);
+  auto profile = read_timing_profile(*config.jobs[0].timing_profile, application.phases(), config.jobs[0].missing_is_zero);
   exit_code = kExitUsage;
   return profile;
 }
 
 void run(const std::string& run_file, const std::string& output, bool show_progress, int& exit_code) {
   const RunConfig config = read_run_config(run_file);
-  const auto application = make_application(config.application, config.parameters, static_cast<int>(config.ranks()));
+  const auto application = make_application(config.jobs[0].application, config.jobs[0].parameters, static_cast<int>(config.ranks()));
   const auto profile = load_profile(config, *application, exit_code);
   ResultWriter writer(output, kVersion);
   const ProgressSink progress = show_progress ? progress_printer(config) : ProgressSink{};

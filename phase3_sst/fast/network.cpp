@@ -27,10 +27,10 @@ Network::Network(const NetworkConfig& config, std::uint32_t nodes, std::uint32_t
       ranks_per_node_(ranks_per_node),
       max_hops_(topology_.max_hops()),
       chunk_bytes_(config.chunk_bytes),
-      link_time_(ByteTime::of_bandwidth(config.link_bandwidth_Bps)),
+      link_time_(ByteTime::of_bandwidth(config.link.bandwidth_Bps)),
       nic_time_(ByteTime::of_bandwidth(config.host.nic_bandwidth_Bps)),
       intranode_time_(ByteTime::of_bandwidth(config.intranode.bandwidth_Bps)),
-      link_latency_(to_picoseconds(config.link_latency_s)),
+      link_latency_(to_picoseconds(config.link.latency_s)),
       switch_latency_(to_picoseconds(config.switch_latency_s)),
       nic_latency_(to_picoseconds(config.host.nic_latency_s)),
       gap_(to_picoseconds(config.host.gap_s)),
@@ -61,7 +61,8 @@ void Network::send(std::uint32_t index, Picoseconds time) {
   if (routes_.size() < messages_.capacity() * max_hops_) {
     routes_.resize(std::max(routes_.size() * 2, messages_.capacity() * max_hops_));
   }
-  message.hops = static_cast<std::uint16_t>(topology_.route(from, to, route_of(index)));
+  message.hops = static_cast<std::uint16_t>(
+      topology_.extend({from, to, 0}, 0, route_of(index), LinkLoads(links_.data(), time)));
   events_.push(time, EventKind::Inject, index);
 }
 

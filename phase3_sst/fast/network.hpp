@@ -15,19 +15,13 @@
 #include <vector>
 
 #include "event_queue.hpp"
+#include "link.hpp"
 #include "message.hpp"
 #include "pool.hpp"
 #include "run_config.hpp"
 #include "topology.hpp"
 
 namespace manynode::fast {
-
-struct LinkUse {
-  Picoseconds free{0};   // from this time on
-  Picoseconds busy{0};   // serialising chunks
-  Picoseconds stall{0};  // sum over chunks of the time between being ready and starting
-  std::uint64_t bytes{0};
-};
 
 // What an event brought about.
 struct Progress {

@@ -12,8 +12,8 @@ namespace {
 
 std::vector<std::uint16_t> class_indices(const RunConfig& config, const TimingProfile& profile) {
   std::vector<std::uint16_t> indices(config.ranks(), 0);
-  for (std::size_t rank = 0; rank < config.class_of_rank.size(); ++rank) {
-    const auto& name = config.class_of_rank[rank];
+  for (std::size_t rank = 0; rank < config.jobs[0].class_of_rank.size(); ++rank) {
+    const auto& name = config.jobs[0].class_of_rank[rank];
     const auto found = std::find(profile.classes.begin(), profile.classes.end(), name);
     if (found == profile.classes.end()) {
       std::string allowed;
@@ -37,15 +37,15 @@ Replica::Replica(const Application& application, const RunConfig& config, const 
                  std::uint32_t replica)
     : config_(config),
       size_(config.ranks()),
-      overhead_send_(to_picoseconds(config.network.host.overhead_send_s)),
-      overhead_receive_(to_picoseconds(config.network.host.overhead_recv_s)),
-      overhead_per_byte_(ByteTime::per_byte(config.network.host.overhead_per_byte_s)),
+      overhead_send_(to_picoseconds(config.network.host.overhead_send[0].seconds)),
+      overhead_receive_(to_picoseconds(config.network.host.overhead_recv[0].seconds)),
+      overhead_per_byte_(ByteTime::per_byte(config.network.host.overhead_send[0].seconds_per_byte)),
       reduce_time_(ByteTime::of_bandwidth(config.network.host.reduce_bandwidth_Bps)),
       phases_(application.phases().size()),
       draws_(std::size_t{size_} * phases_, 0),
-      network_(config.network, config.nodes, config.ranks_per_node, events_) {
+      network_(config.network, config.jobs[0].nodes, config.jobs[0].ranks_per_node, events_) {
   if (profile != nullptr) {
-    timing_.emplace(*profile, class_indices(config, *profile), config.seed, replica, config.constant);
+    timing_.emplace(*profile, class_indices(config, *profile), config.seed, replica, config.jobs[0].constant);
   }
   result_.replica = replica;
   result_.ranks.resize(size_);
@@ -115,7 +115,7 @@ bool Replica::fetch(Rank& rank, std::uint32_t index) {
       Mpi mpi(static_cast<int>(index), static_cast<int>(size_), rank.calls, rank.communicators);
       rank.last_step = !rank.skeleton->step(mpi);
       ++rank.steps;
-      if (config_.iterations_limit && rank.steps >= *config_.iterations_limit) rank.last_step = true;
+      if (config_.jobs[0].iterations_limit && rank.steps >= *config_.jobs[0].iterations_limit) rank.last_step = true;
       if (rank.calls.calls.empty()) end_step(rank);
       continue;
     }

@@ -58,11 +58,13 @@ void ResultWriter::add(const ReplicaResult& result, const Topology& topology) {
                     << ',' << use.bytes << '\n';
     }
   }
+  const std::vector<std::string> classes = topology.link_classes();
   for (std::size_t link = 0; link < result.links.size(); ++link) {
     const LinkUse& use = result.links[link];
     if (use.bytes == 0) continue;
     const LinkDescription description = topology.describe(static_cast<LinkId>(link));
-    links_.stream << replica << ',' << link << ',' << description.link_class << ',' << description.source << ','
+    const std::string& name = classes[topology.link_class(static_cast<LinkId>(link))];
+    links_.stream << replica << ',' << link << ',' << name << ',' << description.source << ','
                   << description.target << ',' << use.bytes << ',' << seconds(use.busy) << ',' << seconds(use.stall)
                   << '\n';
   }

@@ -1,5 +1,6 @@
 #include "run_config.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -13,9 +14,9 @@ namespace {
 
 constexpr std::int64_t kMostRanks = 0x7fffffff;
 constexpr std::int64_t kMost32 = 0xffffffff;
+constexpr std::int64_t kMostRails = 64;
 
-void read_application(StrictObject application, RunConfig& config) {
-  config.application = application.text("name");
+Parameters read_parameters(StrictObject application) {
   std::map<std::string, ParameterValue> values;
   if (application.has("parameters")) {
     StrictObject parameters = application.object("parameters");
@@ -33,32 +34,148 @@ void read_application(StrictObject application, RunConfig& config) {
       }
     }
   }
+  return Parameters(std::move(values));
+}
+
+void check_job(const JobConfig& job, const std::string& place, std::uint32_t room, const std::string& kind) {
+  if (job.nodes > room) {
+    throw UserError("the machine has fewer nodes than the job", place + ".nodes", std::to_string(job.nodes),
+                    "at most " + std::to_string(room) + " with this " + kind,
+                    "enlarge network.topology or lower nodes");
+  }
+  if (std::uint64_t{job.nodes} * job.ranks_per_node > static_cast<std::uint64_t>(kMostRanks)) {
+    throw UserError("there are too many ranks", place + ".ranks_per_node", std::to_string(job.ranks_per_node),
+                    "at most 2147483647 ranks in all", "lower nodes or ranks_per_node");
+  }
+  if (!job.hosts.empty()) {
+    const std::set<std::uint32_t> hosts(job.hosts.begin(), job.hosts.end());
+    if (job.hosts.size() != job.nodes || hosts.size() != job.hosts.size() || *hosts.rbegin() >= room) {
+      throw UserError("the list of hosts does not fit the job", place + ".hosts",
+                      std::to_string(job.hosts.size()) + " entries, " + std::to_string(hosts.size()) +
+                          " of them different, the largest " + std::to_string(*hosts.rbegin()),
+                      std::to_string(job.nodes) + " different nodes below " + std::to_string(room),
+                      "give each node of the job one node of the machine");
+    }
+  }
+  if (!job.class_of_rank.empty() && job.class_of_rank.size() != job.ranks()) {
+    throw UserError("the list of rank classes does not fit the number of ranks", place + ".class_of_rank",
+                    std::to_string(job.class_of_rank.size()) + " entries",
+                    std::to_string(job.ranks()) + " entries, one per rank", "give each rank its class");
+  }
+}
+
+JobConfig read_job(StrictObject object) {
+  JobConfig job;
+  if (object.has("name")) job.name = object.text("name");
+  StrictObject application = object.object("application");
+  job.application = application.text("name");
+  job.parameters = read_parameters(application);
+  application.has("parameters");
   application.finish();
-  config.parameters = Parameters(std::move(values));
+  job.nodes = static_cast<std::uint32_t>(object.integer("nodes", 1, kMostRanks));
+  job.ranks_per_node = static_cast<std::uint32_t>(object.integer("ranks_per_node", 1, kMostRanks));
+  if (object.has("hosts")) {
+    for (const auto host : object.integers("hosts", 0, kMostRanks)) {
+      job.hosts.push_back(static_cast<std::uint32_t>(host));
+    }
+  }
+  if (object.has("rank_order")) {
+    const std::string order = object.text("rank_order");
+    if (order != "block" && order != "cyclic") object.refuse("rank_order", "block, cyclic");
+    job.rank_order = order == "block" ? RankOrder::Block : RankOrder::Cyclic;
+  }
+  if (object.has("start_s")) job.start_s = object.not_negative("start_s");
+  if (object.has("background")) job.background = object.flag("background");
+  if (object.has("timing_profile")) job.timing_profile = object.text("timing_profile");
+  if (object.has("missing_is_zero")) job.missing_is_zero = object.flag("missing_is_zero");
+  if (object.has("class_of_rank")) job.class_of_rank = object.texts("class_of_rank");
+  if (object.has("constant")) job.constant = object.flag("constant");
+  if (object.has("iterations_limit")) {
+    job.iterations_limit = static_cast<std::uint32_t>(object.integer("iterations_limit", 1, kMost32));
+  }
+  object.finish();
+  return job;
+}
+
+std::vector<OverheadSegment> read_overhead(StrictObject& host, const std::string& key) {
+  std::vector<OverheadSegment> segments;
+  for (StrictObject& object : host.objects(key)) {
+    OverheadSegment segment;
+    segment.from_bytes = static_cast<std::uint64_t>(object.integer("from_bytes", 0));
+    segment.seconds = object.not_negative("seconds");
+    segment.seconds_per_byte = object.not_negative("seconds_per_byte");
+    object.finish();
+    if (segments.empty() ? segment.from_bytes != 0 : segment.from_bytes <= segments.back().from_bytes) {
+      object.refuse("from_bytes", "0 in the first segment, more than in the segment before in the others");
+    }
+    segments.push_back(segment);
+  }
+  if (segments.empty()) host.refuse(key, "at least one segment");
+  return segments;
 }
 
 HostConfig read_host(StrictObject object) {
   HostConfig host;
-  host.overhead_send_s = object.not_negative("overhead_send_s");
-  host.overhead_recv_s = object.not_negative("overhead_recv_s");
+  host.overhead_send = read_overhead(object, "overhead_send");
+  host.overhead_recv = read_overhead(object, "overhead_recv");
   host.gap_s = object.not_negative("gap_s");
-  host.overhead_per_byte_s = object.not_negative("overhead_per_byte_s");
   host.eager_limit_bytes = static_cast<std::uint64_t>(object.integer("eager_limit_bytes", 0));
   host.nic_bandwidth_Bps = object.positive("nic_bandwidth_Bps");
   host.nic_latency_s = object.not_negative("nic_latency_s");
   host.reduce_bandwidth_Bps = object.positive("reduce_bandwidth_Bps");
+  if (object.has("rails")) host.rails = static_cast<std::uint32_t>(object.integer("rails", 1, kMostRails));
+  if (object.has("rail_choice")) {
+    const std::string choice = object.text("rail_choice");
+    if (choice != "by-rank" && choice != "striped") object.refuse("rail_choice", "by-rank, striped");
+    host.rail_choice = choice == "by-rank" ? RailChoice::ByRank : RailChoice::Striped;
+  }
   object.finish();
   return host;
+}
+
+LinkConfig read_link(StrictObject object) {
+  LinkConfig link;
+  link.bandwidth_Bps = object.positive("bandwidth_Bps");
+  link.latency_s = object.not_negative("latency_s");
+  object.finish();
+  return link;
+}
+
+std::map<std::string, LinkConfig> read_link_classes(StrictObject object, const nlohmann::json& value,
+                                                    const Topology& topology) {
+  std::map<std::string, LinkConfig> classes;
+  const auto names = topology.link_classes();
+  for (const auto& [name, link] : value.items()) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      std::string allowed;
+      for (const auto& known : names) allowed += (allowed.empty() ? "" : ", ") + known;
+      throw UserError("the topology has no such class of links", object.place_of(name), name, allowed,
+                      "name a class of this " + topology.kind());
+    }
+    classes.emplace(name, read_link(object.object(name)));
+  }
+  object.finish();
+  return classes;
 }
 
 NetworkConfig read_network(StrictObject object) {
   NetworkConfig network;
   network.topology = make_topology(object.value("topology"), object.place_of("topology"));
-  network.link_bandwidth_Bps = object.positive("link_bandwidth_Bps");
-  network.link_latency_s = object.not_negative("link_latency_s");
+  network.link = read_link(object.object("link"));
+  if (object.has("link_classes")) {
+    network.link_classes =
+        read_link_classes(object.object("link_classes"), object.value("link_classes"), *network.topology);
+  }
   network.switch_latency_s = object.not_negative("switch_latency_s");
   network.chunk_bytes = static_cast<std::uint64_t>(object.integer("chunk_bytes", 1));
+  if (object.has("contention")) network.contention = object.flag("contention");
   network.host = read_host(object.object("host"));
+  if (network.topology->hosts() % network.host.rails != 0) {
+    throw UserError("the rails do not divide the hosts of the topology", object.place_of("host") + ".rails",
+                    std::to_string(network.host.rails) + " with " + std::to_string(network.topology->hosts()) +
+                        " hosts",
+                    "a divisor of the number of hosts", "make the topology larger or choose other rails");
+  }
   StrictObject intranode = object.object("intranode");
   network.intranode.latency_s = intranode.not_negative("latency_s");
   network.intranode.bandwidth_Bps = intranode.positive("bandwidth_Bps");
@@ -80,33 +197,48 @@ CollectiveChoice read_collectives(StrictObject object) {
   choose("allgather", choice.allgather);
   choose("scatter", choice.scatter);
   choose("alltoall", choice.alltoall);
+  choose("reduce_scatter", choice.reduce_scatter);
+  choose("rules", choice.rules);
   object.finish();
   return choice;
 }
 
-void check_shape(const RunConfig& config) {
-  const auto& topology = *config.network.topology;
-  if (config.nodes > topology.hosts()) {
-    throw UserError("the machine has fewer hosts than the run has nodes", "nodes", std::to_string(config.nodes),
-                    "at most " + std::to_string(topology.hosts()) + " with this " + topology.kind(),
-                    "enlarge network.topology or lower nodes");
-  }
-  if (std::uint64_t{config.nodes} * config.ranks_per_node > static_cast<std::uint64_t>(kMostRanks)) {
-    throw UserError("there are too many ranks", "ranks_per_node", std::to_string(config.ranks_per_node),
-                    "at most 2147483647 ranks in all", "lower nodes or ranks_per_node");
-  }
-  if (!config.class_of_rank.empty() && config.class_of_rank.size() != config.ranks()) {
-    throw UserError("the list of rank classes does not fit the number of ranks", "class_of_rank",
-                    std::to_string(config.class_of_rank.size()) + " entries",
-                    std::to_string(config.ranks()) + " entries, one per rank", "give each rank its class");
-  }
-  if (std::set<std::uint32_t>(config.replicas.begin(), config.replicas.end()).size() != config.replicas.size()) {
-    throw UserError("a replica is named twice", "replicas", std::to_string(config.replicas.size()) + " entries",
+void check_replicas(const std::vector<std::uint32_t>& replicas) {
+  if (std::set<std::uint32_t>(replicas.begin(), replicas.end()).size() != replicas.size()) {
+    throw UserError("a replica is named twice", "replicas", std::to_string(replicas.size()) + " entries",
                     "each replica once", "remove the repeated entries");
   }
 }
 
+void check_jobs(const RunConfig& config) {
+  if (std::all_of(config.jobs.begin(), config.jobs.end(), [](const JobConfig& job) { return job.background; })) {
+    throw UserError("no job would ever end", "jobs", std::to_string(config.jobs.size()) + " background jobs",
+                    "at least one job with background false", "add the job that is to be measured");
+  }
+  std::uint64_t ranks = 0;
+  for (std::size_t i = 0; i < config.jobs.size(); ++i) {
+    check_job(config.jobs[i], "jobs[" + std::to_string(i) + "]", config.network.room(),
+              config.network.topology->kind());
+    ranks += config.jobs[i].ranks();
+  }
+  if (ranks > static_cast<std::uint64_t>(kMostRanks)) {
+    throw UserError("there are too many ranks", "jobs", std::to_string(ranks), "at most 2147483647 ranks in all",
+                    "lower nodes or ranks_per_node of the jobs");
+  }
+}
+
 }  // namespace
+
+const LinkConfig& NetworkConfig::link_of_class(const std::string& name) const {
+  const auto found = link_classes.find(name);
+  return found == link_classes.end() ? link : found->second;
+}
+
+std::uint32_t RunConfig::ranks() const {
+  std::uint32_t sum = 0;
+  for (const auto& job : jobs) sum += job.ranks();
+  return sum;
+}
 
 RunConfig parse_run_config(const std::string& text) {
   nlohmann::json file;
@@ -117,18 +249,19 @@ RunConfig parse_run_config(const std::string& text) {
                     "mend the file at this place");
   }
   StrictObject object(file, "");
-  if (object.text("schema") != "network-run/1") object.refuse("schema", "network-run/1");
+  if (object.text("schema") != "network-run/2") object.refuse("schema", "network-run/2");
 
   RunConfig config;
-  read_application(object.object("application"), config);
-  config.nodes = static_cast<std::uint32_t>(object.integer("nodes", 1, kMostRanks));
-  config.ranks_per_node = static_cast<std::uint32_t>(object.integer("ranks_per_node", 1, kMostRanks));
   config.network = read_network(object.object("network"));
+  for (StrictObject& job : object.objects("jobs")) config.jobs.push_back(read_job(job));
   if (object.has("collectives")) config.collectives = read_collectives(object.object("collectives"));
-  if (object.has("timing_profile")) config.timing_profile = object.text("timing_profile");
-  if (object.has("missing_is_zero")) config.missing_is_zero = object.flag("missing_is_zero");
-  if (object.has("class_of_rank")) config.class_of_rank = object.texts("class_of_rank");
-  if (object.has("constant")) config.constant = object.flag("constant");
+  if (object.has("counters")) {
+    StrictObject counters = object.object("counters");
+    const std::string per = counters.text("per");
+    if (per != "class" && per != "link") counters.refuse("per", "class, link");
+    config.counters = CountersConfig{counters.positive("interval_s"), per == "link"};
+    counters.finish();
+  }
   if (object.has("seed")) config.seed = static_cast<std::uint64_t>(object.integer("seed", 0));
   if (object.has("replicas")) {
     config.replicas.clear();
@@ -136,11 +269,9 @@ RunConfig parse_run_config(const std::string& text) {
       config.replicas.push_back(static_cast<std::uint32_t>(replica));
     }
   }
-  if (object.has("iterations_limit")) {
-    config.iterations_limit = static_cast<std::uint32_t>(object.integer("iterations_limit", 1, kMost32));
-  }
   object.finish();
-  check_shape(config);
+  check_jobs(config);
+  check_replicas(config.replicas);
   return config;
 }
 

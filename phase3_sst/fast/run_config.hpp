@@ -1,7 +1,9 @@
-// A run of the engine: the file RUN.json (schema network-run/1), checked and resolved. The README lists the members.
+// A run of the engine: the file RUN.json (schema network-run/2), checked and resolved. The README lists the members.
+// The SimGrid engine reads the same file with the same code.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,16 +15,29 @@
 
 namespace manynode::fast {
 
+// Processor time of a message by its size, from `from_bytes` up to where the next segment begins.
+struct OverheadSegment {
+  std::uint64_t from_bytes{0};
+  double seconds{0};
+  double seconds_per_byte{0};
+};
+
+enum class RailChoice : std::uint8_t {
+  ByRank,   // a rank has one of its node's NICs: its number on the node modulo the rails
+  Striped,  // chunks of a message take turns over the NICs
+};
+
 // LogGPS of one node: what a message costs its sender, its receiver and their NICs.
 struct HostConfig {
-  double overhead_send_s{0};
-  double overhead_recv_s{0};
+  std::vector<OverheadSegment> overhead_send{{}};  // sorted, the first from 0 bytes
+  std::vector<OverheadSegment> overhead_recv{{}};
   double gap_s{0};                     // a NIC starts at most one message per gap, in each direction
-  double overhead_per_byte_s{0};       // processor time per byte, at the sender and at the receiver
   std::uint64_t eager_limit_bytes{0};  // longer messages wait for the receiver (rendezvous)
   double nic_bandwidth_Bps{1e10};
   double nic_latency_s{0};  // in each direction
   double reduce_bandwidth_Bps{1e10};
+  std::uint32_t rails{1};  // NICs per node: hosts node * rails ... of the topology
+  RailChoice rail_choice{RailChoice::ByRank};
 };
 
 struct IntranodeConfig {
@@ -30,32 +45,66 @@ struct IntranodeConfig {
   double bandwidth_Bps{1e10};
 };
 
-struct NetworkConfig {
-  std::shared_ptr<const Topology> topology;
-  double link_bandwidth_Bps{1e10};
-  double link_latency_s{0};
-  double switch_latency_s{0};
-  std::uint64_t chunk_bytes{2048};
-  HostConfig host;
-  IntranodeConfig intranode;
+struct LinkConfig {
+  double bandwidth_Bps{1e10};
+  double latency_s{0};
 };
 
-struct RunConfig {
+struct NetworkConfig {
+  std::shared_ptr<const Topology> topology;
+  LinkConfig link;
+  std::map<std::string, LinkConfig> link_classes;  // where a class of links differs
+  double switch_latency_s{0};
+  std::uint64_t chunk_bytes{2048};
+  bool contention{true};  // false: links never make a chunk wait
+  HostConfig host;
+  IntranodeConfig intranode;
+
+  // Nodes for which the machine has room.
+  std::uint32_t room() const { return topology->hosts() / host.rails; }
+  const LinkConfig& link_of_class(const std::string& name) const;
+};
+
+enum class RankOrder : std::uint8_t { Block, Cyclic };
+
+// One application on some nodes of the machine.
+struct JobConfig {
+  std::string name{"main"};
   std::string application;
   Parameters parameters;
   std::uint32_t nodes{1};
   std::uint32_t ranks_per_node{1};
-  NetworkConfig network;
-  CollectiveChoice collectives;
+  std::vector<std::uint32_t> hosts;  // [node of the job] node of the machine; empty: the same number
+  RankOrder rank_order{RankOrder::Block};
+  double start_s{0};
+  bool background{false};                     // starts again for ever; the run ends with the other jobs
   std::optional<std::string> timing_profile;  // absent: computing takes no time
   bool missing_is_zero{false};
   std::vector<std::string> class_of_rank;  // empty: all ranks have the profile's first class
   bool constant{false};
-  std::uint64_t seed{1};
-  std::vector<std::uint32_t> replicas{0};
   std::optional<std::uint32_t> iterations_limit;
 
   std::uint32_t ranks() const { return nodes * ranks_per_node; }
+  std::uint32_t node_of(std::uint32_t rank) const {
+    const std::uint32_t node = rank_order == RankOrder::Block ? rank / ranks_per_node : rank % nodes;
+    return hosts.empty() ? node : hosts[node];
+  }
+};
+
+struct CountersConfig {
+  double interval_s{0};
+  bool per_link{false};  // else per class of link
+};
+
+struct RunConfig {
+  std::vector<JobConfig> jobs;
+  NetworkConfig network;
+  CollectiveChoice collectives;
+  std::optional<CountersConfig> counters;
+  std::uint64_t seed{1};
+  std::vector<std::uint32_t> replicas{0};
+
+  std::uint32_t ranks() const;
 };
 
 // Both throw UserError with place and remedy.

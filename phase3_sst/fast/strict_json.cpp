@@ -112,6 +112,16 @@ bool StrictObject::flag(const std::string& key) {
 
 StrictObject StrictObject::object(const std::string& key) { return StrictObject(value(key), place_of(key)); }
 
+std::vector<StrictObject> StrictObject::objects(const std::string& key) {
+  const auto& member = value(key);
+  if (!member.is_array() || member.empty()) refuse(key, "a list of objects, at least one");
+  std::vector<StrictObject> objects;
+  for (std::size_t i = 0; i < member.size(); ++i) {
+    objects.emplace_back(member[i], place_of(key) + "[" + std::to_string(i) + "]");
+  }
+  return objects;
+}
+
 void StrictObject::finish() const {
   for (const auto& [key, member] : object_.items()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;

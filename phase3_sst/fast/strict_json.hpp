@@ -27,6 +27,7 @@ class StrictObject {
   std::vector<std::string> texts(const std::string& key);
   bool flag(const std::string& key);
   StrictObject object(const std::string& key);
+  std::vector<StrictObject> objects(const std::string& key);  // of a list
   const nlohmann::json& value(const std::string& key);
 
   // To be called last: throws for the first member that was not asked for.

@@ -1,10 +1,10 @@
 // The interface of a topology, and the registry in which a run file finds topologies by kind.
 //
-// Contract. A topology is a set of hosts (one per node), switches and directed links; a cable is two links. Hosts are
-// 0 ... hosts() - 1, links 0 ... links() - 1, dense. Routes are computed, never stored, and depend on nothing but the
-// two hosts. The first link of a route leaves the source and is used by that host alone; the last enters the
-// destination and carries nothing for another host: the engine handles NIC and host link in one event because of this.
-// Consecutive links meet in a switch. Objects are immutable, so that replicas and threads may share one.
+// Contract. A topology is a set of hosts (one per NIC), switches and directed links; a cable is two links. Hosts are
+// 0 ... hosts() - 1, links 0 ... links() - 1, dense. The first link of a route leaves the source host and is used by
+// that host alone; the last enters the destination host and carries nothing for another host: the engine handles NIC
+// and host link in one event because of this. Consecutive links meet in a switch. Routes are computed, never stored.
+// Objects are immutable, so that replicas and threads may share one.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,21 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "link.hpp"
+
 namespace manynode::fast {
 
-using LinkId = std::uint32_t;
-
 struct LinkDescription {
-  std::string link_class;  // <lower end>-up or <lower end>-down in trees: "host-up", "leaf-down", "level2-up"
-  std::string source;      // "host-5", "leaf-0", "level2-7"
+  std::string source;  // "host-5", "leaf-0", "level2-7", "router-3"
   std::string target;
+};
+
+// Whose route is computed. `random` is drawn anew for each chunk (adaptive) from the run's seed; routes that do not
+// need chance ignore it.
+struct RouteRequest {
+  std::uint32_t source;
+  std::uint32_t destination;
+  std::uint64_t random{0};
 };
 
 class Topology {
@@ -33,14 +40,34 @@ class Topology {
   virtual std::uint32_t switches() const = 0;
   virtual std::uint32_t links() const = 0;
 
-  // No route has more links than this.
+  // No route has more links than this; at most 255.
   virtual std::uint32_t max_hops() const = 0;
 
-  // Writes the links from `source` to another host `destination` in order to `out`, which has room for max_hops();
-  // returns their number, at least 2.
-  virtual std::uint32_t route(std::uint32_t source, std::uint32_t destination, LinkId* out) const = 0;
+  // Whether routes depend on load or chance. Then each chunk has a route of its own, and messages may overtake each
+  // other in the network (the engine puts them in order again at the receiver).
+  virtual bool adaptive() const { return false; }
+
+  // Extends a route. `out` holds the `hops` links chosen so far (0 at the source) and has room for max_hops(). Appends
+  // at least one link and returns the new number; the route is complete when its last link enters the destination (at
+  // least 2 links in all). Topologies that are not adaptive() append the whole route when hops is 0, and read no load.
+  // Adaptive ones may stop early: they are asked again when the head of the chunk has come to the switch behind the
+  // last link, with the loads of that moment, and decide by loads of that switch's own links only.
+  virtual std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
+                               const LinkLoads& loads) const = 0;
+
+  // The host that `link` enters; kNoHost when it enters a switch. Tells the engine that a route is complete.
+  virtual std::uint32_t host_behind(LinkId link) const = 0;
+
+  // Names of the classes, by index: "host-up", "host-down", "leaf-up" ... in trees; "torus-x" ...; "local", "global".
+  virtual std::vector<std::string> link_classes() const = 0;
+  virtual std::uint8_t link_class(LinkId link) const = 0;
 
   virtual LinkDescription describe(LinkId link) const = 0;
+
+  // Links (of one direction) from one half of the hosts to the other, where the machine is cut at its narrowest regular
+  // place: hosts in the order of their numbers, low half and high half. Bisection bandwidth is this times the
+  // bandwidth of a link.
+  virtual std::uint64_t bisection_links() const = 0;
 };
 
 // Makes a topology from the object `topology` of a run file: its member "kind" chooses, the others belong to the kind.

@@ -57,7 +57,10 @@ FatTree::FatTree(const std::vector<std::int64_t>& children, const std::vector<st
   }
 }
 
-std::uint32_t FatTree::route(std::uint32_t source, std::uint32_t destination, LinkId* out) const {
+std::uint32_t FatTree::extend(const RouteRequest& request, std::uint32_t /*hops*/, LinkId* out,
+                              const LinkLoads& /*loads*/) const {
+  const std::uint32_t source = request.source;
+  const std::uint32_t destination = request.destination;
   // The node of level l on the way has the index low + W_l * (host / M_l): `low` are its digits up to l.
   std::uint32_t low = 0;
   std::uint32_t hops = 0;
@@ -104,11 +107,36 @@ LinkDescription FatTree::describe(LinkId link) const {
 
   const std::string lower_name = node_name(lower_level, lower);
   const std::string upper_name = node_name(lower_level + 1, upper);
-  const std::string stem = lower_level == 0   ? "host"
-                           : lower_level == 1 ? "leaf"
-                                              : "level" + std::to_string(lower_level);
-  if (up) return {stem + "-up", lower_name, upper_name};
-  return {stem + "-down", upper_name, lower_name};
+  if (up) return {lower_name, upper_name};
+  return {upper_name, lower_name};
+}
+
+std::uint32_t FatTree::host_behind(LinkId link) const {
+  const Level& level = levels_.front();
+  if (link < level.down || link - level.down >= level.down - level.up) return kNoHost;
+  return (link - level.down) / level.ports;
+}
+
+std::vector<std::string> FatTree::link_classes() const {
+  std::vector<std::string> names;
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const std::string stem = level == 0 ? "host" : level == 1 ? "leaf" : "level" + std::to_string(level);
+    names.push_back(stem + "-up");
+    names.push_back(stem + "-down");
+  }
+  return names;
+}
+
+std::uint8_t FatTree::link_class(LinkId link) const {
+  std::size_t level = levels_.size() - 1;
+  while (link < levels_[level].up) --level;
+  return static_cast<std::uint8_t>(2 * level + (link < levels_[level].down ? 0 : 1));
+}
+
+std::uint64_t FatTree::bisection_links() const {
+  // The halves are whole subtrees of the top level, or lie in one of them where the top has an odd number of children.
+  const Level& top = levels_.back();
+  return std::uint64_t{top.down - top.up} / 2;
 }
 
 }  // namespace manynode::fast

@@ -27,8 +27,13 @@ class FatTree final : public Topology {
   std::uint32_t switches() const override { return switches_; }
   std::uint32_t links() const override { return links_; }
   std::uint32_t max_hops() const override { return 2 * static_cast<std::uint32_t>(levels_.size()); }
-  std::uint32_t route(std::uint32_t source, std::uint32_t destination, LinkId* out) const override;
+  std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
+                       const LinkLoads& loads) const override;
+  std::uint32_t host_behind(LinkId link) const override;
+  std::vector<std::string> link_classes() const override;
+  std::uint8_t link_class(LinkId link) const override;
   LinkDescription describe(LinkId link) const override;
+  std::uint64_t bisection_links() const override;
 
  private:
   // The links between a level and the one below it.

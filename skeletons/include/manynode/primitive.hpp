@@ -47,6 +47,8 @@ struct CollectiveChoice {
   std::string allgather{"auto"};
   std::string scatter{"auto"};
   std::string alltoall{"auto"};
+  std::string reduce_scatter{"auto"};
+  std::string rules{"mpich"};  // whose rules "auto" follows: mpich or openmpi
 };
 
 // Throws UserError naming the algorithms that exist when `choice` names another one.

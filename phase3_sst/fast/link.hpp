@@ -1,0 +1,36 @@
+// The state of a directed link, and the view of it that adaptive routing has.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim_time.hpp"
+
+namespace manynode::fast {
+
+using LinkId = std::uint32_t;
+
+inline constexpr std::uint32_t kNoHost = 0xffffffffu;
+
+struct LinkUse {
+  Picoseconds free{0};   // from this time on
+  Picoseconds busy{0};   // serialising chunks
+  Picoseconds stall{0};  // sum over chunks of the time between being ready and starting
+  Picoseconds longest_wait{0};
+  std::uint64_t bytes{0};
+  std::uint64_t chunks{0};
+};
+
+class LinkLoads {
+ public:
+  LinkLoads(const LinkUse* links, Picoseconds now) : links_(links), now_(now) {}
+
+  // How long a chunk that came to the link now would wait for it.
+  Picoseconds backlog(LinkId link) const { return std::max<Picoseconds>(0, links_[link].free - now_); }
+
+ private:
+  const LinkUse* links_;
+  Picoseconds now_;
+};
+
+}  // namespace manynode::fast
