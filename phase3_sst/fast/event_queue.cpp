@@ -97,22 +97,25 @@ void EventQueue::spread(const Bucket& bucket, Rung& rung) {
   free_blocks(bucket);
 }
 
-void EventQueue::sort_into_bottom(const Bucket& bucket) {
-  bottom_.clear();
+void EventQueue::add_to_bottom(const Bucket& bucket) {
+  bottom_.erase(bottom_.begin(), bottom_.begin() + static_cast<std::ptrdiff_t>(head_));
   head_ = 0;
+  const std::size_t first = bottom_.size();
   for (std::uint32_t index = bucket.first; index != kNoBlock; index = blocks_[index].next) {
     const Block& block = blocks_[index];
     bottom_.insert(bottom_.end(), block.events.begin(), block.events.begin() + block.count);
   }
   free_blocks(bucket);
-  if (bottom_.size() > kSortable) {
-    std::stable_sort(bottom_.begin(), bottom_.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+  if (bottom_.size() - first > kSortable) {
+    std::stable_sort(bottom_.begin() + static_cast<std::ptrdiff_t>(first), bottom_.end(),
+                     [](const Event& a, const Event& b) { return a.time < b.time; });
     return;
   }
-  for (std::size_t i = 1; i < bottom_.size(); ++i) {
+  for (std::size_t i = first + 1; i < bottom_.size(); ++i) {
+    if (bottom_[i - 1].time <= bottom_[i].time) continue;
     const Event event = bottom_[i];
     std::size_t place = i;
-    while (place > 0 && event.time < bottom_[place - 1].time) {
+    while (place > first && event.time < bottom_[place - 1].time) {
       bottom_[place] = bottom_[place - 1];
       --place;
     }
@@ -120,7 +123,7 @@ void EventQueue::sort_into_bottom(const Bucket& bucket) {
   }
 }
 
-void EventQueue::refill() {
+void EventQueue::fill() {
   for (;;) {
     if (depth_ == 0) {
       const Bucket all = top_;
@@ -148,7 +151,7 @@ void EventQueue::refill() {
       spread(bucket, add_rung(start, end, bucket.count));
       continue;
     }
-    sort_into_bottom(bucket);
+    add_to_bottom(bucket);
     bottom_end_ = end;
     return;
   }

@@ -32,7 +32,6 @@ struct alignas(64) Message {
   std::uint8_t job{0};
   MessageKind kind : 7 {MessageKind::Eager};
   bool in_use : 1 {false};
-  std::uint8_t hops{0};         // links of this leg's route; 0 within a node
   std::uint8_t chunks{1};       // of this leg
   std::uint8_t uninjected{1};   // chunks that have not left the sending NIC
   std::uint8_t undelivered{1};  // chunks that have not reached the receiving NIC: 0 says that complete_at is final

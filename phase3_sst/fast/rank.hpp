@@ -14,7 +14,16 @@
 
 namespace manynode::fast {
 
-struct alignas(64) Rank {
+// What every message that comes to a rank touches; apart from the rest, so that it stays in the caches.
+struct alignas(64) Mailbox {
+  std::uint32_t awaits{0};  // requests that have to complete before the rank goes on
+  std::uint32_t job{0};
+  RequestTable requests;
+  PostedReceives posted;  // receives without a message
+  UnexpectedMessages unexpected;
+};
+
+struct Rank {
   // `rank` and `size` are those of its job.
   Rank(int rank, int size, std::unique_ptr<Skeleton> program, const CollectiveChoice& choice)
       : skeleton(std::move(program)), communicators(rank, size), lowering(rank, choice, communicators) {}
@@ -22,14 +31,7 @@ struct alignas(64) Rank {
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
 
-  // What every message touches stands together, first.
-  std::uint32_t awaits{0};  // requests that have to complete before the rank goes on
-  std::uint32_t rail{0};    // which of its node's NICs
   Picoseconds clock{0};
-  RequestTable requests;
-  PostedReceives posted;  // receives without a message
-  UnexpectedMessages unexpected;
-
   std::vector<Primitive> primitives;  // of the present call
   std::uint32_t next_primitive{0};
   std::uint32_t next_call{0};

@@ -55,6 +55,13 @@ class Topology {
   virtual std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                                const LinkLoads& loads) const = 0;
 
+  // Of topologies that are not adaptive(): the number of links from one host to another, and the link at a place (0, 1,
+  // ...) of their route. The engine asks hop by hop, because computing a link costs less than fetching a stored route
+  // from memory once there are millions of messages; worth overriding where extend() does much more.
+  virtual std::uint32_t hops(std::uint32_t source, std::uint32_t destination) const;
+  virtual LinkId link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
+                         std::uint32_t hops) const;
+
   // The host that `link` enters; kNoHost when it enters a switch. Tells the engine that a route is complete.
   virtual std::uint32_t host_behind(LinkId link) const = 0;
 

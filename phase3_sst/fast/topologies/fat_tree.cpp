@@ -86,6 +86,28 @@ std::uint32_t FatTree::extend(const RouteRequest& request, std::uint32_t /*hops*
   return hops;
 }
 
+std::uint32_t FatTree::hops(std::uint32_t source, std::uint32_t destination) const {
+  std::uint32_t top = 0;
+  while (source / levels_[top].hosts_under != destination / levels_[top].hosts_under) ++top;
+  return 2 * (top + 1);
+}
+
+LinkId FatTree::link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
+                        std::uint32_t hops) const {
+  const bool up = 2 * place < hops;
+  const std::uint32_t lower_level = up ? place : hops - 1 - place;
+  std::uint32_t low = 0;
+  for (std::uint32_t below = 0; below < lower_level; ++below) {
+    const Level& level = levels_[below];
+    low += level.below_parents * (destination / level.below_parents % level.ports % level.parents);
+  }
+  const Level& level = levels_[lower_level];
+  const std::uint32_t lower = low + level.below_parents * ((up ? source : destination) / level.below_children);
+  const std::uint32_t port = destination / level.below_parents % level.ports;
+  return (up ? level.up : level.down) + (lower * level.parents + port % level.parents) * level.parallel +
+         port / level.parents;
+}
+
 std::string FatTree::node_name(std::size_t level, std::uint32_t index) const {
   if (level == 0) return "host-" + std::to_string(index);
   if (level == 1) return "leaf-" + std::to_string(index);
