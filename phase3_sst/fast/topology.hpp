@@ -66,9 +66,9 @@ class Topology {
   virtual LinkDescription describe(LinkId link) const = 0;
 
   // Links (of one direction) that must be cut to part the low half of the hosts, by their numbers, from the high half:
-  // the least cut, which is the most that traffic between the halves can use at a time. Never more than half of the
-  // hosts. Bisection bandwidth is this times the bandwidth of a link; traffic comes near it when it uses all paths
-  // alike (every low host sends to every high host), single permutations may not.
+  // the least cut, which is the most that traffic between the halves can use at a time (so never more than the links of
+  // half of the hosts). Bisection bandwidth is this times the bandwidth of a link; traffic comes near it when it uses
+  // all paths alike (every low host sends to every high host), single permutations may not.
   virtual std::uint64_t bisection_links() const = 0;
 };
 
