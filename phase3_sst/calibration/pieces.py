@@ -20,6 +20,8 @@ from manynode.errors import InputError
 Array = NDArray[np.float64]
 
 FEWEST_POINTS = 3
+# A piece has at least this share of the sizes, too: in dense tables, three neighbours are noise.
+_FEWEST_SHARE = 1 / 40
 # Relative differences below this are no reason for another piece: no benchmark repeats itself better.
 TOLERANCE = 0.005
 # Residuals above this count by their size, not by its square.
@@ -62,7 +64,8 @@ def fit_pieces(sizes: Array, values: Array, scale: Array, most: int) -> list[Pie
         raise InputError(
             "too few sizes for a regression", found=f"{len(sizes)}", allowed=f"at least {FEWEST_POINTS} different sizes"
         )
-    cuts = _best_cuts(_costs(sizes, values, scale), most)
+    fewest = max(FEWEST_POINTS, int(len(sizes) * _FEWEST_SHARE))
+    cuts = _best_cuts(_costs(sizes, values, scale, fewest), most)
     pieces = []
     for first, last in cuts:
         chosen = slice(first, last + 1)
@@ -72,12 +75,12 @@ def fit_pieces(sizes: Array, values: Array, scale: Array, most: int) -> list[Pie
     return pieces
 
 
-def _costs(sizes: Array, values: Array, scale: Array) -> Array:
+def _costs(sizes: Array, values: Array, scale: Array, fewest: int) -> Array:
     """Return [first, last] the sum of squared relative errors of the best line through those points (inf: too few)."""
     n = len(sizes)
     weight = 1 / scale**2
     costs = np.full((n, n), np.inf)
-    for first in range(n - FEWEST_POINTS + 1):
+    for first in range(n - fewest + 1):
         x, y, w = sizes[first:], values[first:], weight[first:]
         s0, sx, sy = np.cumsum(w), np.cumsum(w * x), np.cumsum(w * y)
         sxx, sxy, syy = np.cumsum(w * x * x), np.cumsum(w * x * y), np.cumsum(w * y * y)
@@ -90,7 +93,7 @@ def _costs(sizes: Array, values: Array, scale: Array) -> Array:
         slope, base = np.where(base < 0, through_zero, slope), np.maximum(base, 0.0)
         base, slope = np.where(slope < 0, np.maximum(sy / s0, 0.0), base), np.maximum(slope, 0.0)
         cost = syy - 2 * base * sy - 2 * slope * sxy + base**2 * s0 + 2 * base * slope * sx + slope**2 * sxx
-        costs[first, first + FEWEST_POINTS - 1 :] = np.maximum(cost, 0.0)[FEWEST_POINTS - 1 :]
+        costs[first, first + fewest - 1 :] = np.maximum(cost, 0.0)[fewest - 1 :]
     return costs
 
 
