@@ -30,7 +30,7 @@ def calibrate(
     links: Annotated[
         int | None, typer.Option(min=2, help="links between the two nodes [default: of the nearest two]")
     ] = None,
-    pieces: Annotated[int, typer.Option(min=1, max=8, help="most pieces of an overhead")] = 5,
+    pieces: Annotated[int, typer.Option(min=1, max=8, help="most pieces of an overhead")] = 6,
     source: Annotated[str, typer.Option(help="where the data come from, for the file's description")] = "",
 ) -> None:
     """Fit the host parameters of a network (LogGPS) to measured messages between two nodes, and write its file."""

@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CROSSINGS_OF_RENDEZVOUS = 3
-MOST_PIECES = 5
+MOST_PIECES = 6
 # A rate can be told where the bytes take at least this share of the time of the largest message.
 _BANDWIDTH_SHARE = 0.5
-# An isend of the rendezvous protocol returns at once: its time falls at least to this share.
-_ISEND_FALL = 0.5
+# An isend of the rendezvous protocol copies nothing: its time per byte falls at least to this share, from one that is
+# at least the other share of the wire's.
+_ISEND_FALL = 0.05
+_ISEND_COPIES = 0.02
 # Differences of a call below this share of the ping-pong change no result: they are noise.
-_SHARE_THAT_COUNTS = 0.1
+_SHARE_THAT_COUNTS = 0.2
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def fit(table: pd.DataFrame, base: Base, *, eager_limit: int | None = None, most
     notes: list[str] = []
     curve = fit_pieces(sizes, times, times, most_pieces + 1)
     bandwidth = _bandwidth(curve, sizes, times, base, origin, notes)
-    limit = _eager_limit(eager_limit, table, curve, base, most_pieces, origin)
+    limit = _eager_limit(eager_limit, table, curve, bandwidth, base, most_pieces, origin)
     rest = times - _on_the_wire(sizes, base, limit, bandwidth)
     send = _overhead_send(table, sizes, rest, times, most_pieces, origin)
     if send is None:
@@ -157,6 +159,7 @@ def _eager_limit(
     given: int | None,
     table: pd.DataFrame,
     curve: Sequence[Piece],
+    bandwidth: float,
     base: Base,
     most_pieces: int,
     origin: dict[str, str],
@@ -167,9 +170,13 @@ def _eager_limit(
     sizes, times = medians(table, "isend")
     if len(sizes) >= 2 * MOST_PIECES:
         pieces = fit_pieces(sizes, times, times, most_pieces)
-        falls = [(b.at(b.from_bytes) / a.at(b.from_bytes), b.from_bytes) for a, b in _neighbours(pieces)]
+        falls = [
+            (b.seconds_per_byte / a.seconds_per_byte, b.from_bytes)
+            for a, b in _neighbours(pieces)
+            if a.seconds_per_byte * bandwidth > _ISEND_COPIES
+        ]
         if falls and min(falls)[0] < _ISEND_FALL:
-            origin["eager_limit"] = "fitted: longer isends return at once, so they do not copy"
+            origin["eager_limit"] = "fitted: from there on, the time of an isend no longer grows with its size"
             return min(falls)[1] - 1
     # Rendezvous crosses twice more: the largest jump of the curve, if it is large enough for that.
     jumps = [(b.at(b.from_bytes) - a.at(b.from_bytes), a.at(b.from_bytes), b.from_bytes) for a, b in _neighbours(curve)]
