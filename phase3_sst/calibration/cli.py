@@ -60,12 +60,12 @@ def calibrate(
         within = fit_intranode(read_measurements([intranode]), resolved["intranode"]["latency"])
     rows = quality.residuals(table, fitted)
     ranges = quality.as_text(quality.by_range(rows))
-    shares = ", ".join(f"{share:.0%} within {bound:.0%}" for bound, share in quality.shares_within(rows).items())
+    shares = ", ".join(f"{share:.1%} within {bound:.0%}" for bound, share in quality.shares_within(rows).items())
     command = ["manynode", "calibrate", *[path.name for path in files], "--base", Path(base).name]
     for option, value in (("--cluster", cluster), ("--links", links), ("--eager-limit", eager_limit)):
         command += [] if value is None else [option, str(value)]
     command += [] if intranode is None else ["--intranode", intranode.name]
-    command += ["--name", name, "--output", output.name]
+    command += ["--name", name, *(["--source", source] if source else []), "--output", output.name]
     remarks = [
         "Written by: " + shlex.join(command),
         f"Half round trips between two nodes with {hops} links between them; of the measured ones, the model meets "
@@ -76,9 +76,7 @@ def calibrate(
     description = f"Host parameters fitted to {', '.join(path.name for path in files)}" + (
         f" ({source})." if source else "."
     )
-    written = network_file.text(
-        content, fitted, name=name, description=description, remarks=remarks, intranode=within
-    )
+    written = network_file.text(content, fitted, name=name, description=description, remarks=remarks, intranode=within)
     with tables.replacing(output) as part:
         part.write_text(written, encoding="utf-8")
     if figure is not None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 FORMATS = (".html", ".png", ".svg")
 _LINE_POINTS = 400
+_SIZE_LABEL = (
+    "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
+    "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
+)
 _WIDTH = 720
 
 
@@ -61,15 +65,15 @@ def chart(frame: pd.DataFrame, fitted: Fit, title: str) -> Any:
     colour = alt.Color("series:N", title=None, scale=alt.Scale(domain=names, range=palette))
     sizes = alt.X(
         "size_bytes:Q",
-        title="message size [bytes]",
+        title="message size",
         scale=alt.Scale(type="log", base=2, domain=[1, largest], nice=False),
-        axis=alt.Axis(tickCount=12, format="~s"),
+        axis=alt.Axis(tickCount=10, labelExpr=_SIZE_LABEL),
     )
     time = alt.Y(
         "time:Q",
         title="half round trip",
         scale=alt.Scale(type="log"),
-        axis=alt.Axis(labelExpr=TIME_LABEL),
+        axis=alt.Axis(labelExpr=TIME_LABEL, tickCount=7),
     )
     points = pd.DataFrame(records(shown)).rename(columns={"measured_s": "time"})
     tooltip = [
@@ -87,7 +91,9 @@ def chart(frame: pd.DataFrame, fitted: Fit, title: str) -> Any:
         .encode(x=sizes, tooltip=[alt.Tooltip("size_bytes:Q", title="eager limit [bytes]", format=",")])
     )
     above = alt.layer(
-        limit, model.encode(x=sizes, y=time, color=colour), measured.encode(x=sizes, y=time, color=colour, tooltip=tooltip)
+        limit,
+        model.encode(x=sizes, y=time, color=colour),
+        measured.encode(x=sizes, y=time, color=colour, tooltip=tooltip),
     ).properties(width=_WIDTH, height=320, title=title)
     error = alt.Y("error:Q", title="model / measured - 1", axis=alt.Axis(format="+.0%"))
     zero = alt.Chart(pd.DataFrame({"error": [0.0]})).mark_rule(color=COLOURS[0]).encode(y=error)

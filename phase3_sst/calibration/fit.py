@@ -209,7 +209,9 @@ def _overhead_send(
     values = np.clip(fastest.to_numpy(dtype=np.float64), 0, np.maximum(room, 0))
     names = " and ".join(sorted(calls["measure"].unique()))
     origin["overhead_send"] = f"fitted: durations of {names}" + (", the faster of the two" if "and" in names else "")
-    return tuple(fit_pieces(at, values, np.maximum(values, _SHARE_THAT_COUNTS * np.interp(at, sizes, times)), most_pieces))
+    return tuple(
+        fit_pieces(at, values, np.maximum(values, _SHARE_THAT_COUNTS * np.interp(at, sizes, times)), most_pieces)
+    )
 
 
 def _compare_with_receives(table: pd.DataFrame, receive: Sequence[Piece], notes: list[str]) -> None:

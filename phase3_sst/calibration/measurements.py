@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 
 
-def read_measurements(
-    paths: Sequence[Path], form: str = AUTO, cluster: str | None = None
-) -> pd.DataFrame:
+def read_measurements(paths: Sequence[Path], form: str = AUTO, cluster: str | None = None) -> pd.DataFrame:
     """Return the rows of all files (see ``readers/interface.py``) with a column ``source``, the file's name."""
     import pandas as pd
 

@@ -65,10 +65,10 @@ def text(
 ) -> str:
     """Return the file; ``remarks`` are its first lines, ``intranode`` as ``fit.intranode`` returns it."""
     lines = _comment(remarks)
-    lines.append(_yaml({"name": name, "description": description}))
+    lines.extend([*_block("name", name), *_block("description", description)])
     for key, value in base.items():
         if key not in ("name", "description", "host", "intranode"):
-            lines.append(_yaml({key: value}))
+            lines.extend(_block(key, value))
     lines.extend(_host(base.get("host", {}), fitted))
     if intranode is not None:
         latency, bandwidth, latency_origin, bandwidth_origin = intranode
@@ -76,7 +76,7 @@ def text(
         lines.extend(_value("latency", render(latency, "time", _DIGITS), latency_origin))
         lines.extend(_value("bandwidth", render(bandwidth, "bandwidth", _DIGITS), bandwidth_origin))
     elif "intranode" in base:
-        lines.append(_yaml({"intranode": base["intranode"]}))
+        lines.extend(_block("intranode", base["intranode"]))
     result = "\n".join(lines) + "\n"
     read(yaml.safe_load(result), "the calibrated network")
     return result
@@ -99,7 +99,7 @@ def _host(base: Mapping[str, Any], fitted: Fit) -> list[str]:
         lines.extend(_value(key, value, origin[key]))
     for key, value in base.items():
         if key not in ("overhead_send", "overhead_recv", "overhead_per_byte", *values):
-            lines.append(f"  {key}: {value}")
+            lines.extend(_block(key, value, "  "))
     return lines
 
 
@@ -118,7 +118,7 @@ def _value(key: str, value: str, origin: str) -> list[str]:
 
 
 def _comment(remarks: Sequence[str], indent: str = "") -> list[str]:
-    lines = []
+    lines: list[str] = []
     for remark in remarks:
         # Tables keep their lines.
         wrapped = [remark] if "\n" in remark or "  " in remark else textwrap.wrap(remark, _WIDTH)
@@ -126,6 +126,12 @@ def _comment(remarks: Sequence[str], indent: str = "") -> list[str]:
     return lines
 
 
-def _yaml(content: Mapping[str, Any]) -> str:
-    dumped: str = yaml.safe_dump(dict(content), sort_keys=False, width=_WIDTH, default_flow_style=None)
-    return dumped.rstrip("\n")
+def _block(key: str, value: Any, indent: str = "") -> list[str]:
+    """Return ``key: value`` as the shipped files have it: mappings in blocks, lists in one line, long texts folded."""
+    if isinstance(value, Mapping):
+        return [f"{indent}{key}:", *[line for k, v in value.items() for line in _block(k, v, indent + "  ")]]
+    dumped: str = yaml.safe_dump(value, default_flow_style=True, width=10**6, allow_unicode=True)
+    dumped = dumped.removesuffix("...\n").strip()
+    if isinstance(value, str) and len(dumped) > _WIDTH - len(key):
+        return [f"{indent}{key}: >-", *textwrap.wrap(value, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
+    return [f"{indent}{key}: {dumped}"]

@@ -184,7 +184,7 @@ def test_a_ping_pong_within_a_node_tells_both() -> None:
 def test_the_error_is_shown_by_size_with_the_spread_of_repeats() -> None:
     table = pd.concat([ping_pong(), ping_pong().assign(time_s=ping_pong()["time_s"] * 1.1)])
     ranges = quality.by_range(quality.residuals(table, TRUTH))
-    assert list(ranges["range"])[0] == "below 64 B"
+    assert ranges["range"].iloc[0] == "below 64 B"
     assert ranges["points"].sum() == 2 * len(SIZES)
     assert ranges["largest"].max() == pytest.approx(1 - 1 / 1.1)
     # Two values 10 % apart: standard deviation 0.0707 over mean 1.05.
