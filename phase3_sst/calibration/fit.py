@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -189,7 +190,7 @@ def _eager_limit(
 
 
 def _neighbours(pieces: Sequence[Piece]) -> list[tuple[Piece, Piece]]:
-    return list(zip(pieces, pieces[1:], strict=False))
+    return list(pairwise(pieces))
 
 
 def _overhead_send(

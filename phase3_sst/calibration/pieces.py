@@ -3,8 +3,9 @@
 In: sizes, values, and how much an error of one counts. Out: pieces, each a straight line of its own (jumps between
 them are allowed: a protocol change is one), with base and slope not negative, as a cost must be. The breaks are the
 optimum over all ways to cut the sorted sizes (dynamic programming; Bellman 1961), their number is that of the least BIC
-(Schwarz 1978). Libraries were looked at: ``pwlf`` and ``piecewise-regression`` fit continuous lines, and search by chance;
-``ruptures`` knows neither weights nor bounds. Each line is then fitted again without regard to outliers (soft L1).
+(Schwarz 1978). Libraries were looked at: ``pwlf`` and ``piecewise-regression`` fit continuous lines and search by
+chance; ``ruptures`` knows neither weights nor bounds. Each line is then fitted again with little regard to outliers
+(soft L1).
 """
 
 from __future__ import annotations

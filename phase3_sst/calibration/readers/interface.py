@@ -1,6 +1,6 @@
 """The contract of a reader of measured tables.
 
-In: the text of a file as another program printed it, and the file's name. Out: a tidy table, one row per measured value:
+In: the text of a file as another program printed it, and the file's name. Out: a tidy table, one row per value:
 
 - measure: ``pingpong`` (half a round trip), ``send``, ``isend``, ``recv`` (duration of that call), ``bandwidth``,
   ``bidirectional-bandwidth``, ``message-rate``, ``copy`` (within memory), or another benchmark's name such as
@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from manynode.errors import InputError
@@ -75,7 +76,7 @@ def size(text: str, source: str, line: int) -> int:
 
 def rising(rows: Sequence[Row], source: str) -> None:
     """Check that the sizes of one block rise, as every benchmark prints them: else two runs were pasted together."""
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in pairwise(rows):
         if after.size_bytes <= before.size_bytes:
             raise InputError(
                 "the message sizes do not rise",

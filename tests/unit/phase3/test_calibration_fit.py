@@ -1,4 +1,4 @@
-"""Host parameters from measurements: what was put in comes out, and what a data set cannot tell is said to be assumed."""
+"""Host parameters from measurements: what was put in comes out; what a data set cannot tell is said to be assumed."""
 
 from __future__ import annotations
 
