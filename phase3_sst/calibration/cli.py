@@ -31,7 +31,9 @@ def calibrate(
         int | None, typer.Option(min=2, help="links between the two nodes [default: of the nearest two]")
     ] = None,
     pieces: Annotated[int, typer.Option(min=1, max=8, help="most pieces of an overhead")] = 6,
-    source: Annotated[str, typer.Option(help="where the data come from, for the file's description")] = "",
+    description: Annotated[
+        str | None, typer.Option(help="of the file: what machine it is and where the data come from")
+    ] = None,
 ) -> None:
     """Fit the host parameters of a network (LogGPS) to measured messages between two nodes, and write its file."""
     from manynode import tables
@@ -65,7 +67,7 @@ def calibrate(
     for option, value in (("--cluster", cluster), ("--links", links), ("--eager-limit", eager_limit)):
         command += [] if value is None else [option, str(value)]
     command += [] if intranode is None else ["--intranode", intranode.name]
-    command += ["--name", name, *(["--source", source] if source else []), "--output", output.name]
+    command += ["--name", name, "--output", output.name]
     remarks = [
         "Written by: " + shlex.join(command),
         f"Half round trips between two nodes with {hops} links between them; of the measured ones, the model meets "
@@ -73,10 +75,8 @@ def calibrate(
         ranges,
         *[f"Note: {note}." for note in fitted.notes],
     ]
-    description = f"Host parameters fitted to {', '.join(path.name for path in files)}" + (
-        f" ({source})." if source else "."
-    )
-    written = network_file.text(content, fitted, name=name, description=description, remarks=remarks, intranode=within)
+    words = description or f"Host parameters fitted to {', '.join(path.name for path in files)}."
+    written = network_file.text(content, fitted, name=name, description=words, remarks=remarks, intranode=within)
     with tables.replacing(output) as part:
         part.write_text(written, encoding="utf-8")
     if figure is not None:

@@ -36,6 +36,7 @@ _BANDWIDTH_SHARE = 0.5
 # at least the other share of the wire's.
 _ISEND_FALL = 0.05
 _ISEND_COPIES = 0.02
+_USED = {"pingpong", "send", "isend", "recv", "bandwidth", "message-rate"}
 # Differences of a call below this share of the ping-pong change no result: they are noise.
 _SHARE_THAT_COUNTS = 0.2
 
@@ -111,6 +112,10 @@ def fit(table: pd.DataFrame, base: Base, *, eager_limit: int | None = None, most
         origin["overhead_recv"] = "fitted: what the wire and the sender leave of the ping-pong"
         _compare_with_receives(table, receive, notes)
     gap = _gap(table, base, origin)
+    _compare_with_streams(table, bandwidth, notes)
+    unused = sorted(set(table["measure"]) - _USED)
+    if unused:
+        notes.append(f"not used: {', '.join(unused)}")
     origin["nic_latency"] = "assumed: of the base network; its sum with the overheads is what was measured"
     return Fit(base, send, receive, limit, bandwidth, gap, origin, tuple(notes))
 
@@ -222,6 +227,15 @@ def _compare_with_receives(table: pd.DataFrame, receive: Sequence[Piece], notes:
         notes.append(
             f"the measured recv takes {ratio:.2g} times the fitted overhead_recv (median): it includes waiting for the "
             "message, so it was not fitted"
+        )
+
+
+def _compare_with_streams(table: pd.DataFrame, bandwidth: float, notes: list[str]) -> None:
+    streams = table[table["measure"] == "bandwidth"]["bandwidth_Bps"]
+    if len(streams):
+        notes.append(
+            f"a stream of messages reaches {render(streams.max(), 'bandwidth')}, the slope of the ping-pong is "
+            f"{render(bandwidth, 'bandwidth')}: the latter was fitted"
         )
 
 

@@ -36,10 +36,13 @@ def links_between(network: Mapping[str, Any]) -> int:
 def base_of(network: Mapping[str, Any], links: int) -> Base:
     """Return what a fit needs of the resolved base ``network`` (SI units), for nodes with ``links`` between them."""
     link, host = network["link"], network["host"]
+    classes = network["link_classes"]
+    ends = [classes.get(name, link) for name in ("host-up", "host-down")]
+    wires = sum(part["latency"] for part in ends) + (links - 2) * link["latency"]
     return Base(
-        path_latency_s=links * link["latency"] + (links - 1) * network["switch_latency"],
+        path_latency_s=wires + (links - 1) * network["switch_latency"],
         nic_latency_s=host["nic_latency"],
-        link_bandwidth_Bps=link["bandwidth"],
+        link_bandwidth_Bps=min(part["bandwidth"] for part in (ends if links == 2 else [*ends, link])),
         nic_bandwidth_Bps=host["nic_bandwidth"],
         gap_s=host["gap"],
         eager_limit_bytes=round(host["eager_limit"]),
@@ -106,7 +109,7 @@ def _host(base: Mapping[str, Any], fitted: Fit) -> list[str]:
 def _segment(piece: Piece) -> str:
     base = render(piece.seconds, "time", _DIGITS)
     slope = render(piece.seconds_per_byte, "time_per_size", _DIGITS)
-    return f"{{from: {piece.from_bytes} B, seconds: {base}, per_byte: {slope}}}"
+    return f"{{from: {piece.from_bytes} B, time: {base}, per_byte: {slope}}}"
 
 
 def _size(bytes_: int) -> str:

@@ -36,6 +36,7 @@ def rows(measure: str, times: np.ndarray, sizes: np.ndarray = SIZES) -> pd.DataF
             "measure": measure,
             "size_bytes": sizes.astype(int),
             "time_s": times,
+            "bandwidth_Bps": np.nan,
             "messages_per_s": np.nan,
             "processes": 2,
             "source": "synthetic",
@@ -115,6 +116,14 @@ def test_the_gap_comes_from_the_message_rate_of_several_pairs() -> None:
     assert fitted.gap_s == pytest.approx(5e-9)
     # One pair is held up by its processor, not by its NIC.
     assert fit(pd.concat([ping_pong(), rates.assign(processes=2)]), BASE).gap_s == BASE.gap_s
+
+
+def test_what_is_not_used_is_said() -> None:
+    stream = rows("bandwidth", np.full(len(SIZES), np.nan)).assign(bandwidth_Bps=10.5e9)
+    fitted = fit(pd.concat([ping_pong(), stream, rows("allreduce", SIZES * 1e-9)]), BASE)
+    assert "not used: allreduce" in fitted.notes
+    assert any("a stream of messages reaches 84 Gbit/s" in note for note in fitted.notes)
+    assert fitted.nic_bandwidth_Bps == pytest.approx(11e9, rel=1e-3)
 
 
 def test_a_base_slower_than_the_measurement_is_refused() -> None:
