@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from manynode.config.application import read_application
 from manynode.config.experiment import Experiment
+from manynode.config.sections import as_written
 from manynode.errors import UsageError, nearest
 from manynode.launch import find_executable
 from manynode.paths import ROOT
@@ -163,15 +164,21 @@ def validation_error(error: ValidationError, model: type[BaseModel], where: str)
     """Return pydantic's findings as one :class:`UsageError`, a block of lines for each wrong key."""
     problems = []
     for item in error.errors(include_url=False):
-        location = [part for part in item["loc"] if part not in ("function-before", "function-after")]
+        location, known = as_written(model, item["loc"])
         key = ": ".join(str(part) for part in location) or "(the whole file)"
         if item["type"] == "extra_forbidden":
-            known = _fields_at(model, location[:-1])
             near = nearest(str(location[-1]), known)
             hint = f"; did you mean {near!r}?" if near else f"; known here: {', '.join(known)}"
             problems.append(f"{key}: unknown key{hint}")
         elif item["type"] == "missing":
             problems.append(f"{key}: this key is missing")
+        elif item["type"] == "union_tag_not_found":
+            problems.append(f"{key}: kind: this key is missing")
+        elif item["type"] == "union_tag_invalid":
+            context = item["ctx"]
+            near = nearest(str(context["tag"]), context["expected_tags"].replace("'", "").split(", "))
+            hint = f"did you mean {near!r}?" if near else f"known: {context['expected_tags']}"
+            problems.append(f"{key}: kind: there is no {context['tag']!r}; {hint}")
         else:
             message = item["msg"].removeprefix("Value error, ")
             found = "" if item["type"] == "value_error" and not location else f" (found {_short(item.get('input'))})"
@@ -188,16 +195,3 @@ def validation_error(error: ValidationError, model: type[BaseModel], where: str)
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _fields_at(model: type[BaseModel], location: list[Any]) -> list[str]:
-    """Return the field names of the section that ``location`` leads to."""
-    current: Any = model
-    for part in location:
-        field = current.model_fields.get(part) if isinstance(current, type) and issubclass(current, BaseModel) else None
-        if field is None:
-            break
-        current = field.annotation
-    if isinstance(current, type) and issubclass(current, BaseModel):
-        return list(current.model_fields)
-    return []
