@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import typer
 import yaml
 from typer.testing import CliRunner, Result
 
+from manynode import cli
 from manynode.config.loader import read_yaml
 from manynode.config.network import Network
 from manynode.errors import CheckFailedError, ManynodeError, UsageError
@@ -118,6 +121,38 @@ def test_the_figure_draws_points_line_and_error() -> None:
     line = figure.model_line(fitted, 2**22)
     # Both sides of the jump at the eager limit, so that it is drawn upright.
     assert {fitted.eager_limit_bytes, fitted.eager_limit_bytes + 1} <= set(line["size_bytes"])
+
+
+def test_what_programs_print_can_be_calibrated_from(tmp_path: Path) -> None:
+    # Recorded between two ranks of one host: the base must be as fast.
+    base = yaml.safe_load((NETWORKS / "tofu-d.yaml").read_text(encoding="utf-8"))
+    base["link"] = {"bandwidth": "400 Gbit/s", "latency": "1 ns"}
+    base["switch_latency"] = "1 ns"
+    base["host"]["nic_latency"] = "10 ns"
+    (tmp_path / "base.yaml").write_text(yaml.safe_dump(base), encoding="utf-8")
+    printed = [str(DATA / "printed" / f"mpi4py_osu_{test}.txt") for test in ("latency", "bw")]
+    output = tmp_path / "x.yaml"
+    shown = run(*printed, f"--base={tmp_path / 'base.yaml'}", "--name=x", f"--output={output}").output
+    assert re.search(r"24 half round trips: (8|9|10)\d", shown)
+    assert "a stream of messages reaches" in shown
+    host = Network.model_validate(yaml.safe_load(output.read_text(encoding="utf-8"))).host
+    # The last two sizes differ by 2 MiB and 80.61 us.
+    assert host.nic_bandwidth == pytest.approx(2097152 / 80.61e-6, rel=0.1)
+
+
+def test_the_program_offers_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("calibrate", "phase3_sst.calibration.cli:calibrate", "manynode.commands")
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert pyproject["project"]["entry-points"]["manynode.commands"]["calibrate"] == entry.value
+    fresh = typer.Typer()
+    fresh.callback()(lambda: None)
+    monkeypatch.setattr(cli, "app", fresh)
+    monkeypatch.setattr(cli, "entry_points", lambda group: [entry])
+    monkeypatch.setattr("sys.argv", ["manynode", "calibrate", "--help"])
+    cli._add_phases()
+    result = CliRunner().invoke(fresh, ["calibrate", "--help"])
+    assert result.exit_code == 0
+    assert "--base" in result.output
 
 
 def test_given_values_are_kept(tmp_path: Path) -> None:

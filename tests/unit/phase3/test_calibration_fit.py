@@ -167,6 +167,16 @@ def test_omni_path_is_met_within_ten_percent() -> None:
     assert large.median() < 0.005
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_half_of_the_sizes_foretell_the_other_half(first: int) -> None:
+    table = read_measurements([DATA / "dahu_opa100/pingpong_calls.csv"], cluster="dahu")
+    chosen = table["size_bytes"].isin(sorted(table["size_bytes"].unique())[first::2])
+    shares = quality.shares_within(quality.residuals(table[~chosen], fit(table[chosen], BASE)))
+    assert shares[0.05] > 0.85
+    assert shares[0.10] > 0.95
+    assert shares[0.20] == 1.0
+
+
 def test_tofu_is_met_within_ten_percent() -> None:
     table = read_measurements([DATA / "fugaku/riken_imb_pingpong.csv"])
     base = replace(BASE, link_bandwidth_Bps=6.8e9, nic_bandwidth_Bps=6.8e9, path_latency_s=200e-9, nic_latency_s=100e-9)
