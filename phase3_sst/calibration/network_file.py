@@ -136,5 +136,7 @@ def _block(key: str, value: Any, indent: str = "") -> list[str]:
     dumped: str = yaml.safe_dump(value, default_flow_style=True, width=10**6, allow_unicode=True)
     dumped = dumped.removesuffix("...\n").strip()
     if isinstance(value, str) and len(dumped) > _WIDTH - len(key):
-        return [f"{indent}{key}: >-", *textwrap.wrap(value, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
+        # Folding turns each line's end into a space: words with hyphens and long ones stay whole.
+        folded = textwrap.wrap(value, _WIDTH, break_on_hyphens=False, break_long_words=False)
+        return [f"{indent}{key}: >-", *[f"{indent}  {line}" for line in folded]]
     return [f"{indent}{key}: {dumped}"]

@@ -21,6 +21,8 @@ from manynode.errors import InputError
 Array = NDArray[np.float64]
 
 FEWEST_POINTS = 3
+# The table of all pieces has the square of it.
+MOST_SIZES = 2000
 # A piece has at least this share of the sizes, too: in dense tables, three neighbours are noise.
 _FEWEST_SHARE = 1 / 40
 # Relative differences below this are no reason for another piece: no benchmark repeats itself better.
@@ -64,6 +66,13 @@ def fit_pieces(sizes: Array, values: Array, scale: Array, most: int) -> list[Pie
     if len(sizes) < FEWEST_POINTS:
         raise InputError(
             "too few sizes for a regression", found=f"{len(sizes)}", allowed=f"at least {FEWEST_POINTS} different sizes"
+        )
+    if len(sizes) > MOST_SIZES:
+        raise InputError(
+            "too many sizes for a regression",
+            found=f"{len(sizes)}",
+            allowed=f"at most {MOST_SIZES} different sizes",
+            remedy="leave out some: a few dozen, even on a log scale, tell as much",
         )
     fewest = max(FEWEST_POINTS, int(len(sizes) * _FEWEST_SHARE))
     cuts = _best_cuts(_costs(sizes, values, scale, fewest), most)

@@ -155,6 +155,13 @@ def test_the_program_offers_the_command(monkeypatch: pytest.MonkeyPatch) -> None
     assert "--base" in result.output
 
 
+@pytest.mark.parametrize("words", ["short: with a colon # and a mark", "measured by well-known-people " * 12 + "end"])
+def test_descriptions_are_kept_word_by_word(words: str, tmp_path: Path) -> None:
+    output = tmp_path / "x.yaml"
+    run(*TOFU, f"--output={output}", f"--description={words}")
+    assert read_yaml(output, "the network")["description"] == words
+
+
 def test_given_values_are_kept(tmp_path: Path) -> None:
     output = tmp_path / "x.yaml"
     run(*TOFU, f"--output={output}", "--eager-limit=32 KiB", "--pieces=2")

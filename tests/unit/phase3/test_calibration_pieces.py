@@ -62,6 +62,12 @@ def test_too_few_sizes_are_refused() -> None:
         fit_pieces(np.array([1.0, 2.0]), np.array([1.0, 2.0]), np.array([1.0, 2.0]), 1)
 
 
+def test_more_sizes_than_memory_allows_are_refused() -> None:
+    many = np.arange(1.0, 2002.0)
+    with pytest.raises(InputError, match="too many sizes"):
+        fit_pieces(many, many, many, 1)
+
+
 @pytest.mark.parametrize(("left", "right", "limit"), [(8192, 16384, 8192), (60635, 65591, 65536), (8086, 8100, 8086)])
 def test_limits_are_powers_of_two_where_one_fits(left: int, right: int, limit: int) -> None:
     assert last_before(left, right) == limit
