@@ -74,8 +74,8 @@ void EventQueue::put(Rung& rung, const Event& event) {
 
 EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::size_t count) {
   Rung& rung = rungs_[depth_++];
-  // Some twenty events per bucket: enough to know what comes, few enough to sort. At least 32 buckets, so that a handful
-  // of rungs divides any span of time.
+  // Some twenty events per bucket: enough to know what comes, few enough to sort. At least 32 buckets, so that a
+  // handful of rungs divides any span of time.
   const unsigned wanted = std::clamp<unsigned>(static_cast<unsigned>(std::bit_width(count / 32)), 5, kMostBucketsLog2);
   const auto span = static_cast<std::uint64_t>(end - start);
   const auto span_log2 = static_cast<unsigned>(std::bit_width(span - 1));

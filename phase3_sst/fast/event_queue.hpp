@@ -107,9 +107,9 @@ class EventQueue {
   struct Rung {
     Picoseconds start{0};
     Picoseconds end{0};
-    unsigned shift{0};         // log2 of a bucket's width
-    std::size_t next{0};       // the first bucket not yet taken
-    std::size_t buckets{0};    // in use
+    unsigned shift{0};       // log2 of a bucket's width
+    std::size_t next{0};     // the first bucket not yet taken
+    std::size_t buckets{0};  // in use
     std::array<std::uint64_t, kMostBuckets / 64> filled{};
     std::array<Bucket, kMostBuckets> bucket;
   };

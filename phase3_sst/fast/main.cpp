@@ -35,9 +35,9 @@ ProgressSink progress_printer(const RunConfig& config) {
     std::string left;
     if (report.steps_in_all) {
       steps += " of " + std::to_string(*report.steps_in_all);
-      const double share = (static_cast<double>(done) + static_cast<double>(report.steps) /
-                                                            static_cast<double>(*report.steps_in_all)) /
-                           static_cast<double>(replicas.size());
+      const double share =
+          (static_cast<double>(done) + static_cast<double>(report.steps) / static_cast<double>(*report.steps_in_all)) /
+          static_cast<double>(replicas.size());
       char text[64];
       std::snprintf(text, sizeof text, ", about %.0f s left", elapsed_s * (1 - share) / share);
       if (share > 0) left = text;

@@ -17,10 +17,10 @@ enum class MessageKind : std::uint8_t {
 };
 
 struct alignas(64) Message {
-  std::uint64_t bytes{0};        // payload of the application's message
-  Picoseconds complete_at{0};    // of this leg: when the latest of its chunks so far has arrived
-  Picoseconds injected_at{0};    // of this leg: when the latest of its chunks so far has left the sending NIC
-  std::uint32_t source{0};       // ranks of the run
+  std::uint64_t bytes{0};      // payload of the application's message
+  Picoseconds complete_at{0};  // of this leg: when the latest of its chunks so far has arrived
+  Picoseconds injected_at{0};  // of this leg: when the latest of its chunks so far has left the sending NIC
+  std::uint32_t source{0};     // ranks of the run
   std::uint32_t destination{0};
   std::int32_t tag{0};
   std::uint32_t send_request{kNone};     // of the source

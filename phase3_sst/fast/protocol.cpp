@@ -194,8 +194,8 @@ void Replica::match(std::uint32_t index, std::uint32_t number, Picoseconds time)
   Request& request = mailboxes_[receiver].requests[number];
   if (message.bytes > request.bytes) {
     throw SimulationError("a message is longer than the receive that it meets",
-                          {describe_message(message), rank_name(receiver) + " receives at most " +
-                                                          std::to_string(request.bytes) + " bytes"},
+                          {describe_message(message),
+                           rank_name(receiver) + " receives at most " + std::to_string(request.bytes) + " bytes"},
                           "make the receive as large as the send (MPI_ERR_TRUNCATE)");
   }
   request.bytes = message.bytes;

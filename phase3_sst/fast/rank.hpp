@@ -35,7 +35,7 @@ struct Rank {
   std::vector<Primitive> primitives;  // of the present call
   std::uint32_t next_primitive{0};
   std::uint32_t next_call{0};
-  Calls calls;  // of the present step
+  Calls calls;             // of the present step
   std::uint32_t steps{0};  // begun
   std::uint32_t job{0};
   Picoseconds program_began{0};  // of a job in the background: when it started this time

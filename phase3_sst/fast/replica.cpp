@@ -171,7 +171,10 @@ void Replica::report(const ProgressSink& progress) const {
   report.finished_ranks = finished_;
   report.ranks = foreground_;
   report.steps = steps;
-  report.steps_in_all = jobs_[job].config->iterations_limit;
+  report.steps_in_all = jobs_[job].application->steps();
+  if (const auto& limit = jobs_[job].config->iterations_limit) {
+    report.steps_in_all = std::min<std::uint64_t>(*limit, report.steps_in_all.value_or(*limit));
+  }
   progress(report);
 }
 
@@ -206,7 +209,7 @@ void Replica::advance(std::uint32_t index) {
 bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
   switch (call.kind) {
     case CallKind::Compute:
-      rank.clock += compute_time(rank, index, call.phase);
+      rank.clock += compute_time(rank, index, call.first);
       return true;
     case CallKind::Isend:
     case CallKind::Irecv:

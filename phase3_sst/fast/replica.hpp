@@ -82,10 +82,10 @@ class Replica {
   std::vector<std::uint32_t> nodes_;  // [rank] of the machine
   std::vector<std::uint8_t> rails_;   // [rank] which of its node's NICs
   std::vector<Mailbox> mailboxes_;    // [rank]
-  std::deque<Rank> ranks_;  // a deque never moves what it holds
-  std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
-  std::uint32_t finished_{0};    // of these
-  MessageOrder order_;  // used where messages overtake each other
+  std::deque<Rank> ranks_;            // a deque never moves what it holds
+  std::uint32_t foreground_{0};       // ranks of jobs that are not in the background
+  std::uint32_t finished_{0};         // of these
+  MessageOrder order_;                // used where messages overtake each other
   ReplicaResult result_;
 };
 

@@ -14,10 +14,10 @@
 namespace manynode::fast {
 
 struct Request {
-  Picoseconds time{0};      // of posting; once `complete`, of completion
-  std::uint64_t bytes{0};   // of a receive: its buffer, once matched its message
-  Envelope envelope;        // of a receive
-  std::uint32_t id{0};      // the number that Wait names
+  Picoseconds time{0};     // of posting; once `complete`, of completion
+  std::uint64_t bytes{0};  // of a receive: its buffer, once matched its message
+  Envelope envelope;       // of a receive
+  std::uint32_t id{0};     // the number that Wait names
   bool receive : 1 {false};
   bool complete : 1 {false};
   bool awaited : 1 {false};  // its rank waits for it now

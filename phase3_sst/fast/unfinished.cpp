@@ -47,8 +47,8 @@ std::string Replica::describe_wait(std::uint32_t index) const {
   const bool in_primitive = rank.next_primitive < rank.primitives.size();
   const CallKind call =
       in_primitive ? rank.primitives[rank.next_primitive].call : rank.calls.calls[rank.next_call].kind;
-  const std::string who = rank_name(index) + " waits in " + std::string(call_name(call)) + " (step " +
-                          std::to_string(rank.steps) + ") ";
+  const std::string who =
+      rank_name(index) + " waits in " + std::string(call_name(call)) + " (step " + std::to_string(rank.steps) + ") ";
   for (std::uint32_t i = 0; i < network_.messages().capacity(); ++i) {
     const Message& message = network_.messages()[i];
     if (!message.in_use || message.source != index || message.kind != MessageKind::RequestToSend) continue;

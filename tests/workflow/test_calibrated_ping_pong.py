@@ -61,7 +61,10 @@ def simulated(build_dir: Path, folder: Path, content: dict[str, Any], size: int)
         "schema": "network-run/2",
         "jobs": [
             {
-                "application": {"name": "ping-pong", "parameters": {"bytes": size}},
+                "application": {
+                    "name": "patterns",
+                    "parameters": {"pattern": "ping-pong", "iterations": 1, "bytes": size},
+                },
                 "nodes": 2,
                 "ranks_per_node": 1,
             }
