@@ -108,8 +108,11 @@ def load(directory: Path) -> Inputs:
         ),
         links=_table(
             directory / "links.parquet",
-            ["link-load-summary/1", "link-load/1"],
-            ["technique", "nodes", "class", "bytes", "busy_share_max", "stall_s"],
+            ["link-load-summary/2"],
+            [
+                *("technique", "nodes", "class", "links", "bytes", "busy_s", "busy_share_max", "stall_s"),
+                *("queue_mean_chunks", "queue_max_bytes"),
+            ],
         ),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
     )

@@ -222,9 +222,13 @@ def _write_projection(directory: Path, rng: np.random.Generator) -> None:
                 {
                     **key,
                     "class": name,
+                    "links": 2.0 * nodes,
                     "bytes": 1e8 * (n + 1),
+                    "busy_s": 0.01 * nodes * f,
                     "busy_share_max": 0.02 * (n + 1) * f,
                     "stall_s": 1e-4 * n,
+                    "queue_mean_chunks": 1e-4 * n / mean,
+                    "queue_max_bytes": 2048.0 * n,
                 }
                 for name, f in (("node to leaf", 1.0), ("leaf to spine", 0.4))
             ]
@@ -232,6 +236,6 @@ def _write_projection(directory: Path, rng: np.random.Generator) -> None:
         ("projection", "projection/1", projection),
         ("makespans", "makespans/1", makespans),
         ("breakdown", "breakdown/1", breakdown),
-        ("links", "link-load-summary/1", links),
+        ("links", "link-load-summary/2", links),
     ):
         write_table(directory / f"{name}.parquet", schema, pd.DataFrame(rows))
