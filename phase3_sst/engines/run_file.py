@@ -19,7 +19,16 @@ def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict
     """Return the run file of ``point`` for the given replicas (all of the experiment's when None)."""
     simulate = point.experiment["simulate"]
     chosen = range(simulate["replicas"]) if replicas is None else replicas
-    return run_of(point.experiment, [main_job(point)], seed=point.seed, replicas=chosen)
+    jobs = [main_job(point), *further_jobs(point)]
+    # The jobs take the nodes of the machine one after the other.
+    first = 0
+    for job in jobs:
+        job["hosts"] = list(range(first, first + job["nodes"]))
+        first += job["nodes"]
+    return {
+        **run_of(point.experiment, jobs, seed=point.seed, replicas=chosen),
+        **_counters(simulate["counters"]),
+    }
 
 
 def run_of(
@@ -53,6 +62,29 @@ def main_job(point: Point) -> dict[str, Any]:
         "class_of_rank": list(point.class_of_rank),
         "constant": point.technique.endswith("const"),
     }
+
+
+def further_jobs(point: Point) -> list[dict[str, Any]]:
+    """Return the other jobs of the machine; their compute times are variable or constant as the point's are."""
+    return [
+        {
+            "name": job["name"],
+            "application": dict(job["application"]),
+            "nodes": job["nodes"],
+            "ranks_per_node": job["ranks_per_node"],
+            "start_s": job["start"],
+            "background": job["background"],
+            "constant": point.technique.endswith("const"),
+            **({} if job["timing_profile"] is None else {"timing_profile": job["timing_profile"]}),
+        }
+        for job in point.experiment["simulate"]["jobs"]
+    ]
+
+
+def _counters(counters: Mapping[str, Any] | None) -> dict[str, Any]:
+    if counters is None:
+        return {}
+    return {"counters": {"interval_s": counters["interval"], "per": counters["per"]}}
 
 
 def network_description(network: Mapping[str, Any]) -> dict[str, Any]:

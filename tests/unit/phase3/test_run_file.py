@@ -17,6 +17,34 @@ def test_a_point_becomes_one_job_with_its_ranks_classes_and_profile() -> None:
     assert job["timing_profile"].startswith("/")
 
 
+def job(**changes: object) -> dict[str, object]:
+    """A further job as it stands in a resolved experiment."""
+    return {
+        **{"name": "noise", "application": {"name": "hpcg", "parameters": {}}, "nodes": 3, "ranks_per_node": 2},
+        **{"start": 1e-3, "background": True, "timing_profile": None},
+        **changes,
+    }
+
+
+def test_further_jobs_take_the_nodes_behind_the_application_under_study() -> None:
+    jobs = run_description(demo_point(nodes=4, jobs=[job(), job(name="other", nodes=1, background=False)]))["jobs"]
+    assert [entry["name"] for entry in jobs] == ["main", "noise", "other"]
+    assert [entry["hosts"] for entry in jobs] == [[0, 1, 2, 3], [4, 5, 6], [7]]
+    assert (jobs[1]["start_s"], jobs[1]["background"], jobs[2]["background"]) == (1e-3, True, False)
+    assert "background" not in jobs[0] and "timing_profile" not in jobs[1]
+
+
+def test_a_further_job_computes_by_its_own_profile() -> None:
+    jobs = run_description(demo_point(technique="ext-const", jobs=[job(timing_profile="/other.json")]))["jobs"]
+    assert jobs[1]["timing_profile"] == "/other.json" and jobs[1]["constant"] is True
+
+
+def test_counters_over_time_are_asked_for_only_when_wanted() -> None:
+    assert "counters" not in run_description(demo_point())
+    run = run_description(demo_point(counters={"interval": 1e-4, "per": "link"}))
+    assert run["counters"] == {"interval_s": 1e-4, "per": "link"}
+
+
 def test_all_replicas_are_simulated_when_none_are_chosen() -> None:
     assert run_description(demo_point(replicas=3))["replicas"] == [0, 1, 2]
 
