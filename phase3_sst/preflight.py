@@ -1,0 +1,132 @@
+"""The check before the first simulation: can the network do what it claims?
+
+In: a resolved experiment and an engine. Out: a list of :class:`Check`, each a probe's figure beside the closed formula
+(:mod:`phase3_sst.line_rate`). Two questions, and a third in :mod:`phase3_sst.sensitivity`:
+
+- line rate: a large message between the hosts that are farthest apart reaches the rate of the slowest link on its
+  route, its NICs and its processors;
+- bisection: all nodes of the low half and of the high half exchange at the rate of the topology's formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from manynode import units
+from manynode.config.loader import resolve_json
+from manynode.errors import CheckFailedError
+from phase3_sst.engines.interface import NetworkEngine
+from phase3_sst.line_rate import bisection_rate, line_rate, message_rate
+from phase3_sst.probes import LARGE_S, MOST_NODES, Prober
+
+PREFLIGHT_SCHEMA = "preflight/1"
+
+# Share of the formula that a large message reaches: the latency of one that takes LARGE_S is small beside 2 %.
+LINE_RATE_SHARE = 0.98
+# No routing carries more than the cut, but for what the probe's rounding adds.
+MOST_SHARE = 1.01
+# Share of the formula that the exchange of the halves reaches where routing can use every link of the cut.
+BISECTION_SHARE = 0.95
+# ... and where the formula is an upper bound only: routing picks links without regard for the other messages.
+BOUND_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to the network: its answer in a sentence, whether it is good enough, else what to do."""
+
+    name: str
+    passed: bool
+    answer: str
+    limited_by: str
+    remedy: str
+
+    def line(self) -> str:
+        """Return the check as a line of a table."""
+        return f"{'passed' if self.passed else 'FAILED'}  {self.name}: {self.answer}"
+
+
+def check_network(experiment: dict[str, Any], engine: NetworkEngine) -> list[Check]:
+    """Return the checks of the network itself: line rate and bisection; none for a machine of one node."""
+    prober = Prober(experiment, engine)
+    if prober.room < 2:
+        return []
+    return [check_line_rate(prober), *check_bisection(prober)]
+
+
+def check_line_rate(prober: Prober) -> Check:
+    """Send a large message from the first host to the farthest one and back."""
+    network = prober.network
+    far = prober.farthest()
+    size = round(LARGE_S * line_rate(network, ()).rate_Bps)
+    measured = prober.ping_pong(far, size)
+    rate = 2 * size / measured.makespan_s
+    expected = message_rate(network, measured.link_classes, size)
+    share = rate / expected.rate_Bps
+    return Check(
+        f"line rate, node 0 to node {far}",
+        share >= LINE_RATE_SHARE,
+        f"{_rate(rate)} with {units.render(size, 'size')}, {share:.1%} of {_rate(expected.rate_Bps)}; "
+        f"{expected.key} limits",
+        expected.key,
+        "latencies (network.link.latency, network.switch_latency, network.host.nic_latency) or network.host.gap are "
+        "out of proportion to the bandwidths: correct the one with the wrong unit",
+    )
+
+
+def check_bisection(prober: Prober) -> list[Check]:
+    """Let the two halves of the machine exchange; no check for a topology without a formula."""
+    network = prober.network
+    topology = resolve_json(prober.experiment, "the experiment").model.network.topology
+    if not hasattr(topology, "bisection_links"):
+        return []
+    pairs = min(prober.room, MOST_NODES) // 2
+    size = round(LARGE_S * line_rate(network, ()).rate_Bps)
+    measured = prober.exchange(pairs, size)
+    rate = pairs * size / measured.makespan_s
+    expected = bisection_rate(network, topology.bisection_links(), pairs, size)
+    least = BISECTION_SHARE if reaches_the_cut(network["topology"]) else BOUND_SHARE
+    share = rate / expected.rate_Bps
+    return [
+        Check(
+            f"bisection, {pairs} nodes with {pairs} others",
+            least <= share <= MOST_SHARE,
+            f"{_rate(rate)} in each direction, {share:.1%} of {_rate(expected.rate_Bps)} "
+            f"(allowed: {least:.0%} to {MOST_SHARE:.0%}); {expected.key} limits",
+            expected.key,
+            "the routing does not use the links of the bisection: choose another network.topology.routing, or "
+            "correct the numbers of links"
+            if share < least
+            else "the topology carries more than its formula: report this as a defect of manynode",
+        )
+    ]
+
+
+def reaches_the_cut(topology: Mapping[str, Any]) -> bool:
+    """Return whether the routing spreads the exchange of the halves evenly over the links of the cut.
+
+    D-mod-k routing of a fat-tree does so for every shift permutation (Zahavi 2010), which the exchange is. Adaptive
+    routing, dimension order on a torus and dragonfly routings reach a part of the bound.
+    """
+    return bool(topology["kind"] == "fat-tree" and topology.get("routing", "d-mod-k") == "d-mod-k")
+
+
+def verdict(checks: Sequence[Check], where: str) -> dict[str, Any]:
+    """Return the checks as a document; a check that failed is a :class:`CheckFailedError` that names them all."""
+    failed = [check for check in checks if not check.passed]
+    if failed:
+        first = failed[0]
+        raise CheckFailedError(
+            f"the network failed its pre-flight check: {first.name}",
+            where=where,
+            found=first.answer,
+            remedy=f"{first.remedy}; 'simulate: preflight: enabled: false' simulates all the same",
+            details="\n".join(check.line() for check in checks),
+        )
+    return {"checks": [asdict(check) for check in checks]}
+
+
+def _rate(rate_Bps: float) -> str:
+    return units.render(rate_Bps, "bandwidth")

@@ -1,0 +1,99 @@
+"""Probe runs: small jobs on the experiment's own network that show what it can carry and what it reacts to.
+
+In: a resolved experiment and an engine. Out: times [s] and rates [B/s]. Computing takes no time in a probe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from manynode.config.loader import resolve_json
+from phase3_sst.engines.interface import Measurement, NetworkEngine
+from phase3_sst.engines.run_file import run_of
+
+# A large message is one that takes so long at the line rate: what does not depend on its size is then small beside it.
+LARGE_S = 5e-3
+SMALL_BYTES = 8
+# Hosts spread over the machine, of which the one that is farthest from host 0 is taken.
+CANDIDATES = 8
+# Of a larger machine only so many nodes exchange: each then has more of the bisection than in the whole machine.
+MOST_NODES = 16_384
+# The experiment's own application, as a probe.
+OWN_RANKS = 1024
+OWN_ITERATIONS = 3
+
+
+@dataclass(frozen=True)
+class Prober:
+    """Runs probes of one experiment on one engine."""
+
+    experiment: dict[str, Any]
+    engine: NetworkEngine
+
+    @property
+    def network(self) -> dict[str, Any]:
+        """The network as the run file has it."""
+        network: dict[str, Any] = self._run([])["network"]
+        return network
+
+    @property
+    def room(self) -> int:
+        """The number of nodes of the machine."""
+        model = resolve_json(self.experiment, "the experiment").model
+        return model.network.topology.hosts() // int(self.network["host"].get("rails", 1))
+
+    def farthest(self) -> int:
+        """Return the node, among some that are spread over the machine, that a small message takes longest to."""
+        last = self.room - 1
+        nodes = sorted({last - index * last // CANDIDATES for index in range(CANDIDATES)} - {0})
+        return max(nodes, key=lambda node: (self.ping_pong(node, SMALL_BYTES).makespan_s, node))
+
+    def ping_pong(self, node: int, size_bytes: int) -> Measurement:
+        """Send a message from node 0 to ``node`` and back."""
+        return self.engine.measure(self._run([ping_pong([0, node], size_bytes)]))
+
+    def exchange(self, pairs: int, size_bytes: int) -> Measurement:
+        """Let ``pairs`` nodes of the low half and the nodes half the machine away send each other a message."""
+        half = self.room // 2
+        chosen = [index * half // pairs for index in range(pairs)]
+        return self.engine.measure(self._run([bisection(chosen, half, size_bytes)]))
+
+    def own(self) -> Measurement:
+        """Run the first iterations of the experiment's application on as many of its nodes as make a small job."""
+        per_node = int(self.experiment["ranks_per_node"])
+        nodes = min(max(self.experiment["nodes"]), max(2, OWN_RANKS // per_node))
+        application = self.experiment["application"]
+        job = {
+            "name": "main",
+            "application": {"name": application["name"], "parameters": application["parameters"]},
+            "nodes": nodes,
+            "ranks_per_node": per_node,
+            "iterations_limit": OWN_ITERATIONS,
+        }
+        return self.engine.measure(self._run([job]))
+
+    def _run(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
+        return run_of(self.experiment, jobs, seed=int(self.experiment["seed"]), replicas=[0])
+
+
+def ping_pong(hosts: list[int], size_bytes: int) -> dict[str, Any]:
+    """Return the job in which the first and the last of ``hosts`` send one message back and forth."""
+    return {
+        "name": "ping-pong",
+        "application": {"name": "ping-pong", "parameters": {"bytes": size_bytes, "rounds": 1}},
+        "nodes": len(hosts),
+        "ranks_per_node": 1,
+        "hosts": hosts,
+    }
+
+
+def bisection(low: list[int], half: int, size_bytes: int) -> dict[str, Any]:
+    """Return the job in which each node of ``low`` and the one ``half`` the machine away send each other a message."""
+    return {
+        "name": "bisection",
+        "application": {"name": "patterns", "parameters": {"pattern": "bisection", "bytes": size_bytes}},
+        "nodes": 2 * len(low),
+        "ranks_per_node": 1,
+        "hosts": [*low, *(node + half for node in low)],
+    }
