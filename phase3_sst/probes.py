@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manynode.config.loader import resolve_json
+from manynode.errors import UsageError
 from phase3_sst.engines.interface import Measurement, NetworkEngine
 from phase3_sst.engines.run_file import run_of
 
@@ -64,6 +65,13 @@ class Prober:
         per_node = int(self.experiment["ranks_per_node"])
         nodes = min(max(self.experiment["nodes"]), max(2, OWN_RANKS // per_node))
         application = self.experiment["application"]
+        if application["name"] is None:
+            raise UsageError(
+                "the experiment has no skeleton to probe with",
+                where="application: name",
+                found="a command only",
+                remedy="phase 3 needs a skeleton: docs/tutorial.md shows how to write one",
+            )
         job = {
             "name": "main",
             "application": {"name": application["name"], "parameters": application["parameters"]},
