@@ -85,11 +85,16 @@ class Prober:
         return run_of(self.experiment, jobs, seed=int(self.experiment["seed"]), replicas=[0])
 
 
+def pattern(name: str, size_bytes: int) -> dict[str, Any]:
+    """Return one iteration of a pattern of skeletons/patterns as an application."""
+    return {"name": "patterns", "parameters": {"pattern": name, "bytes": size_bytes, "iterations": 1}}
+
+
 def ping_pong(hosts: list[int], size_bytes: int) -> dict[str, Any]:
     """Return the job in which the first and the last of ``hosts`` send one message back and forth."""
     return {
         "name": "ping-pong",
-        "application": {"name": "ping-pong", "parameters": {"bytes": size_bytes, "rounds": 1}},
+        "application": pattern("ping-pong", size_bytes),
         "nodes": len(hosts),
         "ranks_per_node": 1,
         "hosts": hosts,
@@ -100,7 +105,7 @@ def bisection(low: list[int], half: int, size_bytes: int) -> dict[str, Any]:
     """Return the job in which each node of ``low`` and the one ``half`` the machine away send each other a message."""
     return {
         "name": "bisection",
-        "application": {"name": "patterns", "parameters": {"pattern": "bisection", "bytes": size_bytes}},
+        "application": pattern("bisection", size_bytes),
         "nodes": 2 * len(low),
         "ranks_per_node": 1,
         "hosts": [*low, *(node + half for node in low)],

@@ -44,15 +44,15 @@ class Formulas:
 
     def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
         (job,) = run["jobs"]
-        network, name = run["network"], job["application"]["name"]
-        size = job["application"]["parameters"].get("bytes", 0)
+        network, parameters = run["network"], job["application"]["parameters"]
+        name, size = parameters.get("pattern", "own"), parameters.get("bytes", 0)
         host, link = network["host"], network["link"]
         latency = 6 * link["latency_s"] + 5 * network["switch_latency_s"] + 2 * host["nic_latency_s"]
         latency += overhead_s(host["overhead_send"], size) + overhead_s(host["overhead_recv"], size)
         rate = min(link["bandwidth_Bps"], host["nic_bandwidth_Bps"])
         if name == "ping-pong":
             seconds = 2 * (latency + size / rate)
-        elif name == "patterns":
+        elif name == "bisection":
             seconds = latency + size / min(rate, self.cut * link["bandwidth_Bps"] / (job["nodes"] / 2))
         else:
             seconds = 1e-3 + 8 / network["intranode"]["bandwidth_Bps"]
@@ -82,9 +82,9 @@ def test_a_machine_of_one_node_has_no_network_to_check() -> None:
     ("engine", "name", "share"),
     [
         (Formulas(slower={"ping-pong": 1.1}), "line rate", "90.9%"),
-        (Formulas(slower={"patterns": 1.1}), "bisection", "90.9%"),
+        (Formulas(slower={"bisection": 1.1}), "bisection", "90.9%"),
         (Formulas(cut=CUT // 2), "bisection", "60.0%"),
-        (Formulas(slower={"patterns": 0.9}), "bisection", "111."),
+        (Formulas(slower={"bisection": 0.9}), "bisection", "111."),
     ],
 )
 def test_a_probe_that_misses_its_formula_is_refused_by_name_with_the_figure(
