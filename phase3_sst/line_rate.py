@@ -29,16 +29,23 @@ class Limit:
         return f"{self.key} {units.render(self.rate_Bps, 'bandwidth')}"
 
 
-def slowest_link(network: Mapping[str, Any], classes: Collection[str]) -> Limit:
-    """Return the slowest link of the given classes, of all classes when none is given."""
-    overrides = network.get("link_classes", {})
-    chosen = [
-        Limit(overrides[name]["bandwidth_Bps"], f"network.link_classes.{name}.bandwidth")
-        if name in overrides
-        else Limit(network["link"]["bandwidth_Bps"], LINK)
-        for name in sorted(classes)
-    ] or [Limit(network["link"]["bandwidth_Bps"], LINK)]
-    return min(chosen, key=lambda limit: limit.rate_Bps)
+def slowest_link(network: Mapping[str, Any], classes: Collection[str] = ()) -> Limit:
+    """Return the slowest link of the given classes, of all that the network names when none is given."""
+    return min(_links(network, classes), key=lambda limit: limit.rate_Bps)
+
+
+def fastest_link(network: Mapping[str, Any]) -> Limit:
+    """Return the fastest link of all that the network names."""
+    return max(_links(network, ()), key=lambda limit: limit.rate_Bps)
+
+
+def _links(network: Mapping[str, Any], classes: Collection[str]) -> list[Limit]:
+    overrides = network["link_classes"]
+    own = Limit(network["link"]["bandwidth_Bps"], LINK)
+    named = {
+        name: Limit(link["bandwidth_Bps"], f"network.link_classes.{name}.bandwidth") for name, link in overrides.items()
+    }
+    return [named.get(name, own) for name in sorted(classes)] or [own, *named.values()]
 
 
 def line_rate(network: Mapping[str, Any], classes: Collection[str]) -> Limit:
@@ -76,11 +83,12 @@ def message_rate(network: Mapping[str, Any], classes: Collection[str], size_byte
 
 
 def bisection_rate(network: Mapping[str, Any], links: int, pairs: int, size_bytes: float) -> Limit:
-    """Return the rate in one direction between the halves of a machine of which ``pairs`` nodes send at once.
+    """Return the rate in one direction between the halves of a machine of which ``pairs`` ranks send at once.
 
-    Each has its own line, and its share of the ``links`` that cross the cut in that direction.
+    Each has its own line, and its share of the ``links`` that cross the cut in that direction. Where classes of links
+    differ, those of the cut count as the fastest: the formula is a bound then.
     """
-    line, cut = line_rate(network, ()), slowest_link(network, ())
+    line, cut = line_rate(network, ()), fastest_link(network)
     share_Bps = links * cut.rate_Bps / pairs
     if share_Bps < line.rate_Bps:
         line = Limit(share_Bps, "network.topology (links of the bisection)")

@@ -18,8 +18,8 @@ from manynode import units
 from manynode.config.loader import resolve_json
 from manynode.errors import CheckFailedError
 from phase3_sst.engines.interface import NetworkEngine
-from phase3_sst.line_rate import bisection_rate, line_rate, message_rate
-from phase3_sst.probes import LARGE_S, MOST_NODES, Prober
+from phase3_sst.line_rate import bisection_rate, fastest_link, line_rate, message_rate, slowest_link
+from phase3_sst.probes import LARGE_S, Prober
 
 PREFLIGHT_SCHEMA = "preflight/1"
 
@@ -53,7 +53,7 @@ def check_network(experiment: dict[str, Any], engine: NetworkEngine) -> list[Che
     prober = Prober(experiment, engine)
     if prober.room < 2:
         return []
-    return [check_line_rate(prober), *check_bisection(prober)]
+    return [check_line_rate(prober), check_bisection(prober)]
 
 
 def check_line_rate(prober: Prober) -> Check:
@@ -76,41 +76,42 @@ def check_line_rate(prober: Prober) -> Check:
     )
 
 
-def check_bisection(prober: Prober) -> list[Check]:
-    """Let the two halves of the machine exchange; no check for a topology without a formula."""
+def check_bisection(prober: Prober) -> Check:
+    """Let the two halves of the machine exchange."""
     network = prober.network
     topology = resolve_json(prober.experiment, "the experiment").model.network.topology
-    if not hasattr(topology, "bisection_links"):
-        return []
-    pairs = min(prober.room, MOST_NODES) // 2
+    pairs = prober.pairs()
     size = round(LARGE_S * line_rate(network, ()).rate_Bps)
-    measured = prober.exchange(pairs, size)
+    measured = prober.exchange(size)
     rate = pairs * size / measured.makespan_s
     expected = bisection_rate(network, topology.bisection_links(), pairs, size)
-    least = BISECTION_SHARE if reaches_the_cut(network["topology"]) else BOUND_SHARE
+    least = least_share(network)
     share = rate / expected.rate_Bps
-    return [
-        Check(
-            f"bisection, {pairs} nodes with {pairs} others",
-            least <= share <= MOST_SHARE,
-            f"{_rate(rate)} in each direction, {share:.1%} of {_rate(expected.rate_Bps)} "
-            f"(allowed: {least:.0%} to {MOST_SHARE:.0%}); {expected.key} limits",
-            expected.key,
-            "the routing does not use the links of the bisection: choose another network.topology.routing, or "
-            "correct the numbers of links"
-            if share < least
-            else "the topology carries more than its formula: report this as a defect of manynode",
-        )
-    ]
+    return Check(
+        f"bisection, {pairs} ranks with {pairs} others",
+        least <= share <= MOST_SHARE,
+        f"{_rate(rate)} in each direction, {share:.1%} of {_rate(expected.rate_Bps)} "
+        f"(allowed: {least:.0%} to {MOST_SHARE:.0%}); {expected.key} limits",
+        expected.key,
+        "the routing does not use the links of the bisection: choose another network.topology.routing, or "
+        "correct the numbers of links"
+        if share < least
+        else "the topology carries more than its formula: report this as a defect of manynode",
+    )
 
 
-def reaches_the_cut(topology: Mapping[str, Any]) -> bool:
-    """Return whether the routing spreads the exchange of the halves evenly over the links of the cut.
+def least_share(network: Mapping[str, Any]) -> float:
+    """Return the share of the formula that the exchange of the halves must reach.
 
-    D-mod-k routing of a fat-tree does so for every shift permutation (Zahavi 2010), which the exchange is. Adaptive
-    routing, dimension order on a torus and dragonfly routings reach a part of the bound.
+    D-mod-k routing of a fat-tree spreads every shift permutation, which the exchange is, evenly over the links (Zahavi
+    2010). For adaptive routing, dimension order on a torus and dragonfly routings the formula is a bound, as it is
+    where classes of links differ: it then counts the fastest of them.
     """
-    return bool(topology["kind"] == "fat-tree" and topology.get("routing", "d-mod-k") == "d-mod-k")
+    topology = network["topology"]
+    exact = topology["kind"] == "fat-tree" and topology.get("routing", "d-mod-k") == "d-mod-k"
+    if exact and not network["link_classes"]:
+        return BISECTION_SHARE
+    return BOUND_SHARE * slowest_link(network).rate_Bps / fastest_link(network).rate_Bps
 
 
 def verdict(checks: Sequence[Check], where: str) -> dict[str, Any]:

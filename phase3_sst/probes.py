@@ -42,7 +42,7 @@ class Prober:
     def room(self) -> int:
         """The number of nodes of the machine."""
         model = resolve_json(self.experiment, "the experiment").model
-        return model.network.topology.hosts() // int(self.network["host"].get("rails", 1))
+        return model.network.room()
 
     def farthest(self) -> int:
         """Return the node, among some that are spread over the machine, that a small message takes longest to."""
@@ -54,11 +54,20 @@ class Prober:
         """Send a message from node 0 to ``node`` and back."""
         return self.engine.measure(self._run([ping_pong([0, node], size_bytes)]))
 
-    def exchange(self, pairs: int, size_bytes: int) -> Measurement:
-        """Let ``pairs`` nodes of the low half and the nodes half the machine away send each other a message."""
+    def pairs(self) -> int:
+        """Return how many ranks of each half exchange: one on each node, or on each NIC where a rank has one."""
+        return min(self.room, MOST_NODES) // 2 * self._ranks_per_node()
+
+    def exchange(self, size_bytes: int) -> Measurement:
+        """Let the ranks of the low half and those on the nodes half the machine away send each other a message."""
         half = self.room // 2
-        chosen = [index * half // pairs for index in range(pairs)]
-        return self.engine.measure(self._run([bisection(chosen, half, size_bytes)]))
+        count = min(self.room, MOST_NODES) // 2
+        low = [index * half // count for index in range(count)]
+        return self.engine.measure(self._run([bisection(low, half, self._ranks_per_node(), size_bytes)]))
+
+    def _ranks_per_node(self) -> int:
+        host = self.network["host"]
+        return int(host["rails"]) if host["rail_choice"] == "by-rank" else 1
 
     def own(self) -> Measurement:
         """Run the first iterations of the experiment's application on as many of its nodes as make a small job."""
@@ -101,12 +110,12 @@ def ping_pong(hosts: list[int], size_bytes: int) -> dict[str, Any]:
     }
 
 
-def bisection(low: list[int], half: int, size_bytes: int) -> dict[str, Any]:
-    """Return the job in which each node of ``low`` and the one ``half`` the machine away send each other a message."""
+def bisection(low: list[int], half: int, ranks_per_node: int, size_bytes: int) -> dict[str, Any]:
+    """Return the job in which the ranks of the nodes ``low`` exchange with those ``half`` the machine away."""
     return {
         "name": "bisection",
         "application": pattern("bisection", size_bytes),
         "nodes": 2 * len(low),
-        "ranks_per_node": 1,
+        "ranks_per_node": ranks_per_node,
         "hosts": [*low, *(node + half for node in low)],
     }

@@ -15,7 +15,7 @@ from manynode.errors import UsageError
 from phase3_sst.engines.interface import NetworkEngine
 from phase3_sst.line_rate import OVERHEAD, line_rate
 from phase3_sst.preflight import Check
-from phase3_sst.probes import LARGE_S, MOST_NODES, SMALL_BYTES, Prober
+from phase3_sst.probes import LARGE_S, SMALL_BYTES, Prober
 
 # A probe's time that changes by less than this share has not moved.
 MOVES = 1e-3
@@ -77,10 +77,9 @@ def _probe_for(key: str) -> tuple[str, Callable[[Prober], list[float]]]:
 
 def _large(prober: Prober) -> list[float]:
     size = round(LARGE_S * line_rate(prober.network, ()).rate_Bps)
-    pairs = min(prober.room, MOST_NODES) // 2
     far = prober.room - 1
     # Times per byte: the size follows the line rate.
-    return [prober.ping_pong(far, size).makespan_s / size, prober.exchange(pairs, size).makespan_s / size]
+    return [prober.ping_pong(far, size).makespan_s / size, prober.exchange(size).makespan_s / size]
 
 
 def _small(prober: Prober) -> list[float]:

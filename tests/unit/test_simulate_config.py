@@ -57,6 +57,7 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
         ({"jobs": [job(timing_profile="none.json")]}, ["jobs: 0: timing_profile", "none.json"]),
         ({"counters": {"intervall": "1 ms"}}, ["counters: intervall", "did you mean 'interval'?"]),
         ({"counters": {"interval": "0 s"}}, ["counters: interval"]),
+        ({"placement": {"nodes": "linear", "stride": 2}}, ["placement", "stride has no effect"]),
         ({"time_limit": 60}, ["time_limit"]),
         ({"preflight": {"vary": {"network.link.bandwidth": ["1 GB/s"]}}}, ["at least two different values"]),
         (

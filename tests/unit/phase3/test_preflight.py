@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from phase3_cases import experiment
 
-from manynode.config.network import FatTree
 from manynode.config.variation import with_value
 from manynode.errors import CheckFailedError, UsageError
 from phase3_sst.engines.interface import Measurement
@@ -21,12 +20,7 @@ from phase3_sst.preflight import check_network, verdict
 from phase3_sst.probes import Prober
 from phase3_sst.sensitivity import check_vary, written_values
 
-CUT = 1152
-
-
-@pytest.fixture(autouse=True)
-def _cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FatTree, "bisection_links", lambda self: CUT, raising=False)
+CUT = 1152  # the demo's machine: 2,304 nodes, full bisection
 
 
 @dataclass
@@ -209,6 +203,6 @@ def test_the_exchange_pairs_the_halves_of_the_machine() -> None:
             runs.append(run)
             return super().measure(run)
 
-    Prober(experiment(), Recorder()).exchange(1152, 1000)
+    Prober(experiment(), Recorder()).exchange(1000)
     (job,) = runs[0]["jobs"]
     assert job["nodes"] == 2304 and job["hosts"] == list(range(2304))
