@@ -86,11 +86,11 @@ def bisection_rate(network: Mapping[str, Any], links: int, pairs: int, size_byte
     """Return the rate in one direction between the halves of a machine of which ``pairs`` ranks send at once.
 
     Each has its own line, and its share of the ``links`` that cross the cut in that direction. Where classes of links
-    differ, those of the cut count as the fastest: the formula is a bound then.
+    differ, those of the cut count as the fastest: the formula is a bound then. Without contention there is no cut.
     """
     line, cut = line_rate(network, ()), fastest_link(network)
     share_Bps = links * cut.rate_Bps / pairs
-    if share_Bps < line.rate_Bps:
+    if network["contention"] and share_Bps < line.rate_Bps:
         line = Limit(share_Bps, "network.topology (links of the bisection)")
     return _limited(network, line, line.rate_Bps, size_bytes, messages=pairs)
 

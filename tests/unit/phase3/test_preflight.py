@@ -16,7 +16,7 @@ from manynode.config.variation import with_value
 from manynode.errors import CheckFailedError, UsageError
 from phase3_sst.engines.interface import Measurement
 from phase3_sst.line_rate import OVERHEAD, bisection_rate, line_rate, message_rate, overhead_s, slowest_link
-from phase3_sst.preflight import check_network, verdict
+from phase3_sst.preflight import check_network, least_share, verdict
 from phase3_sst.probes import Prober
 from phase3_sst.sensitivity import check_vary, written_values
 
@@ -51,6 +51,10 @@ class Formulas:
         else:
             seconds = 1e-3 + 8 / network["intranode"]["bandwidth_Bps"]
         return Measurement(seconds * (self.slower or {}).get(name, 1.0), frozenset({"host-up", "host-down"}))
+
+
+def tree(children: list[int], parents: list[int]) -> dict[str, Any]:
+    return {"children": children, "parents": parents, "parallel_links": [1] * len(children)}
 
 
 def network(key: str | None = None, value: object = None) -> dict[str, Any]:
@@ -140,6 +144,37 @@ def test_the_bisection_is_the_smaller_of_cut_and_nodes() -> None:
     assert bisection_rate(free, 1152, 1152, 1e6).rate_Bps == pytest.approx(1152 * 12.5e9)
     tapered = bisection_rate(free, 576, 1152, 1e6)
     assert tapered.rate_Bps == pytest.approx(576 * 12.5e9) and "bisection" in tapered.key
+
+
+@pytest.mark.parametrize(
+    ("topology", "nodes", "share"),
+    [
+        ({"kind": "fat-tree", "routing": "d-mod-k", **tree([8, 8], [1, 8])}, 64, 0.95),
+        # Eight messages on three links: three, three and two.
+        ({"kind": "fat-tree", "routing": "d-mod-k", **tree([8, 4], [1, 3])}, 32, 0.95 * (8 / 3) / 3),
+        ({"kind": "fat-tree", "routing": "d-mod-k", **tree([5, 3], [1, 5])}, 15, 0.2),
+        ({"kind": "fat-tree", "routing": "adaptive", **tree([8, 8], [1, 8])}, 64, 0.2),
+        ({"kind": "torus", "shape": [5, 5, 4]}, 100, 0.95),
+        ({"kind": "torus", "shape": [16, 3]}, 48, 1 / 16),
+        ({"kind": "torus", "shape": [3, 3]}, 9, 0.2),
+        ({"kind": "dragonfly", "groups": 33, "routing": "minimal"}, 1056, 1 / 33),
+        ({"kind": "dragonfly", "groups": 33, "routing": "ugal"}, 1056, 0.2),
+    ],
+)
+def test_the_least_share_of_the_bisection_is_what_the_routing_can_reach(
+    topology: dict[str, Any], nodes: int, share: float
+) -> None:
+    assert least_share({**network(), "topology": topology}, nodes) == pytest.approx(share)
+
+
+def test_where_classes_of_links_differ_the_formula_is_a_bound() -> None:
+    classes = {"leaf-up": {"bandwidth_Bps": 12.5e8, "latency_s": 0}}
+    assert least_share({**network(), "link_classes": classes}, 2304) == pytest.approx(0.02)
+
+
+def test_without_contention_there_is_no_cut() -> None:
+    free = {**network(), "contention": False}
+    assert bisection_rate(free, 1, 1152, 1e6).key == "network.link.bandwidth"
 
 
 ZERO = [{"from_bytes": 0, "seconds": 0.0, "seconds_per_byte": 0.0}]
