@@ -40,6 +40,7 @@ def ok(done: subprocess.CompletedProcess) -> None:
 NOISE = {
     **{"name": "noise", "application": {"name": "hpcg", "parameters": {"nx": 16}}, "nodes": 4, "ranks_per_node": 2},
     **{"start": 0.0, "background": True, "timing_profile": None},
+    "placement": {"nodes": "linear", "stride": 1, "offset": 0, "rank_order": "block"},
 }
 
 
