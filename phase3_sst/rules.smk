@@ -24,8 +24,7 @@ rule phase3_simulate_point:
             f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
         ),
         job_profiles=plan.job_profiles(),
-        # Its verdict counts, not its age: what it depends on, the points depend on too.
-        preflight=ancient(
+        preflight=(
             [plan.path("simulate/preflight.json")]
             if plan.model.simulate.preflight.enabled
             else []

@@ -96,6 +96,8 @@ def test_what_only_judges_does_not_repeat_a_point(demo: dict[str, Any]) -> None:
     after = Plan(demo, [])
     assert before.digest("simulate") == after.digest("simulate")
     assert before.digest("preflight") != after.digest("preflight")
+    demo["nodes"] = [1, 2]
+    assert Plan(demo, []).digest("preflight") == after.digest("preflight")
     demo["simulate"]["counters"] = {"interval": "1 ms"}
     assert Plan(demo, []).digest("simulate") != before.digest("simulate")
 
