@@ -20,6 +20,8 @@ def run(
     classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
     profile: Annotated[Path, typer.Option(help="timing profile of phase 2")],
     result: Annotated[Path, typer.Option(help="result.json to write; its tables go beside it")],
+    processes: Annotated[int, typer.Option(min=1, help="processes that share the replicas")] = 1,
+    progress: Annotated[bool, typer.Option("--progress", help="tell how far it is, and how long it will take")] = False,
 ) -> None:
     """Simulate one point: a technique at a node count, all replicas."""
     from manynode.config.loader import read_resolved
@@ -27,6 +29,7 @@ def run(
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
     from phase3_sst.engines.interface import Point, engines
+    from phase3_sst.progress import shown
 
     # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
     read_timing_profile(profile)
@@ -37,8 +40,39 @@ def run(
     else:
         # A node that ran alone is of one class: its ranks have no place in a larger job.
         assigned = ["0"] * ranks
-    point = Point(content, nodes, technique, profile, assigned, derive_seed(content["seed"], "draws"))
-    engines.get(content["simulate"]["engine"])().simulate(point, result.parent)
+    seed = derive_seed(content["seed"], "draws")
+    with shown(progress) as sink:
+        point = Point(content, nodes, technique, profile, assigned, seed, processes, sink)
+        engines.get(content["simulate"]["engine"])().simulate(point, result.parent)
+
+
+@app.command("preflight")
+def preflight(
+    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
+    output: Annotated[Path | None, typer.Option(help="preflight.json to write")] = None,
+    vary: Annotated[str | None, typer.Option(help="a parameter that must matter: network.link.bandwidth")] = None,
+    values: Annotated[str, typer.Option(help='its values: "20 Gbit/s,100 Gbit/s"')] = "",
+) -> None:
+    """Probe the network: line rate, bisection, parameters that move the result; exit code 6 when one fails."""
+    from manynode import tables
+    from manynode.config.loader import load_experiment, read_resolved
+    from phase3_sst import preflight as checks
+    from phase3_sst import sensitivity
+    from phase3_sst.engines.interface import engines
+
+    read = read_resolved if experiment.suffix == ".json" else load_experiment
+    content = read(experiment).content
+    engine = engines.get(content["simulate"]["engine"])()
+    varied = dict(content["simulate"]["preflight"]["vary"])
+    if vary is not None:
+        varied = {vary: sensitivity.written_values(values)}
+    results = [] if vary is not None else checks.check_network(content, engine)
+    results += [sensitivity.check_vary(content, engine, key, entries) for key, entries in varied.items()]
+    for result in results:
+        typer.echo(result.line())
+    document = checks.verdict(results, str(experiment))
+    if output is not None:
+        tables.write_json(output, checks.PREFLIGHT_SCHEMA, document)
 
 
 @app.command("analyse")

@@ -1,20 +1,44 @@
 # Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
 
 
+rule phase3_check_network:
+    output:
+        verdict=plan.path("simulate/preflight.json"),
+    log:
+        plan.path("logs/phase3_check_network.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("preflight"),
+        code=plan.code("phase3_sst", "skeletons"),
+    shell:
+        "manynode simulate preflight --experiment {params.experiment}"
+        " --output {output.verdict} > {log} 2>&1"
+
+
 rule phase3_simulate_point:
     input:
         classes=plan.path("profile/rank-classes.json"),
         profile=lambda wildcards: plan.path(
             f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
         ),
+        job_profiles=plan.job_profiles(),
+        preflight=(
+            [plan.path("simulate/preflight.json")]
+            if plan.model.simulate.preflight.enabled
+            else []
+        ),
     output:
         result=plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
         ranks=plan.path("simulate/{technique}/nodes-{nodes}/ranks.parquet"),
         links=plan.path("simulate/{technique}/nodes-{nodes}/links.parquet"),
+        link_jobs=plan.path("simulate/{technique}/nodes-{nodes}/link_jobs.parquet"),
     log:
         plan.path("logs/phase3_simulate_point/{technique}-{nodes}.log"),
     conda:
         "../environment.yaml"
+    threads: lambda wildcards: plan.processes(int(wildcards.nodes), workflow.cores)
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("simulate"),
@@ -22,7 +46,7 @@ rule phase3_simulate_point:
     shell:
         "manynode simulate run --experiment {params.experiment} --technique {wildcards.technique}"
         " --nodes {wildcards.nodes} --classes {input.classes} --profile {input.profile}"
-        " --result {output.result} > {log} 2>&1"
+        " --processes {threads} --progress --result {output.result} > {log} 2>&1"
 
 
 rule phase3_analyse_points:
@@ -36,7 +60,10 @@ rule phase3_analyse_points:
         projection=plan.path("projection.parquet"),
         makespans=plan.path("makespans.parquet"),
         breakdown=plan.path("breakdown.parquet"),
+        jobs=plan.path("jobs.parquet"),
         links=plan.path("links.parquet"),
+        link_jobs=plan.path("link_jobs.parquet"),
+        series=plan.path("series.parquet"),
         provenance=plan.path("provenance.json"),
     log:
         plan.path("logs/phase3_analyse_points.log"),

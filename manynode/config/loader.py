@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from pydantic import BaseModel, ValidationError
 from manynode.config.application import read_application
 from manynode.config.experiment import Experiment
 from manynode.config.sections import as_written
+from manynode.config.skeleton import resolve_skeleton
+from manynode.config.variation import with_value
 from manynode.errors import UsageError, nearest
 from manynode.launch import find_executable
 from manynode.paths import ROOT
@@ -35,9 +37,16 @@ class Resolved:
     model: Experiment
     content: dict[str, Any]
 
-    def digest(self, *sections: str) -> str:
-        """Return a digest of the named sections (all of them when none is named)."""
+    def digest(self, *sections: str, without: Collection[str] = ()) -> str:
+        """Return a digest of the named sections (all of them when none is named).
+
+        ``without`` names keys of sections that do not count, such as ``simulate.preflight``.
+        """
         chosen = {key: value for key, value in self.content.items() if not sections or key in sections}
+        for key in without:
+            section, name = key.split(".")
+            if section in chosen:
+                chosen[section] = {part: value for part, value in chosen[section].items() if part != name}
         return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -115,7 +124,31 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
         application["executable"] = description.executable
     if model.application.command is not None:
         application["command"] = find_executable(model.application.command, base)
+    for index, job in enumerate(resolved["simulate"]["jobs"]):
+        _resolve_job(job, f"simulate: jobs: {index}", base)
+    for key, values in model.simulate.preflight.vary.items():
+        for value in values:
+            with_value(resolved, key, value, "simulate: preflight: vary")
     return Resolved(model, resolved)
+
+
+def _resolve_job(job: dict[str, Any], where: str, base: Path) -> None:
+    """Fill in the parameters of a further job and find its timing profile."""
+    skeleton = job["application"]
+    skeleton["parameters"] = resolve_skeleton(skeleton["name"], skeleton["parameters"], f"{where}: application")
+    if job["timing_profile"] is None:
+        return
+    candidates = [base / job["timing_profile"], Path(job["timing_profile"])]
+    found = next((path for path in candidates if path.is_file()), None)
+    if found is None:
+        raise UsageError(
+            "the timing profile of a job does not exist",
+            where=f"{where}: timing_profile",
+            found=job["timing_profile"],
+            allowed="a path, relative to the experiment's folder or to the working directory",
+            remedy="correct the path; without a profile the job computes in no time",
+        )
+    job["timing_profile"] = str(found.resolve())
 
 
 def read_resolved(path: Path) -> Resolved:

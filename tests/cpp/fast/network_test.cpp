@@ -118,7 +118,9 @@ TEST(Series, AddsUpToTheCountersOfTheLinks) {
       queued |= row.queue_bytes > 2048;
       EXPECT_GE(row.busy, 0);
       EXPECT_LE(row.end - row.start, 5'000'000);
-      if (per_link) EXPECT_LE(row.busy, row.end - row.start);
+      if (per_link) {
+        EXPECT_LE(row.busy, row.end - row.start);
+      }
     }
     const auto sum = [&](const auto& member) {
       return std::accumulate(result.links.begin(), result.links.end(), std::int64_t{0},
