@@ -21,6 +21,9 @@ std::uint64_t mixed(std::uint64_t counter) {
   return counter ^ (counter >> 31);
 }
 
+// Bytes by which rates are compared.
+constexpr std::uint64_t kMuch = 1'000'000'000;
+
 constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15u;
 
 // Routes of a power of two of links do not straddle cache lines more than they must.
@@ -53,6 +56,9 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
     classes_.push_back({ByteTime::of_bandwidth(link.bandwidth_Bps), latency + switch_latency, latency});
   }
   for (LinkId link = 0; link < links_.size(); ++link) links_[link].link_class = topology_.link_class(link);
+  for (const LinkClass& link_class : classes_) {
+    one_rate_ = one_rate_ && link_class.time.of(kMuch) == classes_.front().time.of(kMuch);
+  }
   if (jobs_ > 1) class_uses_.resize(jobs_ * classes_.size());
 }
 
@@ -184,9 +190,20 @@ Progress Network::inject(const Event& event) {
   return progress;
 }
 
+// A chunk that comes from a slower link has to wait for its own tail: the head may go on at once, but the faster link
+// begins so late that it never runs dry.
+Picoseconds Network::wait_for_tail(LinkId before, LinkId link, std::uint64_t bytes) const {
+  const Picoseconds slow = classes_[links_[before].link_class].time.of(bytes);
+  return std::max<Picoseconds>(0, slow - classes_[links_[link].link_class].time.of(bytes));
+}
+
 Progress Network::hop(const Event& event) {
   const LinkId link = topology_.link_at(event.from, event.to, event.hop, event.hops);
-  const Picoseconds start = occupy(link, event.time, event.bytes, event.job);
+  Picoseconds ready = event.time;
+  if (!one_rate_) {
+    ready += wait_for_tail(topology_.link_at(event.from, event.to, event.hop - 1u, event.hops), link, event.bytes);
+  }
+  const Picoseconds start = occupy(link, ready, event.bytes, event.job);
   if (event.hop + 1 < event.hops) {
     Event next = event;
     next.time = start + classes_[links_[link].link_class].to_next;
@@ -201,7 +218,9 @@ Progress Network::hop_of_flight(const Event& event) {
   if (event.hop == flights_[event.subject].hops) extend(event.subject, event.time);
   const Flight flight = flights_[event.subject];
   const LinkId link = route_of(event.subject)[event.hop];
-  const Picoseconds start = occupy(link, event.time, event.bytes, event.job);
+  Picoseconds ready = event.time;
+  if (!one_rate_) ready += wait_for_tail(route_of(event.subject)[event.hop - 1], link, event.bytes);
+  const Picoseconds start = occupy(link, ready, event.bytes, event.job);
   if (event.hop + 1 < flight.hops || !flight.whole) {
     Event next = event;
     next.time = start + classes_[links_[link].link_class].to_next;
@@ -268,7 +287,6 @@ Progress Network::intranode_head(const Event& event) {
 }
 
 double Network::bytes_in(Picoseconds duration, std::uint8_t link_class) const {
-  constexpr std::uint64_t kMuch = 1'000'000'000;
   return static_cast<double>(duration) * static_cast<double>(kMuch) /
          static_cast<double>(classes_[link_class].time.of(kMuch));
 }

@@ -107,6 +107,7 @@ class Network {
   std::uint64_t chunk_size(const Message& message, std::uint8_t chunk) const;
   Progress inject(const Event& event);
   Progress hop(const Event& event);
+  Picoseconds wait_for_tail(LinkId before, LinkId link, std::uint64_t bytes) const;
   Progress hop_of_flight(const Event& event);
   Progress eject(std::uint32_t message, std::uint32_t nic, bool head, LinkId last, Picoseconds start,
                  std::uint64_t bytes);
@@ -121,6 +122,7 @@ class Network {
   const Topology& topology_;
   bool own_routes_;
   bool contention_;
+  bool one_rate_{true};  // all links have the same bandwidth
   std::uint32_t rails_;
   std::uint8_t lanes_;  // chunks of a message that may be injected side by side: rails when striped, else 1
   std::uint32_t route_stride_;

@@ -82,11 +82,14 @@ TEST(Jobs, InTheBackgroundGoOnUntilTheOthersHaveFinished) {
   const auto program = [](Mpi& mpi) {
     for (int i = 0; i < 50; ++i) one_way(kBytes, 1)(mpi);
   };
-  const auto alone = simulate({loaded(program)}, [&] {
-    auto quiet = config;
-    quiet.jobs.resize(1);
-    return quiet;
-  }(), 0);
+  const auto alone = simulate(
+      {loaded(program)},
+      [&] {
+        auto quiet = config;
+        quiet.jobs.resize(1);
+        return quiet;
+      }(),
+      0);
   const auto result = simulate({loaded(program), loaded(one_way(kBytes, 1))}, config, 0);
   EXPECT_GT(result.jobs[1].messages, 10u);
   EXPECT_GT(result.makespan, alone.makespan * 5 / 4);

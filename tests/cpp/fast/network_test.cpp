@@ -69,10 +69,12 @@ TEST(Rails, StripesALongMessageOverAllNics) {
 // A message of many chunks goes over several roots at once, and a short one sent after it may come before it.
 TEST(Adaptive, MessagesAreMatchedInTheOrderOfSending) {
   auto config = small_machine({4, 4}, {1, 4}, {1, 1});
-  config.network.topology = make_topology(
-      nlohmann::json{{"kind", "fat-tree"}, {"children", {4, 4}}, {"parents", {1, 4}}, {"parallel_links", {1, 1}},
-                     {"routing", "adaptive"}},
-      "topology");
+  config.network.topology = make_topology(nlohmann::json{{"kind", "fat-tree"},
+                                                         {"children", {4, 4}},
+                                                         {"parents", {1, 4}},
+                                                         {"parallel_links", {1, 1}},
+                                                         {"routing", "adaptive"}},
+                                          "topology");
   config.network.host.eager_limit_bytes = 1 << 20;
   const auto program = [](Mpi& mpi) {
     const int half = mpi.size() / 2;
@@ -123,10 +125,9 @@ TEST(Series, AddsUpToTheCountersOfTheLinks) {
       }
     }
     const auto sum = [&](const auto& member) {
-      return std::accumulate(result.links.begin(), result.links.end(), std::int64_t{0},
-                             [&](std::int64_t all, const LinkUse& link) {
-                               return all + static_cast<std::int64_t>(link.*member);
-                             });
+      return std::accumulate(
+          result.links.begin(), result.links.end(), std::int64_t{0},
+          [&](std::int64_t all, const LinkUse& link) { return all + static_cast<std::int64_t>(link.*member); });
     };
     EXPECT_EQ(static_cast<std::int64_t>(bytes), sum(&LinkUse::bytes));
     EXPECT_EQ(busy, sum(&LinkUse::busy));
