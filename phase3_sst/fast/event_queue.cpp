@@ -6,7 +6,8 @@
 namespace manynode::fast {
 
 void EventQueue::append(Bucket& bucket, const Event& event) {
-  if (bucket.last == kNoBlock || blocks_[bucket.last].count == blocks_[bucket.last].events.size()) {
+  const std::uint32_t place = bucket.count++ % kPerBlock;
+  if (place == 0) {
     std::uint32_t block = free_block_;
     if (block == kNoBlock) {
       block = static_cast<std::uint32_t>(blocks_.size());
@@ -15,13 +16,10 @@ void EventQueue::append(Bucket& bucket, const Event& event) {
       free_block_ = blocks_[block].next;
     }
     blocks_[block].next = kNoBlock;
-    blocks_[block].count = 0;
     (bucket.last == kNoBlock ? bucket.first : blocks_[bucket.last].next) = block;
     bucket.last = block;
   }
-  Block& block = blocks_[bucket.last];
-  block.events[block.count++] = event;
-  ++bucket.count;
+  blocks_[bucket.last].events[place] = event;
 }
 
 void EventQueue::free_blocks(const Bucket& bucket) {
@@ -88,11 +86,14 @@ EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::
 }
 
 void EventQueue::spread(const Bucket& bucket, Rung& rung) {
-  for (std::uint32_t index = bucket.first; index != kNoBlock;) {
-    // append() may move the blocks.
-    const Block block = blocks_[index];
-    for (std::uint32_t i = 0; i < block.count; ++i) put(rung, block.events[i]);
-    index = block.next;
+  std::uint32_t left = bucket.count;
+  for (std::uint32_t index = bucket.first; left > 0; index = blocks_[index].next) {
+    const std::uint32_t here = std::min(left, kPerBlock);
+    for (std::uint32_t i = 0; i < here; ++i) {
+      const Event event = blocks_[index].events[i];  // put() may move the blocks
+      put(rung, event);
+    }
+    left -= here;
   }
   free_blocks(bucket);
 }
@@ -101,9 +102,12 @@ void EventQueue::add_to_bottom(const Bucket& bucket) {
   bottom_.erase(bottom_.begin(), bottom_.begin() + static_cast<std::ptrdiff_t>(head_));
   head_ = 0;
   const std::size_t first = bottom_.size();
-  for (std::uint32_t index = bucket.first; index != kNoBlock; index = blocks_[index].next) {
-    const Block& block = blocks_[index];
-    bottom_.insert(bottom_.end(), block.events.begin(), block.events.begin() + block.count);
+  std::uint32_t left = bucket.count;
+  for (std::uint32_t index = bucket.first; left > 0; index = blocks_[index].next) {
+    const std::uint32_t here = std::min(left, kPerBlock);
+    const auto& events = blocks_[index].events;
+    bottom_.insert(bottom_.end(), events.begin(), events.begin() + here);
+    left -= here;
   }
   free_blocks(bucket);
   if (bottom_.size() - first > kSortable) {

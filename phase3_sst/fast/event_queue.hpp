@@ -76,7 +76,7 @@ class EventQueue {
   }
 
   // The queue knows at least so many of the events to come, if there are so many.
-  static constexpr std::size_t kAhead = 24;
+  static constexpr std::size_t kAhead = 32;
 
   // The event that comes `ahead` places after the next one, as far as it is known; null when it is not.
   const Event* upcoming(std::size_t ahead) const {
@@ -92,10 +92,12 @@ class EventQueue {
   static constexpr std::size_t kLongBottom = 192;
   static constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
-  struct Block {
-    std::array<Event, 15> events;
+  static constexpr std::uint32_t kPerBlock = 15;
+
+  // Filled from the front; all but the last block of a bucket are full.
+  struct alignas(64) Block {
+    std::array<Event, kPerBlock> events;
     std::uint32_t next;
-    std::uint32_t count;
   };
 
   struct Bucket {

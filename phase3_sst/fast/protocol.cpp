@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fetch_ahead.hpp"
 #include "replica.hpp"
 #include "simulation_error.hpp"
 
@@ -161,7 +162,7 @@ void Replica::prefetch_receive(const Message& message) const {
   const std::uint32_t slot = message.receive_request != kNone
                                  ? message.receive_request
                                  : mailbox.posted.likely_slot(envelope_of(message, jobs_[mailbox.job].first));
-  if (slot != kNone) __builtin_prefetch(&mailbox.requests[slot], 1);
+  if (slot != kNone) fetch_ahead(&mailbox.requests[slot]);
 }
 
 void Replica::arrive_in_order(std::uint32_t index) {
@@ -218,7 +219,15 @@ void Replica::complete(std::uint32_t index, std::uint32_t number, Picoseconds ti
   request.complete = true;
   request.time = time;
   if (!request.awaited) return;
-  if (--mailbox.awaits == 0) advance(index);
+  --mailbox.awaits;
+  if (mailbox.awaits == 0) {
+    advance(index);
+  } else if (mailbox.awaits == 2) {
+    ranks_[index].fetch_program();
+  } else if (mailbox.awaits == 1) {
+    ranks_[index].fetch_calls();
+    mailbox.requests.fetch();
+  }
 }
 
 }  // namespace manynode::fast

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "fetch_ahead.hpp"
 #include "manynode/communicator.hpp"
 #include "manynode/primitive.hpp"
 #include "manynode/skeleton.hpp"
@@ -30,6 +31,16 @@ struct Rank {
   // The lowering points into this object.
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
+
+  // What the rank needs when it goes on, asked for in two steps: the second needs what the first has fetched.
+  void fetch_program() const {
+    const char* line = reinterpret_cast<const char*>(this);
+    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
+  }
+  void fetch_calls() const {
+    const char* line = reinterpret_cast<const char*>(calls.calls.data() + next_call);
+    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
+  }
 
   Picoseconds clock{0};
   std::vector<Primitive> primitives;  // of the present call

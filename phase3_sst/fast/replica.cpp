@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "fetch_ahead.hpp"
 #include "manynode/error_report.hpp"
 #include "simulation_error.hpp"
 
@@ -131,22 +132,22 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
 // Memory is far away: what a message needs when it comes to its receiver is fetched while other events are handled, in
 // three steps, because each needs what the one before has fetched: the message, its receiver, the receive it will meet.
 void Replica::prefetch() const {
-  constexpr std::size_t kFar = 20;
-  constexpr std::size_t kMiddle = 12;
-  constexpr std::size_t kNear = 5;
+  constexpr std::size_t kFar = 28;
+  constexpr std::size_t kMiddle = 18;
+  constexpr std::size_t kNear = 8;
   const auto arriving = [&](std::size_t ahead) {
     const Event* event = events_.upcoming(ahead);
     return event == nullptr ? kNone : network_.arriving(*event);
   };
   const auto fetch_message = [&](std::size_t ahead) {
     const std::uint32_t message = arriving(ahead);
-    if (message != kNone) __builtin_prefetch(&network_.messages()[message], 1);
+    if (message != kNone) fetch_ahead(&network_.messages()[message]);
   };
   const auto fetch_rank = [&](std::size_t ahead) {
     const std::uint32_t message = arriving(ahead);
     if (message == kNone) return;
     const char* lines = reinterpret_cast<const char*>(&mailboxes_[network_.messages()[message].destination]);
-    for (std::size_t line = 0; line < sizeof(Mailbox) / 64; ++line) __builtin_prefetch(lines + 64 * line, 1);
+    for (std::size_t line = 0; line < sizeof(Mailbox) / 64; ++line) fetch_ahead(lines + 64 * line);
   };
   const auto fetch_receive = [&](std::size_t ahead) {
     const std::uint32_t message = arriving(ahead);

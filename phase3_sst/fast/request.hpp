@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "envelope.hpp"
+#include "fetch_ahead.hpp"
 #include "pool.hpp"
 #include "sim_time.hpp"
 
@@ -58,6 +59,12 @@ class RequestTable {
   void remove(std::uint32_t slot) {
     slots_[slot].in_use = false;
     --in_use_;
+  }
+
+  // The first requests, from memory.
+  void fetch() const {
+    const char* line = reinterpret_cast<const char*>(slots_.data());
+    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
   }
 
   Request& operator[](std::uint32_t slot) { return slots_[slot]; }

@@ -1,5 +1,5 @@
-// The low half of the hosts sends to the high half: no machine carries more than its bisection, and the paper's machines
-// come near to it when every host sends to many.
+// The low half of the hosts sends to the high half: no machine carries more than its bisection, and the paper's
+// machines come near to it when every host sends to many.
 #include <gtest/gtest.h>
 
 #include "machines.hpp"
