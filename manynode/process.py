@@ -7,6 +7,7 @@ A failure becomes an :class:`EngineFailedError` with the command, the exit code,
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import shlex
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from manynode.errors import EngineFailedError, EngineMissingError
+from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
 
 LAST_LINES = 20
 _PR_SET_PDEATHSIG = 1
@@ -77,6 +78,32 @@ def _end_group(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
+def _start(
+    words: Sequence[str], sink: IO[bytes], *, what: str, env: Mapping[str, str] | None, cwd: Path | None
+) -> subprocess.Popen[bytes]:
+    """Start a child in a process group of its own, its output into ``sink``."""
+    environment = dict(os.environ)
+    environment.update(env or {})
+    try:
+        return subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=cwd,
+            start_new_session=True,
+            preexec_fn=_die_with_parent,
+        )
+    except (FileNotFoundError, PermissionError, OSError) as error:
+        raise EngineMissingError(
+            f"{what} could not be started",
+            where=words[0],
+            found=str(error),
+            remedy="install the program or correct its path; 'manynode doctor' lists what is found",
+        ) from None
+
+
 def run(
     command: Sequence[str | Path],
     *,
@@ -95,43 +122,18 @@ def run(
     missing program raises :class:`EngineMissingError`; an overrun of ``timeout_s`` raises :class:`EngineFailedError`.
     """
     words = [str(word) for word in command]
-    environment = dict(os.environ)
-    environment.update(env or {})
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     # A file, not a pipe: a grandchild that keeps a pipe open would hang the reader after the child's death.
     sink = open(log, "w+b") if log is not None else tempfile.TemporaryFile()
     with sink:
-        try:
-            child = subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=sink,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                cwd=cwd,
-                start_new_session=True,
-                preexec_fn=_die_with_parent,
-            )
-        except (FileNotFoundError, PermissionError, OSError) as error:
-            raise EngineMissingError(
-                f"{what} could not be started",
-                where=words[0],
-                found=str(error),
-                remedy="install the program or correct its path; 'manynode doctor' lists what is found",
-            ) from None
+        child = _start(words, sink, what=what, env=env, cwd=cwd)
         try:
             child.wait(timeout_s)
         except subprocess.TimeoutExpired:
             _end_group(child)
-            raise EngineFailedError(
-                f"{what} did not end in time",
-                where=render(words),
-                found=f"still running after {timeout_s:g} s; ended",
-                remedy="raise the time limit or make the problem smaller",
-                details=_tail(sink),
-            ) from None
+            raise _overrun(what, words, timeout_s or 0.0, sink) from None
         except BaseException:
             _end_group(child)
             raise
@@ -150,6 +152,77 @@ def run(
             details="\n".join(output.splitlines()[-LAST_LINES:]),
         )
     return completed
+
+
+def run_together(
+    commands: Sequence[Sequence[str | Path]],
+    *,
+    what: str,
+    failure: Callable[[Completed], ManynodeError],
+    timeout_s: float | None = None,
+    follow: Callable[[int, str], None] | None = None,
+) -> list[Completed]:
+    """Run ``commands`` beside each other to their end and return what each left, in their order.
+
+    When one fails, the others are ended and ``failure`` of it is raised; after ``timeout_s`` all are ended with an
+    :class:`EngineFailedError`. ``follow`` gets the number of the command and each line of its output while it runs.
+    """
+    start = time.monotonic()
+    children: list[subprocess.Popen[bytes]] = []
+    with contextlib.ExitStack() as stack:
+        sinks = [stack.enter_context(tempfile.NamedTemporaryFile(prefix="manynode.")) for _ in commands]
+        # A view of its own for each: what the child writes to moves its position.
+        views = [stack.enter_context(open(sink.name, "rb")) for sink in sinks]
+        words = [[str(word) for word in command] for command in commands]
+        try:
+            for command, sink in zip(words, sinks, strict=True):
+                children.append(_start(command, sink.file, what=what, env=None, cwd=None))
+            pause = 0.001
+            while True:
+                codes = [child.poll() for child in children]
+                if follow is not None:
+                    _forward(views, follow, ended=all(code is not None for code in codes))
+                broken = next((index for index, code in enumerate(codes) if code), None)
+                if broken is not None or None not in codes:
+                    break
+                seconds = time.monotonic() - start
+                if timeout_s is not None and seconds > timeout_s:
+                    late = codes.index(None)
+                    raise _overrun(what, words[late], timeout_s, sinks[late].file)
+                time.sleep(pause)
+                # Short runs are noticed at once, long ones cost nothing.
+                pause = min(0.05, 2 * pause)
+        finally:
+            for child in children:
+                if child.poll() is None:
+                    _end_group(child)
+        completed = [
+            Completed(child.returncode, time.monotonic() - start, Path(sink.name).read_text("utf-8", "replace"), None)
+            for child, sink in zip(children, sinks, strict=True)
+        ]
+    if broken is not None:
+        raise failure(completed[broken])
+    return completed
+
+
+def _forward(views: Sequence[IO[bytes]], follow: Callable[[int, str], None], *, ended: bool) -> None:
+    """Give ``follow`` the whole lines that came since the last time; at the end also one that lacks its newline."""
+    for index, view in enumerate(views):
+        while line := view.readline():
+            if not line.endswith(b"\n") and not ended:
+                view.seek(-len(line), os.SEEK_CUR)
+                break
+            follow(index, line.decode("utf-8", "replace").rstrip("\n"))
+
+
+def _overrun(what: str, words: Sequence[str], timeout_s: float, sink: IO[bytes]) -> EngineFailedError:
+    return EngineFailedError(
+        f"{what} did not end in time",
+        where=render(words),
+        found=f"still running after {timeout_s:g} s; ended",
+        remedy="raise the time limit or make the problem smaller",
+        details=_tail(sink),
+    )
 
 
 def _tail(sink: IO[bytes]) -> str:

@@ -6,6 +6,7 @@ Snakemake repeats exactly the steps that a change concerns.
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 import sysconfig
@@ -27,7 +28,15 @@ SECTIONS = {
     "fit": (*_SHARED, "machine", "nodesim"),
     "simulate": (*_SHARED, "network", "simulate"),
     "analyse": (*_SHARED, "nodes", "techniques", "simulate"),
+    "preflight": (*_SHARED, "nodes", "network", "simulate"),
     "report": (),
+}
+# Keys of those sections that a step does not read.
+_JUDGES = ("simulate.preflight", "simulate.time_limit")
+UNREAD: dict[str, tuple[str, ...]] = {
+    "simulate": (*_JUDGES, "simulate.confidence"),
+    "analyse": _JUDGES,
+    "preflight": ("simulate.replicas", "simulate.confidence", "simulate.time_limit"),
 }
 
 
@@ -63,11 +72,24 @@ class Plan:
 
     def digest(self, step: str) -> str:
         """Return the digest of the sections that ``step`` depends on."""
-        return self.resolved.digest(*SECTIONS[step])
+        return self.resolved.digest(*SECTIONS[step], without=UNREAD.get(step, ()))
 
     def code(self, *folders: str) -> str:
         """Return the digest of the code in ``folders``."""
         return code_digest(*folders)
+
+    def processes(self, nodes: int, cores: int | None) -> int:
+        """Return how many processes share the replicas of a point: the share of the cores that it has of the work.
+
+        So that the large points do not go on alone when all others have ended, and the small ones start one process.
+        """
+        share = nodes / (len(self.model.techniques) * sum(self.model.nodes))
+        return min(self.model.simulate.replicas, max(1, math.ceil((cores or 1) * share)))
+
+    def job_profiles(self) -> list[str]:
+        """Return the timing profiles of the further jobs."""
+        jobs = self.resolved.content["simulate"]["jobs"]
+        return [job["timing_profile"] for job in jobs if job["timing_profile"]]
 
     def write(self) -> None:
         """Write the resolved experiment, which the steps read."""

@@ -13,7 +13,13 @@ rule phase1_profile_ranks:
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("profile"),
-        code=plan.code("phase1_profile", "phase2_nodesim/markers", "manynode/launch.py"),
+        code=plan.code(
+            "phase1_profile",
+            "phase2_nodesim/markers",
+            "manynode/launch.py",
+            "manynode/callgrind.py",
+            "manynode/markers.py",
+        ),
     shell:
         "manynode profile run --experiment {params.experiment} --nodes {wildcards.nodes}"
         " --repetition {wildcards.repetition} --output {output.counters} > {log} 2>&1"

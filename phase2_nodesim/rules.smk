@@ -17,7 +17,12 @@ rule phase2_simulate_node:
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("nodesim"),
-        code=plan.code("phase2_nodesim", "manynode/launch.py"),
+        code=plan.code(
+            "phase2_nodesim",
+            "manynode/launch.py",
+            "manynode/callgrind.py",
+            "manynode/markers.py",
+        ),
     shell:
         "manynode nodesim run --experiment {params.experiment} --mode {wildcards.mode}"
         " --node {wildcards.node} --output {output.segments} > {log} 2>&1"

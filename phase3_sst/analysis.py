@@ -1,7 +1,8 @@
-"""Points -> projection: mean, bootstrap interval, efficiency, breakdown per MPI operation, load per class of link.
+"""Points -> projection: mean, bootstrap interval, efficiency, breakdown per MPI operation, jobs, load of the links.
 
 In: the result folders of all points of an experiment. Out: tidy tables (schemas ``projection/1``, ``makespans/1``,
-``breakdown/1``, ``link-load-summary/1``). All times in seconds.
+``breakdown/1``, ``jobs/1`` and those of :mod:`phase3_sst.link_load`). All times in seconds. The projection is of job 0,
+the application under study; other jobs are there to disturb it.
 """
 
 from __future__ import annotations
@@ -9,29 +10,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from manynode import seeds, tables
-from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst import link_load
+from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
 
 PROJECTION_SCHEMA = "projection/1"
 MAKESPANS_SCHEMA = "makespans/1"
 BREAKDOWN_SCHEMA = "breakdown/1"
-LINK_SUMMARY_SCHEMA = "link-load-summary/1"
+JOBS_SCHEMA = "jobs/1"
 
 _RESAMPLES = 9999
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The four tables of an analysis."""
+    """The tables of an analysis."""
 
     projection: pd.DataFrame
     makespans: pd.DataFrame
     breakdown: pd.DataFrame
+    jobs: pd.DataFrame
     links: pd.DataFrame
+    link_jobs: pd.DataFrame
+    series: pd.DataFrame
 
 
 def bootstrap_interval(values: Sequence[float], confidence: float, rng: np.random.Generator) -> tuple[float, float]:
@@ -53,12 +59,14 @@ def bootstrap_interval(values: Sequence[float], confidence: float, rng: np.rando
 
 def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, confidence: float, seed: int) -> Tables:
     """Return the tables of ``points`` (technique, nodes, result folder), in the order given."""
-    projection, makespans, breakdown, links = [], [], [], []
+    projection, makespans, breakdown, jobs = [], [], [], []
+    links, link_jobs, series = [], [], []
     for technique, nodes, folder in points:
         key = {"technique": technique, "nodes": nodes}
         replicas = tables.read_json(folder / "result.json", RESULT_SCHEMA)["replicas"]
-        times = [float(replica["makespan_s"]) for replica in replicas]
-        iterations = [_iterations(replica["iteration_end_s"]) for replica in replicas]
+        times = [float(replica["jobs"][0]["makespan_s"]) for replica in replicas]
+        whole = {int(replica["replica"]): float(replica["makespan_s"]) for replica in replicas}
+        iterations = [_iterations(replica["jobs"][0]["iteration_end_s"]) for replica in replicas]
         low, high = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", technique, nodes))
         projection.append(
             {
@@ -72,15 +80,49 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
             }
         )
         makespans += [{**key, "replica": r["replica"], "makespan_s": t} for r, t in zip(replicas, times, strict=True)]
-        breakdown.append(_breakdown(folder, key))
-        links.append(_links(folder, key, times))
+        jobs.append(_keyed(_jobs(replicas), key))
+        breakdown.append(_keyed(_breakdown(folder), key))
+        names = [str(job["name"]) for job in replicas[0]["jobs"]]
+        links.append(_keyed(link_load.by_class(folder, whole), key))
+        link_jobs.append(_keyed(link_load.by_job(folder, whole, names), key))
+        series.append(_keyed(link_load.over_time(folder), key))
     frame = pd.DataFrame(projection)
     base = frame.loc[frame.groupby("technique")["nodes"].idxmin()].set_index("technique")["time_s"]
     # Weak scaling: the problem grows with the nodes, so that equal times mean an efficiency of 1.
     frame["efficiency"] = frame["technique"].map(base) / frame["time_s"]
-    return Tables(
-        frame, pd.DataFrame(makespans), pd.concat(breakdown, ignore_index=True), pd.concat(links, ignore_index=True)
-    )
+    joined = (_joined(parts) for parts in (breakdown, jobs, links, link_jobs, series))
+    return Tables(frame, pd.DataFrame(makespans), *joined)
+
+
+def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all parts; without any, the columns."""
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else parts[0]
+
+
+def _jobs(replicas: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Return each job's own makespan, messages and bytes: mean, least and most over the replicas.
+
+    A background job starts again until the others have ended: its ``makespan_s`` tells when it was stopped, and
+    ``iterations`` how far it came.
+    """
+    rows = [
+        {
+            "position": position,
+            "job": str(job["name"]),
+            "background": bool(job["background"]),
+            "time_s": float(job["makespan_s"]),
+            "iterations": len(job["iteration_end_s"]),
+            "messages": float(job["messages"]),
+            "bytes": float(job["bytes"]),
+        }
+        for replica in replicas
+        for position, job in enumerate(replica["jobs"])
+    ]
+    groups = pd.DataFrame(rows).groupby(["position", "job", "background"], sort=True)
+    frame = groups[["time_s", "iterations", "messages", "bytes"]].mean()
+    frame["low_s"], frame["high_s"] = groups["time_s"].min(), groups["time_s"].max()
+    return frame.reset_index().drop(columns="position")
 
 
 def _iterations(ends_s: Sequence[float]) -> np.ndarray:
@@ -89,14 +131,17 @@ def _iterations(ends_s: Sequence[float]) -> np.ndarray:
     return lengths[1:] if len(lengths) > 1 else lengths
 
 
-def _breakdown(folder: Path, key: dict[str, object]) -> pd.DataFrame:
-    """Return mean seconds per rank in compute and in each MPI operation, over ranks and replicas."""
-    ranks = tables.read_table(folder / "ranks.parquet", RANKS_SCHEMA, ["replica", "rank", "operation", "seconds"])
+def _breakdown(folder: Path) -> pd.DataFrame:
+    """Return job 0's mean seconds per rank in compute and in each MPI operation, over ranks and replicas."""
+    ranks = tables.read_table(
+        folder / "ranks.parquet", RANKS_SCHEMA, ["replica", "job", "rank", "operation", "seconds"]
+    )
+    ranks = ranks[ranks["job"] == 0]
     count = len(ranks[["replica", "rank"]].drop_duplicates())
     seconds = ranks.groupby("operation", sort=True)["seconds"].sum() / count
     frame = seconds.reset_index()
     frame["share"] = frame["seconds"] / frame["seconds"].sum() if frame["seconds"].sum() > 0 else 0.0
-    return _keyed(frame, key)
+    return frame
 
 
 def _keyed(frame: pd.DataFrame, key: dict[str, object]) -> pd.DataFrame:
@@ -106,30 +151,16 @@ def _keyed(frame: pd.DataFrame, key: dict[str, object]) -> pd.DataFrame:
     return frame
 
 
-def _links(folder: Path, key: dict[str, object], times: Sequence[float]) -> pd.DataFrame:
-    """Return per class of link: bytes (mean over replicas), the busiest link's share of the time, stall time."""
-    links = tables.read_table(
-        folder / "links.parquet", LINKS_SCHEMA, ["replica", "class", "bytes", "busy_s", "stall_s"]
-    )
-    columns = [*key, "class", "links", "bytes", "busy_share_max", "stall_s"]
-    if links.empty:
-        return pd.DataFrame(columns=columns).astype({"links": int, "bytes": float, "busy_share_max": float})
-    groups = links.groupby("class", sort=True)
-    frame = pd.DataFrame(
-        {
-            "links": groups.size() / len(times),
-            "bytes": groups["bytes"].sum() / len(times),
-            "busy_share_max": groups["busy_s"].max() / max(times),
-            "stall_s": groups["stall_s"].sum() / len(times),
-        }
-    ).reset_index()
-    return _keyed(frame, key)
-
-
 def write(result: Tables, projection_path: Path) -> None:
-    """Write the four tables beside each other, the projection under the given name."""
+    """Write the tables beside each other, the projection last and under the given name."""
     folder = projection_path.parent
-    tables.write_table(folder / "makespans.parquet", MAKESPANS_SCHEMA, result.makespans)
-    tables.write_table(folder / "breakdown.parquet", BREAKDOWN_SCHEMA, result.breakdown)
-    tables.write_table(folder / "links.parquet", LINK_SUMMARY_SCHEMA, result.links)
+    for name, schema, frame in (
+        ("makespans", MAKESPANS_SCHEMA, result.makespans),
+        ("breakdown", BREAKDOWN_SCHEMA, result.breakdown),
+        ("jobs", JOBS_SCHEMA, result.jobs),
+        ("links", link_load.LINK_SUMMARY_SCHEMA, result.links),
+        ("link_jobs", link_load.LINK_JOB_SUMMARY_SCHEMA, result.link_jobs),
+        ("series", link_load.SERIES_SUMMARY_SCHEMA, result.series),
+    ):
+        tables.write_table(folder / f"{name}.parquet", schema, frame)
     tables.write_table(projection_path, PROJECTION_SCHEMA, result.projection)

@@ -20,6 +20,8 @@ def run(
     classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
     profile: Annotated[Path, typer.Option(help="timing profile of phase 2")],
     result: Annotated[Path, typer.Option(help="result.json to write; its tables go beside it")],
+    processes: Annotated[int, typer.Option(min=1, help="processes that share the replicas")] = 1,
+    progress: Annotated[bool, typer.Option("--progress", help="tell how far it is, and how long it will take")] = False,
 ) -> None:
     """Simulate one point: a technique at a node count, all replicas."""
     from manynode.config.loader import read_resolved
@@ -27,6 +29,7 @@ def run(
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
     from phase3_sst.engines.interface import Point, engines
+    from phase3_sst.progress import shown
 
     # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
     read_timing_profile(profile)
@@ -37,8 +40,10 @@ def run(
     else:
         # A node that ran alone is of one class: its ranks have no place in a larger job.
         assigned = ["0"] * ranks
-    point = Point(content, nodes, technique, profile, assigned, derive_seed(content["seed"], "draws"))
-    engines.get(content["simulate"]["engine"])().simulate(point, result.parent)
+    seed = derive_seed(content["seed"], "draws")
+    with shown(progress) as sink:
+        point = Point(content, nodes, technique, profile, assigned, seed, processes, sink)
+        engines.get(content["simulate"]["engine"])().simulate(point, result.parent)
 
 
 @app.command("analyse")

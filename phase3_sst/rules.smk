@@ -11,6 +11,7 @@ rule phase3_simulate_point:
         result=plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
         ranks=plan.path("simulate/{technique}/nodes-{nodes}/ranks.parquet"),
         links=plan.path("simulate/{technique}/nodes-{nodes}/links.parquet"),
+        link_jobs=plan.path("simulate/{technique}/nodes-{nodes}/link_jobs.parquet"),
     log:
         plan.path("logs/phase3_simulate_point/{technique}-{nodes}.log"),
     conda:
@@ -36,7 +37,10 @@ rule phase3_analyse_points:
         projection=plan.path("projection.parquet"),
         makespans=plan.path("makespans.parquet"),
         breakdown=plan.path("breakdown.parquet"),
+        jobs=plan.path("jobs.parquet"),
         links=plan.path("links.parquet"),
+        link_jobs=plan.path("link_jobs.parquet"),
+        series=plan.path("series.parquet"),
         provenance=plan.path("provenance.json"),
     log:
         plan.path("logs/phase3_analyse_points.log"),

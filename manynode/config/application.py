@@ -35,21 +35,23 @@ class ApplicationDescription(Section):
     parameters: dict[str, Parameter] = Field(default_factory=dict, description="by name")
     phases: dict[str, str] = Field(default_factory=dict, description="compute phases of the skeleton, a sentence each")
 
-    def resolve(self, given: dict[str, Any]) -> dict[str, Any]:
+    def resolve(self, given: dict[str, Any], where: str = "application") -> dict[str, Any]:
         """Return all parameters with the given values in place of defaults; a wrong one is a :class:`UsageError`."""
         for name in given:
             if name not in self.parameters:
                 near = nearest(name, self.parameters)
                 raise UsageError(
                     f"unknown parameter of {self.name}",
-                    where=f"application: parameters: {name}",
+                    where=f"{where}: parameters: {name}",
                     found=name,
                     allowed=", ".join(self.parameters),
                     remedy=f"did you mean {near!r}?" if near else None,
                 )
-        return {name: self._checked(name, given.get(name, spec.default)) for name, spec in self.parameters.items()}
+        return {
+            name: self._checked(name, given.get(name, spec.default), where) for name, spec in self.parameters.items()
+        }
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: Any, where: str) -> Any:
         spec = self.parameters[name]
         right_type = isinstance(value, _TYPES[spec.type]) and (spec.type == "bool") == isinstance(value, bool)
         limits = []
@@ -67,7 +69,7 @@ class ApplicationDescription(Section):
         ):
             raise UsageError(
                 f"a parameter of {self.name} is wrong",
-                where=f"application: parameters: {name}",
+                where=f"{where}: parameters: {name}",
                 found=repr(value),
                 allowed=", ".join([spec.type, *limits]),
                 remedy=spec.description,
@@ -75,7 +77,7 @@ class ApplicationDescription(Section):
         return value
 
 
-def read_application(name: str) -> ApplicationDescription:
+def read_application(name: str, where: str = "application") -> ApplicationDescription:
     """Return the description of the application ``name``; an unknown one is a :class:`UsageError`."""
     known = application_dirs()
     if name in known:
@@ -83,7 +85,7 @@ def read_application(name: str) -> ApplicationDescription:
     near = nearest(name, known)
     raise UsageError(
         "unknown application",
-        where="application: name",
+        where=f"{where}: name",
         found=name,
         allowed=", ".join(known),
         remedy=f"did you mean {near!r}?" if near else "give a 'command' for a program of your own",

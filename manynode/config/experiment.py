@@ -13,11 +13,10 @@ from pydantic import Field, field_validator, model_validator
 from manynode.config.machine import Machine
 from manynode.config.network import Network
 from manynode.config.quantities import Section
+from manynode.config.simulate import PositiveInt, SimulateSection
 
 Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", "ext-var")
-
-PositiveInt = Annotated[int, Field(ge=1, strict=True)]
 
 
 class ApplicationSection(Section):
@@ -88,30 +87,6 @@ class NodesimSection(Section):
     )
 
 
-class CollectivesSection(Section):
-    """Algorithms of the collectives, by name; auto chooses by size and ranks as MPICH does."""
-
-    barrier: str = Field(default="auto", description="algorithm of MPI_Barrier")
-    bcast: str = Field(default="auto", description="algorithm of MPI_Bcast")
-    reduce: str = Field(default="auto", description="algorithm of MPI_Reduce")
-    allreduce: str = Field(default="auto", description="algorithm of MPI_Allreduce")
-    gather: str = Field(default="auto", description="algorithm of MPI_Gather")
-    allgather: str = Field(default="auto", description="algorithm of MPI_Allgather")
-    scatter: str = Field(default="auto", description="algorithm of MPI_Scatter")
-    alltoall: str = Field(default="auto", description="algorithm of MPI_Alltoall and MPI_Alltoallv")
-
-
-class SimulateSection(Section):
-    """Phase 3: the skeleton on the network."""
-
-    engine: str = Field(default="fast", description="fast (see 'manynode doctor')")
-    replicas: PositiveInt = Field(default=5, description="simulations with different draws, for each point")
-    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.95, description="of the bootstrap interval over the replicas"
-    )
-    collectives: CollectivesSection = Field(default_factory=CollectivesSection, description="collective algorithms")
-
-
 class Experiment(Section):
     """An experiment file, ``configs/NAME.yaml``."""
 
@@ -146,9 +121,11 @@ class Experiment(Section):
     @model_validator(mode="after")
     def _fits(self) -> Experiment:
         room = self.network.topology.hosts()
-        if max(self.nodes) > room:
+        others = self.simulate.job_nodes()
+        if max(self.nodes) + others > room:
+            beside = f" and {others} of simulate: jobs" if others else ""
             raise ValueError(
-                f"nodes: {max(self.nodes)} nodes do not fit the network {self.network.name!r}, "
+                f"nodes: {max(self.nodes)} nodes{beside} do not fit the network {self.network.name!r}, "
                 f"which has room for {room}"
             )
         if self.nodesim.nodes not in self.profile.nodes:

@@ -49,8 +49,10 @@ def _section(model: type[BaseModel], indent: int, given: dict[str, Any]) -> Iter
         yield from (f"{pad}# {line}" for line in _wrap(f"{_sentence(field)} [{_kind(field)}]", _WIDTH - indent))
         inner = _model_of(field.annotation)
         if inner is not None and not (indent == 0 and name in _INCLUDED):
-            yield f"{pad}{name}:"
-            yield from _section(inner, indent + 2, given.get(name, {}) if indent == 0 else {})
+            lines = [f"{name}:", *_section(inner, 2, given.get(name, {}) if indent == 0 else {})]
+            # A section that may be left out and has no value is shown, but not set.
+            unset = not field.is_required() and _default(field) is None
+            yield from (f"{pad}# {line}" if unset else f"{pad}{line}" for line in lines)
             continue
         value = given.get(name, _default(field))
         shown = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000)
@@ -90,6 +92,8 @@ def _type_words(annotation: Any, schema: dict[str, Any]) -> str:
     inner = _strip(annotation)
     if typing.get_origin(inner) is typing.Literal:
         return " | ".join(str(choice) for choice in typing.get_args(inner))
+    if _item_model(annotation) is not None:
+        return "list of sections"
     if typing.get_origin(inner) is list:
         return "list of " + _type_words(typing.get_args(inner)[0], {})
     if typing.get_origin(inner) is dict:
@@ -114,14 +118,21 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
 
 
+def _item_model(annotation: Any) -> type[BaseModel] | None:
+    """Return the section that a list holds."""
+    inner = _strip(annotation)
+    return _model_of(typing.get_args(inner)[0]) if typing.get_origin(inner) is list else None
+
+
 def _field_schema(field: FieldInfo) -> dict[str, Any]:
     from pydantic import TypeAdapter
 
-    if _model_of(field.annotation) is not None:
+    if _model_of(field.annotation) is not None or _item_model(field.annotation) is not None:
         return {}
     annotation: Any = typing.Annotated[field.annotation, field] if field.metadata else field.annotation
     schema: dict[str, Any] = TypeAdapter(annotation).json_schema()
-    return schema
+    given = [choice for choice in schema.get("anyOf", []) if choice.get("type") != "null"]
+    return {**schema, **given[0]} if len(given) == 1 else schema
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -158,8 +169,10 @@ def reference_page() -> str:
         lines += ["| key | type and bounds | default | meaning |", "|---|---|---|---|"]
         for name, field in model.model_fields.items():
             inner = _model_of(field.annotation)
-            if inner is not None:
-                pending.append((f"{place}: {name}" if place else name, inner))
+            item = _item_model(field.annotation)
+            if inner is not None or item is not None:
+                words = f"{name}: each" if item is not None else name
+                pending.append((f"{place}: {words}" if place else words, inner or item))  # type: ignore[arg-type]
             default = "" if field.is_required() or inner is not None else f"`{json.dumps(_default(field))}`"
             kind = _kind(field).replace("|", "\\|")
             lines.append(f"| `{name}` | {kind} | {default} | {_sentence(field)} |")

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from manynode.config.application import read_application
 from manynode.config.experiment import Experiment
+from manynode.config.skeleton import resolve_skeleton
+from manynode.config.variation import with_value
 from manynode.errors import UsageError, nearest
 from manynode.launch import find_executable
 from manynode.paths import ROOT
@@ -34,9 +36,16 @@ class Resolved:
     model: Experiment
     content: dict[str, Any]
 
-    def digest(self, *sections: str) -> str:
-        """Return a digest of the named sections (all of them when none is named)."""
+    def digest(self, *sections: str, without: Collection[str] = ()) -> str:
+        """Return a digest of the named sections (all of them when none is named).
+
+        ``without`` names keys of sections that do not count, such as ``simulate.preflight``.
+        """
         chosen = {key: value for key, value in self.content.items() if not sections or key in sections}
+        for key in without:
+            section, name = key.split(".")
+            if section in chosen:
+                chosen[section] = {part: value for part, value in chosen[section].items() if part != name}
         return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -114,7 +123,31 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
         application["executable"] = description.executable
     if model.application.command is not None:
         application["command"] = find_executable(model.application.command, base)
+    for index, job in enumerate(resolved["simulate"]["jobs"]):
+        _resolve_job(job, f"simulate: jobs: {index}", base)
+    for key, values in model.simulate.preflight.vary.items():
+        for value in values:
+            with_value(resolved, key, value, "simulate: preflight: vary")
     return Resolved(model, resolved)
+
+
+def _resolve_job(job: dict[str, Any], where: str, base: Path) -> None:
+    """Fill in the parameters of a further job and find its timing profile."""
+    skeleton = job["application"]
+    skeleton["parameters"] = resolve_skeleton(skeleton["name"], skeleton["parameters"], f"{where}: application")
+    if job["timing_profile"] is None:
+        return
+    candidates = [base / job["timing_profile"], Path(job["timing_profile"])]
+    found = next((path for path in candidates if path.is_file()), None)
+    if found is None:
+        raise UsageError(
+            "the timing profile of a job does not exist",
+            where=f"{where}: timing_profile",
+            found=job["timing_profile"],
+            allowed="a path, relative to the experiment's folder or to the working directory",
+            remedy="correct the path; without a profile the job computes in no time",
+        )
+    job["timing_profile"] = str(found.resolve())
 
 
 def read_resolved(path: Path) -> Resolved:
@@ -192,12 +225,18 @@ def _short(value: object) -> str:
 
 def _fields_at(model: type[BaseModel], location: list[Any]) -> list[str]:
     """Return the field names of the section that ``location`` leads to."""
-    current: Any = model
+    current: type[BaseModel] | None = model
     for part in location:
-        field = current.model_fields.get(part) if isinstance(current, type) and issubclass(current, BaseModel) else None
-        if field is None:
+        if isinstance(part, int):
+            continue  # an entry of a list: the list's field has led to its section already
+        if current is None or part not in current.model_fields:
             break
-        current = field.annotation
-    if isinstance(current, type) and issubclass(current, BaseModel):
-        return list(current.model_fields)
-    return []
+        current = _section_in(current.model_fields[part].annotation)
+    return list(current.model_fields) if current is not None else []
+
+
+def _section_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the section that a field's type is, may be, or is a list of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _section_in(part)) is not None), None)

@@ -49,7 +49,10 @@ class Inputs:
     projection: pd.DataFrame | None
     makespans: pd.DataFrame | None
     breakdown: pd.DataFrame | None
+    jobs: pd.DataFrame | None
     links: pd.DataFrame | None
+    link_jobs: pd.DataFrame | None
+    series: pd.DataFrame | None
     provenance: ProvenanceFile | None
 
     @property
@@ -106,10 +109,28 @@ def load(directory: Path) -> Inputs:
         breakdown=_table(
             directory / "breakdown.parquet", ["breakdown/1"], ["technique", "nodes", "operation", "seconds", "share"]
         ),
+        jobs=_table(
+            directory / "jobs.parquet",
+            ["jobs/1"],
+            ["technique", "nodes", "job", "background", "time_s", "low_s", "high_s", "iterations", "messages", "bytes"],
+        ),
         links=_table(
             directory / "links.parquet",
-            ["link-load-summary/1", "link-load/1"],
-            ["technique", "nodes", "class", "bytes", "busy_share_max", "stall_s"],
+            ["link-load-summary/2"],
+            [
+                *("technique", "nodes", "class", "links", "bytes", "busy_s", "busy_share_max", "stall_s"),
+                *("queue_mean_chunks", "queue_max_bytes"),
+            ],
+        ),
+        link_jobs=_table(
+            directory / "link_jobs.parquet",
+            ["link-job-summary/1"],
+            ["technique", "nodes", "job", "class", "bytes", "busy_s", "stall_s", "queue_mean_chunks"],
+        ),
+        series=_table(
+            directory / "series.parquet",
+            ["link-series-summary/1"],
+            ["technique", "nodes", "start_s", "end_s", "class", "busy_share", "stall_s", "queue_bytes"],
         ),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
     )

@@ -21,10 +21,11 @@ from manynode import tables
 from manynode.report.answer import answer
 from manynode.report.figure import Figure
 from manynode.report.figures import profile_figures, projection_figures, timing_figures
+from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load
 from manynode.report.phase_table import phase_rows
 from manynode.report.sureness import missing, sureness
-from manynode.report.wording import count, duration, number, percent, ranges
+from manynode.report.wording import count, duration, number, percent, ranges, size
 
 _HERE = Path(__file__).resolve().parent
 
@@ -57,6 +58,7 @@ def render(inputs: Inputs) -> str:
         "ranges": ranges,
         "json_block": json_block,
         "count": count,
+        "size": size,
     }
     experiment = inputs.experiment
     resolved = {key: value for key, value in inputs.resolved.items() if key != "application"}
@@ -76,6 +78,8 @@ def render(inputs: Inputs) -> str:
             ("profile", "Rank classes", profile_figures(inputs)),
         ],
         phases=phase_rows(inputs),
+        jobs=job_rows(inputs),
+        link_jobs=link_rows(inputs),
         resolved=json.dumps(resolved, indent=1, sort_keys=True, ensure_ascii=False),
         style=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this package
         bundle=Markup(bundle),  # noqa: S704 - made by vl-convert, nothing of the experiment in it

@@ -18,6 +18,11 @@ def duration(value: float, digits: int = 3) -> str:
     return units.render(value, "time", digits)
 
 
+def size(value: float) -> str:
+    """Return bytes with a unit, such as ``1.5 MiB``."""
+    return "unknown" if not math.isfinite(value) else units.render(value, "size", 3)
+
+
 def interval(value: float, low: float, high: float) -> tuple[str, str]:
     """Return a time and its interval, both with as many digits as the interval's width needs."""
     width = high - low

@@ -1,19 +1,28 @@
 """The contract of a phase 3 engine.
 
-In: a :class:`Point` (one technique at one node count) and a folder. Out: that folder holding ``result.json`` (schema
-``network-result/1``), ``ranks.parquet`` (``rank-times/1``) and ``links.parquet`` (``link-load/1``), the same for every
-engine:
+In: a :class:`Point` (one technique at one node count) and a folder. Out: that folder holding ``result.json`` and the
+tables below, the same for every engine. All times are simulated seconds. The same point gives the same bytes, for any
+number of processes.
 
-- result.json: engine name and version; per replica makespan [s] and the end of each iteration [s];
-- ranks: replica, rank, operation ("compute" or an MPI call), seconds, calls, bytes;
-- links: replica, link, class, source, target, bytes, busy_s, stall_s.
+- result.json (``network-result/2``): engine name and version; per replica the makespan [s] (end of the last job that is
+  no background job), events, messages, bytes, and its jobs: name, background, own makespan [s], the end of each
+  iteration [s], messages, bytes. Job 0 is the application under study. Written last: its presence says that the others
+  are whole.
+- ranks.parquet (``rank-times/2``): replica, job, rank (in its job), operation ("compute" or an MPI call), seconds,
+  calls, bytes.
+- links.parquet (``link-load/2``): replica, link, class, source, target, bytes, chunks, busy_s, stall_s,
+  queue_max_bytes (the most unsent bytes that a chunk found before it). Links without traffic have no row.
+- link_jobs.parquet (``link-jobs/1``): replica, job, class, bytes, chunks, busy_s, stall_s, summed over the links of a
+  class.
+- series.parquet (``link-series/1``), with ``simulate.counters`` only: replica, start_s, end_s, class, link (empty when
+  counted per class), bytes, busy_s, stall_s, queue_bytes.
 
-All times are simulated seconds. The same point gives the same bytes.
+A quantity that an engine cannot tell (SimGrid's flows neither stall nor queue) is 0 or empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,14 +30,22 @@ from typing import Any, Protocol
 from manynode.probe import Probe
 from manynode.registry import Registry
 
-RESULT_SCHEMA = "network-result/1"
-RANKS_SCHEMA = "rank-times/1"
-LINKS_SCHEMA = "link-load/1"
+RESULT_SCHEMA = "network-result/2"
+RANKS_SCHEMA = "rank-times/2"
+LINKS_SCHEMA = "link-load/2"
+LINK_JOBS_SCHEMA = "link-jobs/1"
+LINK_SERIES_SCHEMA = "link-series/1"
+
+ProgressSink = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Point:
-    """One point of an experiment: what is simulated, on how many nodes, with which compute times."""
+    """One point of an experiment: what is simulated, on how many nodes, with which compute times.
+
+    ``processes`` is how many processes may share the replicas; ``progress`` receives the lines in which the engine says
+    how far it is.
+    """
 
     experiment: dict[str, Any]
     nodes: int
@@ -36,11 +53,18 @@ class Point:
     timing_profile: Path
     class_of_rank: Sequence[str]
     seed: int
+    processes: int = 1
+    progress: ProgressSink | None = None
 
     @property
     def ranks(self) -> int:
         """The number of MPI ranks."""
         return int(self.nodes * self.experiment["ranks_per_node"])
+
+    @property
+    def name(self) -> str:
+        """The point in words, for messages."""
+        return f"{self.technique} on {self.nodes} node{'' if self.nodes == 1 else 's'}"
 
 
 class NetworkEngine(Protocol):
@@ -50,7 +74,10 @@ class NetworkEngine(Protocol):
         """Say whether the engine is installed, where, and what to do when it is not."""
 
     def simulate(self, point: Point, directory: Path) -> None:
-        """Simulate ``point`` and write its three files into ``directory``."""
+        """Simulate ``point`` and write its files into ``directory``."""
+
+    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
+        """Simulate a run file (:mod:`phase3_sst.engines.run_file`) and return its result.json: for probes."""
 
 
 engines: Registry[type[NetworkEngine]] = Registry("network engine", "phase3_sst.engines")

@@ -222,9 +222,13 @@ def _write_projection(directory: Path, rng: np.random.Generator) -> None:
                 {
                     **key,
                     "class": name,
+                    "links": 2.0 * nodes,
                     "bytes": 1e8 * (n + 1),
+                    "busy_s": 0.01 * nodes * f,
                     "busy_share_max": 0.02 * (n + 1) * f,
                     "stall_s": 1e-4 * n,
+                    "queue_mean_chunks": 1e-4 * n / mean,
+                    "queue_max_bytes": 2048.0 * n,
                 }
                 for name, f in (("node to leaf", 1.0), ("leaf to spine", 0.4))
             ]
@@ -232,6 +236,48 @@ def _write_projection(directory: Path, rng: np.random.Generator) -> None:
         ("projection", "projection/1", projection),
         ("makespans", "makespans/1", makespans),
         ("breakdown", "breakdown/1", breakdown),
-        ("links", "link-load-summary/1", links),
+        ("links", "link-load-summary/2", links),
+        ("jobs", "jobs/1", _jobs(projection)),
+        ("link_jobs", "link-job-summary/1", _link_jobs(links)),
+        ("series", "link-series-summary/1", _series(projection)),
     ):
         write_table(directory / f"{name}.parquet", schema, pd.DataFrame(rows))
+
+
+def _jobs(projection: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            **{key: row[key] for key in ("technique", "nodes", "time_s", "low_s", "high_s")},
+            **{"job": job, "background": job != "main", "iterations": 20.0, "messages": 1e5, "bytes": 3e8},
+        }
+        for row in projection
+        for job in ("main", HOSTILE)
+    ]
+
+
+def _link_jobs(links: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    kept = ("technique", "nodes", "class")
+    halved = ("bytes", "busy_s", "stall_s", "queue_mean_chunks")
+    return [
+        {**{key: row[key] for key in kept}, "job": job, **{key: row[key] / 2 for key in halved}}
+        for row in links
+        for job in ("main", HOSTILE)
+    ]
+
+
+def _series(projection: list[dict[str, Any]], intervals: int = 1200) -> list[dict[str, Any]]:
+    """More intervals than a figure draws."""
+    rows = []
+    for row in (entry for entry in projection if entry["nodes"] == NODES[-1]):
+        step = row["time_s"] / intervals
+        for index in range(intervals):
+            for name, load in (("node to leaf", 0.5), ("leaf to spine", 0.1)):
+                share = load * (1 + (index // 100) % 2)
+                rows.append(
+                    {
+                        **{"technique": row["technique"], "nodes": row["nodes"], "class": name},
+                        **{"start_s": index * step, "end_s": (index + 1) * step, "busy_share": share},
+                        **{"busy_share_max": None, "stall_s": 1e-6, "queue_bytes": 100.0 * index},
+                    }
+                )
+    return rows

@@ -79,3 +79,42 @@ def _assert_gone(pid: int) -> None:
             return
         time.sleep(0.05)
     raise AssertionError(f"process {pid} is still there")
+
+
+def _failure(completed: process.Completed) -> EngineFailedError:
+    return EngineFailedError(f"exit code {completed.returncode}", details=completed.output)
+
+
+def test_commands_beside_each_other_return_in_their_order() -> None:
+    commands = [[sys.executable, "-c", f"import time; time.sleep({wait}); print({wait})"] for wait in (0.3, 0.0)]
+    done = process.run_together(commands, what="x", failure=_failure)
+    assert [completed.output for completed in done] == ["0.3\n", "0.0\n"]
+
+
+def test_when_one_of_several_fails_the_others_are_ended(tmp_path: Path) -> None:
+    slow = ["sh", "-c", f"echo $$ > {tmp_path}/pid; exec sleep 60"]
+    broken = ["sh", "-c", f"while [ ! -s {tmp_path}/pid ]; do sleep 0.05; done; echo the cause; exit 7"]
+    start = time.monotonic()
+    with pytest.raises(EngineFailedError, match="exit code 7") as caught:
+        process.run_together([slow, broken], what="x", failure=_failure)
+    assert "the cause" in caught.value.render() and time.monotonic() - start < 30
+    _assert_gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_time_limit_ends_all_of_them(tmp_path: Path) -> None:
+    with pytest.raises(EngineFailedError, match="did not end in time"):
+        process.run_together([["sleep", "60"], ["true"]], what="x", failure=_failure, timeout_s=0.5)
+
+
+def test_lines_are_followed_while_the_child_runs_and_the_last_one_without_newline_too() -> None:
+    seen: list[tuple[int, str, float]] = []
+    script = "import sys, time; print('one', flush=True); time.sleep(0.5); sys.stderr.write('two')"
+    start = time.monotonic()
+    process.run_together(
+        [[sys.executable, "-c", script]],
+        what="x",
+        failure=_failure,
+        follow=lambda index, line: seen.append((index, line, time.monotonic() - start)),
+    )
+    assert [entry[:2] for entry in seen] == [(0, "one"), (0, "two")]
+    assert seen[1][2] - seen[0][2] > 0.3

@@ -16,6 +16,7 @@ from manynode import tables
 from manynode.errors import InputError, OutputError
 from manynode.report import build_report
 from manynode.report.figure import Figure, records, shorter, thinned
+from manynode.report.figures.link_series import merged
 from manynode.report.load import load
 from manynode.report.wording import change, duration, interval, pattern, percent, ranges
 from manynode.timing_profile import PhaseTimes
@@ -25,6 +26,7 @@ FIGURES = [
     "figure-efficiency",
     "figure-breakdown",
     "figure-links",
+    "figure-link-series",
     "figure-phases",
     "figure-distributions",
     "figure-patterns",
@@ -120,6 +122,40 @@ def test_the_pattern_is_told_in_words(whole: tuple[Path, str, Page]) -> None:
     assert "0 1 2 3 2 1 0, repeated 20 times (98 % agree)" in whole[2].text
 
 
+def test_jobs_have_their_times_and_their_part_of_the_links(whole: tuple[Path, str, Page]) -> None:
+    page = whole[2]
+    assert {"table-jobs", "table-link-jobs"} <= set(page.ids)
+    assert "until the others end" in page.text and "Whose messages load the links" in page.text
+
+
+def test_with_one_job_and_no_counters_over_time_neither_is_shown(tmp_path: Path) -> None:
+    fixture.write_results(tmp_path)
+    (tmp_path / "series.parquet").unlink()
+    for name, schema in (("jobs", "jobs/1"), ("link_jobs", "link-job-summary/1")):
+        frame = tables.read_table(tmp_path / f"{name}.parquet", schema)
+        tables.write_table(tmp_path / f"{name}.parquet", schema, frame[frame["job"] == "main"])
+    _, page = build(tmp_path)
+    assert not {"figure-link-series", "table-jobs", "table-link-jobs"} & set(page.ids)
+    assert "figure-links" in page.ids
+
+
+def test_intervals_beyond_what_a_figure_draws_are_brought_together_without_losing_work(
+    whole: tuple[Path, str, Page],
+) -> None:
+    series = tables.read_table(whole[0] / "series.parquet", "link-series-summary/1")
+    own = series.query("technique == 'ext-var' and nodes == 64")
+    drawn = merged(own, 1000)
+    assert len(own) == 2400 and len(drawn) == 1200
+    for frame_class, group in own.groupby("class"):
+        kept = drawn[drawn["class"] == frame_class]
+        assert work(kept) == pytest.approx(work(group))
+        assert kept["stall_s"].sum() == pytest.approx(group["stall_s"].sum())
+
+
+def work(frame: pd.DataFrame) -> float:
+    return float((frame["busy_share"] * (frame["end_s"] - frame["start_s"])).sum())
+
+
 def test_hostile_names_stay_text(whole: tuple[Path, str, Page]) -> None:
     _, text, page = whole
     assert fixture.HOSTILE not in text
@@ -165,8 +201,8 @@ def test_an_application_without_skeleton_ends_after_phase_2(tmp_path: Path) -> N
     [
         ((), "There are no rank classes", []),
         (("1",), "There is no timing profile", ["figure-classes", "figure-rank-map"]),
-        (("1", "2"), "phase 3 has not ended", FIGURES[4:]),
-        (("3",), "There is no timing profile", FIGURES[:4]),
+        (("1", "2"), "phase 3 has not ended", FIGURES[5:]),
+        (("3",), "There is no timing profile", FIGURES[:5]),
     ],
 )
 def test_whatever_is_missing_is_said(tmp_path: Path, parts: tuple[str, ...], sentence: str, figures: list[str]) -> None:

@@ -8,6 +8,7 @@ from manynode.report.figures import (
     classes,
     distributions,
     efficiency,
+    link_series,
     links,
     patterns,
     phases,
@@ -16,7 +17,7 @@ from manynode.report.figures import (
 )
 from manynode.report.load import Inputs
 
-PROJECTION = (scaling, efficiency, breakdown, links)
+PROJECTION = (scaling, efficiency, breakdown, links, link_series)
 TIMINGS = (phases, distributions, patterns)
 PROFILE = (classes, rank_map)
 

@@ -14,7 +14,10 @@ def draw(inputs: Inputs) -> Figure | None:
     """Return the figure of the links' load."""
     if inputs.links is None:
         return None
-    columns = ["technique", "nodes", "class", "bytes", "busy_share_max", "stall_s"]
+    columns = [
+        *("technique", "nodes", "class", "links", "bytes", "busy_s", "busy_share_max", "stall_s"),
+        *("queue_mean_chunks", "queue_max_bytes"),
+    ]
     frame, note = thinned(inputs.links[columns].sort_values(columns[:3], ignore_index=True), "rows")
     techniques = in_order(sorted(set(frame["technique"])), list(TECHNIQUE_STYLE))
     chart = (
@@ -35,6 +38,8 @@ def draw(inputs: Inputs) -> Figure | None:
                 alt.Tooltip("busy_share_max:Q", title="busiest link", format=".2%"),
                 alt.Tooltip("bytes:Q", title="bytes, all links", format=".4~s"),
                 alt.Tooltip("stall_s:Q", title="stall time, all links [s]", format=".4~g"),
+                alt.Tooltip("queue_mean_chunks:Q", title="chunks waiting, mean", format=".4~g"),
+                alt.Tooltip("queue_max_bytes:Q", title="longest queue [B]", format=".4~s"),
             ],
         )
         .transform_filter("datum.nodes == links_nodes")
@@ -44,8 +49,9 @@ def draw(inputs: Inputs) -> Figure | None:
     return Figure(
         "links",
         "Load of the network",
-        "Per class of link, how busy its busiest link is over the run, and (on hover or in the data) the bytes and "
-        "stall time of all its links.",
+        "Per class of link, how busy its busiest link is over the run; on hover or in the data the bytes and stall "
+        "time of all its links, how many chunks wait in the mean (stall time by run time: Little's law) and the "
+        "longest queue.",
         chart,
         frame,
         note,

@@ -5,31 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from phase3_cases import point
 
-from manynode import seeds, tables
+from manynode import seeds
 from manynode.errors import InputError
 from phase3_sst.analysis import analyse, bootstrap_interval
-from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
-
-
-def point(folder: Path, makespans: list[float], compute: float = 0.75) -> Path:
-    """Write the result of a point of two ranks, which compute for a share of the makespan and then wait."""
-    replicas, ranks, links = [], [], []
-    for replica, time in enumerate(makespans):
-        replicas.append({"replica": replica, "makespan_s": time, "iteration_end_s": [0.5 * time, 0.75 * time, time]})
-        for rank in range(2):
-            ranks.append((replica, rank, "compute", compute * time, 3, 0))
-            ranks.append((replica, rank, "MPI_Allreduce", (1 - compute) * time, 3, 24))
-        links.append((replica, 0, "host-up", "host-0", "leaf-0", 1000, 0.1 * time, 0.01))
-    content = {"engine": {"name": "fast", "version": "1"}, "replicas": replicas}
-    tables.write_json(folder / "result.json", RESULT_SCHEMA, content)
-    columns = ["replica", "rank", "operation", "seconds", "calls", "bytes"]
-    tables.write_table(folder / "ranks.parquet", RANKS_SCHEMA, pd.DataFrame(ranks, columns=columns))
-    columns = ["replica", "link", "class", "source", "target", "bytes", "busy_s", "stall_s"]
-    tables.write_table(folder / "links.parquet", LINKS_SCHEMA, pd.DataFrame(links, columns=columns))
-    return folder
 
 
 def test_a_projection_is_the_mean_of_its_replicas_and_efficiency_is_against_one_node(tmp_path: Path) -> None:
@@ -76,7 +57,7 @@ def test_the_interval_covers_the_mean_as_often_as_it_says() -> None:
 
 def test_a_point_of_another_schema_is_refused(tmp_path: Path) -> None:
     folder = point(tmp_path / "1", [1.0])
-    text = (folder / "result.json").read_text().replace("network-result/1", "network-result/9")
+    text = (folder / "result.json").read_text().replace("network-result/2", "network-result/9")
     (folder / "result.json").write_text(text)
     with pytest.raises(InputError, match="network-result/9"):
         analyse([("ext-var", 1, folder)], ranks_per_node=2, confidence=0.9, seed=1)

@@ -1,0 +1,119 @@
+"""Phase 3 in an experiment: engine, replicas, collectives, further jobs, counters over time, the pre-flight check."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from manynode.config.quantities import Seconds, Section, written
+
+PositiveInt = Annotated[int, Field(ge=1, strict=True)]
+
+# The application under study among the jobs of a machine.
+MAIN_JOB = "main"
+
+
+class CollectivesSection(Section):
+    """Algorithms of the collectives, by name; auto chooses by size and ranks as the rules say."""
+
+    rules: Literal["mpich", "openmpi"] = Field(default="mpich", description="whose choice auto follows")
+    barrier: str = Field(default="auto", description="algorithm of MPI_Barrier")
+    bcast: str = Field(default="auto", description="algorithm of MPI_Bcast")
+    reduce: str = Field(default="auto", description="algorithm of MPI_Reduce")
+    allreduce: str = Field(default="auto", description="algorithm of MPI_Allreduce")
+    gather: str = Field(default="auto", description="algorithm of MPI_Gather")
+    allgather: str = Field(default="auto", description="algorithm of MPI_Allgather")
+    scatter: str = Field(default="auto", description="algorithm of MPI_Scatter")
+    alltoall: str = Field(default="auto", description="algorithm of MPI_Alltoall and MPI_Alltoallv")
+    reduce_scatter: str = Field(default="auto", description="algorithm of MPI_Reduce_scatter")
+
+
+class CountersSection(Section):
+    """The links' counters over time, beside their sums over the run."""
+
+    interval: Seconds = Field(
+        default=written("100 us"), gt=0, description="length of an interval; a hundred per run show enough"
+    )
+    per: Literal["class", "link"] = Field(
+        default="class", description="link tells the busiest link of an interval too, and writes far more"
+    )
+
+
+class SkeletonChoice(Section):
+    """A skeleton with its parameters."""
+
+    name: str = Field(description="folder of the application in skeletons/")
+    parameters: dict[str, int | float | str | bool] = Field(
+        default_factory=dict, description="as the application declares them"
+    )
+
+
+class JobSection(Section):
+    """Another job on the same machine: a skeleton on nodes of its own, whose messages share the links."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
+        description="shown in tables and in the report"
+    )
+    application: SkeletonChoice = Field(description="what runs")
+    nodes: PositiveInt = Field(description="of the machine, beside those of the application under study")
+    ranks_per_node: PositiveInt = Field(default=1, description="MPI ranks on each node")
+    start: Seconds = Field(default=written("0 s"), ge=0, description="after the application under study")
+    background: bool = Field(
+        default=True, description="begins again until all other jobs have ended; false: runs once and is waited for"
+    )
+    timing_profile: str | None = Field(
+        default=None, description="a timing profile of this application; without one, computing takes no time"
+    )
+
+
+class PreflightSection(Section):
+    """Probes of the network before the first simulation: line rate, bisection, parameters that matter."""
+
+    enabled: bool = Field(default=True, description="whether a network that fails its probes is refused")
+    vary: dict[str, list[int | float | str | bool]] = Field(
+        default_factory=dict,
+        description="parameters that must move the result, each with the values it is to take, such as "
+        "{network.link.bandwidth: [20 Gbit/s, 100 Gbit/s]}",
+    )
+
+    @model_validator(mode="after")
+    def _several_values(self) -> PreflightSection:
+        for key, values in self.vary.items():
+            if len(set(map(str, values))) < 2:
+                raise ValueError(f"vary: {key}: give at least two different values (found {values})")
+        return self
+
+
+class SimulateSection(Section):
+    """Phase 3: the skeleton on the network."""
+
+    engine: str = Field(default="fast", description="fast (see 'manynode doctor')")
+    replicas: PositiveInt = Field(default=5, description="simulations with different draws, for each point")
+    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.95, description="of the bootstrap interval over the replicas"
+    )
+    time_limit: Annotated[Seconds, Field(gt=0)] | None = Field(
+        default=None, description="a point whose simulation takes longer is ended with an error"
+    )
+    collectives: CollectivesSection = Field(default_factory=CollectivesSection, description="collective algorithms")
+    counters: CountersSection | None = Field(default=None, description="the links' counters over time")
+    jobs: list[JobSection] = Field(
+        default_factory=list, description="further jobs on the machine, beside the application under study"
+    )
+    preflight: PreflightSection = Field(
+        default_factory=PreflightSection, description="probes of the network before the first simulation"
+    )
+
+    @model_validator(mode="after")
+    def _jobs_have_names_of_their_own(self) -> SimulateSection:
+        names = [job.name for job in self.jobs]
+        for name in names:
+            if name == MAIN_JOB or names.count(name) > 1:
+                taken = "is the application under study" if name == MAIN_JOB else "is given twice"
+                raise ValueError(f"jobs: the name {name!r} {taken}")
+        return self
+
+    def job_nodes(self) -> int:
+        """Return the number of nodes that the further jobs take."""
+        return sum(job.nodes for job in self.jobs)

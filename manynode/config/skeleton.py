@@ -1,0 +1,41 @@
+"""Skeletons that an experiment names beside its own application: known ones, with their parameters filled in.
+
+An application of skeletons/ is known by its ``application.yaml``; one that is only compiled in (a traffic pattern) by
+what ``manynode-skeleton`` of the native build says. Without a native build the engine itself has the last word.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from manynode import process
+from manynode.config.application import ApplicationDescription, read_application
+from manynode.errors import EngineMissingError, UsageError
+from manynode.paths import application_dirs, native_program
+
+_PROGRAM = "manynode-skeleton"
+
+
+def resolve_skeleton(name: str, parameters: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return all parameters of the skeleton ``name``; an unknown name or parameter is a :class:`UsageError`."""
+    if name in application_dirs():
+        return read_application(name, where).resolve(parameters, where)
+    try:
+        program = native_program(_PROGRAM)
+    except EngineMissingError:
+        return parameters
+    done = process.run([program, "describe", "--app", name], what=_PROGRAM, check=False)
+    if done.returncode != 0:
+        read_application(name, where)  # names the known ones, and the nearest
+        raise UsageError("unknown application", where=f"{where}: name", found=name, details=done.output)
+    described = json.loads(done.output)
+    entries = {key: _entry(value) for key, value in described["parameters"].items()}
+    description = ApplicationDescription.model_validate(
+        {"name": name, "description": "", "executable": "", "parameters": entries}
+    )
+    return description.resolve(parameters, where)
+
+
+def _entry(declared: dict[str, Any]) -> dict[str, Any]:
+    return {key: declared[key] for key in ("type", "default", "minimum", "maximum", "description") if key in declared}

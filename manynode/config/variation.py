@@ -1,0 +1,48 @@
+"""One parameter of a resolved experiment changed: what a probe or a sweep asks for.
+
+In: the resolved experiment, a key such as ``network.link.bandwidth`` and a value as it would stand in the file. Out:
+the resolved experiment with that value, checked as a whole; a key or value that is wrong is a :class:`UsageError`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from manynode.config.application import read_application
+from manynode.errors import UsageError, nearest
+
+
+def with_value(content: dict[str, Any], key: str, value: object, where: str) -> dict[str, Any]:
+    """Return a copy of ``content`` in which ``key`` has ``value``."""
+    from manynode.config.loader import resolve_json
+
+    changed: dict[str, Any] = json.loads(json.dumps(content))
+    *path, last = key.split(".")
+    section: Any = changed
+    for depth, part in enumerate(path):
+        section = _step(section, part, ".".join(path[: depth + 1]), where)
+    _step(section, last, key, where)
+    section[int(last) if isinstance(section, list) else last] = value
+    application = changed["application"]
+    resolved = resolve_json(changed, f"{where}: {key}").model.model_dump(mode="json")
+    if application["name"] is not None:
+        parameters = read_application(application["name"]).resolve(application["parameters"])
+        resolved["application"] |= {"parameters": parameters, "executable": application["executable"]}
+    return resolved
+
+
+def _step(section: Any, part: str, key: str, where: str) -> Any:
+    """Return the entry ``part`` of ``section``; one that does not exist is a :class:`UsageError` at ``key``."""
+    entries = {str(index): entry for index, entry in enumerate(section)} if isinstance(section, list) else section
+    if isinstance(entries, dict) and part in entries:
+        return entries[part]
+    known = list(entries) if isinstance(entries, dict) else []
+    near = nearest(part, known)
+    raise UsageError(
+        "no such parameter in the experiment",
+        where=f"{where}: {key}",
+        found=part,
+        allowed=", ".join(map(str, known)) or "nothing below a value",
+        remedy=f"did you mean {near!r}?" if near else "'manynode config default' prints every key",
+    )

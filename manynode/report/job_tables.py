@@ -1,0 +1,35 @@
+"""The tables of several jobs on one machine: each job's own time, and its part of the load of each class of links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from manynode.report.load import Inputs, at_point
+
+
+def job_rows(inputs: Inputs) -> list[dict[str, Any]]:
+    """Return a row per job and node count of the most complete technique; none when there is one job only."""
+    own = _own(inputs, inputs.jobs)
+    if own is None:
+        return []
+    return [{str(key): value for key, value in row.items()} for row in own.to_dict("records")]
+
+
+def link_rows(inputs: Inputs) -> list[dict[str, Any]]:
+    """Return a row per class of link and job at the largest node count; none when there is one job only."""
+    own = _own(inputs, inputs.link_jobs)
+    if own is None or inputs.technique is None:
+        return []
+    own = at_point(own, inputs.technique, int(own["nodes"].max()))
+    total = own.groupby("class")["bytes"].transform("sum")
+    own = own.assign(share=own["bytes"] / total).sort_values(["class", "bytes"], ascending=[True, False])
+    return [{str(key): value for key, value in row.items()} for row in own.to_dict("records")]
+
+
+def _own(inputs: Inputs, frame: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Return the rows of the technique that the report answers with, when they tell of several jobs."""
+    if frame is None or inputs.technique is None or frame["job"].nunique() < 2:
+        return None
+    return frame[frame["technique"] == inputs.technique]

@@ -1,0 +1,126 @@
+"""What engines of the native build share: replicas dealt to processes, results brought together, errors told.
+
+Such an engine is a program ``PROGRAM RUN.json --output FOLDER [--progress]`` that reads a run file
+(:mod:`phase3_sst.engines.run_file`), writes the files of :mod:`phase3_sst.engines.result_files`, and on failure leaves
+a line of JSON with the key ``error`` on stderr.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from manynode import process
+from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError, UsageError
+from manynode.paths import native_program
+from manynode.probe import Probe
+from phase3_sst.engines.interface import Point
+from phase3_sst.engines.result_files import collect_parts, read_result
+from phase3_sst.engines.run_file import run_description
+
+
+class NativeEngine:
+    """An engine whose program is in the native build; a subclass names the program."""
+
+    program: ClassVar[str]
+    what: ClassVar[str]
+    purpose: ClassVar[str]
+
+    def probe(self) -> Probe:
+        """Look for the program in the native build and ask its version."""
+        try:
+            path = native_program(self.program)
+            version = process.run([path, "--version"], what=self.program).output.strip()
+        except ManynodeError as error:
+            return Probe(False, "", "", self.purpose, error.remedy or "run 'make build'")
+        return Probe(True, str(path), version, self.purpose, "")
+
+    def simulate(self, point: Point, directory: Path) -> None:
+        """Simulate all replicas of ``point``, in up to ``point.processes`` processes."""
+        shares = deal(point.experiment["simulate"]["replicas"], point.processes)
+        what = f"{self.what} ({point.name})"
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{self.program}.", dir=directory) as name:
+            runs = [run_description(point, share) for share in shares]
+            limit = point.experiment["simulate"].get("time_limit")
+            follow = None if point.progress is None else _labelled(point.progress, len(shares))
+            collect_parts(self._run(runs, Path(name), what, limit, follow), directory)
+
+    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
+        """Simulate the run file ``run`` and return its result.json, without the tables."""
+        with tempfile.TemporaryDirectory(prefix=f"{self.program}.") as name:
+            (part,) = self._run([run], Path(name), self.what, timeout_s, None)
+            return read_result(part)
+
+    def _run(
+        self,
+        runs: Sequence[Mapping[str, Any]],
+        scratch: Path,
+        what: str,
+        timeout_s: float | None,
+        follow: Callable[[int, str], None] | None,
+    ) -> list[Path]:
+        """Run the program once for each run file, side by side; return the folders that they wrote."""
+        program = native_program(self.program)
+        commands: list[list[str | Path]] = []
+        outs = []
+        for index, run in enumerate(runs):
+            file, out = scratch / f"run-{index}.json", scratch / f"out-{index}"
+            file.write_text(json.dumps(run), encoding="utf-8")
+            progress = ["--progress"] if follow is not None else []
+            commands.append([program, file, "--output", out, *progress])
+            outs.append(out)
+        process.run_together(
+            commands,
+            what=what,
+            failure=lambda completed: engine_error(completed, what),
+            timeout_s=timeout_s,
+            follow=follow,
+        )
+        return outs
+
+
+def deal(replicas: int, processes: int) -> list[range]:
+    """Return the replicas as at most ``processes`` consecutive, equally long shares (the first ones may have one more).
+
+    Consecutive, so that the results put one after the other are in the replicas' order, however many shares there are.
+    """
+    count = max(1, min(replicas, processes))
+    bounds = [-(-replicas * index // count) for index in range(count + 1)]
+    return [range(begin, end) for begin, end in itertools.pairwise(bounds)]
+
+
+def _labelled(progress: Callable[[str], None], processes: int) -> Callable[[int, str], None]:
+    def follow(index: int, line: str) -> None:
+        if line and not line.startswith("{"):
+            progress(line if processes == 1 else f"process {index + 1} of {processes}: {line}")
+
+    return follow
+
+
+def engine_error(completed: process.Completed, what: str) -> ManynodeError:
+    """Turn the JSON line that a native program writes to stderr into an error; else show its last lines."""
+    for line in reversed(completed.output.splitlines()):
+        if not line.startswith('{"error"'):
+            continue
+        try:
+            fields = json.loads(line)["error"]
+        except (ValueError, KeyError):
+            break
+        kind = UsageError if completed.returncode == 2 else EngineFailedError
+        known = {key: fields.get(key) or None for key in ("where", "found", "allowed", "remedy", "details")}
+        return kind(f"{what}: {fields.get('what', 'failed')}", **known)
+    if completed.returncode == 127:
+        return EngineMissingError(f"{what} could not be loaded", details=completed.output, remedy="run 'make build'")
+    return EngineFailedError(
+        f"{what} failed",
+        found=f"exit code {completed.returncode}"
+        if completed.returncode >= 0
+        else f"killed by signal {-completed.returncode} (9 is often the system out of memory)",
+        remedy="run again; finished points are kept",
+        details="\n".join(completed.output.splitlines()[-process.LAST_LINES :]),
+    )

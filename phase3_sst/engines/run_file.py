@@ -1,0 +1,116 @@
+"""The run file, schema ``network-run/2``: one experiment's point as the native engines read it (SI units).
+
+In: a :class:`Point` and the numbers of the replicas. Out: a mapping to write as JSON. ``manynode-fast`` and
+``manynode-simgrid`` read it with the same code (``phase3_sst/fast/run_config.hpp``), so that every engine simulates the
+same jobs on the same nodes. The members are listed in ``phase3_sst/fast/README.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from phase3_sst.engines.interface import Point
+
+RUN_SCHEMA = "network-run/2"
+
+
+def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict[str, Any]:
+    """Return the run file of ``point`` for the given replicas (all of the experiment's when None)."""
+    simulate = point.experiment["simulate"]
+    chosen = range(simulate["replicas"]) if replicas is None else replicas
+    jobs = [main_job(point), *further_jobs(point)]
+    # The jobs take the nodes of the machine one after the other.
+    first = 0
+    for job in jobs:
+        job["hosts"] = list(range(first, first + job["nodes"]))
+        first += job["nodes"]
+    return {
+        **run_of(point.experiment, jobs, seed=point.seed, replicas=chosen),
+        **_counters(simulate["counters"]),
+    }
+
+
+def run_of(
+    experiment: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]], *, seed: int, replicas: Sequence[int]
+) -> dict[str, Any]:
+    """Return the run file of ``jobs`` on the network and with the collectives of a resolved experiment."""
+    return {
+        "schema": RUN_SCHEMA,
+        "jobs": [dict(job) for job in jobs],
+        "network": network_description(experiment["network"]),
+        "collectives": dict(experiment["simulate"]["collectives"]),
+        "seed": seed,
+        "replicas": list(replicas),
+    }
+
+
+def main_job(point: Point) -> dict[str, Any]:
+    """Return the application under study as a job."""
+    experiment = point.experiment
+    return {
+        "name": "main",
+        "application": {
+            "name": experiment["application"]["name"],
+            "parameters": experiment["application"]["parameters"],
+        },
+        "nodes": point.nodes,
+        "ranks_per_node": experiment["ranks_per_node"],
+        "timing_profile": str(point.timing_profile.resolve()),
+        # A node that ran alone never executed what only external communication brings about: it takes no time there.
+        "missing_is_zero": point.technique.startswith("no-ext"),
+        "class_of_rank": list(point.class_of_rank),
+        "constant": point.technique.endswith("const"),
+    }
+
+
+def further_jobs(point: Point) -> list[dict[str, Any]]:
+    """Return the other jobs of the machine; their compute times are variable or constant as the point's are."""
+    return [
+        {
+            "name": job["name"],
+            "application": dict(job["application"]),
+            "nodes": job["nodes"],
+            "ranks_per_node": job["ranks_per_node"],
+            "start_s": job["start"],
+            "background": job["background"],
+            "constant": point.technique.endswith("const"),
+            **({} if job["timing_profile"] is None else {"timing_profile": job["timing_profile"]}),
+        }
+        for job in point.experiment["simulate"]["jobs"]
+    ]
+
+
+def _counters(counters: Mapping[str, Any] | None) -> dict[str, Any]:
+    if counters is None:
+        return {}
+    return {"counters": {"interval_s": counters["interval"], "per": counters["per"]}}
+
+
+def network_description(network: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the run file's ``network`` of a resolved network section."""
+    host, intranode = network["host"], network["intranode"]
+    return {
+        "topology": dict(network["topology"]),
+        "link": _link(network["link"]),
+        "switch_latency_s": network["switch_latency"],
+        "chunk_bytes": round(network["chunk"]),
+        "host": {
+            "overhead_send": _overhead(host["overhead_send"], host["overhead_per_byte"]),
+            "overhead_recv": _overhead(host["overhead_recv"], host["overhead_per_byte"]),
+            "gap_s": host["gap"],
+            "eager_limit_bytes": round(host["eager_limit"]),
+            "nic_bandwidth_Bps": host["nic_bandwidth"],
+            "nic_latency_s": host["nic_latency"],
+            "reduce_bandwidth_Bps": host["reduce_bandwidth"],
+        },
+        "intranode": {"latency_s": intranode["latency"], "bandwidth_Bps": intranode["bandwidth"]},
+    }
+
+
+def _link(link: Mapping[str, Any]) -> dict[str, float]:
+    return {"bandwidth_Bps": link["bandwidth"], "latency_s": link["latency"]}
+
+
+def _overhead(seconds: float, seconds_per_byte: float) -> list[dict[str, float]]:
+    return [{"from_bytes": 0, "seconds": seconds, "seconds_per_byte": seconds_per_byte}]

@@ -1,0 +1,30 @@
+"""What the engine says while it runs: a line that renews itself on a terminal, plain lines in a log."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+
+@contextlib.contextmanager
+def shown(wanted: bool) -> Iterator[Callable[[str], None] | None]:
+    """Yield where the engine's lines go, None when nobody wants them."""
+    if not wanted:
+        yield None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    if not console.is_terminal:
+        yield lambda line: console.print(line)
+        return
+    latest: dict[str, str] = {}
+    with console.status("starting") as status:
+
+        def renew(line: str) -> None:
+            # "process 2 of 4: replica 3: ..." renews the line of that process alone.
+            process = line.split(":", 1)[0] if line.startswith("process ") else ""
+            latest[process] = line
+            status.update("\n".join(latest[key] for key in sorted(latest)))
+
+        yield renew

@@ -1,0 +1,68 @@
+"""The run file that the native engines read: jobs, network, collectives, replicas."""
+
+from __future__ import annotations
+
+import pytest
+from phase3_cases import demo_point
+
+from phase3_sst.engines.run_file import run_description
+
+
+def test_a_point_becomes_one_job_with_its_ranks_classes_and_profile() -> None:
+    run = run_description(demo_point(nodes=4), [2, 3])
+    (job,) = run["jobs"]
+    assert run["schema"] == "network-run/2" and run["replicas"] == [2, 3] and run["seed"] == 7
+    assert (job["nodes"], job["ranks_per_node"], len(job["class_of_rank"])) == (4, 2, 8)
+    assert job["application"]["name"] == "hpcg" and job["application"]["parameters"]["nx"] == 24
+    assert job["timing_profile"].startswith("/")
+
+
+def job(**changes: object) -> dict[str, object]:
+    """A further job as it stands in a resolved experiment."""
+    return {
+        **{"name": "noise", "application": {"name": "hpcg", "parameters": {}}, "nodes": 3, "ranks_per_node": 2},
+        **{"start": 1e-3, "background": True, "timing_profile": None},
+        **changes,
+    }
+
+
+def test_further_jobs_take_the_nodes_behind_the_application_under_study() -> None:
+    jobs = run_description(demo_point(nodes=4, jobs=[job(), job(name="other", nodes=1, background=False)]))["jobs"]
+    assert [entry["name"] for entry in jobs] == ["main", "noise", "other"]
+    assert [entry["hosts"] for entry in jobs] == [[0, 1, 2, 3], [4, 5, 6], [7]]
+    assert (jobs[1]["start_s"], jobs[1]["background"], jobs[2]["background"]) == (1e-3, True, False)
+    assert "background" not in jobs[0] and "timing_profile" not in jobs[1]
+
+
+def test_a_further_job_computes_by_its_own_profile() -> None:
+    jobs = run_description(demo_point(technique="ext-const", jobs=[job(timing_profile="/other.json")]))["jobs"]
+    assert jobs[1]["timing_profile"] == "/other.json" and jobs[1]["constant"] is True
+
+
+def test_counters_over_time_are_asked_for_only_when_wanted() -> None:
+    assert "counters" not in run_description(demo_point())
+    run = run_description(demo_point(counters={"interval": 1e-4, "per": "link"}))
+    assert run["counters"] == {"interval_s": 1e-4, "per": "link"}
+
+
+def test_all_replicas_are_simulated_when_none_are_chosen() -> None:
+    assert run_description(demo_point(replicas=3))["replicas"] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("technique", "missing", "constant"),
+    [("no-ext-const", True, True), ("no-ext-var", True, False), ("ext-const", False, True), ("ext-var", False, False)],
+)
+def test_the_technique_decides_how_times_are_drawn(technique: str, missing: bool, constant: bool) -> None:
+    (job,) = run_description(demo_point(technique=technique))["jobs"]
+    assert (job["missing_is_zero"], job["constant"]) == (missing, constant)
+
+
+def test_the_network_is_in_si_units() -> None:
+    network = run_description(demo_point())["network"]
+    assert network["link"] == {"bandwidth_Bps": pytest.approx(12.5e9), "latency_s": pytest.approx(90e-9)}
+    assert network["topology"]["kind"] == "fat-tree" and network["chunk_bytes"] == 2048
+    (overhead,) = network["host"]["overhead_send"]
+    assert overhead["from_bytes"] == 0
+    assert (overhead["seconds"], overhead["seconds_per_byte"]) == pytest.approx((350e-9, 0.02e-9))
+    assert network["host"]["eager_limit_bytes"] == 8192

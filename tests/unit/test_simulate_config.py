@@ -1,0 +1,115 @@
+"""Phase 3's sections of an experiment: further jobs, counters, limits, the pre-flight check's parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manynode.config.loader import Resolved, resolve
+from manynode.config.variation import with_value
+from manynode.errors import UsageError
+from manynode.workflow import Plan
+
+
+def job(**changes: Any) -> dict[str, Any]:
+    return {"name": "noise", "application": {"name": "hpcg"}, "nodes": 3, **changes}
+
+
+def resolved(demo: dict[str, Any], **simulate: Any) -> Resolved:
+    demo["simulate"].update(simulate)
+    return resolve(demo, where="experiment", base=Path.cwd())
+
+
+def test_without_more_words_there_is_one_job_and_no_series(demo: dict[str, Any]) -> None:
+    simulate = resolved(demo).content["simulate"]
+    assert simulate["jobs"] == [] and simulate["counters"] is None and simulate["time_limit"] is None
+    assert simulate["preflight"] == {"enabled": True, "vary": {}}
+    assert simulate["collectives"]["rules"] == "mpich"
+
+
+def test_a_further_job_has_all_parameters_of_its_skeleton(demo: dict[str, Any]) -> None:
+    (entry,) = resolved(demo, jobs=[job(start="2 ms")]).content["simulate"]["jobs"]
+    assert entry["application"]["parameters"]["nx"] == 16
+    assert (entry["start"], entry["background"], entry["ranks_per_node"]) == (0.002, True, 1)
+
+
+def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "profile.json").write_text("{}")
+    demo["simulate"]["jobs"] = [job(timing_profile="profile.json")]
+    content = resolve(demo, where="experiment", base=tmp_path).content
+    assert content["simulate"]["jobs"][0]["timing_profile"] == str(tmp_path / "profile.json")
+
+
+@pytest.mark.parametrize(
+    ("simulate", "words"),
+    [
+        ({"jobs": [job(name="main")]}, ["'main' is the application under study"]),
+        ({"jobs": [job(), job()]}, ["'noise' is given twice"]),
+        ({"jobs": [job(nodes=2241)]}, ["64 nodes and 2241 of simulate: jobs", "room for 2304"]),
+        ({"jobs": [job(application={"name": "hpgc"})]}, ["jobs: 0: application: name", "did you mean 'hpcg'?"]),
+        (
+            {"jobs": [job(application={"name": "hpcg", "parameters": {"nxx": 1}})]},
+            ["jobs: 0: application: parameters: nxx", "did you mean 'nx'?"],
+        ),
+        ({"jobs": [job(nods=1)]}, ["jobs: 0: nods", "did you mean 'nodes'?"]),
+        ({"jobs": [job(timing_profile="none.json")]}, ["jobs: 0: timing_profile", "none.json"]),
+        ({"counters": {"intervall": "1 ms"}}, ["counters: intervall", "did you mean 'interval'?"]),
+        ({"counters": {"interval": "0 s"}}, ["counters: interval"]),
+        ({"time_limit": 60}, ["time_limit"]),
+        ({"preflight": {"vary": {"network.link.bandwidth": ["1 GB/s"]}}}, ["at least two different values"]),
+        (
+            {"preflight": {"vary": {"network.link.bandwith": ["1 GB/s", "2 GB/s"]}}},
+            ["network.link.bandwith", "did you mean 'bandwidth'?"],
+        ),
+        ({"preflight": {"vary": {"network.link.bandwidth": ["1 GB/s", "2 ns"]}}}, ["network: link: bandwidth", "2 ns"]),
+        ({"preflight": {"vary": {"nodes": [1, 2], "network.link": ["1", "2"]}}}, ["nodes"]),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(demo: dict[str, Any], simulate: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolved(demo, **simulate)
+    for word in words:
+        assert word in caught.value.render()
+
+
+def test_one_value_changes_and_the_rest_stays(demo: dict[str, Any]) -> None:
+    content = resolved(demo).content
+    changed = with_value(content, "network.link.bandwidth", "200 Gbit/s", "here")
+    assert changed["network"]["link"]["bandwidth"] == pytest.approx(25e9)
+    changed["network"]["link"]["bandwidth"] = content["network"]["link"]["bandwidth"]
+    assert changed == content
+
+
+def test_a_parameter_of_the_application_is_checked_as_in_the_file(demo: dict[str, Any]) -> None:
+    content = resolved(demo).content
+    assert with_value(content, "application.parameters.nx", 48, "here")["application"]["parameters"]["nx"] == 48
+    with pytest.raises(UsageError, match="at least 1"):
+        with_value(content, "application.parameters.nx", 0, "here")
+
+
+def test_what_only_judges_does_not_repeat_a_point(demo: dict[str, Any]) -> None:
+    before = Plan(demo, [])
+    demo["simulate"] |= {"time_limit": "1 h", "preflight": {"enabled": False}}
+    after = Plan(demo, [])
+    assert before.digest("simulate") == after.digest("simulate")
+    assert before.digest("preflight") != after.digest("preflight")
+    demo["simulate"]["counters"] = {"interval": "1 ms"}
+    assert Plan(demo, []).digest("simulate") != before.digest("simulate")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "techniques", "cores", "expected"),
+    [
+        ([64], ["ext-var"], 4, [4]),
+        ([1, 63], ["ext-var"], 8, [1, 8]),
+        ([1, 2, 4], ["ext-var", "ext-const"], 2, [1, 1, 1]),
+    ],
+)
+def test_a_point_has_the_share_of_the_cores_that_it_has_of_the_work(
+    demo: dict[str, Any], nodes: list[int], techniques: list[str], cores: int, expected: list[int]
+) -> None:
+    plan = Plan({**demo, "nodes": nodes, "techniques": techniques}, [])
+    assert [plan.processes(count, cores) for count in nodes] == expected
+    assert all(plan.processes(count, 1000) == 10 for count in nodes[-1:])
