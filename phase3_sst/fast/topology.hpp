@@ -19,7 +19,7 @@
 namespace manynode::fast {
 
 struct LinkDescription {
-  std::string source;  // "host-5", "leaf-0", "level2-7", "router-3"
+  std::string source;  // "host-5"; "leaf-0", "level2-7" in trees; "router-2-0-1" by its coordinates elsewhere
   std::string target;
 };
 
@@ -58,15 +58,17 @@ class Topology {
   // The host that `link` enters; kNoHost when it enters a switch. Tells the engine that a route is complete.
   virtual std::uint32_t host_behind(LinkId link) const = 0;
 
-  // Names of the classes, by index: "host-up", "host-down", "leaf-up" ... in trees; "torus-x" ...; "local", "global".
+  // Names of the classes, by index: "host-up" and "host-down" first; then "leaf-up", "leaf-down", "level2-up" ... in
+  // trees, "dim0-plus", "dim0-minus", "dim1-plus" ... in tori, "local", "global" in dragonflies.
   virtual std::vector<std::string> link_classes() const = 0;
   virtual std::uint8_t link_class(LinkId link) const = 0;
 
   virtual LinkDescription describe(LinkId link) const = 0;
 
-  // Links (of one direction) from one half of the hosts to the other, where the machine is cut at its narrowest regular
-  // place: hosts in the order of their numbers, low half and high half. Bisection bandwidth is this times the
-  // bandwidth of a link.
+  // Links (of one direction) that must be cut to part the low half of the hosts, by their numbers, from the high half:
+  // the least cut, which is the most that traffic between the halves can use at a time. Never more than half of the
+  // hosts. Bisection bandwidth is this times the bandwidth of a link; traffic comes near it when it uses all paths
+  // alike (every low host sends to every high host), single permutations may not.
   virtual std::uint64_t bisection_links() const = 0;
 };
 

@@ -3,7 +3,8 @@
 //
 //   void manynode::collectives::<collective>_<name>(const Task& task, Messages& messages);
 //
-// The build lists the files, so that adding an algorithm touches only its own file (and its test finds it by name).
+// The build lists the files (and declares the functions in algorithms.hpp, for the rules and for algorithms made of
+// others), so that adding an algorithm touches only its own file, and its test finds it by name.
 // An algorithm is called on every rank of a communicator with the same task but for the rank, with at least two ranks
 // and, the barrier apart, at least one byte to move; it emits this rank's part.
 //
@@ -25,7 +26,7 @@ struct Task {
   int rank{0};
   int size{1};
   int root{0};
-  std::uint64_t bytes{0};                     // as Call::bytes
+  std::uint64_t bytes{0};                     // as Call::bytes; 0 of alltoallv
   std::span<const std::uint64_t> send_bytes;  // alltoallv
   std::span<const std::uint64_t> recv_bytes;
 };
@@ -67,10 +68,13 @@ class Messages {
   const Communicators& communicators_;
   std::uint32_t& next_request_;
   std::vector<Primitive>& out_;
-  std::vector<std::uint32_t> posted_;
+  std::uint32_t posted_{0};  // the last so many requests are not yet completed
 };
 
 using Algorithm = void (*)(const Task& task, Messages& messages);
+
+// What "auto" stands for: by call, number of ranks and Call::bytes (0 for the barrier and alltoallv).
+using Rules = Algorithm (*)(CallKind kind, int size, std::uint64_t bytes);
 
 struct AlgorithmEntry {
   const char* file_name;  // "<collective>_<name>"
@@ -79,11 +83,6 @@ struct AlgorithmEntry {
 
 // Written by the build (algorithms.cpp.in).
 std::span<const AlgorithmEntry> algorithms();
-
-// The name that "auto" stands for: by size and number of ranks, as MPICH's defaults (section 4.2 of Thakur,
-// Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005, and MPICH's MPIR_CVAR_*
-// limits).
-std::string choose_automatically(const std::string& collective, int size, std::uint64_t bytes);
 
 // Parts of `bytes` that a reduction works on, in whole elements of 8 bytes: part i of n starts at part_start(i).
 inline constexpr std::uint64_t kElementBytes = 8;
@@ -98,6 +97,7 @@ constexpr std::uint64_t part_start(std::uint64_t bytes, int parts, int i) {
   return kElementBytes * (elements / count * index + std::min(index, elements % count));
 }
 
+// The largest power of two not above `size`.
 constexpr int power_of_two_below(int size) {
   int power = 1;
   while (2 * power <= size) {

@@ -1,10 +1,8 @@
 // Allgather by recursive doubling: partners at distance 2^k exchange all that they have. It needs a power of two; for
 // other numbers of ranks it is Bruck's algorithm, which has as many rounds.
-#include "algorithm.hpp"
+#include "algorithms.hpp"
 
 namespace manynode::collectives {
-
-void allgather_bruck(const Task& task, Messages& messages);
 
 void allgather_recursive_doubling(const Task& task, Messages& messages) {
   if (power_of_two_below(task.size) != task.size) {

@@ -29,14 +29,17 @@ class Fold {
     }
   }
 
-  void after(Messages& messages) const {
+  // The result, or this rank's share of it, for the one folded away.
+  void after(Messages& messages) const { after(messages, task_.bytes); }
+
+  void after(Messages& messages, std::uint64_t bytes) const {
     if (task_.rank >= 2 * rest_) {
       return;
     }
     if (takes_part()) {
-      messages.send(task_.rank - 1, task_.bytes);
+      messages.send(task_.rank - 1, bytes);
     } else {
-      messages.recv(task_.rank + 1, task_.bytes);
+      messages.recv(task_.rank + 1, bytes);
     }
   }
 

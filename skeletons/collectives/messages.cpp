@@ -24,10 +24,10 @@ void Messages::post_send(int peer, std::uint64_t bytes) { post(PrimitiveKind::Is
 void Messages::post_recv(int peer, std::uint64_t bytes) { post(PrimitiveKind::Irecv, peer, bytes); }
 
 void Messages::complete() {
-  for (const std::uint32_t request : posted_) {
+  for (; posted_ > 0; --posted_) {
+    const std::uint32_t request = kLoweredRequest | ((next_request_ - posted_) & ~kLoweredRequest);
     out_.push_back({.kind = PrimitiveKind::Wait, .call = envelope_.call, .request = request});
   }
-  posted_.clear();
 }
 
 void Messages::combine(std::uint64_t bytes) {
@@ -43,7 +43,7 @@ void Messages::post(PrimitiveKind kind, int peer, std::uint64_t bytes) {
                   .tag = envelope_.tag,
                   .request = request,
                   .bytes = bytes});
-  posted_.push_back(request);
+  ++posted_;
 }
 
 }  // namespace manynode::collectives

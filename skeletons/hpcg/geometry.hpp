@@ -42,20 +42,49 @@ struct Neighbour {
   Triple direction{};  // each -1, 0 or 1
 };
 
-// Up to 26 neighbours, in rising order of rank. The domain is not periodic.
-inline std::vector<Neighbour> neighbours(const Triple& grid, int rank) {
-  const Triple here = coordinates(grid, rank);
-  std::vector<Neighbour> found;
+// The 26 directions in which a rank may have a neighbour, in the order of the neighbours' ranks.
+inline constexpr std::array<Triple, 26> kDirections = [] {
+  std::array<Triple, 26> directions{};
+  std::size_t i = 0;
   for (int z = -1; z <= 1; ++z) {
     for (int y = -1; y <= 1; ++y) {
       for (int x = -1; x <= 1; ++x) {
-        const Triple there{here[0] + x, here[1] + y, here[2] + z};
-        const bool inside = there[0] >= 0 && there[0] < grid[0] && there[1] >= 0 && there[1] < grid[1] &&
-                            there[2] >= 0 && there[2] < grid[2];
-        if (inside && (x != 0 || y != 0 || z != 0)) {
-          found.push_back({there[0] + grid[0] * (there[1] + grid[1] * there[2]), {x, y, z}});
+        if (x != 0 || y != 0 || z != 0) {
+          directions[i++] = {x, y, z};
         }
       }
+    }
+  }
+  return directions;
+}();
+
+// How much higher the rank of a neighbour in this direction is.
+inline int rank_step(const Triple& grid, const Triple& direction) {
+  return direction[0] + grid[0] * (direction[1] + grid[1] * direction[2]);
+}
+
+// Bit i is set where there is a neighbour in direction i. The domain is not periodic.
+inline std::uint32_t neighbour_bits(const Triple& grid, int rank) {
+  const Triple here = coordinates(grid, rank);
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < kDirections.size(); ++i) {
+    bool inside = true;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const int there = here[axis] + kDirections[i][axis];
+      inside = inside && there >= 0 && there < grid[axis];
+    }
+    bits |= inside ? 1u << i : 0u;
+  }
+  return bits;
+}
+
+// Up to 26 neighbours, in rising order of rank.
+inline std::vector<Neighbour> neighbours(const Triple& grid, int rank) {
+  const std::uint32_t bits = neighbour_bits(grid, rank);
+  std::vector<Neighbour> found;
+  for (std::size_t i = 0; i < kDirections.size(); ++i) {
+    if ((bits >> i & 1u) != 0) {
+      found.push_back({rank + rank_step(grid, kDirections[i]), kDirections[i]});
     }
   }
   return found;

@@ -1,6 +1,9 @@
 // The calls of HPCG, in the order of app.cpp.
 #include "skeleton.hpp"
 
+#include <bit>
+#include <span>
+
 namespace manynode::hpcg {
 namespace {
 
@@ -15,7 +18,15 @@ std::unique_ptr<Application> make(const Parameters& parameters, int size) {
 extern const ApplicationEntry application;
 const ApplicationEntry application{"hpcg", make, parameters};
 
-Hpcg::Hpcg(const Settings& settings, int size) : settings_(settings) {
+Hpcg::Hpcg(const Settings& settings, int size) : settings_(settings), grid_(process_grid(size)) {
+  Triple local = settings_.local;
+  for (int level = 0; level < settings_.levels; ++level, local = coarsened(local)) {
+    Halo& halo = halos_.emplace_back();
+    for (std::size_t i = 0; i < kDirections.size(); ++i) {
+      halo.rank_step[i] = rank_step(grid_, kDirections[i]);
+      halo.bytes[i] = static_cast<std::uint64_t>(shared_points(local, kDirections[i])) * sizeof(double);
+    }
+  }
   const auto happens = [&](Work work) {
     switch (work) {
       case Work::Pack:
@@ -41,44 +52,43 @@ Hpcg::Hpcg(const Settings& settings, int size) : settings_(settings) {
 
 std::unique_ptr<Skeleton> Hpcg::make(int rank, int size) const { return std::make_unique<HpcgRank>(*this, rank, size); }
 
-HpcgRank::HpcgRank(const Hpcg& application, int rank, int size)
-    : application_(application), rank_(rank), grid_(process_grid(size)) {}
+HpcgRank::HpcgRank(const Hpcg& application, int rank, int)
+    : application_(application), rank_(rank), neighbours_(neighbour_bits(application.grid(), rank)) {}
 
-void HpcgRank::exchange_halo(Mpi& mpi, const Triple& local) const {
-  const std::vector<Neighbour> around = neighbours(grid_, rank_);
-  const auto bytes = [&](const Neighbour& neighbour) {
-    return static_cast<std::uint64_t>(shared_points(local, neighbour.direction)) * sizeof(double);
+void HpcgRank::exchange_halo(Mpi& mpi, int level) const {
+  const Halo& halo = application_.halo(level);
+  std::array<Request, 2 * kDirections.size()> requests;
+  std::size_t started = 0;
+  const auto for_each_neighbour = [&](const auto& start) {
+    for (std::uint32_t rest = neighbours_; rest != 0; rest &= rest - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+      requests[started++] = start(rank_ + halo.rank_step[i], halo.bytes[i]);
+    }
   };
-  std::vector<Request> requests;
-  requests.reserve(2 * around.size());
-  for (const Neighbour& neighbour : around) {
-    requests.push_back(mpi.irecv(neighbour.rank, bytes(neighbour), kHaloTag));
-  }
-  if (!around.empty()) {
+  for_each_neighbour([&](int peer, std::uint64_t bytes) { return mpi.irecv(peer, bytes, kHaloTag); });
+  if (neighbours_ != 0) {
     work(mpi, Work::Pack);
   }
-  for (const Neighbour& neighbour : around) {
-    requests.push_back(mpi.isend(neighbour.rank, bytes(neighbour), kHaloTag));
-  }
-  mpi.waitall(requests);
+  for_each_neighbour([&](int peer, std::uint64_t bytes) { return mpi.isend(peer, bytes, kHaloTag); });
+  mpi.waitall(std::span(requests).first(started));
 }
 
 void HpcgRank::dot_product(Mpi& mpi) const { mpi.allreduce(sizeof(double)); }
 
-void HpcgRank::smooth(Mpi& mpi, const Triple& local) const {
-  exchange_halo(mpi, local);
+void HpcgRank::smooth(Mpi& mpi, int level) const {
+  exchange_halo(mpi, level);
   work(mpi, Work::Symgs);
 }
 
-void HpcgRank::multigrid(Mpi& mpi, const Triple& local, int level) const {
-  smooth(mpi, local);
+void HpcgRank::multigrid(Mpi& mpi, int level) const {
+  smooth(mpi, level);
   if (level + 1 == application_.settings().levels) {
     return;
   }
-  exchange_halo(mpi, local);
+  exchange_halo(mpi, level);
   work(mpi, Work::Residual);
-  multigrid(mpi, coarsened(local), level + 1);
-  smooth(mpi, local);
+  multigrid(mpi, level + 1);
+  smooth(mpi, level);
 }
 
 bool HpcgRank::step(Mpi& mpi) {
@@ -86,20 +96,20 @@ bool HpcgRank::step(Mpi& mpi) {
   if (iteration_ == 0) {
     work(mpi, Work::Setup);
     mpi.barrier();
-    exchange_halo(mpi, settings.local);
+    exchange_halo(mpi, 0);
     work(mpi, Work::Initial);
     dot_product(mpi);
   }
 
   if (settings.preconditioner) {
     work(mpi, Work::Zero);
-    multigrid(mpi, settings.local, 0);
+    multigrid(mpi, 0);
   } else {
     work(mpi, Work::Dot);
   }
   dot_product(mpi);
   work(mpi, Work::Direction);
-  exchange_halo(mpi, settings.local);
+  exchange_halo(mpi, 0);
   work(mpi, Work::Spmv);
   dot_product(mpi);
   work(mpi, Work::Update);

@@ -2,6 +2,7 @@
 // drawing; app.cpp is the program whose calls these are.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,12 @@
 #include "parameters.hpp"
 
 namespace manynode::hpcg {
+
+// What all ranks exchange on one level, by direction.
+struct Halo {
+  std::array<int, kDirections.size()> rank_step{};
+  std::array<std::uint64_t, kDirections.size()> bytes{};
+};
 
 class Hpcg : public Application {
  public:
@@ -22,10 +29,14 @@ class Hpcg : public Application {
   std::unique_ptr<Skeleton> make(int rank, int size) const override;
 
   const Settings& settings() const { return settings_; }
+  const Triple& grid() const { return grid_; }
+  const Halo& halo(int level) const { return halos_[static_cast<std::size_t>(level)]; }
   Phase phase(Work work) const { return phase_of_work_[static_cast<std::size_t>(work)]; }
 
  private:
   Settings settings_;
+  Triple grid_;
+  std::vector<Halo> halos_;  // [level]
   std::vector<std::string> phases_;
   std::array<Phase, kWorkNames.size()> phase_of_work_{};
 };
@@ -38,14 +49,14 @@ class HpcgRank : public Skeleton {
 
  private:
   void work(Mpi& mpi, Work work) const { mpi.compute(application_.phase(work)); }
-  void exchange_halo(Mpi& mpi, const Triple& local) const;
+  void exchange_halo(Mpi& mpi, int level) const;
   void dot_product(Mpi& mpi) const;
-  void smooth(Mpi& mpi, const Triple& local) const;
-  void multigrid(Mpi& mpi, const Triple& local, int level) const;
+  void smooth(Mpi& mpi, int level) const;
+  void multigrid(Mpi& mpi, int level) const;
 
   const Hpcg& application_;
   int rank_;
-  Triple grid_;
+  std::uint32_t neighbours_;  // a bit for each of kDirections
   int iteration_{0};
 };
 

@@ -28,7 +28,7 @@ struct Totals {
 
 void count_call(const Call& call, const Step& step, const std::vector<std::string>& phases, Totals& totals) {
   if (call.kind == CallKind::Compute) {
-    totals.phases[phases[call.phase]].add(0);
+    totals.phases[phases[call.first]].add(0);
     return;
   }
   totals.operations[std::string(call_name(call.kind))].add(call.bytes);

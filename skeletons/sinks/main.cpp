@@ -22,27 +22,23 @@ struct StreamOptions {
   bool lowered{false};
 };
 
-// "allreduce=ring" and the like.
+// "allreduce=ring", "rules=openmpi" and the like.
 CollectiveChoice collective_choice(const std::vector<std::string>& options) {
   CollectiveChoice choice;
-  const std::vector<std::pair<std::string, std::string*>> fields = {
-      {"barrier", &choice.barrier},     {"bcast", &choice.bcast},      {"reduce", &choice.reduce},
-      {"allreduce", &choice.allreduce}, {"gather", &choice.gather},    {"allgather", &choice.allgather},
-      {"scatter", &choice.scatter},     {"alltoall", &choice.alltoall}};
   for (const std::string& option : options) {
     const std::size_t equals = option.find('=');
-    const std::string collective = option.substr(0, equals);
-    bool known = false;
-    for (const auto& [name, field] : fields) {
-      if (name == collective && equals != std::string::npos) {
-        *field = option.substr(equals + 1);
-        known = true;
+    const std::string name = option.substr(0, equals);
+    std::string* chosen = name == "rules" ? &choice.rules : nullptr;
+    for (const CollectiveField& field : collective_fields()) {
+      if (name == field.collective) {
+        chosen = &(choice.*field.algorithm);
       }
     }
-    if (!known) {
-      throw UserError("unknown collective", "--collective", option, "<collective>=<algorithm>",
-                      "manynode-skeleton list names both");
+    if (chosen == nullptr || equals == std::string::npos) {
+      throw UserError("unknown collective", "--collective", option, "<collective>=<algorithm>, rules=<library>",
+                      "manynode-skeleton list names them");
     }
+    *chosen = option.substr(equals + 1);
   }
   check_collective_choice(choice);
   return choice;
@@ -54,10 +50,9 @@ void list() {
     std::cout << "  " << name << '\n';
   }
   std::cout << "collectives:\n";
-  for (const char* collective :
-       {"barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall"}) {
-    std::cout << "  " << collective << ": auto";
-    for (const std::string& name : collective_algorithms(collective)) {
+  for (const CollectiveField& field : collective_fields()) {
+    std::cout << "  " << field.collective << ": auto";
+    for (const std::string& name : collective_algorithms(field.collective)) {
       std::cout << ", " << name;
     }
     std::cout << '\n';
@@ -124,7 +119,8 @@ int main(int argc, char** argv) {
   stream_command->add_option("--rank", options.rank, "only this rank");
   stream_command->add_option("--parameters", options.parameters, "JSON object; defaults for what it leaves out");
   stream_command->add_option("--sink", options.sink, "text, count or goal");
-  stream_command->add_option("--collective", options.collectives, "<collective>=<algorithm>; may be repeated");
+  stream_command->add_option("--collective", options.collectives,
+                             "<collective>=<algorithm>, or rules=mpich|openmpi; may be repeated");
   stream_command->add_option("--output", options.output, "file in place of standard output");
   stream_command->add_flag("--lowered", options.lowered, "primitives in place of calls");
 

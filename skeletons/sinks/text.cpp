@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <numeric>
 
 #include "streams.hpp"
 
@@ -63,7 +64,7 @@ void Lines::write(const Call& call, const Step& step) {
   begin("{}", call_name(call.kind));
   switch (call.kind) {
     case CallKind::Compute:
-      add(" phase={}", phases_[call.phase]);
+      add(" phase={}", phases_[call.first]);
       break;
     case CallKind::Send:
     case CallKind::Recv:
@@ -75,7 +76,7 @@ void Lines::write(const Call& call, const Step& step) {
       break;
     case CallKind::Sendrecv:
       add(" peer={} bytes={} tag={} source={} receive_bytes={} receive_tag={}", world(call.peer), call.bytes, call.tag,
-          world(call.peer2), call.bytes2, call.tag2);
+          world(call.peer2), step.calls.receive_bytes(call), step.calls.receive_tag(call));
       break;
     case CallKind::Wait:
     case CallKind::Waitall:
@@ -89,7 +90,8 @@ void Lines::write(const Call& call, const Step& step) {
         add(" bytes={}", call.bytes);
       }
       if (call.kind == CallKind::Alltoallv) {
-        add(" receive_bytes={}", call.bytes2);
+        const auto received = step.calls.received(call);
+        add(" receive_bytes={}", std::accumulate(received.begin(), received.end(), std::uint64_t{0}));
       }
       add(" communicator={} size={}", call.communicator, step.communicators.size(communicator));
       break;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "../collectives/select.hpp"
+#include "../collectives/plan.hpp"
 #include "manynode/primitive.hpp"
 
 namespace manynode {
@@ -17,39 +17,20 @@ std::uint16_t collective_context(std::uint16_t communicator) {
   return static_cast<std::uint16_t>(2 * communicator + 1);
 }
 
-struct Named {
-  const char* collective;
-  const std::string* choice;
-};
-
-Named named(CallKind kind, const CollectiveChoice& choice) {
-  switch (kind) {
-    case CallKind::Barrier:
-      return {"barrier", &choice.barrier};
-    case CallKind::Bcast:
-      return {"bcast", &choice.bcast};
-    case CallKind::Reduce:
-      return {"reduce", &choice.reduce};
-    case CallKind::Allreduce:
-      return {"allreduce", &choice.allreduce};
-    case CallKind::Gather:
-      return {"gather", &choice.gather};
-    case CallKind::Allgather:
-      return {"allgather", &choice.allgather};
-    case CallKind::Scatter:
-      return {"scatter", &choice.scatter};
-    case CallKind::Alltoall:
-    case CallKind::Alltoallv:
-      return {"alltoall", &choice.alltoall};
-    default:
-      throw std::logic_error("not a collective");
-  }
-}
-
 }  // namespace
 
-Lowering::Lowering(int rank, const CollectiveChoice& choice, const Communicators& communicators)
-    : rank_(rank), choice_(&choice), communicators_(&communicators) {}
+Lowering::Lowering(int, const CollectiveChoice& choice, const Communicators& communicators)
+    : plan_(&collectives::plan_of(choice)), communicators_(&communicators) {}
+
+Lowering::Lowering(Lowering&&) noexcept = default;
+Lowering::~Lowering() = default;
+
+Lowering::Seldom& Lowering::seldom() {
+  if (!seldom_) {
+    seldom_ = std::make_unique<Seldom>();
+  }
+  return *seldom_;
+}
 
 void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive>& out) {
   if (is_collective(call.kind)) {
@@ -59,7 +40,7 @@ void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive
   const auto fresh_request = [&] { return kLoweredRequest | (next_request_++ & ~kLoweredRequest); };
   const auto post = [&](PrimitiveKind kind, int peer, int tag, std::uint64_t bytes, std::uint32_t request) {
     if (peer == kProcNull) {
-      null_requests_.push_back(request);
+      seldom().null_requests.push_back(request);
       return;
     }
     out.push_back({.kind = kind,
@@ -73,7 +54,7 @@ void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive
 
   switch (call.kind) {
     case CallKind::Compute:
-      out.push_back({.kind = PrimitiveKind::Compute, .call = CallKind::Compute, .phase = call.phase});
+      out.push_back({.kind = PrimitiveKind::Compute, .call = CallKind::Compute, .phase = call.first});
       break;
     case CallKind::Isend:
       post(PrimitiveKind::Isend, call.peer, call.tag, call.bytes, call.first);
@@ -92,7 +73,7 @@ void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive
     case CallKind::Sendrecv: {
       const std::uint32_t receive = fresh_request();
       const std::uint32_t send = fresh_request();
-      post(PrimitiveKind::Irecv, call.peer2, call.tag2, call.bytes2, receive);
+      post(PrimitiveKind::Irecv, call.peer2, calls.receive_tag(call), calls.receive_bytes(call), receive);
       post(PrimitiveKind::Isend, call.peer, call.tag, call.bytes, send);
       wait(call, receive, out);
       wait(call, send, out);
@@ -107,21 +88,31 @@ void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive
 }
 
 void Lowering::wait(const Call& call, std::uint32_t request, std::vector<Primitive>& out) {
-  const auto null = std::find(null_requests_.begin(), null_requests_.end(), request);
-  if (null != null_requests_.end()) {
-    null_requests_.erase(null);
-    return;
+  if (seldom_ && !seldom_->null_requests.empty()) {
+    auto& null_requests = seldom_->null_requests;
+    const auto null = std::find(null_requests.begin(), null_requests.end(), request);
+    if (null != null_requests.end()) {
+      null_requests.erase(null);
+      return;
+    }
   }
   out.push_back({.kind = PrimitiveKind::Wait, .call = call.kind, .request = request});
 }
 
+std::uint32_t Lowering::count_collective(Communicator communicator) {
+  if (communicator.id == 0) {
+    return next_world_collective_++;
+  }
+  auto& next = seldom().next_collective;
+  if (next.size() < communicator.id) {
+    next.resize(communicator.id);
+  }
+  return next[communicator.id - 1u]++;
+}
+
 void Lowering::lower_collective(const Call& call, const Calls& calls, std::vector<Primitive>& out) {
   const Communicator communicator{call.communicator};
-  if (next_collective_.size() <= communicator.id) {
-    next_collective_.resize(communicator.id + std::size_t{1});
-  }
-  const std::uint32_t number = next_collective_[communicator.id]++;
-
+  const std::uint32_t number = count_collective(communicator);
   collectives::Task task{.rank = communicators_->rank(communicator),
                          .size = communicators_->size(communicator),
                          .root = std::max(call.peer, 0),
@@ -134,23 +125,19 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
     return;
   }
   if (alltoallv) {
-    task.send_bytes = std::span(calls.counts).subspan(call.first, call.count);
-    task.recv_bytes = std::span(calls.counts).subspan(call.first + call.count, call.count);
-    task.bytes /= call.count;
+    // The mean size differs from rank to rank, so that no rule may look at it.
+    task.send_bytes = calls.sent(call);
+    task.recv_bytes = calls.received(call);
+    task.bytes = 0;
   }
 
-  const auto [collective, choice] = named(call.kind, *choice_);
-  // Of alltoallv, the mean size differs from rank to rank, so that only one fixed choice fits all ranks.
-  const std::string name = *choice != "auto" ? *choice
-                           : alltoallv       ? "scattered"
-                                             : collectives::choose_automatically(collective, task.size, task.bytes);
   // A tag says how many collectives this communicator has seen; 20 bits tell apart more than can be under way at once.
   constexpr std::uint32_t kTagMask = (1u << 20) - 1;
   const collectives::Messages::Envelope envelope{.call = call.kind,
                                                  .context = collective_context(call.communicator),
                                                  .tag = static_cast<std::int32_t>(number & kTagMask)};
   collectives::Messages messages(envelope, communicator, *communicators_, next_request_, out);
-  collectives::find_algorithm(collective, name)(task, messages);
+  plan_->algorithm(call.kind, task.size, task.bytes)(task, messages);
 }
 
 }  // namespace manynode

@@ -7,7 +7,7 @@
 
 namespace manynode {
 
-void Mpi::compute(Phase phase) { append(CallKind::Compute, kWorld).phase = phase.id; }
+void Mpi::compute(Phase phase) { append(CallKind::Compute, kWorld).first = phase.id; }
 
 void Mpi::send(int destination, std::uint64_t bytes, int tag, Communicator comm) {
   message(CallKind::Send, destination, bytes, tag, comm);
@@ -46,8 +46,9 @@ void Mpi::sendrecv(int destination, std::uint64_t send_bytes, int send_tag, int 
   check_peer(source, comm);
   Call& call = message(CallKind::Sendrecv, destination, send_bytes, send_tag, comm);
   call.peer2 = source;
-  call.tag2 = recv_tag;
-  call.bytes2 = recv_bytes;
+  call.first = static_cast<std::uint32_t>(out_.counts.size());
+  out_.counts.push_back(recv_bytes);
+  out_.counts.push_back(static_cast<std::uint64_t>(recv_tag));
 }
 
 void Mpi::barrier(Communicator comm) { append(CallKind::Barrier, comm); }
@@ -82,9 +83,12 @@ void Mpi::alltoallv(std::span<const std::uint64_t> send_bytes, std::span<const s
   call.first = static_cast<std::uint32_t>(out_.counts.size());
   call.count = static_cast<std::uint32_t>(size);
   call.bytes = std::accumulate(send_bytes.begin(), send_bytes.end(), std::uint64_t{0});
-  call.bytes2 = std::accumulate(recv_bytes.begin(), recv_bytes.end(), std::uint64_t{0});
   out_.counts.insert(out_.counts.end(), send_bytes.begin(), send_bytes.end());
   out_.counts.insert(out_.counts.end(), recv_bytes.begin(), recv_bytes.end());
+}
+
+void Mpi::reduce_scatter(std::uint64_t bytes_per_rank, Communicator comm) {
+  collective(CallKind::ReduceScatter, bytes_per_rank, kNoPeer, comm);
 }
 
 Call& Mpi::append(CallKind kind, Communicator comm) {

@@ -1,22 +1,30 @@
 #include "topologies/fat_tree.hpp"
 
+#include <algorithm>
+
 #include "manynode/error_report.hpp"
 #include "strict_json.hpp"
+#include "topologies/chance.hpp"
+#include "topologies/limits.hpp"
 
 namespace manynode::fast {
 
 namespace {
 
-constexpr std::uint64_t kMost = 0x7fffffff;
-
 std::shared_ptr<const Topology> make_fat_tree(const nlohmann::json& topology, const std::string& place) {
   StrictObject object(topology, place);
   object.text("kind");
-  const auto children = object.integers("children", 1, kMost);
-  const auto parents = object.integers("parents", 1, kMost);
-  const auto parallel = object.integers("parallel_links", 1, kMost);
+  const auto children = object.integers("children", 1, kMostParts);
+  const auto parents = object.integers("parents", 1, kMostParts);
+  const auto parallel = object.integers("parallel_links", 1, kMostParts);
+  auto routing = FatTree::Routing::DModK;
+  if (object.has("routing")) {
+    const std::string name = object.text("routing");
+    if (name != "d-mod-k" && name != "adaptive") object.refuse("routing", "d-mod-k, adaptive");
+    if (name == "adaptive") routing = FatTree::Routing::Adaptive;
+  }
   object.finish();
-  return std::make_shared<FatTree>(children, parents, parallel, place);
+  return std::make_shared<FatTree>(children, parents, parallel, place, routing);
 }
 
 const TopologyRegistration registration("fat-tree", make_fat_tree);
@@ -24,19 +32,17 @@ const TopologyRegistration registration("fat-tree", make_fat_tree);
 }  // namespace
 
 FatTree::FatTree(const std::vector<std::int64_t>& children, const std::vector<std::int64_t>& parents,
-                 const std::vector<std::int64_t>& parallel_links, const std::string& place) {
+                 const std::vector<std::int64_t>& parallel_links, const std::string& place, Routing routing)
+    : routing_(routing) {
   if (children.empty() || parents.size() != children.size() || parallel_links.size() != children.size()) {
     throw UserError("the lists of a fat-tree differ in length", place,
                     "children: " + std::to_string(children.size()) + ", parents: " + std::to_string(parents.size()) +
                         ", parallel_links: " + std::to_string(parallel_links.size()),
                     "three lists with one entry per level", "give each list one entry per level");
   }
-  const auto fitting = [&](std::uint64_t number) {
-    if (number <= kMost) return static_cast<std::uint32_t>(number);
-    throw UserError("the fat-tree is too large", place, std::to_string(number) + " hosts, nodes or links",
-                    "at most 2147483647", "make the lists shorter or their entries smaller");
-  };
-  for (const auto count : children) hosts_ = fitting(std::uint64_t{hosts_} * static_cast<std::uint64_t>(count));
+  check_hops(2 * children.size(), kind(), place);
+  const auto fit = [&](std::uint64_t number) { return fitting(number, kind(), place); };
+  for (const auto count : children) hosts_ = fit(std::uint64_t{hosts_} * static_cast<std::uint64_t>(count));
 
   std::uint32_t below_children = 1;
   std::uint32_t below_parents = 1;
@@ -44,46 +50,115 @@ FatTree::FatTree(const std::vector<std::int64_t>& children, const std::vector<st
     const auto m = static_cast<std::uint32_t>(children[i]);
     const auto w = static_cast<std::uint32_t>(parents[i]);
     const auto p = static_cast<std::uint32_t>(parallel_links[i]);
-    const std::uint32_t lower_nodes = fitting(std::uint64_t{below_parents} * (hosts_ / below_children));
-    const std::uint32_t ports = fitting(std::uint64_t{w} * p);
-    const std::uint32_t cables = fitting(std::uint64_t{lower_nodes} * ports);
+    const std::uint32_t lower_nodes = fit(std::uint64_t{below_parents} * (hosts_ / below_children));
+    const std::uint32_t ports = fit(std::uint64_t{w} * p);
+    const std::uint32_t cables = fit(std::uint64_t{lower_nodes} * ports);
     const LinkId up = links_;
-    const LinkId down = fitting(std::uint64_t{up} + cables);
-    links_ = fitting(std::uint64_t{down} + cables);
-    levels_.push_back({w, ports, p, below_children, below_parents, below_children * m, m, up, down});
+    const LinkId down = fit(std::uint64_t{up} + cables);
+    links_ = fit(std::uint64_t{down} + cables);
+    levels_.push_back({Divisor(w), Divisor(ports), Divisor(below_children), Divisor(below_parents),
+                       Divisor(below_children * m), p, m, up, down});
     below_children *= m;
-    below_parents = fitting(std::uint64_t{below_parents} * w);
-    switches_ = fitting(std::uint64_t{switches_} + std::uint64_t{below_parents} * (hosts_ / below_children));
+    below_parents = fit(std::uint64_t{below_parents} * w);
+    switches_ = fit(std::uint64_t{switches_} + std::uint64_t{below_parents} * (hosts_ / below_children));
   }
 }
 
-std::uint32_t FatTree::extend(const RouteRequest& request, std::uint32_t /*hops*/, LinkId* out,
-                              const LinkLoads& /*loads*/) const {
+std::uint32_t FatTree::extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
+                              const LinkLoads& loads) const {
+  return routing_ == Routing::DModK ? whole_route(request, out) : next_links(request, hops, out, loads);
+}
+
+std::uint32_t FatTree::whole_route(const RouteRequest& request, LinkId* out) const {
   const std::uint32_t source = request.source;
   const std::uint32_t destination = request.destination;
   // The node of level l on the way has the index low + W_l * (host / M_l): `low` are its digits up to l.
   std::uint32_t low = 0;
   std::uint32_t hops = 0;
   std::size_t top = 0;
+  bool common = false;
   do {
     const Level& level = levels_[top];
-    const std::uint32_t lower = low + level.below_parents * (source / level.below_children);
-    const std::uint32_t port = destination / level.below_parents % level.ports;
-    const std::uint32_t parent = port % level.parents;
-    out[hops++] = level.up + (lower * level.parents + parent) * level.parallel + port / level.parents;
-    low += level.below_parents * parent;
+    const std::uint32_t lower = low + level.below_parents.value() * level.below_children.quotient(source);
+    const std::uint32_t port = level.ports.remainder(level.below_parents.quotient(destination));
+    const std::uint32_t k = level.parents.quotient(port);
+    const std::uint32_t parent = port - k * level.parents.value();
+    out[hops++] = level.up + (lower * level.parents.value() + parent) * level.parallel + k;
+    low += level.below_parents.value() * parent;
+    common = level.hosts_under.quotient(source) == level.hosts_under.quotient(destination);
     ++top;
-  } while (source / levels_[top - 1].hosts_under != destination / levels_[top - 1].hosts_under);
+  } while (!common);
 
   while (top-- > 0) {
     const Level& level = levels_[top];
-    const std::uint32_t parent = low / level.below_parents;
-    low %= level.below_parents;
-    const std::uint32_t lower = low + level.below_parents * (destination / level.below_children);
-    const std::uint32_t port = destination / level.below_parents % level.ports;
-    out[hops++] = level.down + (lower * level.parents + parent) * level.parallel + port / level.parents;
+    const std::uint32_t parent = level.below_parents.quotient(low);
+    low -= parent * level.below_parents.value();
+    const std::uint32_t lower = low + level.below_parents.value() * level.below_children.quotient(destination);
+    const std::uint32_t port = level.ports.remainder(level.below_parents.quotient(destination));
+    out[hops++] = level.down + (lower * level.parents.value() + parent) * level.parallel + level.parents.quotient(port);
   }
   return hops;
+}
+
+std::uint32_t FatTree::next_links(const RouteRequest& request, std::uint32_t hops, LinkId* out,
+                                  const LinkLoads& loads) const {
+  const std::uint32_t source = request.source;
+  const std::uint32_t destination = request.destination;
+  const Level& host_level = levels_.front();
+  const std::uint32_t host_port = host_level.ports.remainder(destination);
+  const std::uint32_t host_cable = host_level.parents.quotient(host_port);
+
+  // Where the chunk is: the node of level `height` with the digits `low`, above the source or above the destination.
+  std::size_t height = 0;
+  std::uint32_t low = 0;
+  bool downward = false;
+  bool here = true;  // the head of the chunk is at this node, so its loads may be looked at
+  if (hops == 0) {
+    low = host_port - host_cable * host_level.parents.value();
+    out[hops++] = host_level.up + source * host_level.ports.value() + low * host_level.parallel + host_cable;
+    height = 1;
+    here = false;
+  } else {
+    const LinkId last = out[hops - 1];
+    const std::size_t below = lower_level(last);
+    const Level& level = levels_[below];
+    downward = last >= level.down;
+    const std::uint32_t cable = (last - (downward ? level.down : level.up)) / level.parallel;
+    const std::uint32_t lower = level.parents.quotient(cable);
+    low = level.below_parents.remainder(lower);
+    if (!downward) low += level.below_parents.value() * (cable - lower * level.parents.value());
+    height = downward ? below : below + 1;
+  }
+
+  const Divisor& under = levels_[height - 1].hosts_under;
+  if (!downward && under.quotient(source) != under.quotient(destination)) {
+    if (!here) return hops;
+    const Level& level = levels_[height];
+    const std::uint32_t lower = low + level.below_parents.value() * level.below_children.quotient(source);
+    out[hops] = least_loaded(level.up + lower * level.ports.value(), level.ports.value(), request.random, hops, loads);
+    return hops + 1;
+  }
+  for (; height > 0; --height, here = false) {
+    const Level& level = levels_[height - 1];
+    const std::uint32_t parent = level.below_parents.quotient(low);
+    low -= parent * level.below_parents.value();
+    const std::uint32_t lower = low + level.below_parents.value() * level.below_children.quotient(destination);
+    LinkId link = level.down + (lower * level.parents.value() + parent) * level.parallel;
+    if (height == 1) {
+      link += host_cable;
+    } else if (level.parallel > 1) {
+      if (!here) break;
+      link = least_loaded(link, level.parallel, request.random, hops, loads);
+    }
+    out[hops++] = link;
+  }
+  return hops;
+}
+
+std::size_t FatTree::lower_level(LinkId link) const {
+  std::size_t level = levels_.size() - 1;
+  while (link < levels_[level].up) --level;
+  return level;
 }
 
 std::string FatTree::node_name(std::size_t level, std::uint32_t index) const {
@@ -93,20 +168,19 @@ std::string FatTree::node_name(std::size_t level, std::uint32_t index) const {
 }
 
 LinkDescription FatTree::describe(LinkId link) const {
-  std::size_t lower_level = levels_.size() - 1;
-  while (link < levels_[lower_level].up) --lower_level;
-  const Level& level = levels_[lower_level];
+  const std::size_t below = lower_level(link);
+  const Level& level = levels_[below];
   const bool up = link < level.down;
   const std::uint32_t cable = (link - (up ? level.up : level.down)) / level.parallel;
-  const std::uint32_t lower = cable / level.parents;
-  const std::uint32_t parent = cable % level.parents;
+  const std::uint32_t lower = level.parents.quotient(cable);
+  const std::uint32_t parent = level.parents.remainder(cable);
   // The parent keeps the digits up to the lower level, gets its own next digit, and keeps the digits above.
-  const std::uint32_t low = lower % level.below_parents + level.below_parents * parent;
-  const std::uint32_t above = lower / level.below_parents / level.children;
-  const std::uint32_t upper = low + level.below_parents * level.parents * above;
+  const std::uint32_t low = level.below_parents.remainder(lower) + level.below_parents.value() * parent;
+  const std::uint32_t above = level.below_parents.quotient(lower) / level.children;
+  const std::uint32_t upper = low + level.below_parents.value() * level.parents.value() * above;
 
-  const std::string lower_name = node_name(lower_level, lower);
-  const std::string upper_name = node_name(lower_level + 1, upper);
+  const std::string lower_name = node_name(below, lower);
+  const std::string upper_name = node_name(below + 1, upper);
   if (up) return {lower_name, upper_name};
   return {upper_name, lower_name};
 }
@@ -114,7 +188,7 @@ LinkDescription FatTree::describe(LinkId link) const {
 std::uint32_t FatTree::host_behind(LinkId link) const {
   const Level& level = levels_.front();
   if (link < level.down || link - level.down >= level.down - level.up) return kNoHost;
-  return (link - level.down) / level.ports;
+  return level.ports.quotient(link - level.down);
 }
 
 std::vector<std::string> FatTree::link_classes() const {
@@ -128,15 +202,36 @@ std::vector<std::string> FatTree::link_classes() const {
 }
 
 std::uint8_t FatTree::link_class(LinkId link) const {
-  std::size_t level = levels_.size() - 1;
-  while (link < levels_[level].up) --level;
+  const std::size_t level = lower_level(link);
   return static_cast<std::uint8_t>(2 * level + (link < levels_[level].down ? 0 : 1));
 }
 
 std::uint64_t FatTree::bisection_links() const {
-  // The halves are whole subtrees of the top level, or lie in one of them where the top has an odd number of children.
-  const Level& top = levels_.back();
-  return std::uint64_t{top.down - top.up} / 2;
+  // The least cut between the halves. All switches of one level over the same hosts act as one, because flows spread
+  // evenly over them; so the tree is cut as a tree, from the hosts upwards. `whole`: links to be cut around a subtree
+  // of the level below. `if_low` and `if_high`: links to be cut in the one subtree that holds hosts of both halves,
+  // when its own switches are counted to the low or to the high half.
+  const std::uint32_t half = hosts_ / 2;
+  std::uint64_t whole = levels_.front().ports.value();
+  std::uint64_t if_low = 0;
+  std::uint64_t if_high = 0;
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const Level& level = levels_[i];
+    const std::uint32_t at = level.hosts_under.remainder(half);
+    const std::uint64_t low = level.below_children.quotient(at);
+    const bool divided = level.below_children.remainder(at) != 0;
+    const std::uint64_t high = level.children - low - (divided ? 1 : 0);
+    const std::uint64_t cables = std::uint64_t{level.below_parents.value()} * level.ports.value();
+    const std::uint64_t inner_low = divided ? std::min(if_low, if_high + cables) : 0;
+    const std::uint64_t inner_high = divided ? std::min(if_high, if_low + cables) : 0;
+    if_low = high * whole + inner_low;
+    if_high = low * whole + inner_high;
+    if (i + 1 < levels_.size()) {
+      const Level& above = levels_[i + 1];
+      whole = std::min(std::uint64_t{above.below_parents.value()} * above.ports.value(), level.children * whole);
+    }
+  }
+  return std::min(if_low, if_high);
 }
 
 }  // namespace manynode::fast

@@ -30,15 +30,16 @@ enum class CallKind : std::uint8_t {
   Scatter,
   Alltoall,
   Alltoallv,
+  ReduceScatter,
 };
 
-inline constexpr std::size_t kCallKinds = 17;
+inline constexpr std::size_t kCallKinds = 18;
 
 // MPI's own names, in the order of CallKind; "compute" for the phase between two calls.
 inline constexpr std::array<std::string_view, kCallKinds> kCallNames = {
-    "compute",     "MPI_Send",      "MPI_Isend",   "MPI_Recv",     "MPI_Irecv",    "MPI_Wait",
-    "MPI_Waitall", "MPI_Sendrecv",  "MPI_Barrier", "MPI_Bcast",    "MPI_Reduce",   "MPI_Allreduce",
-    "MPI_Gather",  "MPI_Allgather", "MPI_Scatter", "MPI_Alltoall", "MPI_Alltoallv"};
+    "compute",     "MPI_Send",      "MPI_Isend",   "MPI_Recv",     "MPI_Irecv",     "MPI_Wait",
+    "MPI_Waitall", "MPI_Sendrecv",  "MPI_Barrier", "MPI_Bcast",    "MPI_Reduce",    "MPI_Allreduce",
+    "MPI_Gather",  "MPI_Allgather", "MPI_Scatter", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Reduce_scatter_block"};
 
 constexpr std::string_view call_name(CallKind kind) { return kCallNames[static_cast<std::size_t>(kind)]; }
 
@@ -49,7 +50,8 @@ inline constexpr std::int32_t kAnySource = -2;
 inline constexpr std::int32_t kProcNull = -3;  // as MPI_PROC_NULL: the call returns at once
 inline constexpr std::int32_t kAnyTag = -1;
 
-// The meaning of a field that a kind does not use is 0 (or kNoPeer).
+// The meaning of a field that a kind does not use is 0 (or kNoPeer). A step of every rank may be in memory at a time,
+// so the record is kept at half a cache line; what few kinds need is in the side tables of Calls.
 struct Call {
   CallKind kind{CallKind::Compute};
   std::uint8_t reserved{0};
@@ -57,15 +59,13 @@ struct Call {
   std::int32_t peer{kNoPeer};     // rank in the communicator: destination, source or root
   std::int32_t peer2{kNoPeer};    // sendrecv: source
   std::int32_t tag{0};
-  std::int32_t tag2{0};     // sendrecv: receive tag
-  std::uint32_t phase{0};   // compute: index in the skeleton's phase names
-  std::uint32_t first{0};   // isend, irecv: request; wait, waitall: first entry in Calls::requests;
-                            // alltoallv: first entry in Calls::counts
-  std::uint32_t count{0};   // wait, waitall: number of requests; alltoallv: size of the communicator
-  std::uint64_t bytes{0};   // sent or received; collectives: the size of one rank's contribution,
-                            // for scatter and gather of one rank's share, for alltoall of one pair, for alltoallv of
-                            // all that this rank sends
-  std::uint64_t bytes2{0};  // sendrecv: bytes of the receive buffer; alltoallv: all that this rank receives
+  std::uint32_t first{0};  // compute: index in the skeleton's phase names; isend, irecv: request; wait, waitall: first
+                           // entry in Calls::requests; sendrecv, alltoallv: first entry in Calls::counts
+  std::uint32_t count{0};  // wait, waitall: number of requests; alltoallv: size of the communicator
+  std::uint64_t bytes{0};  // sent or received; collectives: the size of one rank's contribution, for scatter, gather
+                           // and reduce_scatter of one rank's share, for alltoall of one pair, for alltoallv of all
+                           // that this rank sends
 };
+static_assert(sizeof(Call) == 32);
 
 }  // namespace manynode

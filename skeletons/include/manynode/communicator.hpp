@@ -1,10 +1,11 @@
-// Communicators of one rank. The world is implicit; a group is kept as an arithmetic progression where it is one
-// (rows, columns and planes of Cartesian grids), else as a list.
+// Communicators of one rank. The world is implicit, and a rank that makes no other needs no memory for them. A group is
+// kept as arithmetic where it is one (rows, columns and planes of Cartesian grids), else as a list.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,33 +17,86 @@ struct Communicator {
 
 inline constexpr Communicator kWorld{0};
 
+// Extents of a grid of `size` ranks, the largest first, as near to each other as the prime factors allow (as
+// MPI_Dims_create).
+std::vector<int> balanced_dims(int size, int dimensions);
+
+// What MPI_Comm_split makes of the world, worked out once for all ranks: an application makes it, and its ranks share
+// it. Time O(n log n) and memory O(n) in all, where Communicators::split(parent, function) takes O(n) for each rank.
+class Partition {
+ public:
+  // Colour and key of each rank of a world of `size` ranks; ranks with a negative colour are in no group.
+  Partition(int size, const std::function<std::pair<int, int>(int rank)>& colour_and_key);
+
+ private:
+  friend class Communicators;
+
+  struct Place {
+    std::int32_t group{-1};
+    std::int32_t rank{0};
+  };
+
+  std::vector<Place> places_;
+  std::vector<std::shared_ptr<const std::vector<std::int32_t>>> members_;
+};
+
 class Communicators {
  public:
   Communicators(int world_rank, int world_size);
 
-  int rank(Communicator comm) const;
-  int size(Communicator comm) const;
+  int rank(Communicator comm) const { return comm.id == 0 ? rank_ : group(comm).rank; }
+  int size(Communicator comm) const { return comm.id == 0 ? size_ : group(comm).size; }
   // The rank in the world of `rank` in `comm`; kProcNull and kAnySource stay what they are.
-  int world_rank(Communicator comm, int rank) const;
+  int world_rank(Communicator comm, int rank) const {
+    return comm.id == 0 && rank < size_ ? rank : world_rank_in_group(comm, rank);
+  }
 
   // A group of ranks first, first + stride, ... (count of them) that includes this rank.
   Communicator strided(int first, int stride, int count);
+
+  // As MPI_Cart_create without reordering: the ranks of `parent` in a grid, the last dimension running fastest.
+  Communicator cart(Communicator parent, std::span<const int> dims);
+  // As MPI_Cart_sub: this rank's sub-grid over the dimensions kept. Takes no longer for more ranks.
+  Communicator cart_sub(Communicator cart, const std::vector<bool>& keep);
+  // Of a communicator made by cart or cart_sub.
+  std::vector<int> coordinates(Communicator cart, int rank) const;
+  int cart_rank(Communicator cart, std::span<const int> coordinates) const;
+
+  // This rank's group of the partition. A rank must be in the communicator it makes.
+  Communicator split(const Partition& partition);
   // As MPI_Comm_split; the colour and key of every rank of `parent` come from a function, because a skeleton cannot ask
-  // the others. A negative colour for this rank is an error (a rank must be in the communicator it makes).
+  // the others. A negative colour for this rank is an error (a rank must be in the communicator it makes). It asks for
+  // every rank of the parent and keeps a list of the group: for thousands of ranks, use a grid or a Partition.
   Communicator split(Communicator parent, const std::function<std::pair<int, int>(int rank)>& colour_and_key);
 
  private:
+  using Members = std::shared_ptr<const std::vector<std::int32_t>>;
+
+  // Of a Cartesian communicator; a step in dimension d is strides[d] ranks of the world (or of the list of members).
+  struct Grid {
+    std::vector<int> dims;
+    std::vector<int> strides;
+  };
+
+  // Rank i is first + i * stride, or members[i], or where the grid says: in this order of what there is.
   struct Group {
     int rank{0};
     int size{0};
     int first{0};
-    int stride{1};
-    std::shared_ptr<const std::vector<std::int32_t>> members;  // null where the progression says it all
+    int stride{1};  // 0: neighbours differ by more than one stride
+    Members members;
+    std::shared_ptr<const Grid> grid;
   };
 
+  const Group& group(Communicator comm) const { return groups_.at(comm.id - 1u); }
+  Group copy_of(Communicator comm) const;
+  const Grid& grid(Communicator cart) const;
+  int world_rank_in_group(Communicator comm, int rank) const;
   Communicator add(Group group);
 
-  std::vector<Group> groups_;
+  int rank_;
+  int size_;
+  std::vector<Group> groups_;  // without the world
 };
 
 }  // namespace manynode

@@ -16,13 +16,25 @@ namespace manynode {
 struct Calls {
   std::vector<Call> calls;
   std::vector<std::uint32_t> requests;  // of wait and waitall
-  std::vector<std::uint64_t> counts;    // of alltoallv: bytes sent to each rank of the communicator, then bytes
-                                        // received from each
+  std::vector<std::uint64_t> counts;  // of sendrecv: bytes of the receive buffer, receive tag; of alltoallv: bytes sent
+                                      // to each rank of the communicator, then bytes received from each
 
   void clear() {
     calls.clear();
     requests.clear();
     counts.clear();
+  }
+
+  // Of a sendrecv.
+  std::uint64_t receive_bytes(const Call& call) const { return counts[call.first]; }
+  std::int32_t receive_tag(const Call& call) const { return static_cast<std::int32_t>(counts[call.first + 1]); }
+
+  // Of an alltoallv, by rank of its communicator.
+  std::span<const std::uint64_t> sent(const Call& call) const {
+    return std::span(counts).subspan(call.first, call.count);
+  }
+  std::span<const std::uint64_t> received(const Call& call) const {
+    return std::span(counts).subspan(call.first + call.count, call.count);
   }
 };
 
@@ -46,6 +58,7 @@ class Mpi {
   int size() const { return size_; }
   int rank(Communicator comm) const { return communicators_.rank(comm); }
   int size(Communicator comm) const { return communicators_.size(comm); }
+  int world_rank(Communicator comm, int rank) const { return communicators_.world_rank(comm, rank); }
 
   void compute(Phase phase);
 
@@ -68,10 +81,17 @@ class Mpi {
   void alltoall(std::uint64_t bytes_per_pair, Communicator comm = kWorld);
   void alltoallv(std::span<const std::uint64_t> send_bytes, std::span<const std::uint64_t> recv_bytes,
                  Communicator comm = kWorld);
+  // MPI_Reduce_scatter_block: every rank keeps `bytes_per_rank` of the result.
+  void reduce_scatter(std::uint64_t bytes_per_rank, Communicator comm = kWorld);
 
   // Communicators of this rank. Every rank of the world makes them in the same order, as MPI asks for: the number of a
   // communicator keeps its messages apart from those of others.
   Communicator strided(int first, int stride, int count) { return communicators_.strided(first, stride, count); }
+  Communicator cart(Communicator parent, std::span<const int> dims) { return communicators_.cart(parent, dims); }
+  Communicator cart_sub(Communicator cart, const std::vector<bool>& keep) {
+    return communicators_.cart_sub(cart, keep);
+  }
+  Communicator split(const Partition& partition) { return communicators_.split(partition); }
   Communicator split(Communicator parent, const std::function<std::pair<int, int>(int rank)>& colour_and_key) {
     return communicators_.split(parent, colour_and_key);
   }

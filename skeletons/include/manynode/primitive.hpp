@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,7 @@ struct Primitive {
 inline constexpr std::uint32_t kLoweredRequest = 0x80000000u;
 
 // How collectives are carried out: "auto" chooses by size and number of ranks, any other name is one algorithm.
+// `alltoall` serves MPI_Alltoallv as well, where its algorithm can (skeletons/collectives/README.md).
 struct CollectiveChoice {
   std::string barrier{"auto"};
   std::string bcast{"auto"};
@@ -51,32 +54,53 @@ struct CollectiveChoice {
   std::string rules{"mpich"};  // whose rules "auto" follows: mpich or openmpi
 };
 
-// Throws UserError naming the algorithms that exist when `choice` names another one.
+// The collectives by name, each with the place of its choice.
+struct CollectiveField {
+  const char* collective;
+  std::string CollectiveChoice::*algorithm;
+};
+std::span<const CollectiveField> collective_fields();
+
+// Throws UserError naming the algorithms or rules that exist when `choice` names another one.
 void check_collective_choice(const CollectiveChoice& choice);
 
 // Names of the algorithms of one collective ("allreduce", ...), sorted, "auto" not among them.
 std::vector<std::string> collective_algorithms(const std::string& collective);
 
+namespace collectives {
+class Plan;
+}
+
 // Lowers the calls of one rank. It keeps only counters: one per communicator, so that tags of its successive
 // collectives differ (and agree between its ranks, whatever else each of them does), and the requests to kProcNull not
-// yet waited for. `choice` and `communicators` outlive it.
+// yet waited for. `communicators` outlives it.
 class Lowering {
  public:
+  // Throws as check_collective_choice. Algorithms are looked up once for all ranks with the same choice.
   Lowering(int rank, const CollectiveChoice& choice, const Communicators& communicators);
+  Lowering(Lowering&&) noexcept;
+  ~Lowering();
 
   // Appends the primitives of `call` to `out`; `calls` holds the side tables that `call` points into.
   void lower(const Call& call, const Calls& calls, std::vector<Primitive>& out);
 
  private:
+  // What most ranks never need.
+  struct Seldom {
+    std::vector<std::uint32_t> next_collective;  // [communicator - 1]
+    std::vector<std::uint32_t> null_requests;
+  };
+
   void lower_collective(const Call& call, const Calls& calls, std::vector<Primitive>& out);
   void wait(const Call& call, std::uint32_t request, std::vector<Primitive>& out);
+  std::uint32_t count_collective(Communicator communicator);
+  Seldom& seldom();
 
-  int rank_;
-  const CollectiveChoice* choice_;
+  const collectives::Plan* plan_;
   const Communicators* communicators_;
+  std::unique_ptr<Seldom> seldom_;
   std::uint32_t next_request_{0};
-  std::vector<std::uint32_t> next_collective_;  // [communicator]
-  std::vector<std::uint32_t> null_requests_;
+  std::uint32_t next_world_collective_{0};
 };
 
 }  // namespace manynode

@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <stdexcept>
 
-#include "manynode/call.hpp"
+#include "manynode/primitive.hpp"
 
 namespace manynode {
 namespace {
@@ -64,6 +65,85 @@ TEST(Communicators, ASplitOfASplitSpeaksOfTheWorld) {
   EXPECT_EQ(communicators.size(upper), 3);
   EXPECT_EQ(communicators.rank(upper), 0);
   EXPECT_EQ(communicators.world_rank(upper, 2), 10);
+}
+
+TEST(Communicators, AGridCountsItsLastDimensionFastest) {
+  Communicators communicators(17, 24);
+  const Communicator grid = communicators.cart(kWorld, std::array{2, 3, 4});
+  EXPECT_EQ(communicators.coordinates(grid, 17), (std::vector{1, 1, 1}));
+  EXPECT_EQ(communicators.cart_rank(grid, std::array{1, 1, 1}), 17);
+  EXPECT_EQ(communicators.world_rank(grid, 17), 17);
+}
+
+TEST(Communicators, ASubGridKeepsTheOtherCoordinatesOfItsRank) {
+  Communicators communicators(17, 24);  // at (1, 1, 1) of a grid of 2 x 3 x 4
+  const Communicator grid = communicators.cart(kWorld, std::array{2, 3, 4});
+  const Communicator line = communicators.cart_sub(grid, {false, true, false});
+  EXPECT_EQ(communicators.size(line), 3);
+  EXPECT_EQ(communicators.rank(line), 1);
+  EXPECT_EQ(communicators.world_rank(line, 2), 21);
+  const Communicator plane = communicators.cart_sub(grid, {true, false, true});
+  EXPECT_EQ(communicators.size(plane), 8);
+  EXPECT_EQ(communicators.rank(plane), 5);
+  EXPECT_EQ(communicators.world_rank(plane, 2), 6);   // (0, 1, 2)
+  EXPECT_EQ(communicators.world_rank(plane, 4), 16);  // (1, 1, 0)
+  EXPECT_EQ(communicators.coordinates(plane, 5), (std::vector{1, 1}));
+  const Communicator last = communicators.cart_sub(plane, {false, true});
+  EXPECT_EQ(communicators.world_rank(last, 3), 19);
+  EXPECT_EQ(communicators.size(communicators.cart_sub(grid, {false, false, false})), 1);
+}
+
+TEST(Communicators, AGridOfAListFollowsTheList) {
+  Communicators communicators(4, 6);
+  const Communicator list = communicators.split(kWorld, [](int rank) { return std::pair{0, rank * rank % 7}; });
+  const Communicator grid = communicators.cart(list, std::array{3, 2});
+  const Communicator column = communicators.cart_sub(grid, {true, false});
+  for (int row = 0; row < 3; ++row) {
+    const int place =
+        communicators.cart_rank(grid, std::array{row, communicators.coordinates(grid, communicators.rank(list))[1]});
+    EXPECT_EQ(communicators.world_rank(column, row), communicators.world_rank(list, place));
+  }
+}
+
+TEST(Communicators, AGridThatDoesNotFitIsRefused) {
+  Communicators communicators(0, 12);
+  EXPECT_THROW(communicators.cart(kWorld, std::array{3, 3}), std::logic_error);
+  EXPECT_THROW(communicators.cart(kWorld, std::array{-3, -4}), std::logic_error);
+  EXPECT_THROW(communicators.cart_sub(kWorld, {true}), std::logic_error);
+  const Communicator grid = communicators.cart(kWorld, std::array{3, 4});
+  EXPECT_THROW(communicators.cart_sub(grid, {true}), std::logic_error);
+  EXPECT_THROW(communicators.cart_rank(grid, std::array{0, 4}), std::logic_error);
+}
+
+TEST(Communicators, BalancedDimensionsMultiplyToTheSize) {
+  EXPECT_EQ(balanced_dims(12, 2), (std::vector{4, 3}));
+  EXPECT_EQ(balanced_dims(64, 3), (std::vector{4, 4, 4}));
+  EXPECT_EQ(balanced_dims(1024, 4), (std::vector{8, 8, 4, 4}));
+  EXPECT_EQ(balanced_dims(7, 3), (std::vector{7, 1, 1}));
+  EXPECT_EQ(balanced_dims(1, 2), (std::vector{1, 1}));
+  EXPECT_EQ(balanced_dims(26, 2), (std::vector{13, 2}));
+}
+
+TEST(Communicators, APartitionMakesTheGroupsOfASplit) {
+  const auto colour_and_key = [](int rank) { return std::pair{rank % 3, rank * 5 % 13}; };
+  const Partition partition(13, colour_and_key);
+  for (int rank = 0; rank < 13; ++rank) {
+    Communicators communicators(rank, 13);
+    const Communicator shared = communicators.split(partition);
+    const Communicator own = communicators.split(kWorld, colour_and_key);
+    ASSERT_EQ(communicators.size(shared), communicators.size(own));
+    EXPECT_EQ(communicators.rank(shared), communicators.rank(own));
+    for (int member = 0; member < communicators.size(own); ++member) {
+      EXPECT_EQ(communicators.world_rank(shared, member), communicators.world_rank(own, member));
+    }
+  }
+  Communicators outside(1, 2);
+  EXPECT_THROW(outside.split(Partition(2, [](int rank) { return std::pair{-rank, 0}; })), std::logic_error);
+}
+
+TEST(Communicators, ARankOfAMillionTakesLittleMemory) {
+  EXPECT_LE(sizeof(Communicators), 32U);
+  EXPECT_LE(sizeof(Lowering), 40U);
 }
 
 TEST(Communicators, ARankMustBeInTheCommunicatorItMakes) {

@@ -86,7 +86,7 @@ Stream stream_of(const Application& application, int rank, int size) {
   const std::vector<std::string> names = application.phases();
   for (const Call& call : result.calls) {
     if (call.kind == CallKind::Compute) {
-      result.phases.push_back(names.at(call.phase));
+      result.phases.push_back(names.at(call.first));
     }
   }
   return result;

@@ -1,0 +1,15 @@
+// Reduce-scatter in p - 1 exchanges: in step k, each rank sends its contribution to the share of the rank k above it,
+// and combines what the rank k below contributes to its own. Thakur, Rabenseifner and Gropp, 2005, section 4.3.
+#include "algorithm.hpp"
+
+namespace manynode::collectives {
+
+void reduce_scatter_pairwise(const Task& task, Messages& messages) {
+  for (int step = 1; step < task.size; ++step) {
+    messages.exchange((task.rank + step) % task.size, task.bytes, (task.rank - step + task.size) % task.size,
+                      task.bytes);
+    messages.combine(task.bytes);
+  }
+}
+
+}  // namespace manynode::collectives

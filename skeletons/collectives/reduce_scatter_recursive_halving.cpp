@@ -1,0 +1,33 @@
+// Reduce-scatter by recursive halving: partners at distance p/2, p/4, ... exchange and combine the half of the shares
+// that the other keeps; each rank moves (1 - 1/p) of the whole. With a number of ranks that is no power of two, pairs
+// of ranks take part as one, whose two shares stay together until the end (Thakur, Rabenseifner and Gropp, 2005,
+// section 4.3).
+#include "fold.hpp"
+
+namespace manynode::collectives {
+
+void reduce_scatter_recursive_halving(const Task& task, Messages& messages) {
+  Task whole = task;
+  whole.bytes = task.bytes * static_cast<std::uint64_t>(task.size);
+  const Fold fold(whole);
+  fold.before(messages);
+  if (fold.takes_part()) {
+    // Part i is the share of real_rank(i), and of the rank before it where that one is folded into it.
+    const auto start = [&](int part) {
+      return part == 0 ? 0 : static_cast<std::uint64_t>(fold.real_rank(part - 1) + 1) * task.bytes;
+    };
+    int low = 0;
+    for (int half = fold.size() / 2; half > 0; half /= 2) {
+      const int partner = fold.rank() ^ half;
+      const int keep = (fold.rank() & half) != 0 ? low + half : low;
+      const int give = (fold.rank() & half) != 0 ? low : low + half;
+      const std::uint64_t kept = start(keep + half) - start(keep);
+      messages.exchange(fold.real_rank(partner), start(give + half) - start(give), fold.real_rank(partner), kept);
+      messages.combine(kept);
+      low = keep;
+    }
+  }
+  fold.after(messages, task.bytes);
+}
+
+}  // namespace manynode::collectives

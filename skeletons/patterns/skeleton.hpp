@@ -1,0 +1,41 @@
+// Communication patterns without an application around them, chosen by the parameter `pattern`: what engines are
+// compared with and machines are probed with. README.md has the drawings. There is no mini-app: they compute nothing.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manynode/skeleton.hpp"
+#include "pattern.hpp"
+
+namespace manynode::patterns {
+
+class Patterns : public Application {
+ public:
+  Patterns(std::unique_ptr<Pattern> pattern, std::int64_t iterations)
+      : pattern_(std::move(pattern)), iterations_(iterations) {}
+
+  std::string name() const override { return "patterns"; }
+  std::vector<std::string> phases() const override { return {}; }
+  std::unique_ptr<Skeleton> make(int rank, int size) const override;
+
+ private:
+  std::unique_ptr<const Pattern> pattern_;
+  std::int64_t iterations_;
+};
+
+class PatternRank : public Skeleton {
+ public:
+  PatternRank(const Pattern& pattern, std::int64_t iterations) : pattern_(pattern), left_(iterations) {}
+
+  bool step(Mpi& mpi) override;
+
+ private:
+  const Pattern& pattern_;
+  std::int64_t left_;
+  Groups groups_{};
+  bool prepared_{false};
+};
+
+}  // namespace manynode::patterns

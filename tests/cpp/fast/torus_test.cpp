@@ -1,0 +1,194 @@
+#include "topologies/torus.hpp"
+
+#include <cstdlib>
+
+#include "manynode/error_report.hpp"
+#include "topology_checks.hpp"
+
+namespace manynode::fast {
+namespace {
+
+using namespace testing;
+
+const Torus& paper_machine() {
+  static const Torus torus({5, 5, 4}, 24, 4, "topology");
+  return torus;
+}
+
+std::vector<Torus> small_machines() {
+  return {Torus({1}, 3, 1, ""),         Torus({2}, 2, 1, ""),       Torus({5}, 1, 2, ""),
+          Torus({6}, 2, 3, ""),         Torus({3, 4}, 2, 1, ""),    Torus({4, 3}, 3, 2, ""),
+          Torus({2, 2, 2}, 2, 2, ""),   Torus({3, 3, 3}, 3, 1, ""), Torus({4, 1, 2}, 2, 2, ""),
+          Torus({2, 3, 2, 2}, 1, 1, "")};
+}
+
+TEST(Torus, CreatesThePaperMachine) {
+  // 100 switches of 48 ports: 24 nodes, and 4 cables in each of 6 directions.
+  const Torus& torus = paper_machine();
+  EXPECT_EQ(torus.hosts(), 2400u);
+  EXPECT_EQ(torus.switches(), 100u);
+  expect_links_agree(torus);
+  const auto ports = ports_of_switches(torus);
+  EXPECT_EQ(ports.size(), 100u);
+  for (const auto& [name, count] : ports) EXPECT_EQ(count, 48u) << name;
+  EXPECT_EQ(links_per_class(torus), (std::map<std::string, std::uint64_t>{{"host-up", 2400},
+                                                                          {"host-down", 2400},
+                                                                          {"dim0-plus", 400},
+                                                                          {"dim0-minus", 400},
+                                                                          {"dim1-plus", 400},
+                                                                          {"dim1-minus", 400},
+                                                                          {"dim2-plus", 400},
+                                                                          {"dim2-minus", 400}}));
+  EXPECT_EQ(torus.max_hops(), 2u + 2 + 2 + 2);
+  EXPECT_EQ(torus.bisection_links(), 2u * 4 * 25);
+}
+
+TEST(Torus, LinksOfSmallMachinesAgree) {
+  for (const auto& torus : small_machines()) expect_links_agree(torus);
+}
+
+TEST(Torus, EveryPairOfSmallMachinesIsRoutable) {
+  for (const auto& torus : small_machines()) expect_every_pair_routable(torus);
+}
+
+TEST(Torus, RoutesAreAsShortAsTheRingsAllow) {
+  const Torus torus({5, 4, 3}, 2, 3, "");
+  const Loads idle(torus);
+  const int sizes[] = {5, 4, 3};
+  for (std::uint32_t source = 0; source < torus.hosts(); ++source) {
+    for (std::uint32_t destination = 0; destination < torus.hosts(); ++destination) {
+      if (source == destination) continue;
+      int from = static_cast<int>(source) / 2;
+      int to = static_cast<int>(destination) / 2;
+      std::size_t expected = 2;
+      for (const int size : sizes) {
+        const int apart = std::abs(from % size - to % size);
+        expected += static_cast<std::size_t>(std::min(apart, size - apart));
+        from /= size;
+        to /= size;
+      }
+      ASSERT_EQ(route(torus, {source, destination}, idle).size(), expected) << source << " to " << destination;
+    }
+  }
+}
+
+TEST(Torus, RoutesTakeTheDimensionsInOrder) {
+  const Loads idle(paper_machine());
+  for (std::uint32_t destination = 1; destination < 2400; destination += 7) {
+    std::uint8_t before = 0;
+    auto links = route(paper_machine(), {0, destination}, idle);
+    links.pop_back();
+    for (const LinkId link : links) {
+      const std::uint8_t dimension = paper_machine().link_class(link) / 2;
+      EXPECT_GE(dimension, before);
+      before = dimension;
+    }
+  }
+}
+
+TEST(Torus, TwoSwitchesOfADimensionShareTheCablesOfBothDirections) {
+  const Torus torus({2}, 1, 3, "");
+  std::map<std::string, int> targets;
+  for (LinkId link = 2; link < torus.links(); ++link) {
+    if (torus.describe(link).source == "router-0") ++targets[torus.describe(link).target];
+  }
+  EXPECT_EQ(targets, (std::map<std::string, int>{{"host-0", 1}, {"router-1", 6}}));
+}
+
+TEST(Torus, UniformTrafficLoadsAllLinksOfADimensionOfThePaperMachineEqually) {
+  const auto uses = uniform_traffic(paper_machine());
+  // Rings of 5: each source reaches 2 switches one link and 2 two links away, 3 links in each direction. Rings of 4:
+  // two one link away, one two links away, so 2 in each direction on the average.
+  const auto expected = [](int size, int links_each_way) { return 2400u * 2400u / size * links_each_way / 400u; };
+  for (const auto* name : {"dim0-plus", "dim0-minus", "dim1-plus", "dim1-minus"}) {
+    const Range range = range_of_class(paper_machine(), uses, name);
+    EXPECT_EQ(range.least, expected(5, 3)) << name;
+    EXPECT_EQ(range.most, expected(5, 3)) << name;
+  }
+  for (const auto* name : {"dim2-plus", "dim2-minus"}) {
+    const Range range = range_of_class(paper_machine(), uses, name);
+    EXPECT_EQ(range.least, expected(4, 2)) << name;
+    EXPECT_EQ(range.most, expected(4, 2)) << name;
+  }
+}
+
+TEST(Torus, UniformTrafficIsBalancedWithOneHostPerSwitch) {
+  const Torus torus({8, 4, 6}, 1, 4, "");
+  const auto uses = uniform_traffic(torus);
+  for (const auto& name : torus.link_classes()) {
+    const Range range = range_of_class(torus, uses, name);
+    EXPECT_LE(static_cast<double>(range.most), 1.15 * static_cast<double>(range.least)) << name;
+  }
+}
+
+TEST(Torus, HalfOfThePairsHalfARingApartGoEachWay) {
+  // All hosts of switch 0 send to their counterparts two switches on: 24 flows over 2 * 4 cables.
+  const Torus torus({4, 4}, 24, 4, "");
+  const Loads idle(torus);
+  std::map<LinkId, int> flows;
+  for (std::uint32_t i = 0; i < 24; ++i) ++flows[route(torus, {i, 2 * 24 + i}, idle)[1]];
+  EXPECT_EQ(flows.size(), 8u);
+  for (const auto& [link, count] : flows) EXPECT_EQ(count, 3) << link;
+}
+
+TEST(Torus, AShiftOfHostsSpreadsOverAllCablesOfADirection) {
+  for (const std::uint32_t shift : {24u, 25u, 120u, 600u}) {
+    std::map<LinkId, int> flows;
+    const Loads idle(paper_machine());
+    for (std::uint32_t i = 0; i < 24; ++i) ++flows[route(paper_machine(), {i, i + shift}, idle)[1]];
+    int between_switches = 0;
+    for (const auto& [link, count] : flows) {
+      // 24 flows over 4 cables; one flow more where the last hosts go on to the next switch but one.
+      EXPECT_LE(count, shift % 24 == 0 ? 6 : 7) << "shift " << shift << ", " << paper_machine().describe(link).target;
+      between_switches += paper_machine().host_behind(link) == kNoHost;
+    }
+    EXPECT_GE(between_switches, 4) << shift;
+  }
+}
+
+TEST(Torus, MessagesOfOneHostSpreadOverTheCables) {
+  std::set<LinkId> used;
+  const Loads idle(paper_machine());
+  for (std::uint32_t i = 0; i < 24; ++i) used.insert(route(paper_machine(), {0, 24 + i}, idle)[1]);
+  EXPECT_EQ(used.size(), 4u);
+}
+
+TEST(Torus, BisectionIsTheLeastCut) {
+  for (const auto& torus : small_machines()) {
+    EXPECT_EQ(torus.bisection_links(), least_cut(torus)) << torus.describe(torus.links() - 1).source;
+  }
+  for (std::int64_t x = 1; x <= 5; ++x) {
+    for (std::int64_t y = 1; y <= 4; ++y) {
+      for (std::int64_t hosts = 1; hosts <= 9; hosts += 4) {
+        for (std::int64_t links = 1; links <= 2; ++links) {
+          const Torus torus({x, y}, hosts, links, "");
+          EXPECT_EQ(torus.bisection_links(), least_cut(torus)) << x << " " << y << " " << hosts << " " << links;
+        }
+      }
+    }
+  }
+  const Torus even({3, 4}, 20, 2, "");
+  EXPECT_EQ(even.bisection_links(), 2u * 2 * 3);
+  EXPECT_EQ(least_cut(even), 2u * 2 * 3);
+  // The plane in the middle is cut too: 2 * 3 for the rings of the second dimension, 2 for the ring in the middle, 10
+  // hosts of its middle switch.
+  const Torus odd({3, 3}, 21, 1, "");
+  EXPECT_EQ(odd.bisection_links(), 2u * 3 + 2 + 10);
+  EXPECT_EQ(least_cut(odd), 2u * 3 + 2 + 10);
+}
+
+TEST(Torus, RefusesAnEmptyShape) { EXPECT_THROW(Torus({}, 1, 1, "t"), UserError); }
+
+TEST(Torus, RefusesMachinesThatDoNotFit31Bits) {
+  EXPECT_THROW(Torus({1 << 16}, 1, 1, "t"), UserError);              // too long a ring
+  EXPECT_THROW(Torus({200, 200, 200}, 400, 1, "t"), UserError);      // hosts
+  EXPECT_THROW(Torus({100, 100, 100}, 1, 100'000, "t"), UserError);  // links
+}
+
+TEST(Torus, RefusesRoutesOfMoreThan255Links) {
+  EXPECT_NO_THROW(Torus({507}, 1, 1, "t"));
+  EXPECT_THROW(Torus({508}, 1, 1, "t"), UserError);
+}
+
+}  // namespace
+}  // namespace manynode::fast
