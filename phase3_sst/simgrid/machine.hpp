@@ -1,12 +1,12 @@
-// The machine of a run file as a SimGrid platform: one SimGrid link for each directed link of the topology, one host for
-// each NIC that a rank uses, and a network zone that asks the topology for a route whenever a message starts, so that
-// no table of routes exists.
+// The machine of a run file as a SimGrid platform: one SimGrid link for each directed link of the topology, one host
+// for each NIC that a rank uses, and a network zone that asks the topology for a route whenever a message starts, so
+// that no table of routes exists.
 //
 // Two settings of SimGrid's flow model make it one of a machine instead of one of the Internet. Concurrent flows share
 // a link in inverse proportion to the latency of their routes (the round-trip bias of TCP): here every route reports
 // the same latency, so that shares are equal (max-min fair), and the factor that SimGrid multiplies it with brings the
-// true one back. And the 16 bytes of an envelope that SMPI adds to each message are taken off again by the factor of the
-// bandwidth, because the bandwidths and latencies of a run file are fitted to messages without it.
+// true one back. And the 16 bytes of an envelope that SMPI adds to each message are taken off again by the factor of
+// the bandwidth, because the bandwidths and latencies of a run file are fitted to messages without it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ namespace manynode::smpi_engine {
 // What SMPI adds to the length of each message (smpi_request.cpp, "MPI enveloppe size").
 inline constexpr double kEnvelopeBytes = 16;
 
-// Routes between NICs. An adaptive topology is asked as if all links were idle, with a random number that belongs to the
-// pair: every message of a pair takes the same way, and pairs spread.
+// Routes between NICs. An adaptive topology is asked as if all links were idle, with a random number that belongs to
+// the pair: every message of a pair takes the same way, and pairs spread.
 class Routes {
  public:
   explicit Routes(const fast::Topology& topology);
@@ -54,8 +54,8 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
   double latency_s(std::uint32_t source, std::uint32_t destination);
 
   void get_local_route(const ::simgrid::kernel::routing::NetPoint* source,
-                       const ::simgrid::kernel::routing::NetPoint* destination,
-                       ::simgrid::kernel::routing::Route* into, double* latency) override;
+                       const ::simgrid::kernel::routing::NetPoint* destination, ::simgrid::kernel::routing::Route* into,
+                       double* latency) override;
 
  private:
   using LinkPtr = ::simgrid::s4u::Link*;

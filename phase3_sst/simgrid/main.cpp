@@ -11,8 +11,8 @@
 #include "manynode/skeleton.hpp"
 #include "result_writer.hpp"
 #include "run_config.hpp"
-#include "simulation_error.hpp"
 #include "simulation.hpp"
+#include "simulation_error.hpp"
 #include "simulator.hpp"
 
 namespace manynode::smpi_engine {
@@ -38,9 +38,9 @@ ProgressSink progress_printer(const RunConfig& config) {
     std::string left;
     if (report.steps_in_all) {
       steps += " of " + std::to_string(*report.steps_in_all);
-      const double share = (static_cast<double>(done) + static_cast<double>(report.steps) /
-                                                            static_cast<double>(*report.steps_in_all)) /
-                           static_cast<double>(replicas.size());
+      const double share =
+          (static_cast<double>(done) + static_cast<double>(report.steps) / static_cast<double>(*report.steps_in_all)) /
+          static_cast<double>(replicas.size());
       char text[64];
       std::snprintf(text, sizeof text, ", about %.0f s left", elapsed_s * (1 - share) / share);
       if (share > 0) left = text;
@@ -85,7 +85,7 @@ void run(const std::string& run_file, const std::string& output, bool show_progr
   const auto programs = load_programs(config, exit_code);
   ResultWriter writer(output, {"simgrid", version()}, config);
   const ProgressSink progress = show_progress ? progress_printer(config) : ProgressSink{};
-  for (const auto replica : config.replicas) writer.add(smpi_engine::simulate(programs, config, replica, progress));
+  for (const auto replica : config.replicas) writer.add(simulate_replica(programs, config, replica, progress));
   writer.finish();
 }
 

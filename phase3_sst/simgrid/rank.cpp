@@ -12,8 +12,6 @@ namespace {
 
 namespace s4u = ::simgrid::s4u;
 
-double now_s() { return s4u::Engine::get_clock(); }
-
 // A sleep of no time would still be a simulation event.
 void pass(double seconds) {
   if (seconds > 0) s4u::this_actor::sleep_for(seconds);
@@ -51,23 +49,37 @@ Rank::Rank(World& world, std::size_t job, int rank, int size)
       draws_(world.job(job).phases, 0) {}
 
 void Rank::run() {
-  // Replay mode: messages without payload. It also lets all ranks of the job register before one goes on.
-  smpi_replay_init(world_.job(job_).instance.c_str(), rank_, 0);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  join();
   const fast::JobConfig& config = *world_.job(job_).config;
   pass(config.start_s);
   play_skeleton();
   while (config.background) {
-    const double began_s = now_s();
+    const fast::Picoseconds began = world_.now();
     skeleton_ = world_.job(job_).application->make(rank_, size_);
     communicators_ = Communicators(rank_, size_);
     play_skeleton();
-    if (now_s() == began_s) {
+    if (world_.now() == began) {
       throw fast::SimulationError("a job in the background takes no time", {"job " + config.name},
                                   "give it messages to send, or a timing profile");
     }
   }
   world_.finished(job_);
+  // Messages may still come to this rank; SMPI sends only to actors that are there.
+  s4u::this_actor::suspend();
+}
+
+void Rank::join() {
+  // SMPI's MPI_COMM_WORLD finds its group by the actor that runs, and matching a receive from any source runs outside
+  // of actors: hence a duplicate. Making it takes simulated messages, so the ranks' time begins after them.
+  const std::string& instance = world_.job(job_).instance;
+  s4u::Actor::self()->set_property("instance_id", instance);
+  s4u::Actor::self()->set_property("rank", std::to_string(rank_));
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
+  MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+  // Replay mode: messages without payload.
+  smpi_replay_init(instance.c_str(), rank_, 0);
+  world_.meet();
 }
 
 void Rank::play_skeleton() {
@@ -90,10 +102,9 @@ void Rank::play_step() {
     primitives_.clear();
     lowering_.lower(call, calls_, primitives_);
     for (const Primitive& primitive : primitives_) {
-      const double before_s = now_s();
+      const fast::Picoseconds before = world_.now();
       execute(primitive);
-      uses[static_cast<std::size_t>(primitive.call)].time +=
-          fast::to_picoseconds(now_s()) - fast::to_picoseconds(before_s);
+      uses[static_cast<std::size_t>(primitive.call)].time += world_.now() - before;
     }
     world_.tick();
   }
@@ -131,7 +142,7 @@ void Rank::start_send(const Primitive& primitive) {
   world_.envelopes().sent(job_, rank_, primitive.peer, tag, primitive.bytes);
   world_.sent(job_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(primitive.peer), primitive.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Isend(&payload, count, MPI_BYTE, primitive.peer, tag, MPI_COMM_WORLD, &request);
+  MPI_Isend(&payload, count, MPI_BYTE, primitive.peer, tag, communicator_, &request);
   pending_.insert_or_assign(primitive.request, Pending{request, primitive});
 }
 
@@ -145,7 +156,7 @@ void Rank::start_receive(const Primitive& primitive) {
   const int tag = world_.envelopes().tag_of(primitive.context, primitive.tag);
   const int source = primitive.peer == kAnySource ? MPI_ANY_SOURCE : primitive.peer;
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Irecv(&payload, count_of(primitive), MPI_BYTE, source, tag, MPI_COMM_WORLD, &request);
+  MPI_Irecv(&payload, count_of(primitive), MPI_BYTE, source, tag, communicator_, &request);
   pending_.insert_or_assign(primitive.request, Pending{request, primitive});
 }
 
@@ -153,9 +164,8 @@ void Rank::wait(const Primitive& primitive) {
   const auto entry = pending_.find(primitive.request);
   if (entry == pending_.end()) {
     throw fast::SimulationError("a rank waits for a request that it never started",
-                                {world_.rank_name(job_, rank_) + " waits in " +
-                                 std::string(call_name(primitive.call)) + " for request " +
-                                 std::to_string(primitive.request)},
+                                {world_.rank_name(job_, rank_) + " waits in " + std::string(call_name(primitive.call)) +
+                                 " for request " + std::to_string(primitive.request)},
                                 "the skeleton must start each request in the step in which it waits for it, and wait "
                                 "once");
   }
@@ -189,7 +199,8 @@ std::string Rank::describe_wait() const {
   const std::string who = world_.rank_name(job_, rank_) + " waits in " + std::string(call_name(primitive.call)) +
                           " (step " + std::to_string(steps_) + ") ";
   const std::string what = envelope_text(primitive.tag, primitive.bytes, primitive.context);
-  if (primitive.kind == PrimitiveKind::Irecv) return who + "for a message from " + peer_name(primitive.peer) + ", " + what;
+  if (primitive.kind == PrimitiveKind::Irecv)
+    return who + "for a message from " + peer_name(primitive.peer) + ", " + what;
   return who + "for " + peer_name(primitive.peer) + " to receive its message, " + what;
 }
 

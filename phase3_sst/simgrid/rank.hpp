@@ -1,7 +1,7 @@
 // One rank: an actor of SimGrid that plays its skeleton with calls of SMPI.
 //
-// Messages have a length but no payload: SMPI's replay mode neither copies nor keeps buffers. The processor's share of a
-// message is time that the rank sleeps before a send and after the wait for a receive, because SMPI's own options
+// Messages have a length but no payload: SMPI's replay mode neither copies nor keeps buffers. The processor's share of
+// a message is time that the rank sleeps before a send and after the wait for a receive, because SMPI's own options
 // charge the receiver for eager messages only.
 #pragma once
 
@@ -42,6 +42,8 @@ class Rank {
     Primitive primitive;
   };
 
+  // Becomes a rank of SMPI, with the others.
+  void join();
   void play_skeleton();
   void play_step();
   void execute(const Primitive& primitive);
@@ -54,6 +56,7 @@ class Rank {
   std::size_t job_;
   int rank_;
   int size_;
+  MPI_Comm communicator_{MPI_COMM_NULL};
   std::unique_ptr<Skeleton> skeleton_;
   Communicators communicators_;
   Lowering lowering_;

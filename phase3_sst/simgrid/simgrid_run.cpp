@@ -28,6 +28,7 @@ void configure(const fast::HostConfig& host) {
   set("maxmin/precision:1e-9");
   set("contexts/stack-size:256");  // KiB; a rank needs little
   set("smpi/simulate-computation:no");
+  set("smpi/errors-are-fatal:no");  // a truncated message is reported by its rank
   // A message is eager up to the limit; SMPI compares with "less".
   const auto limit = std::min<std::uint64_t>(host.eager_limit_bytes, std::numeric_limits<int>::max() - 1);
   set("smpi/async-small-thresh:" + std::to_string(limit + 1));

@@ -143,8 +143,8 @@ void check(const fast::RunConfig& config) {
 
 }  // namespace
 
-fast::ReplicaResult simulate(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
-                             std::uint32_t replica, const fast::ProgressSink& progress) {
+fast::ReplicaResult simulate_replica(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
+                                     std::uint32_t replica, const fast::ProgressSink& progress) {
   check(config);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> words(std::tmpfile(), std::fclose);
   int ends[2];
@@ -176,10 +176,10 @@ fast::ReplicaResult simulate(const std::vector<fast::Program>& programs, const f
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!settled) {
-    throw fast::SimulationError("SimGrid ended without a result" +
-                                    (WIFSIGNALED(status) ? " (signal " + std::to_string(WTERMSIG(status)) + ")"
-                                                         : std::string()),
-                                last_lines(words.get()), "signal 9 is often the system out of memory; else report this");
+    throw fast::SimulationError(
+        "SimGrid ended without a result" +
+            (WIFSIGNALED(status) ? " (signal " + std::to_string(WTERMSIG(status)) + ")" : std::string()),
+        last_lines(words.get()), "signal 9 is often the system out of memory; else report this");
   }
   if (kind != Record::Result) throw_error(kind, bytes);
   fast::ReplicaResult result;

@@ -70,6 +70,9 @@ World::World(const std::vector<fast::Program>& programs, const fast::RunConfig& 
 World::~World() = default;
 
 void World::start_ranks() {
+  std::uint32_t ranks = 0;
+  for (const Job& job : jobs_) ranks += job.config->ranks();
+  all_there_ = s4u::Barrier::create(ranks);
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const auto size = static_cast<int>(jobs_[i].config->ranks());
     SMPI_app_instance_register(jobs_[i].instance.c_str(), nullptr, size);
@@ -85,6 +88,13 @@ void World::start_ranks() {
     }
   }
 }
+
+void World::meet() {
+  all_there_->wait();
+  beginning_s_ = s4u::Engine::get_clock();
+}
+
+fast::Picoseconds World::now() const { return fast::to_picoseconds(s4u::Engine::get_clock() - beginning_s_); }
 
 void World::sent(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
   ++result_.jobs[job].messages;
@@ -113,18 +123,18 @@ void World::step_ended(std::size_t job, std::size_t step) {
     ends.resize(step + 1, 0);
     ranks.resize(step + 1, 0);
   }
-  ends[step] = fast::to_picoseconds(s4u::Engine::get_clock());  // time does not go back
+  ends[step] = now();  // time does not go back
   ++ranks[step];
 }
 
 void World::finished(std::size_t job) {
-  result_.jobs[job].makespan = fast::to_picoseconds(s4u::Engine::get_clock());
+  result_.jobs[job].makespan = now();
   ++jobs_[job].finished;
   if (++finished_ == foreground_) finish();
 }
 
 void World::finish() {
-  result_.makespan = fast::to_picoseconds(s4u::Engine::get_clock());
+  result_.makespan = now();
   std::vector<std::string> left;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     if (jobs_[i].config->background) {
@@ -192,7 +202,7 @@ void World::report() const {
   while (steps < done.size() && done[steps] == result_.jobs[job].ranks.size()) ++steps;
   fast::ProgressReport report;
   report.replica = result_.replica;
-  report.simulated_s = s4u::Engine::get_clock();
+  report.simulated_s = fast::to_seconds(now());
   report.events = result_.events;
   report.messages = result_.messages();
   report.finished_ranks = finished_;

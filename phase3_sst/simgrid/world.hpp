@@ -46,6 +46,11 @@ class World {
   // Makes an actor of SimGrid for each rank. Time does not move yet.
   void start_ranks();
 
+  // Waits until all ranks of all jobs have come here: the beginning of the run.
+  void meet();
+  // Since the beginning.
+  fast::Picoseconds now() const;
+
   const fast::RunConfig& config() const { return config_; }
   const Job& job(std::size_t job) const { return jobs_[job]; }
   const Outlet& outlet() const { return outlet_; }
@@ -78,6 +83,8 @@ class World {
   std::vector<std::unique_ptr<Rank>> ranks_;
   Envelopes envelopes_;
   fast::ReplicaResult result_;
+  ::simgrid::s4u::BarrierPtr all_there_;
+  double beginning_s_{0};        // on SimGrid's clock
   std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
   std::uint32_t finished_{0};    // of these
   std::chrono::steady_clock::time_point next_report_;
