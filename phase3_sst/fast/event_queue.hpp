@@ -1,8 +1,17 @@
-// The pending events in order of time: a 4-ary heap of 24-byte records. Events of equal time come out in the order in
-// which they went in, so that a run is deterministic. Four children per node fit two cache lines and halve the depth of
-// a binary heap, which is what counts when the heap has outgrown the caches.
+// The pending events in order of time: a ladder queue (Tang, Goh and Thng, "Ladder queue: an O(1) priority queue
+// structure for large-scale discrete event simulation", 2005). A heap of millions of events costs several cache misses
+// per event; here an event is copied two or three times, each time to the end of a block.
+//
+// - bottom: the events of the nearest moments, sorted; pop() takes them from its front, so that the events to come are
+//   known and what they need can be fetched from memory ahead of time;
+// - rungs: buckets of equal width; each rung divides one bucket of the rung before it, when that held too many events;
+// - top: what lies behind the last rung, in no order.
+//
+// Events of equal time come out in the order in which they went in, so that a run is deterministic: every event of a
+// time is in the same container at any moment, and containers keep the order of arrival.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,79 +24,111 @@ enum class EventKind : std::uint8_t {
   Resume,         // rank `subject` goes on
   Inject,         // chunk `chunk` of message `subject` is ready at its NIC
   InjectGranted,  // the same for a first chunk that has waited for the gap
-  Hop,            // chunk `chunk` of message `subject` is ready at link `hop` of its route
+  Hop,            // chunk `chunk` of message or flight `subject` is ready at link `hop` of its route
   IntranodeHead,  // the first bytes of message `subject` reach a rank of the same node
 };
 
 struct Event {
   Picoseconds time;
-  std::uint64_t sequence;
   std::uint32_t subject;
-  std::uint16_t hop;
+  std::uint8_t hop;
   std::uint8_t chunk;
   EventKind kind;
 };
 
-static_assert(sizeof(Event) == 24);
+static_assert(sizeof(Event) == 16);
 
 class EventQueue {
  public:
-  bool empty() const { return heap_.empty(); }
+  EventQueue() { rungs_.resize(kMostRungs); }
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
 
   // The time of the event that was popped last.
   Picoseconds now() const { return now_; }
 
   // `time` is not before now().
-  void push(Picoseconds time, EventKind kind, std::uint32_t subject, std::uint8_t chunk = 0, std::uint16_t hop = 0) {
-    const Event event{time, next_sequence_++, subject, hop, chunk, kind};
-    std::size_t hole = heap_.size();
-    heap_.push_back(event);
-    while (hole > 0) {
-      const std::size_t parent = (hole - 1) / kChildren;
-      if (!before(event, heap_[parent])) break;
-      heap_[hole] = heap_[parent];
-      hole = parent;
+  void push(Picoseconds time, EventKind kind, std::uint32_t subject, std::uint8_t chunk = 0, std::uint8_t hop = 0) {
+    ++size_;
+    const Event event{time, subject, hop, chunk, kind};
+    if (time < bottom_end_) {
+      insert(event);
+    } else {
+      place(event);
     }
-    heap_[hole] = event;
   }
 
+  // Of a queue that is not empty.
   Event pop() {
-    const Event first = heap_.front();
-    const Event last = heap_.back();
-    heap_.pop_back();
-    if (!heap_.empty()) sink(last);
-    now_ = first.time;
-    return first;
+    if (head_ == bottom_.size()) refill();
+    --size_;
+    const Event event = bottom_[head_++];
+    now_ = event.time;
+    return event;
+  }
+
+  // Whether the last pop() brought new upcoming() events.
+  bool renewed() const { return head_ == 1; }
+
+  // The event that comes `ahead` places after the next one, as far as it is known; null when it is not.
+  const Event* upcoming(std::size_t ahead) const {
+    return head_ + ahead < bottom_.size() ? &bottom_[head_ + ahead] : nullptr;
   }
 
  private:
-  static constexpr std::size_t kChildren = 4;
+  static constexpr unsigned kMostBucketsLog2 = 10;
+  static constexpr std::size_t kMostBuckets = std::size_t{1} << kMostBucketsLog2;
+  static constexpr std::size_t kMostRungs = 16;
+  // A bucket with more events gets a rung of its own; a bottom that grows beyond the second figure, too.
+  static constexpr std::size_t kSortable = 64;
+  static constexpr std::size_t kLongBottom = 192;
+  static constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
-  static bool before(const Event& a, const Event& b) {
-    return a.time < b.time || (a.time == b.time && a.sequence < b.sequence);
-  }
+  struct Block {
+    std::array<Event, 15> events;
+    std::uint32_t next;
+    std::uint32_t count;
+  };
 
-  // Places `event` in the heap whose root is free.
-  void sink(const Event& event) {
-    const std::size_t size = heap_.size();
-    std::size_t hole = 0;
-    for (;;) {
-      const std::size_t first = hole * kChildren + 1;
-      if (first >= size) break;
-      const std::size_t end = first + kChildren < size ? first + kChildren : size;
-      std::size_t least = first;
-      for (std::size_t child = first + 1; child < end; ++child) {
-        if (before(heap_[child], heap_[least])) least = child;
-      }
-      if (!before(heap_[least], event)) break;
-      heap_[hole] = heap_[least];
-      hole = least;
-    }
-    heap_[hole] = event;
-  }
+  struct Bucket {
+    std::uint32_t first{kNoBlock};
+    std::uint32_t last{kNoBlock};
+    std::uint32_t count{0};
+  };
 
-  std::vector<Event> heap_;
-  std::uint64_t next_sequence_{0};
+  struct Rung {
+    Picoseconds start{0};
+    Picoseconds end{0};
+    unsigned shift{0};         // log2 of a bucket's width
+    std::size_t next{0};       // the first bucket not yet taken
+    std::size_t buckets{0};    // in use
+    std::array<std::uint64_t, kMostBuckets / 64> filled{};
+    std::array<Bucket, kMostBuckets> bucket;
+  };
+
+  void insert(const Event& event);
+  void place(const Event& event);
+  void append(Bucket& bucket, const Event& event);
+  void refill();
+  // Makes a rung for [start, end), into which `count` events are to go.
+  Rung& add_rung(Picoseconds start, Picoseconds end, std::size_t count);
+  void spread(const Bucket& bucket, Rung& rung);
+  void put(Rung& rung, const Event& event);
+  void sort_into_bottom(const Bucket& bucket);
+  void free_blocks(const Bucket& bucket);
+
+  std::vector<Event> bottom_;
+  std::size_t head_{0};
+  Picoseconds bottom_end_{0};  // every event before it is in the bottom
+  std::vector<Rung> rungs_;
+  std::size_t depth_{0};  // rungs in use
+  Bucket top_;
+  Picoseconds top_least_{0};
+  Picoseconds top_greatest_{0};
+  std::vector<Block> blocks_;
+  std::uint32_t free_block_{kNoBlock};
+  std::size_t size_{0};
   Picoseconds now_{0};
 };
 

@@ -12,13 +12,15 @@ using LinkId = std::uint32_t;
 
 inline constexpr std::uint32_t kNoHost = 0xffffffffu;
 
-struct LinkUse {
+// A cache line.
+struct alignas(64) LinkUse {
   Picoseconds free{0};   // from this time on
   Picoseconds busy{0};   // serialising chunks
   Picoseconds stall{0};  // sum over chunks of the time between being ready and starting
   Picoseconds longest_wait{0};
   std::uint64_t bytes{0};
   std::uint64_t chunks{0};
+  std::uint8_t link_class{0};
 };
 
 class LinkLoads {

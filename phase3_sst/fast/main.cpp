@@ -1,4 +1,5 @@
 // manynode-fast: reads a run file, simulates its replicas one after the other, writes the result directory.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -19,19 +20,31 @@ namespace {
 constexpr const char* kVersion = MANYNODE_FAST_VERSION;
 constexpr int kExitInput = 3;  // as in manynode/errors.py
 
-// A line per second at most, on stderr.
+// A line per second at most, on stderr. The time left is told where the number of steps is known, from the share of
+// the replicas and steps that are done.
 ProgressSink progress_printer(const RunConfig& config) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  return [start, last = start, limit = config.jobs[0].iterations_limit](const ProgressReport& report) mutable {
+  return [start, last = start, replicas = config.replicas](const ProgressReport& report) mutable {
     const auto now = Clock::now();
     if (now - last < std::chrono::seconds(1) && report.finished_ranks < report.ranks) return;
     last = now;
     const double elapsed_s = std::chrono::duration<double>(now - start).count();
-    std::fprintf(stderr, "replica %u: %.6g s simulated in %.1f s, step %u%s, %u of %u ranks finished, %.3g messages\n",
-                 report.replica, report.simulated_s, elapsed_s, report.steps,
-                 limit ? (" of " + std::to_string(*limit)).c_str() : "", report.finished_ranks, report.ranks,
-                 static_cast<double>(report.messages));
+    const auto done = std::find(replicas.begin(), replicas.end(), report.replica) - replicas.begin();
+    std::string steps = "step " + std::to_string(report.steps);
+    std::string left;
+    if (report.steps_in_all) {
+      steps += " of " + std::to_string(*report.steps_in_all);
+      const double share = (static_cast<double>(done) + static_cast<double>(report.steps) /
+                                                            static_cast<double>(*report.steps_in_all)) /
+                           static_cast<double>(replicas.size());
+      char text[64];
+      std::snprintf(text, sizeof text, ", about %.0f s left", elapsed_s * (1 - share) / share);
+      if (share > 0) left = text;
+    }
+    std::fprintf(stderr, "replica %u: %.6g s simulated in %.1f s, %s, %u of %u ranks finished, %.3g messages%s\n",
+                 report.replica, report.simulated_s, elapsed_s, steps.c_str(), report.finished_ranks, report.ranks,
+                 static_cast<double>(report.messages), left.c_str());
   };
 }
 
@@ -49,24 +62,27 @@ void print_simulation_error(const SimulationError& error) {
 }
 
 // What comes from the timing profile is input data, not usage.
-std::optional<TimingProfile> load_profile(const RunConfig& config, const Application& application, int& exit_code) {
-  if (!config.jobs[0].timing_profile) return std::nullopt;
-  exit_code = kExitInput;
-  auto profile = read_timing_profile(*config.jobs[0].timing_profile, application.phases(), config.jobs[0].missing_is_zero);
-  exit_code = kExitUsage;
-  return profile;
+std::vector<Program> load_programs(const RunConfig& config, int& exit_code) {
+  std::vector<Program> programs;
+  for (const JobConfig& job : config.jobs) {
+    Program program;
+    program.application = make_application(job.application, job.parameters, static_cast<int>(job.ranks()));
+    if (job.timing_profile) {
+      exit_code = kExitInput;
+      program.profile = read_timing_profile(*job.timing_profile, program.application->phases(), job.missing_is_zero);
+      exit_code = kExitUsage;
+    }
+    programs.push_back(std::move(program));
+  }
+  return programs;
 }
 
 void run(const std::string& run_file, const std::string& output, bool show_progress, int& exit_code) {
   const RunConfig config = read_run_config(run_file);
-  const auto application = make_application(config.jobs[0].application, config.jobs[0].parameters, static_cast<int>(config.ranks()));
-  const auto profile = load_profile(config, *application, exit_code);
-  ResultWriter writer(output, kVersion);
+  const auto programs = load_programs(config, exit_code);
+  ResultWriter writer(output, {"fast", kVersion}, config);
   const ProgressSink progress = show_progress ? progress_printer(config) : ProgressSink{};
-  for (const auto replica : config.replicas) {
-    writer.add(simulate(*application, config, profile ? &*profile : nullptr, replica, progress),
-               *config.network.topology);
-  }
+  for (const auto replica : config.replicas) writer.add(simulate(programs, config, replica, progress));
   writer.finish();
 }
 
@@ -76,7 +92,7 @@ int main_program(int argc, char** argv) {
   std::string output;
   bool show_progress = false;
   app.add_option("RUN.json", run_file, "the run, schema network-run/1")->required();
-  app.add_option("--output", output, "directory for result.json, ranks.csv and links.csv; made if need be")->required();
+  app.add_option("--output", output, "directory for result.json and the tables; made if need be")->required();
   app.add_flag("--progress", show_progress, "tell on stderr how far the simulation is");
   app.set_version_flag("--version", std::string("manynode-fast ") + kVersion);
   int exit_code = kExitUsage;

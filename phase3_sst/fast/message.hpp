@@ -1,5 +1,5 @@
-// One message on its way, the record that network and simulator share. A rendezvous message is one record through all
-// of its legs: request to send, clear to send, data.
+// One message on its way, the record that network and replica share: a cache line. A rendezvous message is one record
+// through all of its legs: request to send, clear to send, data.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,30 @@ enum class MessageKind : std::uint8_t {
   Data,           // of a rendezvous message, for a receive that is known
 };
 
-struct Message {
+struct alignas(64) Message {
   std::uint64_t bytes{0};        // payload of the application's message
-  std::uint64_t chunk_bytes{0};  // of this leg; 0 for a leg without data
-  Picoseconds complete_at{0};    // of this leg, once `complete`
-  std::int32_t source{0};        // ranks in the world
-  std::int32_t destination{0};
+  Picoseconds complete_at{0};    // of this leg: when the latest of its chunks so far has arrived
+  Picoseconds injected_at{0};    // of this leg: when the latest of its chunks so far has left the sending NIC
+  std::uint32_t source{0};       // ranks of the run
+  std::uint32_t destination{0};
   std::int32_t tag{0};
-  std::uint32_t send_request{kNone};
-  std::uint32_t receive_request{kNone};  // once matched
-  std::uint32_t next{kNone};             // in the receiver's queue of unexpected messages
+  std::uint32_t send_request{kNone};     // of the source
+  std::uint32_t receive_request{kNone};  // of the destination, once matched
+  std::uint32_t from_nic{0};             // the source's, whatever the direction of the leg
+  std::uint32_t to_nic{0};
+  std::uint32_t order{0};  // its number among the messages of this pair, where messages may overtake each other
   std::uint16_t context{0};
-  std::uint16_t hops{0};  // links of this leg's route; 0 within a node
-  MessageKind kind{MessageKind::Eager};
+  std::uint8_t job{0};
+  MessageKind kind : 7 {MessageKind::Eager};
+  bool in_use : 1 {false};
+  std::uint8_t hops{0};         // links of this leg's route; 0 within a node
   std::uint8_t chunks{1};       // of this leg
-  std::uint8_t undelivered{1};  // chunks that have not reached the receiving NIC
-  bool complete{false};         // the last byte has arrived, at complete_at
+  std::uint8_t uninjected{1};   // chunks that have not left the sending NIC
+  std::uint8_t undelivered{1};  // chunks that have not reached the receiving NIC: 0 says that complete_at is final
+
+  bool complete() const { return undelivered == 0; }
 };
+
+static_assert(sizeof(Message) == 64);
 
 }  // namespace manynode::fast

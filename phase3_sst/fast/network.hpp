@@ -9,6 +9,9 @@
 //
 // A chunk is injected when its predecessor has left the NIC, so that the messages of the ranks of a node take turns.
 // The link of a host is fed by its NIC alone and drained by its NIC alone, so NIC and link are handled in one event.
+//
+// Where routes are fixed, the chunks of a message share its route. Where they depend on load or chance, or where chunks
+// take turns over several NICs, each chunk is a flight with a route of its own.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +28,18 @@ namespace manynode::fast {
 
 // What an event brought about.
 struct Progress {
+  std::uint32_t message{kNone};
   bool head{false};      // the first bytes have arrived
   bool complete{false};  // the last byte arrives at Message::complete_at (which may lie ahead of now)
-  bool injected{false};  // the last byte leaves the sender at `injected_at`
-  Picoseconds injected_at{0};
+  bool injected{false};  // the last byte leaves the sender at Message::injected_at
+};
+
+// What one job brought to the links of one class.
+struct ClassUse {
+  std::uint64_t bytes{0};
+  std::uint64_t chunks{0};
+  Picoseconds busy{0};
+  Picoseconds stall{0};
 };
 
 class Network {
@@ -38,18 +49,40 @@ class Network {
   // length.
   static constexpr std::uint64_t kMostChunks = 64;
 
-  Network(const NetworkConfig& config, std::uint32_t nodes, std::uint32_t ranks_per_node, EventQueue& events);
+  // `seed` is where chance in routing begins.
+  Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t seed, EventQueue& events);
 
   Pool<Message>& messages() { return messages_; }
   const Pool<Message>& messages() const { return messages_; }
 
+  // Whether a message may overtake another one of the same pair of ranks.
+  bool overtakes() const { return own_routes_; }
+
   // Hands the present leg of a message to the sending node at `time`, not before now. Legs with data are cut up.
+  // Message::from_nic and to_nic are set; they are equal within a node.
   void send(std::uint32_t message, Picoseconds time);
 
   // Handles an event of kind Inject, InjectGranted, Hop or IntranodeHead.
   Progress handle(const Event& event);
 
+  // Fetch from memory what an event that is due soon needs: first its message and route, some events later the links
+  // and NICs that these name. The second returns the rank that the event concerns, kNone when it is none or not known.
+  void prefetch_message(const Event& event) const;
+  std::uint32_t prefetch_place(const Event& event) const;
+  // The rank whose receives the event will be matched with, if it is one that brings a message to its end.
+  std::uint32_t receiver(const Event& event) const {
+    if (event.kind == EventKind::IntranodeHead) return messages_[event.subject].destination;
+    if (event.kind != EventKind::Hop || own_routes_) return kNone;
+    const Message& message = messages_[event.subject];
+    return event.hop + 1 == message.hops && event.chunk == 0 ? message.destination : kNone;
+  }
+
   const std::vector<LinkUse>& links() const { return links_; }
+  // The time that `duration` of waiting on a link of a class stands for, in bytes.
+  double bytes_in(Picoseconds duration, std::uint8_t link_class) const;
+  // [job * classes + class]; with one job, what its links add up to.
+  std::vector<ClassUse> class_uses() const;
+  std::size_t classes() const { return classes_.size(); }
 
  private:
   struct Nic {
@@ -59,30 +92,61 @@ class Network {
     Picoseconds next_ejection{0};
   };
 
+  struct LinkClass {
+    ByteTime time;
+    Picoseconds to_next;  // from the start on this link to being ready at the next one
+    Picoseconds latency;
+  };
+
+  // A chunk with a route of its own.
+  struct Flight {
+    std::uint64_t random{0};
+    std::uint32_t message{kNone};
+    std::uint32_t from_nic{0};
+    std::uint32_t to_nic{0};
+    std::uint8_t chunk{0};
+    std::uint8_t hops{0};
+    bool whole{false};  // the route is complete
+    bool in_use{false};
+  };
+
+  std::uint64_t chunk_size(const Message& message, std::uint8_t chunk) const;
   Progress inject(const Event& event);
   Progress hop(const Event& event);
+  Progress hop_of_flight(const Event& event);
+  Progress eject(std::uint32_t message, std::uint32_t nic, bool head, LinkId last, Picoseconds start,
+                 std::uint64_t bytes);
   Progress intranode_head(const Event& event);
+  std::uint32_t start_flight(std::uint32_t message, std::uint8_t chunk, std::uint32_t from, std::uint32_t to);
+  void extend(std::uint32_t flight, Picoseconds time);
   // Keeps the link for a chunk that is ready at `ready`; returns the time at which the chunk starts.
-  Picoseconds occupy(LinkId link, Picoseconds ready, std::uint64_t bytes);
-  LinkId* route_of(std::uint32_t message) { return &routes_[std::size_t{message} * max_hops_]; }
+  Picoseconds occupy(LinkId link, Picoseconds ready, std::uint64_t bytes, std::uint16_t job);
+  LinkId* route_of(std::uint32_t subject) { return &routes_[std::size_t{subject} * route_stride_]; }
+  const LinkId* route_of(std::uint32_t subject) const { return &routes_[std::size_t{subject} * route_stride_]; }
+  void make_room_for_routes(std::size_t subjects);
 
   EventQueue& events_;
   const Topology& topology_;
-  std::uint32_t ranks_per_node_;
-  std::uint32_t max_hops_;
+  bool own_routes_;
+  bool contention_;
+  std::uint32_t rails_;
+  std::uint8_t lanes_;  // chunks of a message that may be injected side by side: rails when striped, else 1
+  std::uint32_t route_stride_;
   std::uint64_t chunk_bytes_;
-  ByteTime link_time_;
   ByteTime nic_time_;
   ByteTime intranode_time_;
-  Picoseconds link_latency_;
-  Picoseconds switch_latency_;
   Picoseconds nic_latency_;
   Picoseconds gap_;
   Picoseconds intranode_latency_;
+  std::uint64_t chance_;
   Pool<Message> messages_;
-  std::vector<LinkId> routes_;  // max_hops_ per record of messages_
+  Pool<Flight> flights_;
+  std::vector<LinkId> routes_;  // route_stride_ per message or flight
   std::vector<LinkUse> links_;
+  std::vector<LinkClass> classes_;
   std::vector<Nic> nics_;
+  std::size_t jobs_;
+  std::vector<ClassUse> class_uses_;  // kept only with several jobs
 };
 
 }  // namespace manynode::fast

@@ -24,7 +24,10 @@ class Pool {
     return index;
   }
 
-  void release(std::uint32_t index) { free_.push_back(index); }
+  void release(std::uint32_t index) {
+    records_[index].in_use = false;
+    free_.push_back(index);
+  }
 
   Record& operator[](std::uint32_t index) { return records_[index]; }
   const Record& operator[](std::uint32_t index) const { return records_[index]; }
@@ -36,31 +39,5 @@ class Pool {
   std::vector<Record> records_;
   std::vector<std::uint32_t> free_;
 };
-
-// A queue of records of a pool, chained through their member `next`.
-struct Chain {
-  std::uint32_t head{kNone};
-  std::uint32_t tail{kNone};
-};
-
-template <typename Record>
-void append(Pool<Record>& pool, Chain& chain, std::uint32_t index) {
-  pool[index].next = kNone;
-  (chain.head == kNone ? chain.head : pool[chain.tail].next) = index;
-  chain.tail = index;
-}
-
-// Takes the first record that satisfies `fits` out of the chain; kNone when there is none.
-template <typename Record, typename Fits>
-std::uint32_t take_first(Pool<Record>& pool, Chain& chain, const Fits& fits) {
-  std::uint32_t previous = kNone;
-  for (std::uint32_t index = chain.head; index != kNone; previous = index, index = pool[index].next) {
-    if (!fits(pool[index])) continue;
-    (previous == kNone ? chain.head : pool[previous].next) = pool[index].next;
-    if (chain.tail == index) chain.tail = previous;
-    return index;
-  }
-  return kNone;
-}
 
 }  // namespace manynode::fast

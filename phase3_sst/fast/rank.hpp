@@ -8,34 +8,40 @@
 #include "manynode/communicator.hpp"
 #include "manynode/primitive.hpp"
 #include "manynode/skeleton.hpp"
-#include "pool.hpp"
 #include "request.hpp"
 #include "sim_time.hpp"
+#include "unexpected.hpp"
 
 namespace manynode::fast {
 
-struct Rank {
-  Rank(int rank, int size, std::unique_ptr<Skeleton> skeleton, const CollectiveChoice& choice)
-      : skeleton(std::move(skeleton)), communicators(rank, size), lowering(rank, choice, communicators) {}
+struct alignas(64) Rank {
+  // `rank` and `size` are those of its job.
+  Rank(int rank, int size, std::unique_ptr<Skeleton> program, const CollectiveChoice& choice)
+      : skeleton(std::move(program)), communicators(rank, size), lowering(rank, choice, communicators) {}
   // The lowering points into this object.
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
 
+  // What every message touches stands together, first.
+  std::uint32_t awaits{0};  // requests that have to complete before the rank goes on
+  std::uint32_t rail{0};    // which of its node's NICs
+  Picoseconds clock{0};
+  RequestTable requests;
+  PostedReceives posted;  // receives without a message
+  UnexpectedMessages unexpected;
+
+  std::vector<Primitive> primitives;  // of the present call
+  std::uint32_t next_primitive{0};
+  std::uint32_t next_call{0};
+  Calls calls;  // of the present step
+  std::uint32_t steps{0};  // begun
+  std::uint32_t job{0};
+  Picoseconds program_began{0};  // of a job in the background: when it started this time
+  bool last_step{false};
+  bool finished{false};
   std::unique_ptr<Skeleton> skeleton;
   Communicators communicators;
   Lowering lowering;
-  Calls calls;                        // of the present step
-  std::vector<Primitive> primitives;  // of the present call
-  std::uint32_t next_call{0};
-  std::uint32_t next_primitive{0};
-  std::uint32_t steps{0};  // begun
-  Picoseconds clock{0};
-  std::uint32_t waits_for{kNone};  // request
-  RequestList requests;
-  Chain posted;      // receives without a message, in the order of posting
-  Chain unexpected;  // messages without a receive, in the order of arrival
-  bool last_step{false};
-  bool finished{false};
 };
 
 }  // namespace manynode::fast

@@ -1,11 +1,15 @@
-// The machinery behind simulate(): one object is one replica in the making. Split over replica.cpp (ranks and
-// protocols) and unfinished.cpp (the account of who waits for what).
+// The machinery behind simulate(): one object is one replica in the making. Split over replica.cpp (the event loop and
+// the ranks' programs), protocol.cpp (messages: matching, eager and rendezvous) and unfinished.cpp (the account of who
+// waits for what).
 #pragma once
 
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "message_order.hpp"
+#include "overhead.hpp"
 #include "rank.hpp"
 #include "simulator.hpp"
 
@@ -13,54 +17,73 @@ namespace manynode::fast {
 
 class Replica {
  public:
-  Replica(const Application& application, const RunConfig& config, const TimingProfile* profile, std::uint32_t replica);
+  Replica(const std::vector<Program>& programs, const RunConfig& config, std::uint32_t replica);
 
   ReplicaResult run(const ProgressSink& progress);
 
  private:
-  // Executes primitives of a rank until it waits, pauses between steps, or finishes.
+  struct Job {
+    const JobConfig* config{nullptr};
+    const Application* application{nullptr};
+    std::uint32_t first{0};  // its rank 0 among the ranks of the run
+    std::uint32_t size{0};
+    std::size_t phases{0};
+    std::optional<TimingModel> timing;
+    std::vector<std::uint32_t> draws;          // [rank * phases + phase]
+    std::vector<std::uint32_t> ranks_in_step;  // [step] ranks that have finished it
+    std::uint32_t finished{0};
+  };
+
+  void add_job(const Program& program, const JobConfig& config, std::uint32_t replica);
+
+  // Executes calls of a rank until it waits, pauses between steps, or finishes.
   void advance(std::uint32_t rank);
-  // Makes the next primitive available; false when the rank pauses or has finished.
-  bool fetch(Rank& rank, std::uint32_t index);
+  // Makes the calls of the next step available; false when the rank pauses or has finished.
+  bool next_step(Rank& rank, std::uint32_t index);
   void end_step(Rank& rank);
-  // Returns false when the rank has to wait.
+  // Both return false when the rank has to wait; then they are called again when it need not.
+  bool start(Rank& rank, std::uint32_t index, const Call& call);
   bool execute(Rank& rank, std::uint32_t index, const Primitive& primitive);
+  Picoseconds compute_time(const Rank& rank, std::uint32_t index, std::uint32_t phase);
+
+  // protocol.cpp
+  void start_message(Rank& rank, std::uint32_t index, const Call& call);
   void start_send(Rank& rank, std::uint32_t index, const Primitive& primitive);
-  void start_receive(Rank& rank, std::uint32_t index, const Primitive& primitive);
-  bool wait(Rank& rank, std::uint32_t index, const Primitive& primitive);
-  Picoseconds compute_time(std::uint32_t index, std::uint32_t phase);
-  std::uint32_t add_request(Rank& rank, std::uint32_t index, const Primitive& primitive);
-
-  void deliver(std::uint32_t message, const Progress& progress);
+  void start_receive(Rank& rank, const Primitive& primitive);
+  bool wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> requests, CallKind call);
+  std::uint32_t slot_of(Rank& rank, std::uint32_t index, std::uint32_t request, CallKind call) const;
+  void deliver(const Progress& progress);
+  // A message has come to its receiver; the second is for networks in which messages overtake each other.
   void arrive(std::uint32_t message);
+  void arrive_in_order(std::uint32_t message);
   // Brings a message and a receive together at `time`, when both are there.
-  void match(std::uint32_t message, std::uint32_t request, Picoseconds time);
-  void complete(std::uint32_t request, Picoseconds time);
+  void match(std::uint32_t message, std::uint32_t receive, Picoseconds time);
+  void complete(std::uint32_t rank, std::uint32_t request, Picoseconds time);
 
-  // Throws SimulationError unless every rank has finished and every message was received.
+  // unfinished.cpp: throws SimulationError unless every rank has finished and every message was received.
   void check_end() const;
+  std::string rank_name(std::uint32_t rank) const;
   std::string describe_wait(std::uint32_t rank) const;
   std::string describe_message(const Message& message) const;
-  std::string describe_receive(const Request& request) const;
+  std::string describe_receive(std::uint32_t rank, std::uint32_t slot) const;
   std::vector<std::string> describe_unmatched(std::size_t most) const;
 
-  void report(const ProgressSink& progress);
+  void prefetch() const;
+  void prefetch_receive(const Event& event) const;
+  void report(const ProgressSink& progress) const;
 
   const RunConfig& config_;
-  std::uint32_t size_;
-  Picoseconds overhead_send_;
-  Picoseconds overhead_receive_;
-  ByteTime overhead_per_byte_;
+  Overhead overhead_send_;
+  Overhead overhead_receive_;
   ByteTime reduce_time_;
-  std::size_t phases_;
-  std::optional<TimingModel> timing_;
-  std::vector<std::uint32_t> draws_;  // [rank * phases_ + phase]
   EventQueue events_;
   Network network_;
-  Pool<Request> requests_;
+  std::vector<Job> jobs_;
+  std::vector<std::uint32_t> nodes_;  // [rank] of the machine
   std::deque<Rank> ranks_;  // a deque never moves what it holds
-  std::uint32_t finished_{0};
-  std::vector<std::uint32_t> ranks_in_step_;  // [step] ranks that have finished it
+  std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
+  std::uint32_t finished_{0};    // of these
+  MessageOrder order_;  // used where messages overtake each other
   ReplicaResult result_;
 };
 

@@ -1,6 +1,9 @@
 #include "result_writer.hpp"
 
 #include <charconv>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
 
 #include "manynode/error_report.hpp"
 
@@ -18,16 +21,20 @@ std::string seconds(Picoseconds time) { return shortest(to_seconds(time)); }
 
 }  // namespace
 
-ResultWriter::ResultWriter(std::filesystem::path directory, std::string version)
-    : directory_(std::move(directory)), version_(std::move(version)) {
+ResultWriter::ResultWriter(std::filesystem::path directory, EngineName engine, const RunConfig& config)
+    : directory_(std::move(directory)),
+      engine_(std::move(engine)),
+      config_(config),
+      classes_(config.network.topology->link_classes()) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
   // A result of an earlier run must not stand beside the tables of this one.
   std::filesystem::remove(directory_ / "result.json", error);
-  open(ranks_);
-  open(links_);
-  ranks_.stream << "replica,rank,operation,seconds,calls,bytes\n";
-  links_.stream << "replica,link,class,source,target,bytes,busy_s,stall_s\n";
+  std::filesystem::remove(directory_ / series_.name, error);
+  open(ranks_, "replica,job,rank,operation,seconds,calls,bytes\n");
+  open(links_, "replica,link,class,source,target,bytes,chunks,busy_s,stall_s,queue_max_bytes\n");
+  open(link_jobs_, "replica,job,class,bytes,chunks,busy_s,stall_s\n");
+  if (config_.counters) open(series_, "replica,start_s,end_s,class,link,bytes,busy_s,stall_s,queue_bytes\n");
 }
 
 void ResultWriter::refuse(const std::string& name) const {
@@ -35,9 +42,10 @@ void ResultWriter::refuse(const std::string& name) const {
                   "choose another --output");
 }
 
-void ResultWriter::open(File& file) {
+void ResultWriter::open(File& file, const std::string& columns) {
   file.stream.open(temporary(file.name), std::ios::binary | std::ios::trunc);
   if (!file.stream) refuse(file.name);
+  file.stream << columns;
 }
 
 void ResultWriter::close(File& file) {
@@ -48,45 +56,78 @@ void ResultWriter::close(File& file) {
   if (error) refuse(file.name);
 }
 
-void ResultWriter::add(const ReplicaResult& result, const Topology& topology) {
-  const std::string replica = std::to_string(result.replica);
-  for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
-    for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
-      const OperationUse& use = result.ranks[rank][kind];
-      if (use.calls == 0) continue;
-      ranks_.stream << replica << ',' << rank << ',' << kCallNames[kind] << ',' << seconds(use.time) << ',' << use.calls
-                    << ',' << use.bytes << '\n';
+void ResultWriter::add_ranks(const ReplicaResult& result) {
+  for (std::size_t job = 0; job < result.jobs.size(); ++job) {
+    const auto& ranks = result.jobs[job].ranks;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+        const OperationUse& use = ranks[rank][kind];
+        if (use.calls == 0) continue;
+        ranks_.stream << result.replica << ',' << job << ',' << rank << ',' << kCallNames[kind] << ','
+                      << seconds(use.time) << ',' << use.calls << ',' << use.bytes << '\n';
+      }
     }
   }
-  const std::vector<std::string> classes = topology.link_classes();
+}
+
+void ResultWriter::add_links(const ReplicaResult& result) {
   for (std::size_t link = 0; link < result.links.size(); ++link) {
     const LinkUse& use = result.links[link];
     if (use.bytes == 0) continue;
-    const LinkDescription description = topology.describe(static_cast<LinkId>(link));
-    const std::string& name = classes[topology.link_class(static_cast<LinkId>(link))];
-    links_.stream << replica << ',' << link << ',' << name << ',' << description.source << ','
-                  << description.target << ',' << use.bytes << ',' << seconds(use.busy) << ',' << seconds(use.stall)
-                  << '\n';
+    const LinkDescription ends = config_.network.topology->describe(static_cast<LinkId>(link));
+    links_.stream << result.replica << ',' << link << ',' << classes_[use.link_class] << ',' << ends.source << ','
+                  << ends.target << ',' << use.bytes << ',' << use.chunks << ',' << seconds(use.busy) << ','
+                  << seconds(use.stall) << ',' << shortest(std::round(result.queue_max_bytes[link])) << '\n';
   }
+  for (std::size_t i = 0; i < result.class_uses.size(); ++i) {
+    const ClassUse& use = result.class_uses[i];
+    if (use.chunks == 0) continue;
+    link_jobs_.stream << result.replica << ',' << i / classes_.size() << ',' << classes_[i % classes_.size()] << ','
+                      << use.bytes << ',' << use.chunks << ',' << seconds(use.busy) << ',' << seconds(use.stall)
+                      << '\n';
+  }
+}
 
-  std::string object =
-      "{\"replica\":" + replica + ",\"makespan_s\":" + seconds(result.makespan) + ",\"iteration_end_s\":[";
-  for (std::size_t step = 0; step < result.iteration_end.size(); ++step) {
-    if (step > 0) object += ",";
-    object += seconds(result.iteration_end[step]);
+void ResultWriter::add_series(const ReplicaResult& result) {
+  for (const SeriesRow& row : result.series) {
+    series_.stream << result.replica << ',' << seconds(row.start) << ',' << seconds(row.end) << ','
+                   << classes_[row.link_class] << ',' << (row.link == kNone ? "" : std::to_string(row.link)) << ','
+                   << row.bytes << ',' << seconds(row.busy) << ',' << seconds(row.stall) << ','
+                   << shortest(std::round(row.queue_bytes)) << '\n';
   }
-  object += "],\"messages\":" + std::to_string(result.messages) + ",\"bytes\":" + std::to_string(result.bytes) +
-            ",\"events\":" + std::to_string(result.events) + "}";
-  replicas_.push_back(std::move(object));
+}
+
+void ResultWriter::add(const ReplicaResult& result) {
+  add_ranks(result);
+  add_links(result);
+  if (config_.counters) add_series(result);
+
+  std::string jobs;
+  for (std::size_t i = 0; i < result.jobs.size(); ++i) {
+    const JobResult& job = result.jobs[i];
+    std::string ends;
+    for (const Picoseconds end : job.iteration_end) ends += (ends.empty() ? "" : ",") + seconds(end);
+    jobs += std::string(i == 0 ? "" : ",") + "\n  {\"name\":" + nlohmann::json(config_.jobs[i].name).dump() +
+            ",\"background\":" + (config_.jobs[i].background ? "true" : "false") +
+            ",\"makespan_s\":" + seconds(job.makespan) + ",\"iteration_end_s\":[" + ends +
+            "],\"messages\":" + std::to_string(job.messages) + ",\"bytes\":" + std::to_string(job.bytes) + "}";
+  }
+  replicas_.push_back("{\"replica\":" + std::to_string(result.replica) +
+                      ",\"makespan_s\":" + seconds(result.makespan) +
+                      ",\"messages\":" + std::to_string(result.messages()) +
+                      ",\"bytes\":" + std::to_string(result.bytes()) +
+                      ",\"events\":" + std::to_string(result.events) + ",\"jobs\":[" + jobs + "]}");
 }
 
 void ResultWriter::finish() {
   close(ranks_);
   close(links_);
+  close(link_jobs_);
+  if (config_.counters) close(series_);
   File result{"result.json", {}};
-  open(result);
-  result.stream << "{\"schema\":\"network-result/1\",\"engine\":{\"name\":\"fast\",\"version\":\"" << version_
-                << "\"},\"replicas\":[";
+  open(result, "");
+  result.stream << "{\"schema\":\"network-result/2\",\"engine\":{\"name\":\"" << engine_.name << "\",\"version\":\""
+                << engine_.version << "\"},\"replicas\":[";
   for (std::size_t i = 0; i < replicas_.size(); ++i) result.stream << (i == 0 ? "\n" : ",\n") << replicas_[i];
   result.stream << "\n]}\n";
   close(result);

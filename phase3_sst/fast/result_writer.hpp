@@ -1,5 +1,5 @@
-// The result of a run as files: result.json, ranks.csv and links.csv in one directory (the README lists the columns).
-// They are written under temporary names and renamed at the end, result.json last: where it exists, all is there.
+// The result of a run as files: result.json and tables in one directory (the README lists the columns). They are written
+// under temporary names and renamed at the end, result.json last: where it exists, all is there.
 #pragma once
 
 #include <filesystem>
@@ -7,21 +7,27 @@
 #include <string>
 #include <vector>
 
+#include "run_config.hpp"
 #include "simulator.hpp"
-#include "topology.hpp"
 
 namespace manynode::fast {
 
 // The shortest text that reads back as the same number, so that the same inputs give the same bytes.
 std::string shortest(double number);
 
+struct EngineName {
+  std::string name;
+  std::string version;
+};
+
 class ResultWriter {
  public:
-  // Makes the directory. Throws UserError when it or its files cannot be written, as the members do.
-  ResultWriter(std::filesystem::path directory, std::string version);
+  // Makes the directory. Throws UserError when it or its files cannot be written, as the members do. `config` outlives
+  // this object.
+  ResultWriter(std::filesystem::path directory, EngineName engine, const RunConfig& config);
 
   // Writes the tables of a replica and keeps what result.json says of it.
-  void add(const ReplicaResult& result, const Topology& topology);
+  void add(const ReplicaResult& result);
 
   // Writes result.json and gives all files their names.
   void finish();
@@ -33,14 +39,21 @@ class ResultWriter {
   };
 
   std::filesystem::path temporary(const std::string& name) const { return directory_ / (name + ".part"); }
-  void open(File& file);
+  void open(File& file, const std::string& columns);
   void close(File& file);
   [[noreturn]] void refuse(const std::string& name) const;
+  void add_ranks(const ReplicaResult& result);
+  void add_links(const ReplicaResult& result);
+  void add_series(const ReplicaResult& result);
 
   std::filesystem::path directory_;
-  std::string version_;
+  EngineName engine_;
+  const RunConfig& config_;
+  std::vector<std::string> classes_;  // names of the classes of links
   File ranks_{"ranks.csv", {}};
   File links_{"links.csv", {}};
+  File link_jobs_{"link_jobs.csv", {}};
+  File series_{"series.csv", {}};  // only where the run asks for counters
   std::vector<std::string> replicas_;  // objects of result.json
 };
 

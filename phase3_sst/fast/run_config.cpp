@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostRanks = 0x7fffffff;
 constexpr std::int64_t kMost32 = 0xffffffff;
+constexpr std::size_t kMostJobs = 255;
 constexpr std::int64_t kMostRails = 64;
 
 Parameters read_parameters(StrictObject application) {
@@ -211,6 +212,10 @@ void check_replicas(const std::vector<std::uint32_t>& replicas) {
 }
 
 void check_jobs(const RunConfig& config) {
+  if (config.jobs.size() > kMostJobs) {
+    throw UserError("there are too many jobs", "jobs", std::to_string(config.jobs.size()),
+                    "at most " + std::to_string(kMostJobs), "put jobs together");
+  }
   if (std::all_of(config.jobs.begin(), config.jobs.end(), [](const JobConfig& job) { return job.background; })) {
     throw UserError("no job would ever end", "jobs", std::to_string(config.jobs.size()) + " background jobs",
                     "at least one job with background false", "add the job that is to be measured");

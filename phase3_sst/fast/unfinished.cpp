@@ -16,57 +16,83 @@ std::string peer_name(std::int32_t peer) {
 }
 
 // Even contexts carry a communicator's point-to-point messages, odd ones its collectives (primitive.hpp).
-std::string envelope(std::int32_t tag, std::uint64_t bytes, std::uint16_t context) {
+std::string envelope_text(std::int32_t tag, std::uint64_t bytes, std::uint16_t context) {
   return (tag == kAnyTag ? std::string("any tag") : "tag " + std::to_string(tag)) + ", " + std::to_string(bytes) +
          " bytes, context " + std::to_string(context);
 }
 
 }  // namespace
 
-std::string Replica::describe_message(const Message& message) const {
-  return "message from rank " + std::to_string(message.source) + " to rank " + std::to_string(message.destination) +
-         ", " + envelope(message.tag, message.bytes, message.context);
+// As the job numbers it; with its job where there are several.
+std::string Replica::rank_name(std::uint32_t index) const {
+  const Job& job = jobs_[ranks_[index].job];
+  const std::string name = "rank " + std::to_string(index - job.first);
+  return jobs_.size() == 1 ? name : name + " of job " + job.config->name;
 }
 
-std::string Replica::describe_receive(const Request& request) const {
-  return "receive of rank " + std::to_string(request.rank) + " from " + peer_name(request.peer) + ", " +
-         envelope(request.tag, request.bytes, request.context);
+std::string Replica::describe_message(const Message& message) const {
+  return "message from " + rank_name(message.source) + " to " + rank_name(message.destination) + ", " +
+         envelope_text(message.tag, message.bytes, message.context);
+}
+
+std::string Replica::describe_receive(std::uint32_t rank, std::uint32_t slot) const {
+  const Request& request = ranks_[rank].requests[slot];
+  return "receive of " + rank_name(rank) + " from " + peer_name(request.envelope.peer) + ", " +
+         envelope_text(request.envelope.tag, request.bytes, request.envelope.context);
 }
 
 std::string Replica::describe_wait(std::uint32_t index) const {
   const Rank& rank = ranks_[index];
-  const Request& request = requests_[rank.waits_for];
-  const auto& primitive = rank.primitives[rank.next_primitive];
-  const std::string who = "rank " + std::to_string(index) + " waits in " + std::string(call_name(primitive.call)) +
-                          " (step " + std::to_string(rank.steps) + ") ";
-  const std::string what = envelope(request.tag, request.bytes, request.context);
-  if (request.receive) return who + "for a message from " + peer_name(request.peer) + ", " + what;
-  return who + "for " + peer_name(request.peer) + " to receive its message, " + what;
+  const bool in_primitive = rank.next_primitive < rank.primitives.size();
+  const CallKind call =
+      in_primitive ? rank.primitives[rank.next_primitive].call : rank.calls.calls[rank.next_call].kind;
+  const std::string who = rank_name(index) + " waits in " + std::string(call_name(call)) + " (step " +
+                          std::to_string(rank.steps) + ") ";
+  for (std::uint32_t i = 0; i < network_.messages().capacity(); ++i) {
+    const Message& message = network_.messages()[i];
+    if (!message.in_use || message.source != index || message.kind != MessageKind::RequestToSend) continue;
+    if (message.receive_request != kNone) continue;
+    const Request& request = rank.requests[message.send_request];
+    if (!request.awaited || request.complete || request.receive) continue;
+    return who + "for rank " + std::to_string(message.destination - jobs_[rank.job].first) +
+           " to receive its message, " + envelope_text(message.tag, message.bytes, message.context);
+  }
+  for (std::uint32_t place = 0; place < rank.posted.size(); ++place) {
+    const Request& request = rank.requests[rank.posted.slot(place)];
+    if (!request.awaited) continue;
+    return who + "for a message from " + peer_name(request.envelope.peer) + ", " +
+           envelope_text(request.envelope.tag, request.bytes, request.envelope.context);
+  }
+  return who + "for a message that is under way";
 }
 
 std::vector<std::string> Replica::describe_unmatched(std::size_t most) const {
   std::vector<std::string> lines;
   for (const Rank& rank : ranks_) {
-    for (auto i = rank.unexpected.head; i != kNone; i = network_.messages()[i].next) {
+    for (const auto& entry : rank.unexpected) {
       if (lines.size() == most) return lines;
-      lines.push_back("nobody received the " + describe_message(network_.messages()[i]));
+      lines.push_back("nobody received the " + describe_message(network_.messages()[entry.message]));
     }
   }
-  for (const Rank& rank : ranks_) {
-    for (auto i = rank.posted.head; i != kNone; i = requests_[i].next) {
+  for (std::uint32_t index = 0; index < ranks_.size(); ++index) {
+    const Rank& rank = ranks_[index];
+    for (std::uint32_t place = 0; place < rank.posted.size(); ++place) {
       if (lines.size() == most) return lines;
       // What a rank waits for is told with the rank.
-      if (i != rank.waits_for) lines.push_back("nobody sent to the " + describe_receive(requests_[i]));
+      if (rank.requests[rank.posted.slot(place)].awaited) continue;
+      lines.push_back("nobody sent to the " + describe_receive(index, rank.posted.slot(place)));
     }
   }
   return lines;
 }
 
 void Replica::check_end() const {
+  // Jobs in the background are cut off in the middle of their messages.
+  if (foreground_ < ranks_.size() && finished_ == foreground_) return;
   std::vector<std::string> details;
-  const std::uint32_t unfinished = size_ - finished_;
-  for (std::uint32_t index = 0; unfinished > 0 && index < size_ && details.size() < kMostDetails; ++index) {
-    if (ranks_[index].waits_for != kNone) details.push_back(describe_wait(index));
+  const std::uint32_t unfinished = foreground_ - finished_;
+  for (std::uint32_t index = 0; unfinished > 0 && index < ranks_.size() && details.size() < kMostDetails; ++index) {
+    if (ranks_[index].awaits > 0) details.push_back(describe_wait(index));
   }
   if (unfinished > details.size()) {
     details.push_back("... and " + std::to_string(unfinished - details.size()) + " more ranks");

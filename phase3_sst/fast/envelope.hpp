@@ -1,0 +1,33 @@
+// What matching goes by: source, tag and context of a message, or of the receive that is to take it.
+#pragma once
+
+#include <cstdint>
+
+#include "manynode/call.hpp"
+
+namespace manynode::fast {
+
+struct Envelope {
+  std::int32_t peer{0};  // rank in the job; of a receive, kAnySource fits all
+  std::int32_t tag{0};   // of a receive, kAnyTag fits all
+  std::uint16_t context{0};
+
+  bool operator==(const Envelope&) const = default;
+
+  bool wild() const { return peer == kAnySource || tag == kAnyTag; }
+
+  // Whether a receive with this envelope takes a message with that one.
+  bool takes(const Envelope& message) const {
+    return context == message.context && (peer == kAnySource || peer == message.peer) &&
+           (tag == kAnyTag || tag == message.tag);
+  }
+
+  // A few bits in which different envelopes mostly differ; never 0.
+  std::uint32_t fingerprint() const {
+    const std::uint32_t mixed = (static_cast<std::uint32_t>(peer) * 0x9e3779b1u) ^
+                                (static_cast<std::uint32_t>(tag) * 0x85ebca6bu) ^ (context * 0xc2b2ae35u);
+    return (mixed >> 21) | 1u;
+  }
+};
+
+}  // namespace manynode::fast

@@ -1,0 +1,157 @@
+#include "event_queue.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace manynode::fast {
+
+void EventQueue::append(Bucket& bucket, const Event& event) {
+  if (bucket.last == kNoBlock || blocks_[bucket.last].count == blocks_[bucket.last].events.size()) {
+    std::uint32_t block = free_block_;
+    if (block == kNoBlock) {
+      block = static_cast<std::uint32_t>(blocks_.size());
+      blocks_.emplace_back();
+    } else {
+      free_block_ = blocks_[block].next;
+    }
+    blocks_[block].next = kNoBlock;
+    blocks_[block].count = 0;
+    (bucket.last == kNoBlock ? bucket.first : blocks_[bucket.last].next) = block;
+    bucket.last = block;
+  }
+  Block& block = blocks_[bucket.last];
+  block.events[block.count++] = event;
+  ++bucket.count;
+}
+
+void EventQueue::free_blocks(const Bucket& bucket) {
+  if (bucket.last == kNoBlock) return;
+  blocks_[bucket.last].next = free_block_;
+  free_block_ = bucket.first;
+}
+
+void EventQueue::insert(const Event& event) {
+  // After the events of the same time. Most new events are later than most of the bottom.
+  std::size_t place = bottom_.size();
+  bottom_.push_back(event);
+  while (place > head_ && event.time < bottom_[place - 1].time) {
+    bottom_[place] = bottom_[place - 1];
+    --place;
+  }
+  bottom_[place] = event;
+  const std::size_t waiting = bottom_.size() - head_;
+  if (waiting <= kLongBottom || depth_ == kMostRungs) return;
+  const Picoseconds least = bottom_[head_].time;
+  if (bottom_.back().time == least) return;  // nothing to divide: later ones go to the end at once
+  Rung& rung = add_rung(least, bottom_end_, waiting);
+  for (std::size_t i = head_; i < bottom_.size(); ++i) put(rung, bottom_[i]);
+  bottom_.clear();
+  head_ = 0;
+  bottom_end_ = least;
+}
+
+void EventQueue::place(const Event& event) {
+  for (std::size_t i = depth_; i-- > 0;) {
+    if (event.time < rungs_[i].end) {
+      put(rungs_[i], event);
+      return;
+    }
+  }
+  if (top_.count == 0) {
+    top_least_ = event.time;
+    top_greatest_ = event.time;
+  }
+  top_least_ = std::min(top_least_, event.time);
+  top_greatest_ = std::max(top_greatest_, event.time);
+  append(top_, event);
+}
+
+void EventQueue::put(Rung& rung, const Event& event) {
+  const auto index = static_cast<std::size_t>((event.time - rung.start) >> rung.shift);
+  append(rung.bucket[index], event);
+  rung.filled[index / 64] |= std::uint64_t{1} << (index % 64);
+}
+
+EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::size_t count) {
+  Rung& rung = rungs_[depth_++];
+  // Some twenty events per bucket: enough to know what comes, few enough to sort. At least 32 buckets, so that a handful
+  // of rungs divides any span of time.
+  const unsigned wanted = std::clamp<unsigned>(static_cast<unsigned>(std::bit_width(count / 32)), 5, kMostBucketsLog2);
+  const auto span = static_cast<std::uint64_t>(end - start);
+  const auto span_log2 = static_cast<unsigned>(std::bit_width(span - 1));
+  rung.shift = span_log2 > wanted ? span_log2 - wanted : 0;
+  rung.start = start;
+  rung.end = end;
+  rung.next = 0;
+  rung.buckets = static_cast<std::size_t>(((span - 1) >> rung.shift) + 1);
+  return rung;
+}
+
+void EventQueue::spread(const Bucket& bucket, Rung& rung) {
+  for (std::uint32_t index = bucket.first; index != kNoBlock;) {
+    // append() may move the blocks.
+    const Block block = blocks_[index];
+    for (std::uint32_t i = 0; i < block.count; ++i) put(rung, block.events[i]);
+    index = block.next;
+  }
+  free_blocks(bucket);
+}
+
+void EventQueue::sort_into_bottom(const Bucket& bucket) {
+  bottom_.clear();
+  head_ = 0;
+  for (std::uint32_t index = bucket.first; index != kNoBlock; index = blocks_[index].next) {
+    const Block& block = blocks_[index];
+    bottom_.insert(bottom_.end(), block.events.begin(), block.events.begin() + block.count);
+  }
+  free_blocks(bucket);
+  if (bottom_.size() > kSortable) {
+    std::stable_sort(bottom_.begin(), bottom_.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+    return;
+  }
+  for (std::size_t i = 1; i < bottom_.size(); ++i) {
+    const Event event = bottom_[i];
+    std::size_t place = i;
+    while (place > 0 && event.time < bottom_[place - 1].time) {
+      bottom_[place] = bottom_[place - 1];
+      --place;
+    }
+    bottom_[place] = event;
+  }
+}
+
+void EventQueue::refill() {
+  for (;;) {
+    if (depth_ == 0) {
+      const Bucket all = top_;
+      top_ = Bucket{};
+      spread(all, add_rung(top_least_, top_greatest_ + 1, all.count));
+    }
+    Rung& rung = rungs_[depth_ - 1];
+    std::size_t word = rung.next / 64;
+    const std::size_t words = (rung.buckets + 63) / 64;
+    while (word < words && rung.filled[word] == 0) ++word;
+    if (word == words) {
+      bottom_end_ = rung.end;
+      --depth_;
+      continue;
+    }
+    const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(rung.filled[word]));
+    rung.filled[word] &= rung.filled[word] - 1;
+    rung.next = index;
+    const Bucket bucket = rung.bucket[index];
+    rung.bucket[index] = Bucket{};
+    const Picoseconds start = rung.start + (static_cast<Picoseconds>(index) << rung.shift);
+    const Picoseconds end = std::min(rung.end, start + (Picoseconds{1} << rung.shift));
+    bottom_end_ = start;
+    if (bucket.count > kSortable && rung.shift > 0 && depth_ < kMostRungs) {
+      spread(bucket, add_rung(start, end, bucket.count));
+      continue;
+    }
+    sort_into_bottom(bucket);
+    bottom_end_ = end;
+    return;
+  }
+}
+
+}  // namespace manynode::fast

@@ -1,0 +1,225 @@
+// Messages: how ranks start and await them, how they are matched, and the eager and rendezvous protocols.
+#include <algorithm>
+#include <string>
+
+#include "replica.hpp"
+#include "simulation_error.hpp"
+
+namespace manynode::fast {
+
+namespace {
+
+// As in the lowering of the other calls (primitive.hpp).
+std::uint16_t point_to_point_context(std::uint16_t communicator) {
+  return static_cast<std::uint16_t>(2 * communicator);
+}
+
+Envelope envelope_of(const Message& message, std::uint32_t first_of_job) {
+  return {static_cast<std::int32_t>(message.source - first_of_job), message.tag, message.context};
+}
+
+}  // namespace
+
+void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primitive) {
+  JobResult& result = result_.jobs[rank.job];
+  const std::uint32_t first = jobs_[rank.job].first;
+  result.ranks[index - first][static_cast<std::size_t>(primitive.call)].bytes += primitive.bytes;
+  ++result.messages;
+  result.bytes += primitive.bytes;
+
+  rank.clock += overhead_send_.of(primitive.bytes);
+  Request request;
+  request.time = rank.clock;
+  request.bytes = primitive.bytes;
+  request.id = primitive.request;
+  const std::uint32_t sent = network_.messages().take();
+  Message& message = network_.messages()[sent];
+  message.in_use = true;
+  message.bytes = primitive.bytes;
+  message.source = index;
+  message.destination = first + static_cast<std::uint32_t>(primitive.peer);
+  message.tag = primitive.tag;
+  message.context = primitive.context;
+  message.job = static_cast<std::uint8_t>(rank.job);
+  const std::uint32_t rails = config_.network.host.rails;
+  message.from_nic = nodes_[index] * rails + rank.rail;
+  message.to_nic = nodes_[message.destination] * rails + rank.rail;
+  if (network_.overtakes() && message.from_nic != message.to_nic) {
+    message.order = order_.next(message.source, message.destination);
+  }
+  if (primitive.bytes > config_.network.host.eager_limit_bytes) {
+    message.kind = MessageKind::RequestToSend;
+  } else {
+    // The library has copied the data: the buffer is free again.
+    request.complete = true;
+  }
+  message.send_request = rank.requests.add(request);
+  network_.send(sent, rank.clock);
+}
+
+void Replica::start_receive(Rank& rank, const Primitive& primitive) {
+  Request request;
+  request.time = rank.clock;
+  request.bytes = primitive.bytes;
+  request.envelope = {primitive.peer, primitive.tag, primitive.context};
+  request.id = primitive.request;
+  request.receive = true;
+  const std::uint32_t number = rank.requests.add(request);
+  const std::uint32_t message = rank.unexpected.take(request.envelope);
+  if (message == kNone) {
+    rank.posted.add(request.envelope, number);
+  } else {
+    match(message, number, rank.clock);
+  }
+}
+
+void Replica::start_message(Rank& rank, std::uint32_t index, const Call& call) {
+  const bool send = call.kind == CallKind::Isend;
+  if (call.peer == kProcNull) {
+    Request request;
+    request.time = rank.clock;
+    request.id = call.first;
+    request.complete = true;
+    rank.requests.add(request);
+    return;
+  }
+  const Primitive primitive{.kind = send ? PrimitiveKind::Isend : PrimitiveKind::Irecv,
+                            .call = call.kind,
+                            .context = point_to_point_context(call.communicator),
+                            .peer = rank.communicators.world_rank(Communicator{call.communicator}, call.peer),
+                            .tag = call.tag,
+                            .request = call.first,
+                            .bytes = call.bytes};
+  if (send) {
+    start_send(rank, index, primitive);
+  } else {
+    start_receive(rank, primitive);
+  }
+}
+
+bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> ids, CallKind call) {
+  // Between the requests of a wait a rank does nothing that others could see, so it need not wake for each.
+  for (const std::uint32_t id : ids) {
+    Request& request = rank.requests[slot_of(rank, index, id, call)];
+    if (request.complete) continue;
+    request.awaited = true;
+    ++rank.awaits;
+  }
+  if (rank.awaits > 0) return false;
+  for (const std::uint32_t id : ids) {
+    const std::uint32_t slot = rank.requests.find(id);
+    const Request& request = rank.requests[slot];
+    rank.clock = std::max(rank.clock, request.time);
+    if (request.receive) rank.clock += overhead_receive_.of(request.bytes);
+    rank.requests.remove(slot);
+  }
+  return true;
+}
+
+std::uint32_t Replica::slot_of(Rank& rank, std::uint32_t index, std::uint32_t id, CallKind call) const {
+  const std::uint32_t slot = rank.requests.find(id);
+  if (slot != kNone) return slot;
+  throw SimulationError(
+      "a rank waits for a request that it never started",
+      {rank_name(index) + " waits in " + std::string(call_name(call)) + " for request " + std::to_string(id)},
+      "the skeleton must start each request in the step in which it waits for it, and wait once");
+}
+
+void Replica::deliver(const Progress& progress) {
+  if (progress.message == kNone) return;
+  const std::uint32_t index = progress.message;
+  const MessageKind kind = network_.messages()[index].kind;
+  if (progress.head && (kind == MessageKind::Eager || kind == MessageKind::RequestToSend)) {
+    if (network_.overtakes()) {
+      arrive_in_order(index);
+    } else {
+      arrive(index);
+    }
+  }
+  if (kind == MessageKind::Eager && progress.head) return;  // settled when its head arrived, if it has arrived whole
+
+  // References to messages end where a rank goes on, because it may send.
+  if (progress.injected && kind == MessageKind::Data) {
+    const Message& message = network_.messages()[index];
+    complete(message.source, message.send_request, message.injected_at);
+  }
+  if (!progress.complete) return;
+  const Message message = network_.messages()[index];
+  if (kind == MessageKind::ClearToSend) {
+    network_.messages()[index].kind = MessageKind::Data;
+    network_.send(index, message.complete_at);
+  } else if (kind == MessageKind::Data || (kind == MessageKind::Eager && message.receive_request != kNone)) {
+    network_.messages().release(index);
+    complete(message.destination, message.receive_request, message.complete_at);
+  }
+}
+
+void Replica::prefetch_receive(const Event& event) const {
+  const std::uint32_t receiver = network_.receiver(event);
+  if (receiver == kNone) return;
+  const Rank& rank = ranks_[receiver];
+  const Message& message = network_.messages()[event.subject];
+  const std::uint32_t slot = message.receive_request != kNone
+                                 ? message.receive_request
+                                 : rank.posted.likely_slot(envelope_of(message, jobs_[rank.job].first));
+  if (slot != kNone) __builtin_prefetch(&rank.requests[slot], 1);
+}
+
+void Replica::arrive_in_order(std::uint32_t index) {
+  const Message& message = network_.messages()[index];
+  if (message.from_nic == message.to_nic) {
+    arrive(index);
+    return;
+  }
+  order_.come(message.source, message.destination, message.order, index,
+              [this](std::uint32_t present) { arrive(present); });
+}
+
+void Replica::arrive(std::uint32_t index) {
+  const Message& message = network_.messages()[index];
+  Rank& rank = ranks_[message.destination];
+  const Envelope envelope = envelope_of(message, jobs_[rank.job].first);
+  const std::uint32_t place = rank.posted.find(envelope, rank.requests);
+  if (place == kNone) {
+    rank.unexpected.add(envelope, index);
+    return;
+  }
+  const std::uint32_t request = rank.posted.slot(place);
+  rank.posted.remove(place);
+  match(index, request, rank.requests[request].time);
+}
+
+void Replica::match(std::uint32_t index, std::uint32_t number, Picoseconds time) {
+  Message& message = network_.messages()[index];
+  const std::uint32_t receiver = message.destination;
+  Request& request = ranks_[receiver].requests[number];
+  if (message.bytes > request.bytes) {
+    throw SimulationError("a message is longer than the receive that it meets",
+                          {describe_message(message), rank_name(receiver) + " receives at most " +
+                                                          std::to_string(request.bytes) + " bytes"},
+                          "make the receive as large as the send (MPI_ERR_TRUNCATE)");
+  }
+  request.bytes = message.bytes;
+  message.receive_request = number;
+  if (message.kind == MessageKind::RequestToSend) {
+    // NICs answer by themselves, without the processor (asynchronous progress).
+    const Picoseconds answer = std::max({time, message.complete_at, events_.now()});
+    message.kind = MessageKind::ClearToSend;
+    network_.send(index, answer);
+  } else if (message.complete()) {
+    const Picoseconds at = std::max(time, message.complete_at);
+    network_.messages().release(index);
+    complete(receiver, number, at);
+  }
+}
+
+void Replica::complete(std::uint32_t index, std::uint32_t number, Picoseconds time) {
+  Rank& rank = ranks_[index];
+  Request& request = rank.requests[number];
+  request.complete = true;
+  request.time = time;
+  if (!request.awaited) return;
+  if (--rank.awaits == 0) advance(index);
+}
+
+}  // namespace manynode::fast

@@ -1,0 +1,59 @@
+#include "time_series.hpp"
+
+#include <algorithm>
+
+namespace manynode::fast {
+
+TimeSeries::TimeSeries(const CountersConfig& config, const Network& network)
+    : network_(network),
+      per_link_(config.per_link),
+      interval_(std::max<Picoseconds>(1, to_picoseconds(config.interval_s))),
+      end_(interval_),
+      marks_(config.per_link ? network.links().size() : network.classes()) {}
+
+void TimeSeries::close(Picoseconds now) {
+  while (end_ <= now) {
+    close_one(end_);
+    start_ = end_;
+    // Nothing happens before `now`: but links may still be sending what they hold.
+    end_ += interval_;
+  }
+}
+
+void TimeSeries::finish(Picoseconds now) {
+  close(now);
+  if (now > start_) close_one(now);
+}
+
+void TimeSeries::close_one(Picoseconds end) {
+  std::vector<SeriesRow> rows(marks_.size());
+  const auto& links = network_.links();
+  for (std::uint32_t link = 0; link < links.size(); ++link) {
+    const LinkUse& use = links[link];
+    if (use.chunks == 0) continue;
+    const std::size_t place = per_link_ ? link : use.link_class;
+    SeriesRow& row = rows[place];
+    row.link = per_link_ ? link : kNone;
+    row.link_class = use.link_class;
+    // A link counts a chunk as a whole when the chunk's turn is settled; what lies ahead of `end` is not yet done.
+    const Picoseconds ahead = std::max<Picoseconds>(0, use.free - end);
+    row.bytes += use.bytes;
+    row.busy += use.busy - std::min(ahead, use.busy);
+    row.stall += use.stall;
+    row.queue_bytes += network_.bytes_in(ahead, use.link_class);
+  }
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    SeriesRow& row = rows[place];
+    Mark& mark = marks_[place];
+    const Mark sum{row.bytes, row.busy, row.stall};
+    row.start = start_;
+    row.end = end;
+    row.bytes -= mark.bytes;
+    row.busy -= mark.busy;
+    row.stall -= mark.stall;
+    mark = sum;
+    if (row.bytes > 0 || row.busy > 0 || row.queue_bytes > 0) rows_.push_back(row);
+  }
+}
+
+}  // namespace manynode::fast
