@@ -205,7 +205,7 @@ void Replica::advance(std::uint32_t index) {
 bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
   switch (call.kind) {
     case CallKind::Compute:
-      rank.clock += compute_time(rank, index, call.phase);
+      rank.clock += compute_time(rank, index, call.first);
       return true;
     case CallKind::Isend:
     case CallKind::Irecv:
