@@ -115,8 +115,9 @@ void Machine::set_factors() {
   const double eager_bytes = static_cast<double>(config_.host.eager_limit_bytes) + kEnvelopeBytes;
   model->set_lat_factor_cb([this, eager_bytes](double bytes, const s4u::Host* source, const s4u::Host* destination,
                                                const auto&, const auto&) {
-    // SMPI's rendezvous waits for the receiver, but its request and its answer cross the network in no time.
-    const double crossings = bytes > eager_bytes ? 3 : 1;
+    // SMPI's rendezvous waits for the receiver, but its request and its answer would cross the network in no time. The
+    // data's own latency comes on top at the receiver (rank.cpp).
+    const double crossings = bytes > eager_bytes ? 2 : 1;
     return crossings * latency_s(nic_of(source), nic_of(destination)) / kReportedLatency_s;
   });
   model->set_bw_factor_cb([](double bytes, const s4u::Host*, const s4u::Host*, const auto&, const auto&) {

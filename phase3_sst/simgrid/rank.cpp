@@ -1,5 +1,6 @@
 #include "rank.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <simgrid/s4u.hpp>
@@ -101,10 +102,18 @@ void Rank::play_step() {
     ++uses[static_cast<std::size_t>(call.kind)].calls;
     primitives_.clear();
     lowering_.lower(call, calls_, primitives_);
-    for (const Primitive& primitive : primitives_) {
+    for (auto next = primitives_.begin(); next != primitives_.end();) {
       const fast::Picoseconds before = world_.now();
-      execute(primitive);
-      uses[static_cast<std::size_t>(primitive.call)].time += world_.now() - before;
+      auto& use = uses[static_cast<std::size_t>(next->call)];
+      if (next->kind == PrimitiveKind::Wait) {
+        const auto end = std::find_if(next, primitives_.end(),
+                                      [](const Primitive& other) { return other.kind != PrimitiveKind::Wait; });
+        wait({next, end});
+        next = end;
+      } else {
+        execute(*next++);
+      }
+      use.time += world_.now() - before;
     }
     world_.tick();
   }
@@ -128,8 +137,7 @@ void Rank::execute(const Primitive& primitive) {
       start_receive(primitive);
       break;
     case PrimitiveKind::Wait:
-      wait(primitive);
-      break;
+      break;  // play_step() takes those that follow each other together
   }
 }
 
@@ -160,34 +168,54 @@ void Rank::start_receive(const Primitive& primitive) {
   pending_.insert_or_assign(primitive.request, Pending{request, primitive});
 }
 
-void Rank::wait(const Primitive& primitive) {
-  const auto entry = pending_.find(primitive.request);
-  if (entry == pending_.end()) {
-    throw fast::SimulationError("a rank waits for a request that it never started",
-                                {world_.rank_name(job_, rank_) + " waits in " + std::string(call_name(primitive.call)) +
-                                 " for request " + std::to_string(primitive.request)},
-                                "the skeleton must start each request in the step in which it waits for it, and wait "
-                                "once");
+// SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender,
+// whose buffer is then free; it reaches the receiver a latency later, and each receive costs its processor. The rank
+// sleeps once for all of it, so that SimGrid's time lags behind the rank's within the loop. A message that was there
+// before the wait began may have come at any time and counts as arrived.
+void Rank::wait(std::span<const Primitive> waits) {
+  double ready_s = s4u::Engine::get_clock();
+  for (const Primitive& primitive : waits) {
+    const auto entry = pending_.find(primitive.request);
+    if (entry == pending_.end()) {
+      throw fast::SimulationError(
+          "a rank waits for a request that it never started",
+          {world_.rank_name(job_, rank_) + " waits in " + std::string(call_name(primitive.call)) + " for request " +
+           std::to_string(primitive.request)},
+          "the skeleton must start each request in the step in which it waits for it, and wait once");
+    }
+    const double before_s = s4u::Engine::get_clock();
+    const auto received = complete(entry->second);
+    const double after_s = s4u::Engine::get_clock();
+    if (received) {
+      const bool long_message = received->bytes > world_.config().network.host.eager_limit_bytes;
+      const double on_the_way_s = long_message && after_s > before_s ? world_.latency_s(job_, received->source, rank_) : 0;
+      ready_s = std::max(ready_s, after_s + on_the_way_s) +
+                overhead_s(world_.config().network.host.overhead_recv, received->bytes);
+    } else {
+      ready_s = std::max(ready_s, after_s);
+    }
+    pending_.erase(entry);
   }
-  Pending& pending = entry->second;
+  pass(ready_s - s4u::Engine::get_clock());
+}
+
+std::optional<Rank::Received> Rank::complete(Pending& pending) {
   awaited_ = &pending;
   MPI_Status status;
   const int code = MPI_Wait(&pending.request, &status);
   awaited_ = nullptr;
-  if (pending.primitive.kind == PrimitiveKind::Irecv) {
-    if (code == MPI_ERR_TRUNCATE) {
-      throw fast::SimulationError(
-          "a message is longer than the receive that it meets",
-          {"receive of " + world_.rank_name(job_, rank_) + " from rank " + std::to_string(status.MPI_SOURCE) + ", " +
-           envelope_text(pending.primitive.tag, pending.primitive.bytes, pending.primitive.context)},
-          "make the receive as large as the send (MPI_ERR_TRUNCATE)");
-    }
-    int bytes = 0;
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    world_.envelopes().received(job_, status.MPI_SOURCE, rank_, status.MPI_TAG);
-    pass(overhead_s(world_.config().network.host.overhead_recv, static_cast<std::uint64_t>(bytes)));
+  if (pending.primitive.kind != PrimitiveKind::Irecv) return std::nullopt;
+  if (code == MPI_ERR_TRUNCATE) {
+    throw fast::SimulationError(
+        "a message is longer than the receive that it meets",
+        {"receive of " + world_.rank_name(job_, rank_) + " from rank " + std::to_string(status.MPI_SOURCE) + ", " +
+         envelope_text(pending.primitive.tag, pending.primitive.bytes, pending.primitive.context)},
+        "make the receive as large as the send (MPI_ERR_TRUNCATE)");
   }
-  pending_.erase(entry);
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  world_.envelopes().received(job_, status.MPI_SOURCE, rank_, status.MPI_TAG);
+  return Received{status.MPI_SOURCE, static_cast<std::uint64_t>(bytes)};
 }
 
 std::string Rank::peer_name(std::int32_t peer) const {

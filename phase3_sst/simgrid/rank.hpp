@@ -6,6 +6,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,6 +43,10 @@ class Rank {
     MPI_Request request;
     Primitive primitive;
   };
+  struct Received {
+    int source;
+    std::uint64_t bytes;
+  };
 
   // Becomes a rank of SMPI, with the others.
   void join();
@@ -49,7 +55,10 @@ class Rank {
   void execute(const Primitive& primitive);
   void start_send(const Primitive& primitive);
   void start_receive(const Primitive& primitive);
-  void wait(const Primitive& primitive);
+  // Waits that follow each other.
+  void wait(std::span<const Primitive> waits);
+  // What came, where the request is a receive.
+  std::optional<Received> complete(Pending& pending);
   std::string peer_name(std::int32_t peer) const;
 
   World& world_;

@@ -59,6 +59,11 @@ class World {
     return result_.jobs[job].ranks[rank];
   }
 
+  // From rank to rank, without bytes.
+  double latency_s(std::size_t job, int source, int destination) {
+    const auto& nics = jobs_[job].nics;
+    return machine_.latency_s(nics[static_cast<std::size_t>(source)], nics[static_cast<std::size_t>(destination)]);
+  }
   // A message leaves its rank: counts it on the links of its route.
   void sent(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);
   void step_ended(std::size_t job, std::size_t step);
