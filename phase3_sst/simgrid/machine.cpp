@@ -1,7 +1,7 @@
 #include "machine.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <string>
 
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
@@ -110,15 +110,28 @@ double Machine::latency_s(std::uint32_t source, std::uint32_t destination) {
   return latency_s;
 }
 
+void Machine::announce(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
+  announced_[{source, destination, bytes}].push_back(s4u::Engine::get_clock());
+}
+
+double Machine::handshake_s(std::uint32_t source, std::uint32_t destination, double bytes_and_envelope) {
+  const auto bytes = static_cast<std::uint64_t>(std::llround(bytes_and_envelope - kEnvelopeBytes));
+  const auto entry = announced_.find({source, destination, bytes});
+  const double request_sent_s = entry->second.front();
+  entry->second.pop_front();
+  if (entry->second.empty()) announced_.erase(entry);
+  const double request_comes_s = request_sent_s + latency_s(source, destination);
+  return std::max(0.0, request_comes_s - s4u::Engine::get_clock()) + latency_s(destination, source);
+}
+
 void Machine::set_factors() {
   auto* model = get_iface()->get_network_model();
   const double eager_bytes = static_cast<double>(config_.host.eager_limit_bytes) + kEnvelopeBytes;
   model->set_lat_factor_cb([this, eager_bytes](double bytes, const s4u::Host* source, const s4u::Host* destination,
                                                const auto&, const auto&) {
-    // SMPI's rendezvous waits for the receiver, but its request and its answer would cross the network in no time. The
-    // data's own latency comes on top at the receiver (rank.cpp).
-    const double crossings = bytes > eager_bytes ? 2 : 1;
-    return crossings * latency_s(nic_of(source), nic_of(destination)) / kReportedLatency_s;
+    const std::uint32_t from = nic_of(source);
+    const std::uint32_t to = nic_of(destination);
+    return (bytes > eager_bytes ? handshake_s(from, to, bytes) : latency_s(from, to)) / kReportedLatency_s;
   });
   model->set_bw_factor_cb([](double bytes, const s4u::Host*, const s4u::Host*, const auto&, const auto&) {
     // A message without bytes still has an envelope; it passes a thousand times faster than one of a byte.

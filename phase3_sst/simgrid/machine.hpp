@@ -10,7 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +56,9 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
   // From the first byte's departure to its arrival, once.
   double latency_s(std::uint32_t source, std::uint32_t destination);
 
+  // A message above the eager limit is about to be sent; called before each of them.
+  void announce(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);
+
   void get_local_route(const ::simgrid::kernel::routing::NetPoint* source,
                        const ::simgrid::kernel::routing::NetPoint* destination, ::simgrid::kernel::routing::Route* into,
                        double* latency) override;
@@ -63,6 +69,11 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
   void make_links();
   void make_host(std::uint32_t nic);
   LinkPtr make_link(const std::string& name, double bandwidth_Bps, bool shared);
+  // SMPI's rendezvous starts a long message when both sides are there, but its request and its answer cross the network
+  // in no time. This is the time that they take from then on: what the request, sent when the message was announced, is
+  // still away from the receiver, and the answer. Of equal messages between two NICs the first announced counts as the
+  // first to start. The latency of the data themselves comes at the receiver (rank.cpp).
+  double handshake_s(std::uint32_t source, std::uint32_t destination, double bytes_and_envelope);
   void set_factors();
   std::uint32_t nic_of(const ::simgrid::s4u::Host* host) const;
 
@@ -75,6 +86,7 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
   std::unordered_map<std::uint32_t, LinkPtr> ejection_;
   std::unordered_map<std::uint32_t, LinkPtr> within_node_;  // by node
   std::unordered_map<std::uint32_t, ::simgrid::s4u::Host*> hosts_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::deque<double>> announced_;  // times [s]
   std::vector<std::uint32_t> nics_;  // [id of a host's netpoint]
 };
 

@@ -188,7 +188,8 @@ void Rank::wait(std::span<const Primitive> waits) {
     const double after_s = s4u::Engine::get_clock();
     if (received) {
       const bool long_message = received->bytes > world_.config().network.host.eager_limit_bytes;
-      const double on_the_way_s = long_message && after_s > before_s ? world_.latency_s(job_, received->source, rank_) : 0;
+      const double on_the_way_s =
+          long_message && after_s > before_s ? world_.latency_s(job_, received->source, rank_) : 0;
       ready_s = std::max(ready_s, after_s + on_the_way_s) +
                 overhead_s(world_.config().network.host.overhead_recv, received->bytes);
     } else {

@@ -20,6 +20,27 @@ TEST(Message, AboveTheEagerLimitCrossesThreeTimes) {
   }
 }
 
+TEST(Message, AboveTheEagerLimitWaitsForItsReceiver) {
+  // The receive is posted when the request has long come: the answer and the data are left.
+  TimingProfile profile;
+  profile.classes = {"0"};
+  profile.phases = {{PhaseTiming{{Cluster{1e-3, 1, {1e-3, 1e-3}, {0, 1}}}, {}}}};
+  auto late = program([](Mpi& mpi) {
+    if (mpi.rank() == 0) mpi.send(2, 100'000);
+    if (mpi.rank() == 2) {
+      mpi.compute(Phase{0});
+      mpi.recv(0, 100'000);
+    }
+  });
+  late.profile = profile;
+  const auto result = simulate_replica({late}, machine(), 0);
+  const double data_s = 100'000 * kPerByte;
+  EXPECT_NEAR(fast::to_seconds(result.makespan), 1e-3 + 2 * path_latency(4) + data_s + kOverheadReceive, kNear);
+  // The sender is free when the data have left.
+  const auto sender_s = fast::to_seconds(result.jobs[0].ranks[0][static_cast<std::size_t>(CallKind::Send)].time);
+  EXPECT_NEAR(sender_s, 1e-3 + path_latency(4) + data_s, kNear);
+}
+
 TEST(Message, OfManyBytesReachesTheLineRate) {
   constexpr std::uint64_t kBytes = 100'000'000;
   const double one_way_s = makespan_s(machine(), one_way(kBytes, 2));
