@@ -4,8 +4,8 @@
 
 #include <smpi/smpi.h>
 
-#include "manynode/error_report.hpp"
 #include "rank.hpp"
+#include "rank_classes.hpp"
 #include "simulation_error.hpp"
 
 namespace manynode::smpi_engine {
@@ -16,23 +16,6 @@ namespace s4u = ::simgrid::s4u;
 
 // As many lines as a person reads; the first ranks usually tell the story.
 constexpr std::size_t kMostDetails = 10;
-
-std::vector<std::uint16_t> class_indices(const fast::JobConfig& job, const TimingProfile& profile) {
-  std::vector<std::uint16_t> indices(job.ranks(), 0);
-  for (std::size_t rank = 0; rank < job.class_of_rank.size(); ++rank) {
-    const auto& name = job.class_of_rank[rank];
-    const auto found = std::find(profile.classes.begin(), profile.classes.end(), name);
-    if (found == profile.classes.end()) {
-      std::string allowed;
-      for (const auto& known : profile.classes) allowed += (allowed.empty() ? "" : ", ") + known;
-      throw UserError("the timing profile has no such rank class",
-                      "job " + job.name + ", class_of_rank[" + std::to_string(rank) + "]", name, allowed,
-                      "name a class of the profile, or make the profile anew with this class");
-    }
-    indices[rank] = static_cast<std::uint16_t>(found - profile.classes.begin());
-  }
-  return indices;
-}
 
 }  // namespace
 
@@ -56,8 +39,8 @@ World::World(const std::vector<fast::Program>& programs, const fast::RunConfig& 
     job.phases = job.application->phases().size();
     if (programs[i].profile) {
       // Jobs draw apart from each other, as in the engine fast.
-      job.timing.emplace(*programs[i].profile, class_indices(*job.config, *programs[i].profile), config.seed + i,
-                         replica, job.config->constant);
+      job.timing.emplace(*programs[i].profile, fast::rank_class_indices(*job.config, *programs[i].profile),
+                         config.seed + i, replica, job.config->constant);
     }
     for (std::uint32_t rank = 0; rank < job.config->ranks(); ++rank) {
       job.nics.push_back(nic_of_rank(config, *job.config, rank));
