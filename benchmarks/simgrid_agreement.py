@@ -137,7 +137,7 @@ def compare(chosen: list[Case], verbose: bool) -> list[tuple[float, float]]:
         simgrid, seconds = makespan("simgrid", case.run_file())
         differences.append((abs(fast - simgrid) / simgrid, abs(fine - simgrid) / simgrid))
         if verbose:
-            remark = "  to explain" if differences[-1][0] > TO_EXPLAIN else ""
+            remark = "  over 10 %" if differences[-1][0] > TO_EXPLAIN else ""
             print(
                 f"{case.name:<52} fast {fast * 1e6:>10.2f} us  simgrid {simgrid * 1e6:>10.2f} us  "
                 f"{fast / simgrid - 1:>+7.2%}  small chunks {fine / simgrid - 1:>+7.2%}  ({seconds:.1f} s){remark}",
