@@ -1,10 +1,10 @@
 """Compare the makespans of the engines fast and simgrid: five patterns on three topologies, at 64 to 1,024 ranks.
 
 Each pattern runs with short (eager) and long (rendezvous) messages, with one rank per node on 64 and on 256 nodes and
-with 16 on 64 nodes, on machines of 256 nodes that are not free of contention: a fat-tree tapered two to one, a torus and
-a dragonfly with deterministic routing, so that both engines take the same links. The gap between messages is 0, because
-SimGrid has none. The difference of a case is |fast - simgrid| / simgrid. SimGrid knows no packets: all messages on a
-link advance together, however short. The fast engine is therefore compared twice: with the chunks of the shipped
+with 16 on 64 nodes, on machines of 256 nodes that are not free of contention: a fat-tree tapered two to one, a torus,
+and a dragonfly with deterministic routing, so that both engines take the same links. The gap between messages is 0,
+because SimGrid has none. The difference of a case is |fast - simgrid| / simgrid. SimGrid knows no packets: all messages
+on a link advance together, however short. The fast engine is therefore compared twice: with the chunks of the shipped
 networks (2 KiB), and with small ones, which come near to that. Usage on its own:
 ``python benchmarks/simgrid_agreement.py [--verbose] [--only TEXT]``, where TEXT is part of a case's name.
 """
