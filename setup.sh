@@ -7,8 +7,10 @@ set -eu
 
 run="build-essential cmake mpich libmpich-dev valgrind binutils nlohmann-json3-dev libcli11-dev librandom123-dev libfmt-dev \
 python3-venv"
-# Open MPI and Fortran for the markers' tests, unmodified MPI programs to profile, a browser to open the report in.
-test="libgtest-dev gfortran openmpi-bin libopenmpi-dev netpipe-mpich2 netpipe-openmpi chromium chromium-driver"
+# Open MPI and Fortran for the markers' tests, unmodified MPI programs to profile, a browser to open the report in,
+# SimGrid for the engine simgrid: optional at run time, always there in continuous integration.
+test="libgtest-dev gfortran openmpi-bin libopenmpi-dev netpipe-mpich2 netpipe-openmpi chromium chromium-driver \
+libsimgrid-dev"
 
 wanted=""
 for set_name in "$@"; do

@@ -68,7 +68,7 @@ class EventQueue {
 
   // Of a queue that is not empty.
   Event pop() {
-    if (bottom_.size() - head_ <= kAhead && bottom_.size() - head_ < size_) fill();
+    while (bottom_.size() - head_ <= kAhead && bottom_.size() - head_ < size_) fill();
     --size_;
     const Event event = bottom_[head_++];
     now_ = event.time;

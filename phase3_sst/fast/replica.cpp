@@ -6,30 +6,10 @@
 
 #include "fetch_ahead.hpp"
 #include "manynode/error_report.hpp"
+#include "rank_classes.hpp"
 #include "simulation_error.hpp"
 
 namespace manynode::fast {
-
-namespace {
-
-std::vector<std::uint16_t> class_indices(const JobConfig& job, const TimingProfile& profile) {
-  std::vector<std::uint16_t> indices(job.ranks(), 0);
-  for (std::size_t rank = 0; rank < job.class_of_rank.size(); ++rank) {
-    const auto& name = job.class_of_rank[rank];
-    const auto found = std::find(profile.classes.begin(), profile.classes.end(), name);
-    if (found == profile.classes.end()) {
-      std::string allowed;
-      for (const auto& known : profile.classes) allowed += (allowed.empty() ? "" : ", ") + known;
-      throw UserError("the timing profile has no such rank class",
-                      "job " + job.name + ", class_of_rank[" + std::to_string(rank) + "]", name, allowed,
-                      "name a class of the profile, or make the profile anew with this class");
-    }
-    indices[rank] = static_cast<std::uint16_t>(found - profile.classes.begin());
-  }
-  return indices;
-}
-
-}  // namespace
 
 std::uint64_t ReplicaResult::messages() const {
   std::uint64_t sum = 0;
@@ -66,7 +46,7 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
   job.phases = job.application->phases().size();
   if (program.profile) {
     // A job of its own has draws of its own; those of the first are the same whatever runs beside it.
-    job.timing.emplace(*program.profile, class_indices(config, *program.profile), config_.seed + number, replica,
+    job.timing.emplace(*program.profile, rank_class_indices(config, *program.profile), config_.seed + number, replica,
                        config.constant);
     job.draws.resize(std::size_t{job.size} * job.phases, 0);
   }

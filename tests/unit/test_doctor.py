@@ -10,7 +10,13 @@ from manynode import doctor
 def test_every_engine_of_every_phase_is_listed() -> None:
     names = {finding.name for finding in doctor.findings()}
     assert {"MPICH", "Open MPI", "valgrind", "sst", "gem5", "hardware counters"} <= names
-    assert {"nodesim: native", "nodesim: valgrind", "simulate: fast", "profile: callgrind"} <= names
+    assert {
+        "nodesim: native",
+        "nodesim: valgrind",
+        "simulate: fast",
+        "simulate: simgrid",
+        "profile: callgrind",
+    } <= names
 
 
 def test_what_is_missing_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,36 @@
+"""The independent opinion: SMPI, SimGrid's flow model, on the same run file; see ``phase3_sst/simgrid/README.md``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from manynode.errors import EngineMissingError
+from manynode.paths import native_program
+from manynode.probe import Probe
+from phase3_sst.engines.interface import Point, engines
+from phase3_sst.engines.native_engine import NativeEngine
+
+REMEDY = "optional; apt-get install libsimgrid-dev, then 'make build'"
+
+
+@engines.register("simgrid")
+class SimgridEngine(NativeEngine):
+    """``manynode-simgrid``, part of the native build where SimGrid's headers and library are installed."""
+
+    program = "manynode-simgrid"
+    what = "the engine simgrid"
+    purpose = "phase 3: an independent network simulator (SMPI), good to about a thousand ranks"
+
+    def probe(self) -> Probe:
+        """Look for the program in the native build and ask its version."""
+        found = super().probe()
+        return found if found.available else replace(found, remedy=REMEDY)
+
+    def simulate(self, point: Point, directory: Path) -> None:
+        """Simulate all replicas of ``point``; an error names the package when the build has no such program."""
+        try:
+            native_program(self.program)
+        except EngineMissingError as error:
+            raise EngineMissingError("the engine simgrid is not part of this build", remedy=REMEDY) from error
+        super().simulate(point, directory)

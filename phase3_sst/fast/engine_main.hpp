@@ -1,0 +1,28 @@
+// The program that an engine is: command line, run file, replicas one after the other, result directory, errors.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "result_writer.hpp"
+#include "simulator.hpp"
+
+namespace manynode::fast {
+
+// fast::simulate() or what another engine has in its place.
+using Simulate = std::function<ReplicaResult(const std::vector<Program>&, const RunConfig&, std::uint32_t replica,
+                                             const ProgressSink&)>;
+
+struct EngineProgram {
+  std::string program;  // "manynode-fast"
+  std::string purpose;  // for --help
+  EngineName engine;    // for the result
+  Simulate simulate;
+};
+
+// Returns the exit code: 0, 2 (run file or command line), 3 (timing profile) or 5 (the ranks cannot finish). Errors are
+// one line of JSON on stderr.
+int engine_main(int argc, char** argv, const EngineProgram& engine);
+
+}  // namespace manynode::fast

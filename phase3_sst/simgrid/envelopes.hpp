@@ -1,0 +1,42 @@
+// Contexts and tags of primitives as tags of SMPI, and the account of messages that were sent and not yet received.
+//
+// All messages of a job go over its MPI_COMM_WORLD. A pair of context and tag gets a tag of its own, so that a receive
+// meets messages of its context alone, from whichever source. A receive of any tag would have no such number.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace manynode::smpi_engine {
+
+class Envelopes {
+ public:
+  int tag_of(std::uint16_t context, std::int32_t tag);
+
+  // `source` and `destination` are ranks of the job; `mpi_tag` comes from tag_of().
+  void sent(std::size_t job, int source, int destination, int mpi_tag, std::uint64_t bytes);
+  void received(std::size_t job, int source, int destination, int mpi_tag);
+
+  // One line for each kind of message of the job that nobody received, `most` at most.
+  std::vector<std::string> left(std::size_t job, std::size_t most) const;
+
+ private:
+  struct UnderWay {
+    std::uint64_t messages{0};
+    std::uint64_t bytes{0};  // of the latest
+  };
+
+  std::unordered_map<std::uint64_t, int> tags_;
+  std::vector<std::pair<std::uint16_t, std::int32_t>> meanings_;  // [tag of SMPI] context and tag
+  std::map<std::tuple<std::size_t, int, int, int>, UnderWay> under_way_;
+};
+
+// "tag 3, 8 bytes, context 0": how errors name a message.
+std::string envelope_text(std::int32_t tag, std::uint64_t bytes, std::uint16_t context);
+
+}  // namespace manynode::smpi_engine

@@ -1,0 +1,96 @@
+// The machine of a run file as a SimGrid platform: one SimGrid link for each directed link of the topology, one host
+// for each NIC that a rank uses, and a network zone that asks the topology for a route whenever a message starts, so
+// that no table of routes exists.
+//
+// Two settings of SimGrid's flow model make it one of a machine instead of one of the Internet. Concurrent flows share
+// a link in inverse proportion to the latency of their routes (the round-trip bias of TCP): here every route reports
+// the same latency, so that shares are equal (max-min fair), and the factor that SimGrid multiplies it with brings the
+// true one back. And the 16 bytes of an envelope that SMPI adds to each message are taken off again by the factor of
+// the bandwidth, because the bandwidths and latencies of a run file are fitted to messages without it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
+#include <simgrid/s4u.hpp>
+
+#include "run_config.hpp"
+
+namespace manynode::smpi_engine {
+
+// What SMPI adds to the length of each message (smpi_request.cpp, "MPI enveloppe size").
+inline constexpr double kEnvelopeBytes = 16;
+
+// Routes between NICs. An adaptive topology is asked as if all links were idle, with a random number that belongs to
+// the pair: every message of a pair takes the same way, and pairs spread.
+class Routes {
+ public:
+  explicit Routes(const fast::Topology& topology);
+
+  // Valid until the next call.
+  std::span<const fast::LinkId> between(std::uint32_t source, std::uint32_t destination);
+
+ private:
+  const fast::Topology& topology_;
+  std::vector<fast::LinkUse> idle_;
+  std::vector<fast::LinkId> route_;
+};
+
+class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
+ public:
+  // Makes links and hosts. The engine exists and has its configuration; it owns this object, as it owns all zones.
+  explicit Machine(const fast::RunConfig& config);
+
+  // The host of a NIC that a rank uses.
+  ::simgrid::s4u::Host* host(std::uint32_t nic) const { return hosts_.at(nic); }
+  std::uint32_t node_of_nic(std::uint32_t nic) const { return nic / config_.host.rails; }
+  Routes& routes() { return routes_; }
+  double bandwidth_Bps(fast::LinkId link) const { return links_[link]->get_bandwidth(); }
+
+  // From the first byte's departure to its arrival, once.
+  double latency_s(std::uint32_t source, std::uint32_t destination);
+
+  // A message above the eager limit is about to be sent; called before each of them.
+  void announce(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);
+
+  void get_local_route(const ::simgrid::kernel::routing::NetPoint* source,
+                       const ::simgrid::kernel::routing::NetPoint* destination, ::simgrid::kernel::routing::Route* into,
+                       double* latency) override;
+
+ private:
+  using LinkPtr = ::simgrid::s4u::Link*;
+
+  void make_links();
+  void make_host(std::uint32_t nic);
+  LinkPtr make_link(const std::string& name, double bandwidth_Bps, bool shared);
+  // SMPI's rendezvous starts a long message when both sides are there, but its request and its answer cross the network
+  // in no time. This is the time that they take from then on: what the request, sent when the message was announced, is
+  // still away from the receiver, and the answer. Of equal messages between two NICs the first announced counts as the
+  // first to start. The latency of the data themselves comes at the receiver (rank.cpp).
+  double handshake_s(std::uint32_t source, std::uint32_t destination, double bytes_and_envelope);
+  void set_factors();
+  std::uint32_t nic_of(const ::simgrid::s4u::Host* host) const;
+
+  const fast::NetworkConfig& config_;
+  Routes routes_;
+  std::vector<LinkPtr> links_;          // [link of the topology]
+  std::vector<double> link_latency_s_;  // [class of links]
+  // By NIC; only where a NIC is slower than a link.
+  std::unordered_map<std::uint32_t, LinkPtr> injection_;
+  std::unordered_map<std::uint32_t, LinkPtr> ejection_;
+  std::unordered_map<std::uint32_t, LinkPtr> within_node_;  // by node
+  std::unordered_map<std::uint32_t, ::simgrid::s4u::Host*> hosts_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::deque<double>> announced_;  // times [s]
+  std::vector<std::uint32_t> nics_;  // [id of a host's netpoint]
+};
+
+// The NIC of a rank: with several rails, the ranks of a node take them in turn.
+std::uint32_t nic_of_rank(const fast::RunConfig& config, const fast::JobConfig& job, std::uint32_t rank);
+
+}  // namespace manynode::smpi_engine

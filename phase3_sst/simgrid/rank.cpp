@@ -1,0 +1,246 @@
+#include "rank.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <simgrid/s4u.hpp>
+
+#include "simulation_error.hpp"
+
+namespace manynode::smpi_engine {
+
+namespace {
+
+namespace s4u = ::simgrid::s4u;
+
+// A sleep of no time would still be a simulation event.
+void pass(double seconds) {
+  if (seconds > 0) s4u::this_actor::sleep_for(seconds);
+}
+
+double overhead_s(const std::vector<fast::OverheadSegment>& segments, std::uint64_t bytes) {
+  auto segment = segments.end() - 1;
+  while (bytes < segment->from_bytes) --segment;
+  return segment->seconds + segment->seconds_per_byte * static_cast<double>(bytes);
+}
+
+// No byte of it is ever read or written.
+char payload;
+
+int count_of(const Primitive& primitive) {
+  if (primitive.bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+    throw fast::SimulationError("a message is too long for the engine simgrid",
+                                {std::string(call_name(primitive.call)) + ": " + std::to_string(primitive.bytes) +
+                                 " bytes; SMPI counts at most 2147483647"},
+                                "send it in several messages, or use the engine fast");
+  }
+  return static_cast<int>(primitive.bytes);
+}
+
+}  // namespace
+
+Rank::Rank(World& world, std::size_t job, int rank, int size)
+    : world_(world),
+      job_(job),
+      rank_(rank),
+      size_(size),
+      skeleton_(world.job(job).application->make(rank, size)),
+      communicators_(rank, size),
+      lowering_(rank, world.config().collectives, communicators_),
+      draws_(world.job(job).phases, 0) {}
+
+void Rank::run() {
+  join();
+  const fast::JobConfig& config = *world_.job(job_).config;
+  pass(config.start_s);
+  play_skeleton();
+  while (config.background) {
+    const fast::Picoseconds began = world_.now();
+    skeleton_ = world_.job(job_).application->make(rank_, size_);
+    communicators_ = Communicators(rank_, size_);
+    play_skeleton();
+    if (world_.now() == began) {
+      throw fast::SimulationError("a job in the background takes no time", {"job " + config.name},
+                                  "give it messages to send, or a timing profile");
+    }
+  }
+  world_.finished(job_);
+  // Messages may still come to this rank; SMPI sends only to actors that are there.
+  s4u::this_actor::suspend();
+}
+
+void Rank::join() {
+  // SMPI's MPI_COMM_WORLD finds its group by the actor that runs, and matching a receive from any source runs outside
+  // of actors: hence a duplicate. Making it takes simulated messages, so the ranks' time begins after them.
+  const std::string& instance = world_.job(job_).instance;
+  s4u::Actor::self()->set_property("instance_id", instance);
+  s4u::Actor::self()->set_property("rank", std::to_string(rank_));
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
+  MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+  // Replay mode: messages without payload.
+  smpi_replay_init(instance.c_str(), rank_, 0);
+  world_.meet();
+}
+
+void Rank::play_skeleton() {
+  const fast::JobConfig& config = *world_.job(job_).config;
+  do {
+    calls_.clear();
+    Mpi mpi(rank_, size_, calls_, communicators_);
+    last_step_ = !skeleton_->step(mpi);
+    ++steps_;
+    if (config.iterations_limit && !config.background && steps_ >= *config.iterations_limit) last_step_ = true;
+    play_step();
+    if (!config.background) world_.step_ended(job_, steps_ - 1);
+  } while (!last_step_);
+}
+
+void Rank::play_step() {
+  auto& uses = world_.uses(job_, static_cast<std::uint32_t>(rank_));
+  for (const Call& call : calls_.calls) {
+    ++uses[static_cast<std::size_t>(call.kind)].calls;
+    primitives_.clear();
+    lowering_.lower(call, calls_, primitives_);
+    for (auto next = primitives_.begin(); next != primitives_.end();) {
+      const fast::Picoseconds before = world_.now();
+      auto& use = uses[static_cast<std::size_t>(next->call)];
+      if (next->kind == PrimitiveKind::Wait) {
+        const auto end = std::find_if(next, primitives_.end(),
+                                      [](const Primitive& other) { return other.kind != PrimitiveKind::Wait; });
+        wait({next, end});
+        next = end;
+      } else {
+        execute(*next++);
+      }
+      use.time += world_.now() - before;
+    }
+    world_.tick();
+  }
+}
+
+void Rank::execute(const Primitive& primitive) {
+  const World::Job& job = world_.job(job_);
+  switch (primitive.kind) {
+    case PrimitiveKind::Compute:
+      if (job.timing) {
+        pass(job.timing->draw(static_cast<std::uint32_t>(rank_), primitive.phase, draws_[primitive.phase]++));
+      }
+      break;
+    case PrimitiveKind::ReduceLocal:
+      pass(static_cast<double>(primitive.bytes) / world_.config().network.host.reduce_bandwidth_Bps);
+      break;
+    case PrimitiveKind::Isend:
+      start_send(primitive);
+      break;
+    case PrimitiveKind::Irecv:
+      start_receive(primitive);
+      break;
+    case PrimitiveKind::Wait:
+      break;  // play_step() takes those that follow each other together
+  }
+}
+
+void Rank::start_send(const Primitive& primitive) {
+  const int count = count_of(primitive);
+  auto& use = world_.uses(job_, static_cast<std::uint32_t>(rank_))[static_cast<std::size_t>(primitive.call)];
+  use.bytes += primitive.bytes;
+  pass(overhead_s(world_.config().network.host.overhead_send, primitive.bytes));
+  const int tag = world_.envelopes().tag_of(primitive.context, primitive.tag);
+  world_.envelopes().sent(job_, rank_, primitive.peer, tag, primitive.bytes);
+  world_.sent(job_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(primitive.peer), primitive.bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isend(&payload, count, MPI_BYTE, primitive.peer, tag, communicator_, &request);
+  pending_.insert_or_assign(primitive.request, Pending{request, primitive});
+}
+
+void Rank::start_receive(const Primitive& primitive) {
+  if (primitive.tag == kAnyTag) {
+    throw fast::SimulationError("the engine simgrid has no receive of any tag",
+                                {world_.rank_name(job_, rank_) + " starts one in " +
+                                 std::string(call_name(primitive.call)) + " (step " + std::to_string(steps_) + ")"},
+                                "name the tag in the skeleton, or use the engine fast");
+  }
+  const int tag = world_.envelopes().tag_of(primitive.context, primitive.tag);
+  const int source = primitive.peer == kAnySource ? MPI_ANY_SOURCE : primitive.peer;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(&payload, count_of(primitive), MPI_BYTE, source, tag, communicator_, &request);
+  pending_.insert_or_assign(primitive.request, Pending{request, primitive});
+}
+
+// SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender,
+// whose buffer is then free; it reaches the receiver a latency later, and each receive costs its processor. The rank
+// sleeps once for all of it, so that SimGrid's time lags behind the rank's within the loop. A message that was there
+// before the wait began may have come at any time and counts as arrived.
+void Rank::wait(std::span<const Primitive> waits) {
+  double ready_s = s4u::Engine::get_clock();
+  for (const Primitive& primitive : waits) {
+    const auto entry = pending_.find(primitive.request);
+    if (entry == pending_.end()) {
+      throw fast::SimulationError(
+          "a rank waits for a request that it never started",
+          {world_.rank_name(job_, rank_) + " waits in " + std::string(call_name(primitive.call)) + " for request " +
+           std::to_string(primitive.request)},
+          "the skeleton must start each request in the step in which it waits for it, and wait once");
+    }
+    const double before_s = s4u::Engine::get_clock();
+    const auto received = complete(entry->second);
+    const double after_s = s4u::Engine::get_clock();
+    if (received) {
+      const bool long_message = received->bytes > world_.config().network.host.eager_limit_bytes;
+      const double on_the_way_s =
+          long_message && after_s > before_s ? world_.latency_s(job_, received->source, rank_) : 0;
+      ready_s = std::max(ready_s, after_s + on_the_way_s) +
+                overhead_s(world_.config().network.host.overhead_recv, received->bytes);
+    } else {
+      ready_s = std::max(ready_s, after_s);
+    }
+    pending_.erase(entry);
+  }
+  pass(ready_s - s4u::Engine::get_clock());
+}
+
+std::optional<Rank::Received> Rank::complete(Pending& pending) {
+  awaited_ = &pending;
+  MPI_Status status;
+  const int code = MPI_Wait(&pending.request, &status);
+  awaited_ = nullptr;
+  if (pending.primitive.kind != PrimitiveKind::Irecv) return std::nullopt;
+  if (code == MPI_ERR_TRUNCATE) {
+    throw fast::SimulationError(
+        "a message is longer than the receive that it meets",
+        {"receive of " + world_.rank_name(job_, rank_) + " from rank " + std::to_string(status.MPI_SOURCE) + ", " +
+         envelope_text(pending.primitive.tag, pending.primitive.bytes, pending.primitive.context)},
+        "make the receive as large as the send (MPI_ERR_TRUNCATE)");
+  }
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  world_.envelopes().received(job_, status.MPI_SOURCE, rank_, status.MPI_TAG);
+  return Received{status.MPI_SOURCE, static_cast<std::uint64_t>(bytes)};
+}
+
+std::string Rank::peer_name(std::int32_t peer) const {
+  return peer == kAnySource ? std::string("any rank") : "rank " + std::to_string(peer);
+}
+
+std::string Rank::describe_wait() const {
+  const Primitive& primitive = awaited_->primitive;
+  const std::string who = world_.rank_name(job_, rank_) + " waits in " + std::string(call_name(primitive.call)) +
+                          " (step " + std::to_string(steps_) + ") ";
+  const std::string what = envelope_text(primitive.tag, primitive.bytes, primitive.context);
+  if (primitive.kind == PrimitiveKind::Irecv)
+    return who + "for a message from " + peer_name(primitive.peer) + ", " + what;
+  return who + "for " + peer_name(primitive.peer) + " to receive its message, " + what;
+}
+
+void Rank::describe_left(std::vector<std::string>& lines, std::size_t most) const {
+  for (const auto& [number, pending] : pending_) {
+    if (lines.size() == most) return;
+    if (&pending == awaited_ || pending.primitive.kind != PrimitiveKind::Irecv) continue;
+    lines.push_back("nobody waited for the receive of " + world_.rank_name(job_, rank_) + " from " +
+                    peer_name(pending.primitive.peer) + ", " +
+                    envelope_text(pending.primitive.tag, pending.primitive.bytes, pending.primitive.context));
+  }
+}
+
+}  // namespace manynode::smpi_engine

@@ -1,0 +1,19 @@
+// One replica of a run, simulated by SimGrid in a process of its own: SimGrid has one engine for each process, cannot
+// be started twice, and ends the process when something is wrong with it.
+#pragma once
+
+#include <vector>
+
+#include "simulator.hpp"
+
+namespace manynode::smpi_engine {
+
+// The same arguments, results and errors as fast::simulate(). A run that asks for what this engine cannot do throws
+// UserError naming it.
+fast::ReplicaResult simulate_replica(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
+                                     std::uint32_t replica, const fast::ProgressSink& progress = {});
+
+// "3.32.0"
+std::string simgrid_version();
+
+}  // namespace manynode::smpi_engine

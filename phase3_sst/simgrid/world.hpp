@@ -1,0 +1,98 @@
+// What the ranks of one replica share: the run, the machine, the accounts that become the result, and who has finished.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "envelopes.hpp"
+#include "machine.hpp"
+#include "manynode/timing.hpp"
+#include "simulator.hpp"
+
+namespace manynode::smpi_engine {
+
+class Rank;
+
+// How a replica tells the process that waits for it what has become of it.
+struct Outlet {
+  std::function<void(const fast::ReplicaResult&)> result;  // ends the process
+  std::function<void(const std::exception&)> error;        // ends the process
+  fast::ProgressSink progress;                             // may be empty
+};
+
+class World {
+ public:
+  struct Job {
+    const fast::JobConfig* config{nullptr};
+    const Application* application{nullptr};
+    std::string instance;  // SMPI's name of it
+    std::size_t phases{0};
+    std::optional<TimingModel> timing;
+    std::vector<std::uint32_t> nics;           // [rank]
+    std::vector<std::uint32_t> ranks_in_step;  // [step] ranks that have finished it
+    std::uint32_t finished{0};
+  };
+
+  // What is given outlives this object.
+  World(const std::vector<fast::Program>& programs, const fast::RunConfig& config, std::uint32_t replica,
+        Machine& machine, const Outlet& outlet);
+  ~World();
+
+  // Makes an actor of SimGrid for each rank. Time does not move yet.
+  void start_ranks();
+
+  // Waits until all ranks of all jobs have come here: the beginning of the run.
+  void meet();
+  // Since the beginning.
+  fast::Picoseconds now() const;
+
+  const fast::RunConfig& config() const { return config_; }
+  const Job& job(std::size_t job) const { return jobs_[job]; }
+  const Outlet& outlet() const { return outlet_; }
+  Envelopes& envelopes() { return envelopes_; }
+  std::array<fast::OperationUse, kCallKinds>& uses(std::size_t job, std::uint32_t rank) {
+    return result_.jobs[job].ranks[rank];
+  }
+
+  // From rank to rank, without bytes.
+  double latency_s(std::size_t job, int source, int destination) {
+    const auto& nics = jobs_[job].nics;
+    return machine_.latency_s(nics[static_cast<std::size_t>(source)], nics[static_cast<std::size_t>(destination)]);
+  }
+  // A message leaves its rank: counts it on the links of its route.
+  void sent(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);
+  void step_ended(std::size_t job, std::size_t step);
+  // Called once by each rank of a job that is not in the background. The last one ends the simulation.
+  void finished(std::size_t job);
+  // Tells now and then how far the simulation is.
+  void tick();
+
+  // "rank 3", and its job where there are several.
+  std::string rank_name(std::size_t job, int rank) const;
+  // SimGrid has nothing left to do, but ranks wait.
+  void stand_still();
+
+ private:
+  void finish();
+  void report() const;
+
+  const fast::RunConfig& config_;
+  Machine& machine_;
+  const Outlet& outlet_;
+  std::vector<Job> jobs_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  Envelopes envelopes_;
+  fast::ReplicaResult result_;
+  ::simgrid::s4u::BarrierPtr all_there_;
+  double beginning_s_{0};        // on SimGrid's clock
+  std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
+  std::uint32_t finished_{0};    // of these
+  std::chrono::steady_clock::time_point next_report_;
+};
+
+}  // namespace manynode::smpi_engine

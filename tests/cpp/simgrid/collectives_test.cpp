@@ -1,0 +1,39 @@
+// Collectives are the messages of the library of algorithms, so that closed formulas of the algorithms hold.
+#include <gtest/gtest.h>
+
+#include "machine_for_tests.hpp"
+
+namespace manynode::smpi_engine::testing {
+namespace {
+
+TEST(Collectives, RecursiveDoublingTakesARoundForEachDoubling) {
+  auto config = machine({2, 4}, {1, 4});
+  config.collectives.allreduce = "recursive_doubling";
+  constexpr std::uint64_t kBytes = 1000;
+  const auto body = [](Mpi& mpi) { mpi.allreduce(kBytes); };
+  // Eight ranks: the first round stays under the leaf (two links), the other two cross it (four).
+  const double expected_s = eager_time(kBytes, 2) + 2 * eager_time(kBytes, 4) + 3 * kBytes * kReducePerByte;
+  EXPECT_NEAR(makespan_s(config, body), expected_s, 3 * kNear);
+}
+
+TEST(Collectives, RingSendsEachShareAroundTwice) {
+  auto config = machine({4}, {1});
+  config.collectives.allreduce = "ring";
+  constexpr std::uint64_t kBytes = 40'000;
+  const auto body = [](Mpi& mpi) { mpi.allreduce(kBytes); };
+  const double expected_s = 6 * eager_time(kBytes / 4, 2) + 3 * (kBytes / 4) * kReducePerByte;
+  EXPECT_NEAR(makespan_s(config, body), expected_s, 6 * kNear);
+}
+
+TEST(Collectives, OfOtherCommunicatorsDoNotMeet) {
+  const auto body = [](Mpi& mpi) {
+    const Communicator row = mpi.split(kWorld, [](int rank) { return std::pair{rank / 2, rank}; });
+    mpi.allreduce(8, row);
+    mpi.allreduce(8);
+    mpi.barrier(row);
+  };
+  EXPECT_EQ(failure(machine(), body), "no error");
+}
+
+}  // namespace
+}  // namespace manynode::smpi_engine::testing
