@@ -146,9 +146,14 @@ def _add_phases() -> None:
     for entry in sorted(entry_points(group="manynode.commands"), key=lambda item: item.name):
         # Loading a phase costs a second (numpy, scikit-learn): only the one that is asked for is loaded.
         if len(sys.argv) > 1 and sys.argv[1] == entry.name:
-            app.add_typer(entry.load(), name=entry.name)
+            loaded = entry.load()
+            if isinstance(loaded, typer.Typer):
+                app.add_typer(loaded, name=entry.name)
+            else:  # a function: a command without subcommands
+                app.command(entry.name)(loaded)
         else:
-            app.add_typer(typer.Typer(help=f"Steps of {entry.value.split('.')[0]}."), name=entry.name)
+            kind = "Steps" if entry.attr == "app" else "A tool"
+            app.add_typer(typer.Typer(help=f"{kind} of {entry.value.split('.')[0]}."), name=entry.name)
 
 
 def main() -> NoReturn:

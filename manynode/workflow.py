@@ -72,7 +72,14 @@ class Plan:
 
     def digest(self, step: str) -> str:
         """Return the digest of the sections that ``step`` depends on."""
-        return self.resolved.digest(*SECTIONS[step], without=UNREAD.get(step, ()))
+        sections, unread = SECTIONS[step], UNREAD.get(step, ())
+        if step == "preflight" and not self.model.simulate.preflight.vary:
+            # The probes of the network itself look at nothing else; points would be repeated with them.
+            sections = ("network", "simulate")
+            unread = tuple(
+                f"simulate.{key}" for key in self.resolved.content["simulate"] if key not in ("engine", "preflight")
+            )
+        return self.resolved.digest(*sections, without=unread)
 
     def code(self, *folders: str) -> str:
         """Return the digest of the code in ``folders``."""

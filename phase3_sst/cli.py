@@ -46,6 +46,35 @@ def run(
         engines.get(content["simulate"]["engine"])().simulate(point, result.parent)
 
 
+@app.command("preflight")
+def preflight(
+    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
+    output: Annotated[Path | None, typer.Option(help="preflight.json to write")] = None,
+    vary: Annotated[str | None, typer.Option(help="a parameter that must matter: network.link.bandwidth")] = None,
+    values: Annotated[str, typer.Option(help='its values: "20 Gbit/s,100 Gbit/s"')] = "",
+) -> None:
+    """Probe the network: line rate, bisection, parameters that move the result; exit code 6 when one fails."""
+    from manynode import tables
+    from manynode.config.loader import load_experiment, read_resolved
+    from phase3_sst import preflight as checks
+    from phase3_sst import sensitivity
+    from phase3_sst.engines.interface import engines
+
+    read = read_resolved if experiment.suffix == ".json" else load_experiment
+    content = read(experiment).content
+    engine = engines.get(content["simulate"]["engine"])()
+    varied = dict(content["simulate"]["preflight"]["vary"])
+    if vary is not None:
+        varied = {vary: sensitivity.written_values(values)}
+    results = [] if vary is not None else checks.check_network(content, engine)
+    results += [sensitivity.check_vary(content, engine, key, entries) for key, entries in varied.items()]
+    for result in results:
+        typer.echo(result.line())
+    document = checks.verdict(results, str(experiment))
+    if output is not None:
+        tables.write_json(output, checks.PREFLIGHT_SCHEMA, document)
+
+
 @app.command("analyse")
 def analyse(
     experiment: Experiment,

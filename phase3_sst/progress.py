@@ -13,6 +13,7 @@ def shown(wanted: bool) -> Iterator[Callable[[str], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     if not console.is_terminal:
@@ -25,6 +26,6 @@ def shown(wanted: bool) -> Iterator[Callable[[str], None] | None]:
             # "process 2 of 4: replica 3: ..." renews the line of that process alone.
             process = line.split(":", 1)[0] if line.startswith("process ") else ""
             latest[process] = line
-            status.update("\n".join(latest[key] for key in sorted(latest)))
+            status.update(Text("\n".join(latest[key] for key in sorted(latest))))
 
         yield renew

@@ -1,11 +1,33 @@
 # Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
 
 
+rule phase3_check_network:
+    output:
+        verdict=plan.path("simulate/preflight.json"),
+    log:
+        plan.path("logs/phase3_check_network.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("preflight"),
+        code=plan.code("phase3_sst", "skeletons"),
+    shell:
+        "manynode simulate preflight --experiment {params.experiment}"
+        " --output {output.verdict} > {log} 2>&1"
+
+
 rule phase3_simulate_point:
     input:
         classes=plan.path("profile/rank-classes.json"),
         profile=lambda wildcards: plan.path(
             f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
+        ),
+        job_profiles=plan.job_profiles(),
+        preflight=(
+            [plan.path("simulate/preflight.json")]
+            if plan.model.simulate.preflight.enabled
+            else []
         ),
     output:
         result=plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
@@ -16,6 +38,7 @@ rule phase3_simulate_point:
         plan.path("logs/phase3_simulate_point/{technique}-{nodes}.log"),
     conda:
         "../environment.yaml"
+    threads: lambda wildcards: plan.processes(int(wildcards.nodes), workflow.cores)
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("simulate"),
@@ -23,7 +46,7 @@ rule phase3_simulate_point:
     shell:
         "manynode simulate run --experiment {params.experiment} --technique {wildcards.technique}"
         " --nodes {wildcards.nodes} --classes {input.classes} --profile {input.profile}"
-        " --result {output.result} > {log} 2>&1"
+        " --processes {threads} --progress --result {output.result} > {log} 2>&1"
 
 
 rule phase3_analyse_points:

@@ -120,7 +120,7 @@ class Experiment(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Experiment:
-        room = self.network.topology.hosts()
+        room = self.network.room()
         others = self.simulate.job_nodes()
         if max(self.nodes) + others > room:
             beside = f" and {others} of simulate: jobs" if others else ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import types
 import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from manynode.config.experiment import Experiment
+from manynode.config.sections import alternatives, plain, section_of, sections_in
 from manynode.errors import CheckFailedError, UsageError
 from manynode.paths import ROOT
 
@@ -47,7 +47,7 @@ def _section(model: type[BaseModel], indent: int, given: dict[str, Any]) -> Iter
     pad = " " * indent
     for name, field in model.model_fields.items():
         yield from (f"{pad}# {line}" for line in _wrap(f"{_sentence(field)} [{_kind(field)}]", _WIDTH - indent))
-        inner = _model_of(field.annotation)
+        inner = section_of(field.annotation)
         if inner is not None and not (indent == 0 and name in _INCLUDED):
             lines = [f"{name}:", *_section(inner, 2, given.get(name, {}) if indent == 0 else {})]
             # A section that may be left out and has no value is shown, but not set.
@@ -72,67 +72,55 @@ def _sentence(field: FieldInfo) -> str:
 
 def _kind(field: FieldInfo) -> str:
     """Return type and bounds of a field in words."""
-    schema = _field_schema(field)
-    words = [_type_words(field.annotation, schema)]
+    words = _type_and_bounds(field.annotation, _field_schema(field))
+    return f"{words}, required" if field.is_required() else words
+
+
+def _type_and_bounds(annotation: Any, schema: dict[str, Any]) -> str:
+    words = [_type_words(annotation, schema)]
     for key, sign in (("minimum", ">="), ("exclusiveMinimum", ">"), ("maximum", "<="), ("exclusiveMaximum", "<")):
         if key in schema:
             words.append(f"{sign} {schema[key]}")
     if "x-bounds" in schema:
         words.append(str(schema["x-bounds"]))
-    if field.is_required():
-        words.append("required")
     return ", ".join(words)
 
 
 def _type_words(annotation: Any, schema: dict[str, Any]) -> str:
     if "x-dimension" in schema:
         return f"{str(schema['x-dimension']).replace('_', ' ')} with unit, such as {schema['examples'][0]!r}"
-    if _model_of(annotation) is not None:
+    if section_of(annotation) is not None:
         return "section"
-    inner = _strip(annotation)
+    inner = plain(annotation)
+    choices = alternatives(annotation)
+    if choices and all(section_of(member) is not None for member in choices.values()):
+        return f"section of a kind: {' | '.join(choices)}"
+    if choices:
+        return " or ".join(_type_and_bounds(member, _schema(member)) for member in choices.values())
     if typing.get_origin(inner) is typing.Literal:
         return " | ".join(str(choice) for choice in typing.get_args(inner))
-    if _item_model(annotation) is not None:
-        return "list of sections"
-    if typing.get_origin(inner) is list:
-        return "list of " + _type_words(typing.get_args(inner)[0], {})
-    if typing.get_origin(inner) is dict:
-        return "mapping"
+    if typing.get_origin(inner) in (list, dict):
+        item = typing.get_args(inner)[-1]
+        whole = "list of " if typing.get_origin(inner) is list else "mapping of "
+        if section_of(item) is not None:
+            return whole + "sections"
+        return whole + _type_words(item, {}) if whole == "list of " else "mapping"
     return {int: "whole number", float: "number", str: "text", bool: "true | false"}.get(inner, str(inner))
 
 
-def _strip(annotation: Any) -> Any:
-    """Return the type inside Annotated and Optional."""
-    while True:
-        origin = typing.get_origin(annotation)
-        if origin is typing.Annotated:
-            annotation = typing.get_args(annotation)[0]
-        elif origin in (typing.Union, types.UnionType):
-            annotation = next(a for a in typing.get_args(annotation) if a is not type(None))
-        else:
-            return annotation
-
-
-def _model_of(annotation: Any) -> type[BaseModel] | None:
-    inner = _strip(annotation)
-    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
-
-
-def _item_model(annotation: Any) -> type[BaseModel] | None:
-    """Return the section that a list holds."""
-    inner = _strip(annotation)
-    return _model_of(typing.get_args(inner)[0]) if typing.get_origin(inner) is list else None
-
-
 def _field_schema(field: FieldInfo) -> dict[str, Any]:
-    from pydantic import TypeAdapter
-
-    if _model_of(field.annotation) is not None or _item_model(field.annotation) is not None:
+    if any(True for _ in sections_in(field.annotation)):
         return {}
-    annotation: Any = typing.Annotated[field.annotation, field] if field.metadata else field.annotation
-    schema: dict[str, Any] = TypeAdapter(annotation).json_schema()
+    schema = _schema(typing.Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation)
     given = [choice for choice in schema.get("anyOf", []) if choice.get("type") != "null"]
     return {**schema, **given[0]} if len(given) == 1 else schema
+
+
+def _schema(annotation: Any) -> dict[str, Any]:
+    from pydantic import TypeAdapter
+
+    schema: dict[str, Any] = TypeAdapter(annotation).json_schema()
+    return schema
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -168,14 +156,12 @@ def reference_page() -> str:
         lines += ["", f"## {place or 'the file'}", "", (model.__doc__ or "").strip().splitlines()[0], ""]
         lines += ["| key | type and bounds | default | meaning |", "|---|---|---|---|"]
         for name, field in model.model_fields.items():
-            inner = _model_of(field.annotation)
-            item = _item_model(field.annotation)
-            if inner is not None or item is not None:
-                words = f"{name}: each" if item is not None else name
-                pending.append((f"{place}: {words}" if place else words, inner or item))  # type: ignore[arg-type]
-            default = "" if field.is_required() or inner is not None else f"`{json.dumps(_default(field))}`"
+            found = [(f"{name}{words}", inner) for words, inner in sections_in(field.annotation)]
+            pending += [(f"{place}: {words}" if place else words, inner) for words, inner in found]
+            shown = not field.is_required() and section_of(field.annotation) is None
+            default = f"`{json.dumps(_default(field))}`" if shown else ""
             kind = _kind(field).replace("|", "\\|")
-            lines.append(f"| `{name}` | {kind} | {default} | {_sentence(field)} |")
+            lines.append(f"| `{field.alias or name}` | {kind} | {default} | {_sentence(field)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -12,13 +12,14 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from manynode.config.application import read_application
 from manynode.config.experiment import Experiment
+from manynode.config.sections import as_written
 from manynode.config.skeleton import resolve_skeleton
 from manynode.config.variation import with_value
 from manynode.errors import UsageError, nearest
@@ -196,15 +197,21 @@ def validation_error(error: ValidationError, model: type[BaseModel], where: str)
     """Return pydantic's findings as one :class:`UsageError`, a block of lines for each wrong key."""
     problems = []
     for item in error.errors(include_url=False):
-        location = [part for part in item["loc"] if part not in ("function-before", "function-after")]
+        location, known = as_written(model, item["loc"])
         key = ": ".join(str(part) for part in location) or "(the whole file)"
         if item["type"] == "extra_forbidden":
-            known = _fields_at(model, location[:-1])
             near = nearest(str(location[-1]), known)
             hint = f"; did you mean {near!r}?" if near else f"; known here: {', '.join(known)}"
             problems.append(f"{key}: unknown key{hint}")
         elif item["type"] == "missing":
             problems.append(f"{key}: this key is missing")
+        elif item["type"] == "union_tag_not_found":
+            problems.append(f"{key}: kind: this key is missing")
+        elif item["type"] == "union_tag_invalid":
+            context = item["ctx"]
+            near = nearest(str(context["tag"]), context["expected_tags"].replace("'", "").split(", "))
+            hint = f"did you mean {near!r}?" if near else f"known: {context['expected_tags']}"
+            problems.append(f"{key}: kind: there is no {context['tag']!r}; {hint}")
         else:
             message = item["msg"].removeprefix("Value error, ")
             found = "" if item["type"] == "value_error" and not location else f" (found {_short(item.get('input'))})"
@@ -221,22 +228,3 @@ def validation_error(error: ValidationError, model: type[BaseModel], where: str)
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _fields_at(model: type[BaseModel], location: list[Any]) -> list[str]:
-    """Return the field names of the section that ``location`` leads to."""
-    current: type[BaseModel] | None = model
-    for part in location:
-        if isinstance(part, int):
-            continue  # an entry of a list: the list's field has led to its section already
-        if current is None or part not in current.model_fields:
-            break
-        current = _section_in(current.model_fields[part].annotation)
-    return list(current.model_fields) if current is not None else []
-
-
-def _section_in(annotation: Any) -> type[BaseModel] | None:
-    """Return the section that a field's type is, may be, or is a list of."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for part in get_args(annotation) if (found := _section_in(part)) is not None), None)

@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
 
-from manynode.config.quantities import Bytes, BytesPerSecond, Seconds, SecondsPerByte, Section, written
-
-
-class FatTree(Section):
-    """A parallel-ports generalised fat-tree (Zahavi's PGFT, as in SimGrid): level 1 is next to the nodes."""
-
-    kind: Literal["fat-tree"] = "fat-tree"
-    children: list[Annotated[int, Field(ge=1)]] = Field(
-        description="per level: how many nodes or switches below one switch of that level"
-    )
-    parents: list[Annotated[int, Field(ge=1)]] = Field(
-        description="per level: how many switches of that level above one node or switch below it"
-    )
-    parallel_links: list[Annotated[int, Field(ge=1)]] = Field(
-        description="per level: how many links between a switch of that level and one below it"
-    )
-
-    @model_validator(mode="after")
-    def _same_length(self) -> FatTree:
-        lengths = {len(self.children), len(self.parents), len(self.parallel_links)}
-        if len(lengths) != 1 or not self.children:
-            raise ValueError(
-                "children, parents and parallel_links must have one entry per level "
-                f"(found {len(self.children)}, {len(self.parents)} and {len(self.parallel_links)})"
-            )
-        return self
-
-    def hosts(self) -> int:
-        """Return how many nodes the machine has room for."""
-        product = 1
-        for children in self.children:
-            product *= children
-        return product
-
-    def switches(self) -> list[int]:
-        """Return the number of switches per level, level 1 (leaf switches) first."""
-        counts = []
-        for level in range(len(self.children)):
-            above = 1
-            for children in self.children[level + 1 :]:
-                above *= children
-            for parents in self.parents[: level + 1]:
-                above *= parents
-            counts.append(above)
-        return counts
+from manynode.config.quantities import (
+    Bytes,
+    BytesPerSecond,
+    NonNegativeSeconds,
+    Seconds,
+    SecondsPerByte,
+    Section,
+    written,
+)
+from manynode.config.topology import Topology
+from manynode.errors import nearest
 
 
 class Link(Section):
@@ -60,25 +28,92 @@ class Link(Section):
     latency: Seconds = Field(default=written("90 ns"), ge=0, description="of the wire, one way")
 
 
+class LinkClass(Section):
+    """A class of links that differs from the others."""
+
+    bandwidth: BytesPerSecond = Field(gt=0, description="per direction")
+    latency: Seconds = Field(ge=0, description="of the wire, one way")
+
+
+class OverheadSegment(Section):
+    """CPU time of messages from one size up to where the next segment begins: time + per_byte times the size."""
+
+    from_: Bytes = Field(alias="from", ge=0, description="least size; 0 B in the first segment, growing")
+    time: Seconds = Field(ge=0, description="of a message, whatever its size")
+    per_byte: SecondsPerByte = Field(default=written("0 ns/B"), ge=0, description="of each byte of the message")
+
+    @model_serializer
+    def _as_written(self) -> dict[str, float]:
+        return {"from": self.from_, "time": self.time, "per_byte": self.per_byte}
+
+
+def _form(value: Any) -> str:
+    return "segments" if isinstance(value, list) else "time"
+
+
+Overhead = Annotated[
+    Annotated[NonNegativeSeconds, Tag("time")] | Annotated[list[OverheadSegment], Field(min_length=1), Tag("segments")],
+    Discriminator(_form),
+]
+
+
 class Host(Section):
     """What the host adds to a message: LogGPS (Ino, Fujimoto, Hagihara 2005; Hoefler et al. 2010)."""
 
-    overhead_send: Seconds = Field(default=written("300 ns"), ge=0, description="o: CPU time of starting a send")
-    overhead_recv: Seconds = Field(default=written("300 ns"), ge=0, description="o: CPU time of taking a message")
+    overhead_send: Overhead = Field(
+        default=written("300 ns"), description="o: CPU time of starting a send, one value or by segments of sizes"
+    )
+    overhead_recv: Overhead = Field(
+        default=written("300 ns"), description="o: CPU time of taking a message, one value or by segments of sizes"
+    )
     overhead_per_byte: SecondsPerByte = Field(
-        default=written("0 ns/B"), ge=0, description="O: CPU time per byte, both ends"
+        default=written("0 ns/B"), ge=0, description="O: CPU time per byte, at the ends whose overhead is one value"
     )
     gap: Seconds = Field(default=written("50 ns"), ge=0, description="g: least time between two messages of one NIC")
     eager_limit: Bytes = Field(
         default=written("8 KiB"), gt=0, description="S: larger messages wait for the receiver (rendezvous)"
     )
     nic_bandwidth: BytesPerSecond = Field(
-        default=written("100 Gbit/s"), gt=0, description="of the node's NIC, per direction, shared by its ranks"
+        default=written("100 Gbit/s"), gt=0, description="of one NIC, per direction, shared by the node's ranks"
     )
     nic_latency: Seconds = Field(default=written("200 ns"), ge=0, description="of the NIC and its bus, at each end")
     reduce_bandwidth: BytesPerSecond = Field(
         default=written("5 GB/s"), gt=0, description="at which a rank combines buffers within a reduction"
     )
+    rails: Annotated[int, Field(ge=1, le=64, strict=True)] = Field(
+        default=1, description="NICs of a node; each is a host of the topology, so that the machine has fewer nodes"
+    )
+    rail_choice: Literal["by-rank", "striped"] = Field(
+        default="by-rank",
+        description="with several NICs: each rank has one, or the chunks of a message take turns over all",
+    )
+
+    @model_validator(mode="after")
+    def _segments(self) -> Host:
+        overheads = {"overhead_send": self.overhead_send, "overhead_recv": self.overhead_recv}
+        for key, overhead in overheads.items():
+            if not isinstance(overhead, list):
+                continue
+            starts = [segment.from_ for segment in overhead]
+            if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
+                raise ValueError(
+                    f"{key}: segments begin at 0 B and each at a larger size than the one before (found "
+                    f"{', '.join(f'{start:g} B' for start in starts)})"
+                )
+        if self.overhead_per_byte and all(isinstance(overhead, list) for overhead in overheads.values()):
+            raise ValueError("overhead_per_byte has no effect beside segments; give their per_byte and leave it out")
+        return self
+
+
+def overhead_segments(host: Mapping[str, Any], key: str) -> list[dict[str, float]]:
+    """Return the overhead ``key`` of a resolved host section as the run file has it (SI units)."""
+    overhead = host[key]
+    if not isinstance(overhead, list):
+        overhead = [{"from": 0.0, "time": overhead, "per_byte": host["overhead_per_byte"]}]
+    return [
+        {"from_bytes": round(part["from"]), "seconds": part["time"], "seconds_per_byte": part["per_byte"]}
+        for part in overhead
+    ]
 
 
 class Intranode(Section):
@@ -93,11 +128,38 @@ class Network(Section):
 
     name: str = Field(min_length=1, description="shown in tables and in the report")
     description: str = Field(default="", description="what it models, and where its figures come from")
-    topology: FatTree = Field(description="how nodes and switches are wired")
+    topology: Topology = Field(description="how nodes and switches are wired")
     link: Link = Field(default_factory=Link, description="links")
+    link_classes: dict[str, LinkClass] = Field(
+        default_factory=dict,
+        description="classes of links that differ, by name: host-up, host-down, leaf-up, leaf-down, level2-up ... in "
+        "trees, dim0-plus, dim0-minus ... in tori, local, global in dragonflies",
+    )
     switch_latency: Seconds = Field(
         default=written("100 ns"), ge=0, description="of a switch, port to port, without load"
     )
     chunk: Bytes = Field(default=written("2 KiB"), gt=0, description="messages occupy links in chunks of this size")
+    contention: bool = Field(default=True, description="whether chunks wait for links that others use")
     host: Host = Field(default_factory=Host, description="hosts and NICs")
     intranode: Intranode = Field(default_factory=Intranode, description="within a node")
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> Network:
+        known = self.topology.link_classes()
+        for name in self.link_classes:
+            if name not in known:
+                near = nearest(name, known)
+                raise ValueError(
+                    f"link_classes: {name}: a {self.topology.kind} of this shape has no such class of links; it has "
+                    f"{', '.join(known)}" + (f"; did you mean {near!r}?" if near else "")
+                )
+        if self.topology.hosts() % self.host.rails:
+            raise ValueError(
+                f"host: rails: {self.host.rails} NICs per node do not divide the {self.topology.hosts()} hosts of the "
+                "topology; choose a divisor, or another number of hosts"
+            )
+        return self
+
+    def room(self) -> int:
+        """Return how many nodes the machine has room for."""
+        return self.topology.hosts() // self.host.rails

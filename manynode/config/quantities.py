@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, GetJsonSchemaHandler, ValidationInfo
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -69,6 +69,8 @@ _time, _bandwidth, _size, _frequency, _time_per_size = (
 )
 
 Seconds = Annotated[float, BeforeValidator(_time.read), _time]
+# For members of unions, to which bounds of the field would not apply.
+NonNegativeSeconds = Annotated[float, Field(ge=0), BeforeValidator(_time.read), _time]
 BytesPerSecond = Annotated[float, BeforeValidator(_bandwidth.read), _bandwidth]
 Bytes = Annotated[float, BeforeValidator(_size.read), _size]
 Hertz = Annotated[float, BeforeValidator(_frequency.read), _frequency]

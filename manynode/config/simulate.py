@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from manynode.config.placement import Placement
 from manynode.config.quantities import Seconds, Section, written
 
 PositiveInt = Annotated[int, Field(ge=1, strict=True)]
@@ -58,6 +59,9 @@ class JobSection(Section):
     application: SkeletonChoice = Field(description="what runs")
     nodes: PositiveInt = Field(description="of the machine, beside those of the application under study")
     ranks_per_node: PositiveInt = Field(default=1, description="MPI ranks on each node")
+    placement: Placement = Field(
+        default_factory=Placement, description="on nodes that the jobs before it have left free"
+    )
     start: Seconds = Field(default=written("0 s"), ge=0, description="after the application under study")
     background: bool = Field(
         default=True, description="begins again until all other jobs have ended; false: runs once and is waited for"
@@ -96,6 +100,7 @@ class SimulateSection(Section):
     time_limit: Annotated[Seconds, Field(gt=0)] | None = Field(
         default=None, description="a point whose simulation takes longer is ended with an error"
     )
+    placement: Placement = Field(default_factory=Placement, description="of the application under study")
     collectives: CollectivesSection = Field(default_factory=CollectivesSection, description="collective algorithms")
     counters: CountersSection | None = Field(default=None, description="the links' counters over time")
     jobs: list[JobSection] = Field(

@@ -18,11 +18,8 @@ def with_value(content: dict[str, Any], key: str, value: object, where: str) -> 
     from manynode.config.loader import resolve_json
 
     changed: dict[str, Any] = json.loads(json.dumps(content))
-    *path, last = key.split(".")
-    section: Any = changed
-    for depth, part in enumerate(path):
-        section = _step(section, part, ".".join(path[: depth + 1]), where)
-    _step(section, last, key, where)
+    *_, last = key.split(".")
+    section = _walk(changed, key, where)[-2]
     section[int(last) if isinstance(section, list) else last] = value
     application = changed["application"]
     resolved = resolve_json(changed, f"{where}: {key}").model.model_dump(mode="json")
@@ -30,6 +27,20 @@ def with_value(content: dict[str, Any], key: str, value: object, where: str) -> 
         parameters = read_application(application["name"]).resolve(application["parameters"])
         resolved["application"] |= {"parameters": parameters, "executable": application["executable"]}
     return resolved
+
+
+def value_of(content: dict[str, Any], key: str) -> Any:
+    """Return the value of ``key`` in a resolved experiment, in SI units."""
+    return _walk(content, key, "the experiment")[-1]
+
+
+def _walk(content: dict[str, Any], key: str, where: str) -> list[Any]:
+    """Return the sections on the way to ``key``, from the whole to its value."""
+    sections: list[Any] = [content]
+    parts = key.split(".")
+    for depth, part in enumerate(parts):
+        sections.append(_step(sections[-1], part, ".".join(parts[: depth + 1]), where))
+    return sections
 
 
 def _step(section: Any, part: str, key: str, where: str) -> Any:

@@ -67,6 +67,14 @@ class Point:
         return f"{self.technique} on {self.nodes} node{'' if self.nodes == 1 else 's'}"
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """What a probe tells: its makespan [s] and the classes of the links that carried its messages."""
+
+    makespan_s: float
+    link_classes: frozenset[str]
+
+
 class NetworkEngine(Protocol):
     """A network simulator."""
 
@@ -76,8 +84,8 @@ class NetworkEngine(Protocol):
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate ``point`` and write its files into ``directory``."""
 
-    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
-        """Simulate a run file (:mod:`phase3_sst.engines.run_file`) and return its result.json: for probes."""
+    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
+        """Simulate one replica of a run file (:mod:`phase3_sst.engines.run_file`): the pre-flight check's probes."""
 
 
 engines: Registry[type[NetworkEngine]] = Registry("network engine", "phase3_sst.engines")

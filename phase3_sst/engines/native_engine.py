@@ -18,8 +18,8 @@ from manynode import process
 from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError, UsageError
 from manynode.paths import native_program
 from manynode.probe import Probe
-from phase3_sst.engines.interface import Point
-from phase3_sst.engines.result_files import collect_parts, read_result
+from phase3_sst.engines.interface import Measurement, Point
+from phase3_sst.engines.result_files import collect_parts, read_measurement
 from phase3_sst.engines.run_file import run_description
 
 
@@ -50,11 +50,11 @@ class NativeEngine:
             follow = None if point.progress is None else _labelled(point.progress, len(shares))
             collect_parts(self._run(runs, Path(name), what, limit, follow), directory)
 
-    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> dict[str, Any]:
-        """Simulate the run file ``run`` and return its result.json, without the tables."""
+    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
+        """Simulate the first replica of the run file ``run``."""
         with tempfile.TemporaryDirectory(prefix=f"{self.program}.") as name:
             (part,) = self._run([run], Path(name), self.what, timeout_s, None)
-            return read_result(part)
+            return read_measurement(part)
 
     def _run(
         self,

@@ -21,6 +21,7 @@ from phase3_sst.engines.interface import (
     LINKS_SCHEMA,
     RANKS_SCHEMA,
     RESULT_SCHEMA,
+    Measurement,
 )
 
 
@@ -118,9 +119,12 @@ def collect_parts(parts: Sequence[Path], directory: Path) -> None:
     tables.write_json(directory / "result.json", RESULT_SCHEMA, whole)
 
 
-def read_result(part: Path) -> dict[str, Any]:
-    """Return the engine's result.json in ``part`` alone: what a probe needs."""
-    return tables.read_json(part / "result.json", RESULT_SCHEMA)
+def read_measurement(part: Path) -> Measurement:
+    """Return what a probe tells from the engine's folder ``part``."""
+    result = tables.read_json(part / "result.json", RESULT_SCHEMA)
+    links = next(table for table in _TABLES if table.name == "links")
+    classes = _read(part / "links.csv", links)["class"]
+    return Measurement(float(result["replicas"][0]["makespan_s"]), frozenset(map(str, classes)))
 
 
 def _read(path: Path, table: _Table) -> pd.DataFrame:

@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from manynode.config.network import Network, overhead_segments
+from manynode.config.placement import Placement
+from manynode.config.quantities import RESOLVED
 from phase3_sst.engines.interface import Point
+from phase3_sst.placement import hosts
 
 RUN_SCHEMA = "network-run/2"
 
@@ -20,11 +24,7 @@ def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict
     simulate = point.experiment["simulate"]
     chosen = range(simulate["replicas"]) if replicas is None else replicas
     jobs = [main_job(point), *further_jobs(point)]
-    # The jobs take the nodes of the machine one after the other.
-    first = 0
-    for job in jobs:
-        job["hosts"] = list(range(first, first + job["nodes"]))
-        first += job["nodes"]
+    _place(jobs, [simulate["placement"], *(job["placement"] for job in simulate["jobs"])], point.experiment)
     return {
         **run_of(point.experiment, jobs, seed=point.seed, replicas=chosen),
         **_counters(simulate["counters"]),
@@ -81,6 +81,19 @@ def further_jobs(point: Point) -> list[dict[str, Any]]:
     ]
 
 
+def _place(
+    jobs: Sequence[dict[str, Any]], placements: Sequence[Mapping[str, Any]], experiment: Mapping[str, Any]
+) -> None:
+    """Give the jobs their nodes, one after the other."""
+    room = Network.model_validate(experiment["network"], context=RESOLVED).room()
+    taken: set[int] = set()
+    for job, described in zip(jobs, placements, strict=True):
+        placement = Placement.model_validate(described)
+        job["hosts"] = hosts(placement, job["nodes"], room, experiment["seed"], taken)
+        job["rank_order"] = placement.rank_order
+        taken.update(job["hosts"])
+
+
 def _counters(counters: Mapping[str, Any] | None) -> dict[str, Any]:
     if counters is None:
         return {}
@@ -93,16 +106,20 @@ def network_description(network: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "topology": dict(network["topology"]),
         "link": _link(network["link"]),
+        "link_classes": {name: _link(link) for name, link in network["link_classes"].items()},
         "switch_latency_s": network["switch_latency"],
         "chunk_bytes": round(network["chunk"]),
+        "contention": network["contention"],
         "host": {
-            "overhead_send": _overhead(host["overhead_send"], host["overhead_per_byte"]),
-            "overhead_recv": _overhead(host["overhead_recv"], host["overhead_per_byte"]),
+            "overhead_send": overhead_segments(host, "overhead_send"),
+            "overhead_recv": overhead_segments(host, "overhead_recv"),
             "gap_s": host["gap"],
             "eager_limit_bytes": round(host["eager_limit"]),
             "nic_bandwidth_Bps": host["nic_bandwidth"],
             "nic_latency_s": host["nic_latency"],
             "reduce_bandwidth_Bps": host["reduce_bandwidth"],
+            "rails": host["rails"],
+            "rail_choice": host["rail_choice"],
         },
         "intranode": {"latency_s": intranode["latency"], "bandwidth_Bps": intranode["bandwidth"]},
     }
@@ -110,7 +127,3 @@ def network_description(network: Mapping[str, Any]) -> dict[str, Any]:
 
 def _link(link: Mapping[str, Any]) -> dict[str, float]:
     return {"bandwidth_Bps": link["bandwidth"], "latency_s": link["latency"]}
-
-
-def _overhead(seconds: float, seconds_per_byte: float) -> list[dict[str, float]]:
-    return [{"from_bytes": 0, "seconds": seconds, "seconds_per_byte": seconds_per_byte}]

@@ -6,7 +6,8 @@
 namespace manynode::fast {
 
 void EventQueue::append(Bucket& bucket, const Event& event) {
-  if (bucket.last == kNoBlock || blocks_[bucket.last].count == blocks_[bucket.last].events.size()) {
+  const std::uint32_t place = bucket.count++ % kPerBlock;
+  if (place == 0) {
     std::uint32_t block = free_block_;
     if (block == kNoBlock) {
       block = static_cast<std::uint32_t>(blocks_.size());
@@ -15,13 +16,10 @@ void EventQueue::append(Bucket& bucket, const Event& event) {
       free_block_ = blocks_[block].next;
     }
     blocks_[block].next = kNoBlock;
-    blocks_[block].count = 0;
     (bucket.last == kNoBlock ? bucket.first : blocks_[bucket.last].next) = block;
     bucket.last = block;
   }
-  Block& block = blocks_[bucket.last];
-  block.events[block.count++] = event;
-  ++bucket.count;
+  blocks_[bucket.last].events[place] = event;
 }
 
 void EventQueue::free_blocks(const Bucket& bucket) {
@@ -74,8 +72,8 @@ void EventQueue::put(Rung& rung, const Event& event) {
 
 EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::size_t count) {
   Rung& rung = rungs_[depth_++];
-  // Some twenty events per bucket: enough to know what comes, few enough to sort. At least 32 buckets, so that a handful
-  // of rungs divides any span of time.
+  // Some twenty events per bucket: enough to know what comes, few enough to sort. At least 32 buckets, so that a
+  // handful of rungs divides any span of time.
   const unsigned wanted = std::clamp<unsigned>(static_cast<unsigned>(std::bit_width(count / 32)), 5, kMostBucketsLog2);
   const auto span = static_cast<std::uint64_t>(end - start);
   const auto span_log2 = static_cast<unsigned>(std::bit_width(span - 1));
@@ -88,31 +86,40 @@ EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::
 }
 
 void EventQueue::spread(const Bucket& bucket, Rung& rung) {
-  for (std::uint32_t index = bucket.first; index != kNoBlock;) {
-    // append() may move the blocks.
-    const Block block = blocks_[index];
-    for (std::uint32_t i = 0; i < block.count; ++i) put(rung, block.events[i]);
-    index = block.next;
+  std::uint32_t left = bucket.count;
+  for (std::uint32_t index = bucket.first; left > 0; index = blocks_[index].next) {
+    const std::uint32_t here = std::min(left, kPerBlock);
+    for (std::uint32_t i = 0; i < here; ++i) {
+      const Event event = blocks_[index].events[i];  // put() may move the blocks
+      put(rung, event);
+    }
+    left -= here;
   }
   free_blocks(bucket);
 }
 
-void EventQueue::sort_into_bottom(const Bucket& bucket) {
-  bottom_.clear();
+void EventQueue::add_to_bottom(const Bucket& bucket) {
+  bottom_.erase(bottom_.begin(), bottom_.begin() + static_cast<std::ptrdiff_t>(head_));
   head_ = 0;
-  for (std::uint32_t index = bucket.first; index != kNoBlock; index = blocks_[index].next) {
-    const Block& block = blocks_[index];
-    bottom_.insert(bottom_.end(), block.events.begin(), block.events.begin() + block.count);
+  const std::size_t first = bottom_.size();
+  std::uint32_t left = bucket.count;
+  for (std::uint32_t index = bucket.first; left > 0; index = blocks_[index].next) {
+    const std::uint32_t here = std::min(left, kPerBlock);
+    const auto& events = blocks_[index].events;
+    bottom_.insert(bottom_.end(), events.begin(), events.begin() + here);
+    left -= here;
   }
   free_blocks(bucket);
-  if (bottom_.size() > kSortable) {
-    std::stable_sort(bottom_.begin(), bottom_.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+  if (bottom_.size() - first > kSortable) {
+    std::stable_sort(bottom_.begin() + static_cast<std::ptrdiff_t>(first), bottom_.end(),
+                     [](const Event& a, const Event& b) { return a.time < b.time; });
     return;
   }
-  for (std::size_t i = 1; i < bottom_.size(); ++i) {
+  for (std::size_t i = first + 1; i < bottom_.size(); ++i) {
+    if (bottom_[i - 1].time <= bottom_[i].time) continue;
     const Event event = bottom_[i];
     std::size_t place = i;
-    while (place > 0 && event.time < bottom_[place - 1].time) {
+    while (place > first && event.time < bottom_[place - 1].time) {
       bottom_[place] = bottom_[place - 1];
       --place;
     }
@@ -120,7 +127,7 @@ void EventQueue::sort_into_bottom(const Bucket& bucket) {
   }
 }
 
-void EventQueue::refill() {
+void EventQueue::fill() {
   for (;;) {
     if (depth_ == 0) {
       const Bucket all = top_;
@@ -148,7 +155,7 @@ void EventQueue::refill() {
       spread(bucket, add_rung(start, end, bucket.count));
       continue;
     }
-    sort_into_bottom(bucket);
+    add_to_bottom(bucket);
     bottom_end_ = end;
     return;
   }

@@ -28,15 +28,23 @@ enum class EventKind : std::uint8_t {
   IntranodeHead,  // the first bytes of message `subject` reach a rank of the same node
 };
 
+// What a chunk needs on its way is in the event, so that the message, which lies far away in memory, is touched only
+// where it starts and where it ends.
 struct Event {
-  Picoseconds time;
-  std::uint32_t subject;
-  std::uint8_t hop;
-  std::uint8_t chunk;
-  EventKind kind;
+  Picoseconds time{0};
+  std::uint32_t subject{0};
+  std::uint32_t bytes{0};  // of the chunk
+  std::uint32_t from{0};   // NICs, in the direction of travel
+  std::uint32_t to{0};
+  EventKind kind{EventKind::Resume};
+  std::uint8_t chunk{0};
+  std::uint8_t hop{0};
+  std::uint8_t hops{0};  // links of the route
+  std::uint8_t job{0};
+  bool alone{false};  // the only chunk, and nobody waits for it to leave its NIC
 };
 
-static_assert(sizeof(Event) == 16);
+static_assert(sizeof(Event) == 32);
 
 class EventQueue {
  public:
@@ -48,11 +56,10 @@ class EventQueue {
   // The time of the event that was popped last.
   Picoseconds now() const { return now_; }
 
-  // `time` is not before now().
-  void push(Picoseconds time, EventKind kind, std::uint32_t subject, std::uint8_t chunk = 0, std::uint8_t hop = 0) {
+  // `event.time` is not before now().
+  void push(const Event& event) {
     ++size_;
-    const Event event{time, subject, hop, chunk, kind};
-    if (time < bottom_end_) {
+    if (event.time < bottom_end_) {
       insert(event);
     } else {
       place(event);
@@ -61,15 +68,15 @@ class EventQueue {
 
   // Of a queue that is not empty.
   Event pop() {
-    if (head_ == bottom_.size()) refill();
+    if (bottom_.size() - head_ <= kAhead && bottom_.size() - head_ < size_) fill();
     --size_;
     const Event event = bottom_[head_++];
     now_ = event.time;
     return event;
   }
 
-  // Whether the last pop() brought new upcoming() events.
-  bool renewed() const { return head_ == 1; }
+  // The queue knows at least so many of the events to come, if there are so many.
+  static constexpr std::size_t kAhead = 32;
 
   // The event that comes `ahead` places after the next one, as far as it is known; null when it is not.
   const Event* upcoming(std::size_t ahead) const {
@@ -85,10 +92,12 @@ class EventQueue {
   static constexpr std::size_t kLongBottom = 192;
   static constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
-  struct Block {
-    std::array<Event, 15> events;
+  static constexpr std::uint32_t kPerBlock = 15;
+
+  // Filled from the front; all but the last block of a bucket are full.
+  struct alignas(64) Block {
+    std::array<Event, kPerBlock> events;
     std::uint32_t next;
-    std::uint32_t count;
   };
 
   struct Bucket {
@@ -100,9 +109,9 @@ class EventQueue {
   struct Rung {
     Picoseconds start{0};
     Picoseconds end{0};
-    unsigned shift{0};         // log2 of a bucket's width
-    std::size_t next{0};       // the first bucket not yet taken
-    std::size_t buckets{0};    // in use
+    unsigned shift{0};       // log2 of a bucket's width
+    std::size_t next{0};     // the first bucket not yet taken
+    std::size_t buckets{0};  // in use
     std::array<std::uint64_t, kMostBuckets / 64> filled{};
     std::array<Bucket, kMostBuckets> bucket;
   };
@@ -110,12 +119,13 @@ class EventQueue {
   void insert(const Event& event);
   void place(const Event& event);
   void append(Bucket& bucket, const Event& event);
-  void refill();
+  // Brings the events of the next bucket into the bottom.
+  void fill();
   // Makes a rung for [start, end), into which `count` events are to go.
   Rung& add_rung(Picoseconds start, Picoseconds end, std::size_t count);
   void spread(const Bucket& bucket, Rung& rung);
   void put(Rung& rung, const Event& event);
-  void sort_into_bottom(const Bucket& bucket);
+  void add_to_bottom(const Bucket& bucket);
   void free_blocks(const Bucket& bucket);
 
   std::vector<Event> bottom_;

@@ -17,10 +17,10 @@ enum class MessageKind : std::uint8_t {
 };
 
 struct alignas(64) Message {
-  std::uint64_t bytes{0};        // payload of the application's message
-  Picoseconds complete_at{0};    // of this leg: when the latest of its chunks so far has arrived
-  Picoseconds injected_at{0};    // of this leg: when the latest of its chunks so far has left the sending NIC
-  std::uint32_t source{0};       // ranks of the run
+  std::uint64_t bytes{0};      // payload of the application's message
+  Picoseconds complete_at{0};  // of this leg: when the latest of its chunks so far has arrived
+  Picoseconds injected_at{0};  // of this leg: when the latest of its chunks so far has left the sending NIC
+  std::uint32_t source{0};     // ranks of the run
   std::uint32_t destination{0};
   std::int32_t tag{0};
   std::uint32_t send_request{kNone};     // of the source
@@ -32,7 +32,6 @@ struct alignas(64) Message {
   std::uint8_t job{0};
   MessageKind kind : 7 {MessageKind::Eager};
   bool in_use : 1 {false};
-  std::uint8_t hops{0};         // links of this leg's route; 0 within a node
   std::uint8_t chunks{1};       // of this leg
   std::uint8_t uninjected{1};   // chunks that have not left the sending NIC
   std::uint8_t undelivered{1};  // chunks that have not reached the receiving NIC: 0 says that complete_at is final

@@ -12,7 +12,9 @@ namespace manynode::fast {
 class MessageOrder {
  public:
   // The number of the next message from `source` to `destination`.
-  std::uint32_t next(std::uint32_t source, std::uint32_t destination) { return pairs_[key(source, destination)].sent++; }
+  std::uint32_t next(std::uint32_t source, std::uint32_t destination) {
+    return pairs_[key(source, destination)].sent++;
+  }
 
   // A message has come. Calls `deliver` with it if it is its turn, and then with those that waited for it.
   template <typename Deliver>

@@ -21,6 +21,9 @@ std::uint64_t mixed(std::uint64_t counter) {
   return counter ^ (counter >> 31);
 }
 
+// Bytes by which rates are compared.
+constexpr std::uint64_t kMuch = 1'000'000'000;
+
 constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15u;
 
 // Routes of a power of two of links do not straddle cache lines more than they must.
@@ -53,11 +56,10 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
     classes_.push_back({ByteTime::of_bandwidth(link.bandwidth_Bps), latency + switch_latency, latency});
   }
   for (LinkId link = 0; link < links_.size(); ++link) links_[link].link_class = topology_.link_class(link);
+  for (const LinkClass& link_class : classes_) {
+    one_rate_ = one_rate_ && link_class.time.of(kMuch) == classes_.front().time.of(kMuch);
+  }
   if (jobs_ > 1) class_uses_.resize(jobs_ * classes_.size());
-}
-
-void Network::make_room_for_routes(std::size_t subjects) {
-  if (routes_.size() < subjects * route_stride_) routes_.resize(std::max(routes_.size() * 2, subjects * route_stride_));
 }
 
 // Longer chunks in place of more chunks: bytes / kMostChunks, rounded up.
@@ -79,21 +81,23 @@ void Network::send(std::uint32_t index, Picoseconds time) {
   message.uninjected = message.chunks;
   message.undelivered = message.chunks;
 
+  Event event{.time = time, .subject = index, .bytes = static_cast<std::uint32_t>(chunk_size(message, 0))};
+  event.job = message.job;
   if (message.from_nic == message.to_nic) {
-    message.hops = 0;
-    events_.push(time + intranode_latency_, EventKind::IntranodeHead, index);
+    event.time += intranode_latency_;
+    event.kind = EventKind::IntranodeHead;
+    events_.push(event);
     return;
   }
-  if (!own_routes_) {
-    make_room_for_routes(messages_.capacity());
-    std::uint32_t from = message.from_nic;
-    std::uint32_t to = message.to_nic;
-    if (backwards(message)) std::swap(from, to);
-    message.hops = static_cast<std::uint8_t>(
-        topology_.extend({from, to, 0}, 0, route_of(index), LinkLoads(links_.data(), time)));
-  }
+  event.from = backwards(message) ? message.to_nic : message.from_nic;
+  event.to = backwards(message) ? message.from_nic : message.to_nic;
+  event.kind = EventKind::Inject;
+  event.alone = message.chunks == 1 && message.kind != MessageKind::Data;
+  if (!own_routes_) event.hops = static_cast<std::uint8_t>(topology_.hops(event.from, event.to));
   for (std::uint8_t chunk = 0; chunk < std::min(lanes_, message.chunks); ++chunk) {
-    events_.push(time, EventKind::Inject, index, chunk);
+    if (chunk > 0) event.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk));
+    event.chunk = chunk;
+    events_.push(event);
   }
 }
 
@@ -130,44 +134,54 @@ Picoseconds Network::occupy(LinkId link, Picoseconds ready, std::uint64_t bytes,
 }
 
 Progress Network::inject(const Event& event) {
-  Message& message = messages_[event.subject];
-  std::uint32_t from = message.from_nic;
-  std::uint32_t to = message.to_nic;
+  Event chunk = event;
   if (lanes_ > 1) {
-    const std::uint32_t rail = (from % rails_ + event.chunk) % rails_;
-    from = from - from % rails_ + rail;
-    to = to - to % rails_ + rail;
+    const std::uint32_t rail = (event.from % rails_ + event.chunk) % rails_;
+    chunk.from += rail - event.from % rails_;
+    chunk.to += rail - event.to % rails_;
   }
-  if (backwards(message)) std::swap(from, to);
-  Nic& nic = nics_[from];
+  Nic& nic = nics_[chunk.from];
   if (event.chunk == 0 && event.kind == EventKind::Inject) {
     // The slot is taken now, in order of arrival; the NIC stays free for chunks of other messages until then.
     const Picoseconds slot = std::max(event.time, nic.next_injection);
     nic.next_injection = slot + gap_;
     if (slot > event.time) {
-      events_.push(slot, EventKind::InjectGranted, event.subject);
+      chunk = event;
+      chunk.time = slot;
+      chunk.kind = EventKind::InjectGranted;
+      events_.push(chunk);
       return {};
     }
   }
-  const std::uint64_t bytes = chunk_size(message, event.chunk);
-  const Picoseconds duration = nic_time_.of(bytes);
+  const Picoseconds duration = nic_time_.of(event.bytes);
   const Picoseconds start = std::max(event.time, nic.inject_free);
   nic.inject_free = start + duration;
 
-  std::uint32_t subject = event.subject;
+  LinkId link = 0;
   if (own_routes_) {
-    subject = start_flight(event.subject, event.chunk, from, to);
-    extend(subject, event.time);
+    chunk.subject = start_flight(event.subject, event.chunk, chunk.from, chunk.to);
+    extend(chunk.subject, event.time);
+    link = route_of(chunk.subject)[0];
+  } else {
+    link = topology_.link_at(chunk.from, chunk.to, 0, chunk.hops);
   }
-  const LinkId link = route_of(subject)[0];
   const LinkClass& link_class = classes_[links_[link].link_class];
   // A NIC slower than the link: the link starts so late that it never waits for the tail.
-  const Picoseconds ready = start + nic_latency_ + std::max<Picoseconds>(0, duration - link_class.time.of(bytes));
-  const Picoseconds link_start = occupy(link, ready, bytes, message.job);
-  events_.push(link_start + link_class.to_next, EventKind::Hop, subject, event.chunk, 1);
+  const Picoseconds ready = start + nic_latency_ + std::max<Picoseconds>(0, duration - link_class.time.of(event.bytes));
+  chunk.time = occupy(link, ready, event.bytes, event.job) + link_class.to_next;
+  chunk.kind = EventKind::Hop;
+  chunk.hop = 1;
+  events_.push(chunk);
+  if (event.alone) return {};
 
+  Message& message = messages_[event.subject];
   if (event.chunk + lanes_ < message.chunks) {
-    events_.push(nic.inject_free, EventKind::Inject, event.subject, static_cast<std::uint8_t>(event.chunk + lanes_));
+    chunk = event;
+    chunk.time = nic.inject_free;
+    chunk.kind = EventKind::Inject;
+    chunk.chunk = static_cast<std::uint8_t>(event.chunk + lanes_);
+    chunk.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk.chunk));
+    events_.push(chunk);
   }
   message.injected_at = std::max(message.injected_at, nic.inject_free);
   Progress progress;
@@ -176,34 +190,46 @@ Progress Network::inject(const Event& event) {
   return progress;
 }
 
+// A chunk that comes from a slower link has to wait for its own tail: the head may go on at once, but the faster link
+// begins so late that it never runs dry.
+Picoseconds Network::wait_for_tail(LinkId before, LinkId link, std::uint64_t bytes) const {
+  const Picoseconds slow = classes_[links_[before].link_class].time.of(bytes);
+  return std::max<Picoseconds>(0, slow - classes_[links_[link].link_class].time.of(bytes));
+}
+
 Progress Network::hop(const Event& event) {
-  const Message& message = messages_[event.subject];
-  const std::uint64_t bytes = chunk_size(message, event.chunk);
-  const LinkId link = route_of(event.subject)[event.hop];
-  const Picoseconds start = occupy(link, event.time, bytes, message.job);
-  if (event.hop + 1 < message.hops) {
-    events_.push(start + classes_[links_[link].link_class].to_next, EventKind::Hop, event.subject, event.chunk,
-                 static_cast<std::uint8_t>(event.hop + 1));
+  const LinkId link = topology_.link_at(event.from, event.to, event.hop, event.hops);
+  Picoseconds ready = event.time;
+  if (!one_rate_) {
+    ready += wait_for_tail(topology_.link_at(event.from, event.to, event.hop - 1u, event.hops), link, event.bytes);
+  }
+  const Picoseconds start = occupy(link, ready, event.bytes, event.job);
+  if (event.hop + 1 < event.hops) {
+    Event next = event;
+    next.time = start + classes_[links_[link].link_class].to_next;
+    ++next.hop;
+    events_.push(next);
     return {};
   }
-  return eject(event.subject, backwards(message) ? message.from_nic : message.to_nic, event.chunk == 0, link, start,
-               bytes);
+  return eject(event.subject, event.to, event.chunk == 0, link, start, event.bytes);
 }
 
 Progress Network::hop_of_flight(const Event& event) {
   if (event.hop == flights_[event.subject].hops) extend(event.subject, event.time);
   const Flight flight = flights_[event.subject];
-  const Message& message = messages_[flight.message];
-  const std::uint64_t bytes = chunk_size(message, flight.chunk);
   const LinkId link = route_of(event.subject)[event.hop];
-  const Picoseconds start = occupy(link, event.time, bytes, message.job);
+  Picoseconds ready = event.time;
+  if (!one_rate_) ready += wait_for_tail(route_of(event.subject)[event.hop - 1], link, event.bytes);
+  const Picoseconds start = occupy(link, ready, event.bytes, event.job);
   if (event.hop + 1 < flight.hops || !flight.whole) {
-    events_.push(start + classes_[links_[link].link_class].to_next, EventKind::Hop, event.subject, event.chunk,
-                 static_cast<std::uint8_t>(event.hop + 1));
+    Event next = event;
+    next.time = start + classes_[links_[link].link_class].to_next;
+    ++next.hop;
+    events_.push(next);
     return {};
   }
   flights_.release(event.subject);
-  return eject(flight.message, flight.to_nic, flight.chunk == 0, link, start, bytes);
+  return eject(flight.message, flight.to_nic, flight.chunk == 0, link, start, event.bytes);
 }
 
 Progress Network::eject(std::uint32_t index, std::uint32_t to, bool head, LinkId last, Picoseconds start,
@@ -229,7 +255,8 @@ Progress Network::eject(std::uint32_t index, std::uint32_t to, bool head, LinkId
 
 std::uint32_t Network::start_flight(std::uint32_t message, std::uint8_t chunk, std::uint32_t from, std::uint32_t to) {
   const std::uint32_t index = flights_.take();
-  make_room_for_routes(flights_.capacity());
+  const std::size_t room = flights_.capacity() * route_stride_;
+  if (routes_.size() < room) routes_.resize(std::max(routes_.size() * 2, room));
   Flight& flight = flights_[index];
   flight.in_use = true;
   flight.random = mixed(chance_ += kGoldenGamma);
@@ -259,34 +286,7 @@ Progress Network::intranode_head(const Event& event) {
   return {event.subject, true, true, true};
 }
 
-void Network::prefetch_message(const Event& event) const {
-  if (event.kind == EventKind::Resume) return;
-  if (own_routes_ && event.kind == EventKind::Hop) {
-    __builtin_prefetch(&flights_[event.subject], 1);
-  } else {
-    __builtin_prefetch(&messages_[event.subject], 1);
-  }
-  if (event.kind != EventKind::IntranodeHead && event.subject < routes_.size() / route_stride_) {
-    __builtin_prefetch(route_of(event.subject));
-  }
-}
-
-std::uint32_t Network::prefetch_place(const Event& event) const {
-  if (event.kind == EventKind::Resume) return kNone;
-  if (own_routes_ && event.kind == EventKind::Hop) {
-    if (event.hop < flights_[event.subject].hops) __builtin_prefetch(&links_[route_of(event.subject)[event.hop]], 1);
-    return kNone;
-  }
-  const Message& message = messages_[event.subject];
-  if (event.kind != EventKind::IntranodeHead) {
-    if (!own_routes_) __builtin_prefetch(&links_[route_of(event.subject)[event.hop]], 1);
-    __builtin_prefetch(&nics_[event.kind == EventKind::Hop ? message.to_nic : message.from_nic], 1);
-  }
-  return receiver(event);
-}
-
 double Network::bytes_in(Picoseconds duration, std::uint8_t link_class) const {
-  constexpr std::uint64_t kMuch = 1'000'000'000;
   return static_cast<double>(duration) * static_cast<double>(kMuch) /
          static_cast<double>(classes_[link_class].time.of(kMuch));
 }

@@ -10,8 +10,8 @@
 // A chunk is injected when its predecessor has left the NIC, so that the messages of the ranks of a node take turns.
 // The link of a host is fed by its NIC alone and drained by its NIC alone, so NIC and link are handled in one event.
 //
-// Where routes are fixed, the chunks of a message share its route. Where they depend on load or chance, or where chunks
-// take turns over several NICs, each chunk is a flight with a route of its own.
+// Where routes are fixed, each link is computed when a chunk comes to it. Where they depend on load or chance, or where
+// chunks take turns over several NICs, each chunk is a flight with a route of its own.
 #pragma once
 
 #include <cstdint>
@@ -65,16 +65,10 @@ class Network {
   // Handles an event of kind Inject, InjectGranted, Hop or IntranodeHead.
   Progress handle(const Event& event);
 
-  // Fetch from memory what an event that is due soon needs: first its message and route, some events later the links
-  // and NICs that these name. The second returns the rank that the event concerns, kNone when it is none or not known.
-  void prefetch_message(const Event& event) const;
-  std::uint32_t prefetch_place(const Event& event) const;
-  // The rank whose receives the event will be matched with, if it is one that brings a message to its end.
-  std::uint32_t receiver(const Event& event) const {
-    if (event.kind == EventKind::IntranodeHead) return messages_[event.subject].destination;
-    if (event.kind != EventKind::Hop || own_routes_) return kNone;
-    const Message& message = messages_[event.subject];
-    return event.hop + 1 == message.hops && event.chunk == 0 ? message.destination : kNone;
+  // The message that `event` will bring to its receiver, kNone when it is no such event.
+  std::uint32_t arriving(const Event& event) const {
+    if (event.kind == EventKind::IntranodeHead) return event.subject;
+    return event.kind == EventKind::Hop && !own_routes_ && event.hop + 1 == event.hops ? event.subject : kNone;
   }
 
   const std::vector<LinkUse>& links() const { return links_; }
@@ -113,6 +107,7 @@ class Network {
   std::uint64_t chunk_size(const Message& message, std::uint8_t chunk) const;
   Progress inject(const Event& event);
   Progress hop(const Event& event);
+  Picoseconds wait_for_tail(LinkId before, LinkId link, std::uint64_t bytes) const;
   Progress hop_of_flight(const Event& event);
   Progress eject(std::uint32_t message, std::uint32_t nic, bool head, LinkId last, Picoseconds start,
                  std::uint64_t bytes);
@@ -121,14 +116,13 @@ class Network {
   void extend(std::uint32_t flight, Picoseconds time);
   // Keeps the link for a chunk that is ready at `ready`; returns the time at which the chunk starts.
   Picoseconds occupy(LinkId link, Picoseconds ready, std::uint64_t bytes, std::uint16_t job);
-  LinkId* route_of(std::uint32_t subject) { return &routes_[std::size_t{subject} * route_stride_]; }
-  const LinkId* route_of(std::uint32_t subject) const { return &routes_[std::size_t{subject} * route_stride_]; }
-  void make_room_for_routes(std::size_t subjects);
+  LinkId* route_of(std::uint32_t flight) { return &routes_[std::size_t{flight} * route_stride_]; }
 
   EventQueue& events_;
   const Topology& topology_;
   bool own_routes_;
   bool contention_;
+  bool one_rate_{true};  // all links have the same bandwidth
   std::uint32_t rails_;
   std::uint8_t lanes_;  // chunks of a message that may be injected side by side: rails when striped, else 1
   std::uint32_t route_stride_;
@@ -141,7 +135,7 @@ class Network {
   std::uint64_t chance_;
   Pool<Message> messages_;
   Pool<Flight> flights_;
-  std::vector<LinkId> routes_;  // route_stride_ per message or flight
+  std::vector<LinkId> routes_;  // route_stride_ per flight
   std::vector<LinkUse> links_;
   std::vector<LinkClass> classes_;
   std::vector<Nic> nics_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fetch_ahead.hpp"
 #include "replica.hpp"
 #include "simulation_error.hpp"
 
@@ -42,8 +43,8 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
   message.context = primitive.context;
   message.job = static_cast<std::uint8_t>(rank.job);
   const std::uint32_t rails = config_.network.host.rails;
-  message.from_nic = nodes_[index] * rails + rank.rail;
-  message.to_nic = nodes_[message.destination] * rails + rank.rail;
+  message.from_nic = nodes_[index] * rails + rails_[index];
+  message.to_nic = nodes_[message.destination] * rails + rails_[index];
   if (network_.overtakes() && message.from_nic != message.to_nic) {
     message.order = order_.next(message.source, message.destination);
   }
@@ -53,21 +54,22 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
     // The library has copied the data: the buffer is free again.
     request.complete = true;
   }
-  message.send_request = rank.requests.add(request);
+  message.send_request = mailboxes_[index].requests.add(request);
   network_.send(sent, rank.clock);
 }
 
-void Replica::start_receive(Rank& rank, const Primitive& primitive) {
+void Replica::start_receive(Rank& rank, std::uint32_t index, const Primitive& primitive) {
+  Mailbox& mailbox = mailboxes_[index];
   Request request;
   request.time = rank.clock;
   request.bytes = primitive.bytes;
   request.envelope = {primitive.peer, primitive.tag, primitive.context};
   request.id = primitive.request;
   request.receive = true;
-  const std::uint32_t number = rank.requests.add(request);
-  const std::uint32_t message = rank.unexpected.take(request.envelope);
+  const std::uint32_t number = mailbox.requests.add(request);
+  const std::uint32_t message = mailbox.unexpected.take(request.envelope);
   if (message == kNone) {
-    rank.posted.add(request.envelope, number);
+    mailbox.posted.add(request.envelope, number);
   } else {
     match(message, number, rank.clock);
   }
@@ -80,7 +82,7 @@ void Replica::start_message(Rank& rank, std::uint32_t index, const Call& call) {
     request.time = rank.clock;
     request.id = call.first;
     request.complete = true;
-    rank.requests.add(request);
+    mailboxes_[index].requests.add(request);
     return;
   }
   const Primitive primitive{.kind = send ? PrimitiveKind::Isend : PrimitiveKind::Irecv,
@@ -93,31 +95,32 @@ void Replica::start_message(Rank& rank, std::uint32_t index, const Call& call) {
   if (send) {
     start_send(rank, index, primitive);
   } else {
-    start_receive(rank, primitive);
+    start_receive(rank, index, primitive);
   }
 }
 
 bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> ids, CallKind call) {
+  Mailbox& mailbox = mailboxes_[index];
   // Between the requests of a wait a rank does nothing that others could see, so it need not wake for each.
   for (const std::uint32_t id : ids) {
-    Request& request = rank.requests[slot_of(rank, index, id, call)];
+    Request& request = mailbox.requests[slot_of(index, id, call)];
     if (request.complete) continue;
     request.awaited = true;
-    ++rank.awaits;
+    ++mailbox.awaits;
   }
-  if (rank.awaits > 0) return false;
+  if (mailbox.awaits > 0) return false;
   for (const std::uint32_t id : ids) {
-    const std::uint32_t slot = rank.requests.find(id);
-    const Request& request = rank.requests[slot];
+    const std::uint32_t slot = mailbox.requests.find(id);
+    const Request& request = mailbox.requests[slot];
     rank.clock = std::max(rank.clock, request.time);
     if (request.receive) rank.clock += overhead_receive_.of(request.bytes);
-    rank.requests.remove(slot);
+    mailbox.requests.remove(slot);
   }
   return true;
 }
 
-std::uint32_t Replica::slot_of(Rank& rank, std::uint32_t index, std::uint32_t id, CallKind call) const {
-  const std::uint32_t slot = rank.requests.find(id);
+std::uint32_t Replica::slot_of(std::uint32_t index, std::uint32_t id, CallKind call) {
+  const std::uint32_t slot = mailboxes_[index].requests.find(id);
   if (slot != kNone) return slot;
   throw SimulationError(
       "a rank waits for a request that it never started",
@@ -154,15 +157,12 @@ void Replica::deliver(const Progress& progress) {
   }
 }
 
-void Replica::prefetch_receive(const Event& event) const {
-  const std::uint32_t receiver = network_.receiver(event);
-  if (receiver == kNone) return;
-  const Rank& rank = ranks_[receiver];
-  const Message& message = network_.messages()[event.subject];
+void Replica::prefetch_receive(const Message& message) const {
+  const Mailbox& mailbox = mailboxes_[message.destination];
   const std::uint32_t slot = message.receive_request != kNone
                                  ? message.receive_request
-                                 : rank.posted.likely_slot(envelope_of(message, jobs_[rank.job].first));
-  if (slot != kNone) __builtin_prefetch(&rank.requests[slot], 1);
+                                 : mailbox.posted.likely_slot(envelope_of(message, jobs_[mailbox.job].first));
+  if (slot != kNone) fetch_ahead(&mailbox.requests[slot]);
 }
 
 void Replica::arrive_in_order(std::uint32_t index) {
@@ -177,26 +177,26 @@ void Replica::arrive_in_order(std::uint32_t index) {
 
 void Replica::arrive(std::uint32_t index) {
   const Message& message = network_.messages()[index];
-  Rank& rank = ranks_[message.destination];
-  const Envelope envelope = envelope_of(message, jobs_[rank.job].first);
-  const std::uint32_t place = rank.posted.find(envelope, rank.requests);
+  Mailbox& mailbox = mailboxes_[message.destination];
+  const Envelope envelope = envelope_of(message, jobs_[mailbox.job].first);
+  const std::uint32_t place = mailbox.posted.find(envelope, mailbox.requests);
   if (place == kNone) {
-    rank.unexpected.add(envelope, index);
+    mailbox.unexpected.add(envelope, index);
     return;
   }
-  const std::uint32_t request = rank.posted.slot(place);
-  rank.posted.remove(place);
-  match(index, request, rank.requests[request].time);
+  const std::uint32_t request = mailbox.posted.slot(place);
+  mailbox.posted.remove(place);
+  match(index, request, mailbox.requests[request].time);
 }
 
 void Replica::match(std::uint32_t index, std::uint32_t number, Picoseconds time) {
   Message& message = network_.messages()[index];
   const std::uint32_t receiver = message.destination;
-  Request& request = ranks_[receiver].requests[number];
+  Request& request = mailboxes_[receiver].requests[number];
   if (message.bytes > request.bytes) {
     throw SimulationError("a message is longer than the receive that it meets",
-                          {describe_message(message), rank_name(receiver) + " receives at most " +
-                                                          std::to_string(request.bytes) + " bytes"},
+                          {describe_message(message),
+                           rank_name(receiver) + " receives at most " + std::to_string(request.bytes) + " bytes"},
                           "make the receive as large as the send (MPI_ERR_TRUNCATE)");
   }
   request.bytes = message.bytes;
@@ -214,12 +214,20 @@ void Replica::match(std::uint32_t index, std::uint32_t number, Picoseconds time)
 }
 
 void Replica::complete(std::uint32_t index, std::uint32_t number, Picoseconds time) {
-  Rank& rank = ranks_[index];
-  Request& request = rank.requests[number];
+  Mailbox& mailbox = mailboxes_[index];
+  Request& request = mailbox.requests[number];
   request.complete = true;
   request.time = time;
   if (!request.awaited) return;
-  if (--rank.awaits == 0) advance(index);
+  --mailbox.awaits;
+  if (mailbox.awaits == 0) {
+    advance(index);
+  } else if (mailbox.awaits == 2) {
+    ranks_[index].fetch_program();
+  } else if (mailbox.awaits == 1) {
+    ranks_[index].fetch_calls();
+    mailbox.requests.fetch();
+  }
 }
 
 }  // namespace manynode::fast

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "fetch_ahead.hpp"
 #include "manynode/communicator.hpp"
 #include "manynode/primitive.hpp"
 #include "manynode/skeleton.hpp"
@@ -14,7 +15,16 @@
 
 namespace manynode::fast {
 
-struct alignas(64) Rank {
+// What every message that comes to a rank touches; apart from the rest, so that it stays in the caches.
+struct alignas(64) Mailbox {
+  std::uint32_t awaits{0};  // requests that have to complete before the rank goes on
+  std::uint32_t job{0};
+  RequestTable requests;
+  PostedReceives posted;  // receives without a message
+  UnexpectedMessages unexpected;
+};
+
+struct Rank {
   // `rank` and `size` are those of its job.
   Rank(int rank, int size, std::unique_ptr<Skeleton> program, const CollectiveChoice& choice)
       : skeleton(std::move(program)), communicators(rank, size), lowering(rank, choice, communicators) {}
@@ -22,18 +32,21 @@ struct alignas(64) Rank {
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
 
-  // What every message touches stands together, first.
-  std::uint32_t awaits{0};  // requests that have to complete before the rank goes on
-  std::uint32_t rail{0};    // which of its node's NICs
-  Picoseconds clock{0};
-  RequestTable requests;
-  PostedReceives posted;  // receives without a message
-  UnexpectedMessages unexpected;
+  // What the rank needs when it goes on, asked for in two steps: the second needs what the first has fetched.
+  void fetch_program() const {
+    const char* line = reinterpret_cast<const char*>(this);
+    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
+  }
+  void fetch_calls() const {
+    const char* line = reinterpret_cast<const char*>(calls.calls.data() + next_call);
+    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
+  }
 
+  Picoseconds clock{0};
   std::vector<Primitive> primitives;  // of the present call
   std::uint32_t next_primitive{0};
   std::uint32_t next_call{0};
-  Calls calls;  // of the present step
+  Calls calls;             // of the present step
   std::uint32_t steps{0};  // begun
   std::uint32_t job{0};
   Picoseconds program_began{0};  // of a job in the background: when it started this time

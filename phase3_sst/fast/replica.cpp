@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "fetch_ahead.hpp"
 #include "manynode/error_report.hpp"
 #include "rank_classes.hpp"
 #include "simulation_error.hpp"
@@ -31,6 +32,7 @@ Replica::Replica(const std::vector<Program>& programs, const RunConfig& config, 
   result_.replica = replica;
   result_.jobs.resize(config.jobs.size());
   jobs_.reserve(config.jobs.size());
+  mailboxes_.reserve(config.ranks());
   for (std::size_t i = 0; i < config.jobs.size(); ++i) add_job(programs[i], config.jobs[i], replica);
 }
 
@@ -58,8 +60,9 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
     const std::uint32_t on_node =
         config.rank_order == RankOrder::Block ? index % config.ranks_per_node : index / config.nodes;
     nodes_.push_back(config.node_of(index));
-    state.rail = on_node % rails;
+    rails_.push_back(static_cast<std::uint8_t>(on_node % rails));
     state.job = number;
+    mailboxes_.emplace_back().job = number;
     state.clock = to_picoseconds(config.start_s);
     state.program_began = state.clock;
   }
@@ -67,7 +70,7 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
 
 ReplicaResult Replica::run(const ProgressSink& progress) {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    events_.push(ranks_[rank].clock, EventKind::Resume, rank);
+    events_.push({.time = ranks_[rank].clock, .subject = rank, .kind = EventKind::Resume});
   }
   std::optional<TimeSeries> series;
   if (config_.counters) series.emplace(*config_.counters, network_);
@@ -106,34 +109,33 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
   return std::move(result_);
 }
 
-// Memory is far away: what an event needs is fetched while others are handled, in three steps, because each step needs
-// what the one before has fetched.
+// Memory is far away: what a message needs when it comes to its receiver is fetched while other events are handled, in
+// three steps, because each needs what the one before has fetched: the message, its receiver, the receive it will meet.
 void Replica::prefetch() const {
-  constexpr std::size_t kFar = 18;
-  constexpr std::size_t kMiddle = 10;
-  constexpr std::size_t kNear = 4;
-  const auto message = [&](std::size_t ahead) {
-    if (const Event* event = events_.upcoming(ahead)) network_.prefetch_message(*event);
-  };
-  const auto place = [&](std::size_t ahead) {
+  constexpr std::size_t kFar = 28;
+  constexpr std::size_t kMiddle = 18;
+  constexpr std::size_t kNear = 8;
+  const auto arriving = [&](std::size_t ahead) {
     const Event* event = events_.upcoming(ahead);
-    if (event == nullptr) return;
-    const std::uint32_t rank = network_.prefetch_place(*event);
-    if (rank == kNone) return;
-    const char* lines = reinterpret_cast<const char*>(&ranks_[rank]);
-    for (std::size_t line = 0; line < 3; ++line) __builtin_prefetch(lines + 64 * line, 1);
+    return event == nullptr ? kNone : network_.arriving(*event);
   };
-  const auto rank = [&](std::size_t ahead) {
-    if (const Event* event = events_.upcoming(ahead)) prefetch_receive(*event);
+  const auto fetch_message = [&](std::size_t ahead) {
+    const std::uint32_t message = arriving(ahead);
+    if (message != kNone) fetch_ahead(&network_.messages()[message]);
   };
-  if (events_.renewed()) {
-    for (std::size_t ahead = 0; ahead < kFar; ++ahead) message(ahead);
-    for (std::size_t ahead = 0; ahead < kMiddle; ++ahead) place(ahead);
-    for (std::size_t ahead = 0; ahead < kNear; ++ahead) rank(ahead);
-  }
-  message(kFar);
-  place(kMiddle);
-  rank(kNear);
+  const auto fetch_rank = [&](std::size_t ahead) {
+    const std::uint32_t message = arriving(ahead);
+    if (message == kNone) return;
+    const char* lines = reinterpret_cast<const char*>(&mailboxes_[network_.messages()[message].destination]);
+    for (std::size_t line = 0; line < sizeof(Mailbox) / 64; ++line) fetch_ahead(lines + 64 * line);
+  };
+  const auto fetch_receive = [&](std::size_t ahead) {
+    const std::uint32_t message = arriving(ahead);
+    if (message != kNone) prefetch_receive(network_.messages()[message]);
+  };
+  fetch_message(kFar);
+  fetch_rank(kMiddle);
+  fetch_receive(kNear);
 }
 
 void Replica::report(const ProgressSink& progress) const {
@@ -150,7 +152,10 @@ void Replica::report(const ProgressSink& progress) const {
   report.finished_ranks = finished_;
   report.ranks = foreground_;
   report.steps = steps;
-  report.steps_in_all = jobs_[job].config->iterations_limit;
+  report.steps_in_all = jobs_[job].application->steps();
+  if (const auto& limit = jobs_[job].config->iterations_limit) {
+    report.steps_in_all = std::min<std::uint64_t>(*limit, report.steps_in_all.value_or(*limit));
+  }
   progress(report);
 }
 
@@ -217,7 +222,7 @@ bool Replica::next_step(Rank& rank, std::uint32_t index) {
     return false;
   }
   if (rank.clock > events_.now()) {
-    events_.push(rank.clock, EventKind::Resume, index);
+    events_.push({.time = rank.clock, .subject = index, .kind = EventKind::Resume});
     return false;
   }
   const auto own = static_cast<int>(index - job.first);
@@ -265,7 +270,7 @@ bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitiv
       start_send(rank, index, primitive);
       return true;
     case PrimitiveKind::Irecv:
-      start_receive(rank, primitive);
+      start_receive(rank, index, primitive);
       return true;
     case PrimitiveKind::Wait:
       return wait(rank, index, std::span(&primitive.request, 1), primitive.call);

@@ -49,9 +49,9 @@ class Replica {
   // protocol.cpp
   void start_message(Rank& rank, std::uint32_t index, const Call& call);
   void start_send(Rank& rank, std::uint32_t index, const Primitive& primitive);
-  void start_receive(Rank& rank, const Primitive& primitive);
+  void start_receive(Rank& rank, std::uint32_t index, const Primitive& primitive);
   bool wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> requests, CallKind call);
-  std::uint32_t slot_of(Rank& rank, std::uint32_t index, std::uint32_t request, CallKind call) const;
+  std::uint32_t slot_of(std::uint32_t index, std::uint32_t request, CallKind call);
   void deliver(const Progress& progress);
   // A message has come to its receiver; the second is for networks in which messages overtake each other.
   void arrive(std::uint32_t message);
@@ -69,7 +69,7 @@ class Replica {
   std::vector<std::string> describe_unmatched(std::size_t most) const;
 
   void prefetch() const;
-  void prefetch_receive(const Event& event) const;
+  void prefetch_receive(const Message& message) const;
   void report(const ProgressSink& progress) const;
 
   const RunConfig& config_;
@@ -80,10 +80,12 @@ class Replica {
   Network network_;
   std::vector<Job> jobs_;
   std::vector<std::uint32_t> nodes_;  // [rank] of the machine
-  std::deque<Rank> ranks_;  // a deque never moves what it holds
-  std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
-  std::uint32_t finished_{0};    // of these
-  MessageOrder order_;  // used where messages overtake each other
+  std::vector<std::uint8_t> rails_;   // [rank] which of its node's NICs
+  std::vector<Mailbox> mailboxes_;    // [rank]
+  std::deque<Rank> ranks_;            // a deque never moves what it holds
+  std::uint32_t foreground_{0};       // ranks of jobs that are not in the background
+  std::uint32_t finished_{0};         // of these
+  MessageOrder order_;                // used where messages overtake each other
   ReplicaResult result_;
 };
 

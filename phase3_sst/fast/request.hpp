@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "envelope.hpp"
+#include "fetch_ahead.hpp"
 #include "pool.hpp"
 #include "sim_time.hpp"
 
 namespace manynode::fast {
 
 struct Request {
-  Picoseconds time{0};      // of posting; once `complete`, of completion
-  std::uint64_t bytes{0};   // of a receive: its buffer, once matched its message
-  Envelope envelope;        // of a receive
-  std::uint32_t id{0};      // the number that Wait names
+  Picoseconds time{0};     // of posting; once `complete`, of completion
+  std::uint64_t bytes{0};  // of a receive: its buffer, once matched its message
+  Envelope envelope;       // of a receive
+  std::uint32_t id{0};     // the number that Wait names
   bool receive : 1 {false};
   bool complete : 1 {false};
   bool awaited : 1 {false};  // its rank waits for it now
@@ -58,6 +59,12 @@ class RequestTable {
   void remove(std::uint32_t slot) {
     slots_[slot].in_use = false;
     --in_use_;
+  }
+
+  // The first requests, from memory.
+  void fetch() const {
+    const char* line = reinterpret_cast<const char*>(slots_.data());
+    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
   }
 
   Request& operator[](std::uint32_t slot) { return slots_[slot]; }

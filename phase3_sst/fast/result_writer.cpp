@@ -112,11 +112,10 @@ void ResultWriter::add(const ReplicaResult& result) {
             ",\"makespan_s\":" + seconds(job.makespan) + ",\"iteration_end_s\":[" + ends +
             "],\"messages\":" + std::to_string(job.messages) + ",\"bytes\":" + std::to_string(job.bytes) + "}";
   }
-  replicas_.push_back("{\"replica\":" + std::to_string(result.replica) +
-                      ",\"makespan_s\":" + seconds(result.makespan) +
+  replicas_.push_back("{\"replica\":" + std::to_string(result.replica) + ",\"makespan_s\":" + seconds(result.makespan) +
                       ",\"messages\":" + std::to_string(result.messages()) +
-                      ",\"bytes\":" + std::to_string(result.bytes()) +
-                      ",\"events\":" + std::to_string(result.events) + ",\"jobs\":[" + jobs + "]}");
+                      ",\"bytes\":" + std::to_string(result.bytes()) + ",\"events\":" + std::to_string(result.events) +
+                      ",\"jobs\":[" + jobs + "]}");
 }
 
 void ResultWriter::finish() {

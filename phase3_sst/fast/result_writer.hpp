@@ -1,5 +1,5 @@
-// The result of a run as files: result.json and tables in one directory (the README lists the columns). They are written
-// under temporary names and renamed at the end, result.json last: where it exists, all is there.
+// The result of a run as files: result.json and tables in one directory (the README lists the columns). They are
+// written under temporary names and renamed at the end, result.json last: where it exists, all is there.
 #pragma once
 
 #include <filesystem>
@@ -53,7 +53,7 @@ class ResultWriter {
   File ranks_{"ranks.csv", {}};
   File links_{"links.csv", {}};
   File link_jobs_{"link_jobs.csv", {}};
-  File series_{"series.csv", {}};  // only where the run asks for counters
+  File series_{"series.csv", {}};      // only where the run asks for counters
   std::vector<std::string> replicas_;  // objects of result.json
 };
 

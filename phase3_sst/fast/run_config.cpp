@@ -172,10 +172,10 @@ NetworkConfig read_network(StrictObject object) {
   if (object.has("contention")) network.contention = object.flag("contention");
   network.host = read_host(object.object("host"));
   if (network.topology->hosts() % network.host.rails != 0) {
-    throw UserError("the rails do not divide the hosts of the topology", object.place_of("host") + ".rails",
-                    std::to_string(network.host.rails) + " with " + std::to_string(network.topology->hosts()) +
-                        " hosts",
-                    "a divisor of the number of hosts", "make the topology larger or choose other rails");
+    throw UserError(
+        "the rails do not divide the hosts of the topology", object.place_of("host") + ".rails",
+        std::to_string(network.host.rails) + " with " + std::to_string(network.topology->hosts()) + " hosts",
+        "a divisor of the number of hosts", "make the topology larger or choose other rails");
   }
   StrictObject intranode = object.object("intranode");
   network.intranode.latency_s = intranode.not_negative("latency_s");

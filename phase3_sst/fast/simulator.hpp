@@ -35,7 +35,7 @@ struct OperationUse {
 };
 
 struct JobResult {
-  Picoseconds makespan{0};  // when its last rank finished; of a background job, when the run ended
+  Picoseconds makespan{0};                 // when its last rank finished; of a background job, when the run ended
   std::vector<Picoseconds> iteration_end;  // [step] when the slowest rank finished it
   std::uint64_t messages{0};               // of the application and its collectives, without handshakes
   std::uint64_t bytes{0};
@@ -63,7 +63,7 @@ struct ProgressReport {
   std::uint64_t messages{0};
   std::uint32_t finished_ranks{0};  // of jobs that are not in the background, as the others
   std::uint32_t ranks{0};
-  std::uint32_t steps{0};                    // of the first such job, that all its ranks have finished
+  std::uint32_t steps{0};                     // of the first such job, that all its ranks have finished
   std::optional<std::uint64_t> steps_in_all;  // where it is known
 };
 

@@ -15,10 +15,10 @@ struct SeriesRow {
   Picoseconds end{0};
   std::uint32_t link{kNone};  // kNone: all links of the class
   std::uint8_t link_class{0};
-  std::uint64_t bytes{0};   // of chunks that started in the interval
-  Picoseconds busy{0};      // within the interval
-  Picoseconds stall{0};     // of chunks that came to the link in the interval
-  double queue_bytes{0};    // unsent at its end
+  std::uint64_t bytes{0};  // of chunks that started in the interval
+  Picoseconds busy{0};     // within the interval
+  Picoseconds stall{0};    // of chunks that came to the link in the interval
+  double queue_bytes{0};   // unsent at its end
 };
 
 class TimeSeries {

@@ -1,5 +1,6 @@
 #include "topology.hpp"
 
+#include <array>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,18 @@ std::map<std::string, TopologyFactory>& registry() {
 }
 
 }  // namespace
+
+std::uint32_t Topology::hops(std::uint32_t source, std::uint32_t destination) const {
+  std::array<LinkId, 256> route;
+  return extend({source, destination, 0}, 0, route.data(), LinkLoads(nullptr, 0));
+}
+
+LinkId Topology::link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
+                         std::uint32_t /*hops*/) const {
+  std::array<LinkId, 256> route;
+  extend({source, destination, 0}, 0, route.data(), LinkLoads(nullptr, 0));
+  return route[place];
+}
 
 TopologyRegistration::TopologyRegistration(const char* kind, TopologyFactory factory) {
   registry().emplace(kind, factory);

@@ -55,6 +55,13 @@ class Topology {
   virtual std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                                const LinkLoads& loads) const = 0;
 
+  // Of topologies that are not adaptive(): the number of links from one host to another, and the link at a place (0, 1,
+  // ...) of their route. The engine asks hop by hop, because computing a link costs less than fetching a stored route
+  // from memory once there are millions of messages; worth overriding where extend() does much more.
+  virtual std::uint32_t hops(std::uint32_t source, std::uint32_t destination) const;
+  virtual LinkId link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
+                         std::uint32_t hops) const;
+
   // The host that `link` enters; kNoHost when it enters a switch. Tells the engine that a route is complete.
   virtual std::uint32_t host_behind(LinkId link) const = 0;
 
@@ -66,9 +73,9 @@ class Topology {
   virtual LinkDescription describe(LinkId link) const = 0;
 
   // Links (of one direction) that must be cut to part the low half of the hosts, by their numbers, from the high half:
-  // the least cut, which is the most that traffic between the halves can use at a time. Never more than half of the
-  // hosts. Bisection bandwidth is this times the bandwidth of a link; traffic comes near it when it uses all paths
-  // alike (every low host sends to every high host), single permutations may not.
+  // the least cut, which is the most that traffic between the halves can use at a time (so never more than the links of
+  // half of the hosts). Bisection bandwidth is this times the bandwidth of a link; traffic comes near it when it uses
+  // all paths alike (every low host sends to every high host), single permutations may not.
   virtual std::uint64_t bisection_links() const = 0;
 };
 

@@ -36,29 +36,30 @@ std::string Replica::describe_message(const Message& message) const {
 }
 
 std::string Replica::describe_receive(std::uint32_t rank, std::uint32_t slot) const {
-  const Request& request = ranks_[rank].requests[slot];
+  const Request& request = mailboxes_[rank].requests[slot];
   return "receive of " + rank_name(rank) + " from " + peer_name(request.envelope.peer) + ", " +
          envelope_text(request.envelope.tag, request.bytes, request.envelope.context);
 }
 
 std::string Replica::describe_wait(std::uint32_t index) const {
   const Rank& rank = ranks_[index];
+  const Mailbox& mailbox = mailboxes_[index];
   const bool in_primitive = rank.next_primitive < rank.primitives.size();
   const CallKind call =
       in_primitive ? rank.primitives[rank.next_primitive].call : rank.calls.calls[rank.next_call].kind;
-  const std::string who = rank_name(index) + " waits in " + std::string(call_name(call)) + " (step " +
-                          std::to_string(rank.steps) + ") ";
+  const std::string who =
+      rank_name(index) + " waits in " + std::string(call_name(call)) + " (step " + std::to_string(rank.steps) + ") ";
   for (std::uint32_t i = 0; i < network_.messages().capacity(); ++i) {
     const Message& message = network_.messages()[i];
     if (!message.in_use || message.source != index || message.kind != MessageKind::RequestToSend) continue;
     if (message.receive_request != kNone) continue;
-    const Request& request = rank.requests[message.send_request];
+    const Request& request = mailbox.requests[message.send_request];
     if (!request.awaited || request.complete || request.receive) continue;
     return who + "for rank " + std::to_string(message.destination - jobs_[rank.job].first) +
            " to receive its message, " + envelope_text(message.tag, message.bytes, message.context);
   }
-  for (std::uint32_t place = 0; place < rank.posted.size(); ++place) {
-    const Request& request = rank.requests[rank.posted.slot(place)];
+  for (std::uint32_t place = 0; place < mailbox.posted.size(); ++place) {
+    const Request& request = mailbox.requests[mailbox.posted.slot(place)];
     if (!request.awaited) continue;
     return who + "for a message from " + peer_name(request.envelope.peer) + ", " +
            envelope_text(request.envelope.tag, request.bytes, request.envelope.context);
@@ -68,19 +69,19 @@ std::string Replica::describe_wait(std::uint32_t index) const {
 
 std::vector<std::string> Replica::describe_unmatched(std::size_t most) const {
   std::vector<std::string> lines;
-  for (const Rank& rank : ranks_) {
-    for (const auto& entry : rank.unexpected) {
+  for (const Mailbox& mailbox : mailboxes_) {
+    for (const auto& entry : mailbox.unexpected) {
       if (lines.size() == most) return lines;
       lines.push_back("nobody received the " + describe_message(network_.messages()[entry.message]));
     }
   }
-  for (std::uint32_t index = 0; index < ranks_.size(); ++index) {
-    const Rank& rank = ranks_[index];
-    for (std::uint32_t place = 0; place < rank.posted.size(); ++place) {
+  for (std::uint32_t index = 0; index < mailboxes_.size(); ++index) {
+    const Mailbox& mailbox = mailboxes_[index];
+    for (std::uint32_t place = 0; place < mailbox.posted.size(); ++place) {
       if (lines.size() == most) return lines;
       // What a rank waits for is told with the rank.
-      if (rank.requests[rank.posted.slot(place)].awaited) continue;
-      lines.push_back("nobody sent to the " + describe_receive(index, rank.posted.slot(place)));
+      if (mailbox.requests[mailbox.posted.slot(place)].awaited) continue;
+      lines.push_back("nobody sent to the " + describe_receive(index, mailbox.posted.slot(place)));
     }
   }
   return lines;
@@ -92,7 +93,7 @@ void Replica::check_end() const {
   std::vector<std::string> details;
   const std::uint32_t unfinished = foreground_ - finished_;
   for (std::uint32_t index = 0; unfinished > 0 && index < ranks_.size() && details.size() < kMostDetails; ++index) {
-    if (ranks_[index].awaits > 0) details.push_back(describe_wait(index));
+    if (mailboxes_[index].awaits > 0) details.push_back(describe_wait(index));
   }
   if (unfinished > details.size()) {
     details.push_back("... and " + std::to_string(unfinished - details.size()) + " more ranks");

@@ -26,6 +26,7 @@ class Hpcg : public Application {
   // Only what these parameters and this number of ranks bring about: a rank alone packs nothing, and without the
   // preconditioner nothing is smoothed.
   std::vector<std::string> phases() const override { return phases_; }
+  std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;
 
   const Settings& settings() const { return settings_; }

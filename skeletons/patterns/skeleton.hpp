@@ -18,6 +18,7 @@ class Patterns : public Application {
 
   std::string name() const override { return "patterns"; }
   std::vector<std::string> phases() const override { return {}; }
+  std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(iterations_); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;
 
  private:

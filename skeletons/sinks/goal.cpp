@@ -1,8 +1,11 @@
 // The goal sink: the schedule language of LogGOPSim (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly
 // Language", 2009), from primitives. A wait is no operation there: what follows it requires the operations waited for.
-// Compute phases are `calc 0`, because their times come from a profile and not from the skeleton.
+// Compute phases and reductions are `calc` with whole nanoseconds, 0 where the selection has no times for them; what is
+// rounded off one is added to the next.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "manynode/error_report.hpp"
@@ -13,20 +16,18 @@ namespace {
 
 class Schedule {
  public:
-  explicit Schedule(std::ostream& out) : out_(out) {}
+  Schedule(const Selection& selection, int rank, std::ostream& out)
+      : selection_(selection), rank_(static_cast<std::uint32_t>(rank)), out_(out) {}
 
-  void begin(int rank) { out_ << fmt::format("rank {} {{\n", rank); }
+  void begin() { out_ << fmt::format("rank {} {{\n", rank_); }
   void end() { out_ << "}\n"; }
 
   void add(const Primitive& primitive) {
     switch (primitive.kind) {
       case PrimitiveKind::Wait: {
         const auto pending = label_of_request_.find(primitive.request);
-        frontier_.push_back(pending->second);
+        waited_for_.push_back(pending->second);
         label_of_request_.erase(pending);
-        if (frontier_.size() >= kLongFrontier) {
-          frontier_.assign(1, operation("calc 0"));
-        }
         return;
       }
       case PrimitiveKind::Isend:
@@ -42,15 +43,12 @@ class Schedule {
             operation(fmt::format("recv {}b from {} tag {}", primitive.bytes, primitive.peer, tag(primitive)));
         return;
       default:
-        frontier_.assign(1, operation("calc 0"));
+        waited_for_.push_back(operation(fmt::format("calc {}", nanoseconds(primitive))));
         return;
     }
   }
 
  private:
-  // Without a compute phase now and then, the list of what an operation requires would grow with the program.
-  static constexpr std::size_t kLongFrontier = 32;
-
   // LogGOPSim knows only tags, so the context goes into the tag's upper bits.
   static std::uint32_t tag(const Primitive& primitive) {
     constexpr unsigned kTagBits = 20;
@@ -58,18 +56,39 @@ class Schedule {
            (static_cast<std::uint32_t>(primitive.tag) & ((1u << kTagBits) - 1));
   }
 
+  std::uint64_t nanoseconds(const Primitive& primitive) {
+    if (primitive.kind == PrimitiveKind::Compute && selection_.timing != nullptr) {
+      owed_s_ += selection_.timing->draw(rank_, primitive.phase, draws_[primitive.phase]++);
+    } else if (primitive.kind == PrimitiveKind::ReduceLocal && selection_.reduce_bandwidth_Bps > 0) {
+      owed_s_ += static_cast<double>(primitive.bytes) / selection_.reduce_bandwidth_Bps;
+    }
+    const double whole = std::max(0.0, std::round(owed_s_ * 1e9));
+    owed_s_ -= whole * 1e-9;
+    return static_cast<std::uint64_t>(whole);
+  }
+
+  // A rank does one thing after the other: an operation starts when the one before it has started, and when all that
+  // was waited for since then has ended.
   std::uint64_t operation(const std::string& text) {
     const std::uint64_t label = next_label_++;
     out_ << fmt::format("l{}: {}\n", label, text);
-    for (const std::uint64_t before : frontier_) {
+    if (label > 1 && std::find(waited_for_.begin(), waited_for_.end(), label - 1) == waited_for_.end()) {
+      out_ << fmt::format("l{} irequires l{}\n", label, label - 1);
+    }
+    for (const std::uint64_t before : waited_for_) {
       out_ << fmt::format("l{} requires l{}\n", label, before);
     }
+    waited_for_.clear();
     return label;
   }
 
+  const Selection& selection_;
+  std::uint32_t rank_;
   std::ostream& out_;
+  std::unordered_map<std::uint32_t, std::uint32_t> draws_;  // [phase]
+  double owed_s_{0};
   std::uint64_t next_label_{1};
-  std::vector<std::uint64_t> frontier_;  // what every later operation requires
+  std::vector<std::uint64_t> waited_for_;  // since the last operation
   std::unordered_map<std::uint32_t, std::uint64_t> label_of_request_;
 };
 
@@ -81,8 +100,8 @@ void print_goal(const Selection& selection, std::ostream& out) {
   out << fmt::format("num_ranks {}\n", selection.size);
   for (const int rank : selection.ranks) {
     lowered.ranks = {rank};
-    Schedule schedule(out);
-    schedule.begin(rank);
+    Schedule schedule(selection, rank, out);
+    schedule.begin();
     for_each_step(lowered, [&](const Step& step) {
       for (const Primitive& primitive : step.primitives) {
         schedule.add(primitive);

@@ -1,8 +1,10 @@
 // manynode-skeleton: lists skeletons and prints their operation streams.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <numeric>
+#include <optional>
 
 #include "manynode/error_report.hpp"
 #include "streams.hpp"
@@ -20,6 +22,13 @@ struct StreamOptions {
   std::vector<std::string> collectives;
   std::string output;
   bool lowered{false};
+  std::string timing_profile;
+  std::string rank_class;
+  std::uint64_t seed{1};
+  std::uint32_t replica{0};
+  bool constant{false};
+  bool missing_is_zero{false};
+  double reduce_bandwidth_Bps{0};
 };
 
 // "allreduce=ring", "rules=openmpi" and the like.
@@ -59,6 +68,24 @@ void list() {
   }
 }
 
+// All ranks have one class: the one that is named, else the profile's first.
+TimingModel timing_model(const StreamOptions& options, const TimingProfile& profile) {
+  const auto& classes = profile.classes;
+  const auto found =
+      options.rank_class.empty() ? classes.begin() : std::find(classes.begin(), classes.end(), options.rank_class);
+  if (found == classes.end()) {
+    std::string allowed;
+    for (const std::string& name : classes) {
+      allowed += (allowed.empty() ? "" : ", ") + name;
+    }
+    throw UserError("the timing profile has no such rank class", "--rank-class", options.rank_class, allowed);
+  }
+  return TimingModel(profile,
+                     std::vector<std::uint16_t>(static_cast<std::size_t>(options.ranks),
+                                                static_cast<std::uint16_t>(found - classes.begin())),
+                     options.seed, options.replica, options.constant);
+}
+
 void stream(const StreamOptions& options) {
   const Parameters parameters = parameters_from_json(options.parameters, "--parameters");
   const std::unique_ptr<Application> application = make_application(options.app, parameters, options.ranks);
@@ -66,7 +93,16 @@ void stream(const StreamOptions& options) {
                              .size = options.ranks,
                              .ranks = {},
                              .lowered = options.lowered,
-                             .collectives = collective_choice(options.collectives)};
+                             .collectives = collective_choice(options.collectives),
+                             .timing = nullptr,
+                             .reduce_bandwidth_Bps = options.reduce_bandwidth_Bps};
+  std::optional<TimingProfile> profile;
+  std::optional<TimingModel> timing;
+  if (!options.timing_profile.empty()) {
+    profile = read_timing_profile(options.timing_profile, application->phases(), options.missing_is_zero);
+    timing = timing_model(options, *profile);
+    selection.timing = &*timing;
+  }
   if (options.rank >= options.ranks) {
     throw UserError("no such rank", "--rank", std::to_string(options.rank),
                     "0 to " + std::to_string(options.ranks - 1));
@@ -122,6 +158,16 @@ int main(int argc, char** argv) {
   stream_command->add_option("--collective", options.collectives,
                              "<collective>=<algorithm>, or rules=mpich|openmpi; may be repeated");
   stream_command->add_option("--output", options.output, "file in place of standard output");
+  stream_command->add_option("--timing-profile", options.timing_profile, "goal: compute times; without, none");
+  stream_command->add_option("--rank-class", options.rank_class, "goal: class of all ranks; the profile's first");
+  stream_command->add_option("--seed", options.seed, "goal: of the draws");
+  stream_command->add_option("--replica", options.replica, "goal: of the draws");
+  stream_command->add_flag("--constant", options.constant, "goal: means in place of draws");
+  stream_command->add_flag("--missing-is-zero", options.missing_is_zero,
+                           "goal: phases that the profile lacks take no time");
+  stream_command
+      ->add_option("--reduce-bandwidth", options.reduce_bandwidth_Bps, "goal: bytes per second that reductions combine")
+      ->check(CLI::NonNegativeNumber);
   stream_command->add_flag("--lowered", options.lowered, "primitives in place of calls");
 
   try {

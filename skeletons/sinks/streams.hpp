@@ -8,6 +8,7 @@
 
 #include "manynode/primitive.hpp"
 #include "manynode/skeleton.hpp"
+#include "manynode/timing.hpp"
 
 namespace manynode::sinks {
 
@@ -17,6 +18,8 @@ struct Selection {
   std::vector<int> ranks;
   bool lowered{false};
   CollectiveChoice collectives;
+  const TimingModel* timing{nullptr};  // of compute phases; null: they take no time
+  double reduce_bandwidth_Bps{0};      // at which reductions combine; 0: they take no time
 };
 
 // One step of one rank. `primitives` is filled when the selection asks for lowering.

@@ -57,6 +57,7 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
         ({"jobs": [job(timing_profile="none.json")]}, ["jobs: 0: timing_profile", "none.json"]),
         ({"counters": {"intervall": "1 ms"}}, ["counters: intervall", "did you mean 'interval'?"]),
         ({"counters": {"interval": "0 s"}}, ["counters: interval"]),
+        ({"placement": {"nodes": "linear", "stride": 2}}, ["placement", "stride has no effect"]),
         ({"time_limit": 60}, ["time_limit"]),
         ({"preflight": {"vary": {"network.link.bandwidth": ["1 GB/s"]}}}, ["at least two different values"]),
         (
@@ -95,6 +96,8 @@ def test_what_only_judges_does_not_repeat_a_point(demo: dict[str, Any]) -> None:
     after = Plan(demo, [])
     assert before.digest("simulate") == after.digest("simulate")
     assert before.digest("preflight") != after.digest("preflight")
+    demo["nodes"] = [1, 2]
+    assert Plan(demo, []).digest("preflight") == after.digest("preflight")
     demo["simulate"]["counters"] = {"interval": "1 ms"}
     assert Plan(demo, []).digest("simulate") != before.digest("simulate")
 

@@ -100,6 +100,31 @@ std::uint32_t FatTree::whole_route(const RouteRequest& request, LinkId* out) con
   return hops;
 }
 
+std::uint32_t FatTree::hops(std::uint32_t source, std::uint32_t destination) const {
+  std::uint32_t top = 0;
+  while (levels_[top].hosts_under.quotient(source) != levels_[top].hosts_under.quotient(destination)) ++top;
+  return 2 * (top + 1);
+}
+
+LinkId FatTree::link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
+                        std::uint32_t hops) const {
+  const bool up = 2 * place < hops;
+  const std::uint32_t lower_level = up ? place : hops - 1 - place;
+  std::uint32_t low = 0;
+  for (std::uint32_t below = 0; below < lower_level; ++below) {
+    const Level& level = levels_[below];
+    const std::uint32_t port = level.ports.remainder(level.below_parents.quotient(destination));
+    low += level.below_parents.value() * level.parents.remainder(port);
+  }
+  const Level& level = levels_[lower_level];
+  const std::uint32_t lower =
+      low + level.below_parents.value() * level.below_children.quotient(up ? source : destination);
+  const std::uint32_t port = level.ports.remainder(level.below_parents.quotient(destination));
+  const std::uint32_t k = level.parents.quotient(port);
+  const std::uint32_t parent = port - k * level.parents.value();
+  return (up ? level.up : level.down) + (lower * level.parents.value() + parent) * level.parallel + k;
+}
+
 std::uint32_t FatTree::next_links(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                                   const LinkLoads& loads) const {
   const std::uint32_t source = request.source;

@@ -38,6 +38,9 @@ class FatTree final : public Topology {
   bool adaptive() const override { return routing_ == Routing::Adaptive; }
   std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                        const LinkLoads& loads) const override;
+  std::uint32_t hops(std::uint32_t source, std::uint32_t destination) const override;
+  LinkId link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
+                 std::uint32_t hops) const override;
   std::uint32_t host_behind(LinkId link) const override;
   std::vector<std::string> link_classes() const override;
   std::uint8_t link_class(LinkId link) const override;

@@ -57,7 +57,7 @@ struct CollectiveChoice {
 // The collectives by name, each with the place of its choice.
 struct CollectiveField {
   const char* collective;
-  std::string CollectiveChoice::*algorithm;
+  std::string CollectiveChoice::* algorithm;
 };
 std::span<const CollectiveField> collective_fields();
 

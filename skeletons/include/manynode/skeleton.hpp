@@ -6,7 +6,9 @@
 // two calls of make() with the same arguments emit the same streams.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +35,9 @@ class Application {
 
   // Phase names in the order of their indices; they are the names in the timing profile.
   virtual std::vector<std::string> phases() const = 0;
+
+  // How many steps each rank takes, where that is known beforehand: engines tell the time left by it.
+  virtual std::optional<std::uint64_t> steps() const { return std::nullopt; }
 
   virtual std::unique_ptr<Skeleton> make(int rank, int size) const = 0;
 };

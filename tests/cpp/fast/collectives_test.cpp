@@ -14,7 +14,7 @@ TEST(Collectives, RecursiveDoublingAllreduce) {
   // log2(8) rounds: exchange with one partner, then combine.
   const Picoseconds round = eager_time(kBytes, 2) + kBytes * kReducePerByte;
   EXPECT_EQ(result.makespan, 3 * round);
-  for (const auto& rank : result.ranks) {
+  for (const auto& rank : result.jobs[0].ranks) {
     EXPECT_EQ(rank[static_cast<std::size_t>(CallKind::Allreduce)].time, 3 * round);
     EXPECT_EQ(rank[static_cast<std::size_t>(CallKind::Allreduce)].bytes, 3 * kBytes);
   }
@@ -47,7 +47,7 @@ TEST(Collectives, EveryCollectiveEndsAtAnyNumberOfRanks) {
         mpi.alltoall(bytes);
       }
     });
-    EXPECT_EQ(result.iteration_end.size(), 1u) << ranks;
+    EXPECT_EQ(result.jobs[0].iteration_end.size(), 1u) << ranks;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace {
 
 TEST(EventQueue, EventsOfEqualTimeComeOutAsTheyWentIn) {
   EventQueue queue;
-  for (std::uint32_t i = 0; i < 100; ++i) queue.push(5, EventKind::Resume, i);
+  for (std::uint32_t i = 0; i < 100; ++i) queue.push({.time = 5, .subject = i});
   for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(queue.pop().subject, i);
   EXPECT_TRUE(queue.empty());
 }
@@ -23,7 +24,7 @@ TEST(EventQueue, OrderIsThatOfAStableSort) {
   EventQueue queue;
   for (std::uint32_t i = 0; i < 5000; ++i) {
     events.emplace_back(random() % 500, i);
-    queue.push(events.back().first, EventKind::Resume, i);
+    queue.push({.time = events.back().first, .subject = i});
   }
   std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [time, subject] : events) {
@@ -32,6 +33,51 @@ TEST(EventQueue, OrderIsThatOfAStableSort) {
     EXPECT_EQ(event.subject, subject);
     EXPECT_EQ(queue.now(), time);
   }
+}
+
+// As in a simulation: what is popped brings new events, near and far, many at the same time.
+TEST(EventQueue, AgreesWithASortedSetWhileEventsComeAndGo) {
+  for (const std::uint64_t spread : {1ull, 50ull, 100'000ull, 1'000'000'000'000ull}) {
+    std::mt19937_64 random(spread);
+    std::set<std::pair<Picoseconds, std::uint32_t>> expected;
+    EventQueue queue;
+    std::uint32_t number = 0;
+    const auto push = [&](Picoseconds time) {
+      expected.emplace(time, number);
+      queue.push({.time = time, .subject = number++});
+    };
+    for (int i = 0; i < 3000; ++i) push(static_cast<Picoseconds>(random() % spread));
+    for (int popped = 0; popped < 60'000; ++popped) {
+      ASSERT_EQ(queue.size(), expected.size());
+      const Event event = queue.pop();
+      ASSERT_EQ(std::pair(event.time, event.subject), *expected.begin()) << spread << ", pop " << popped;
+      expected.erase(expected.begin());
+      if (number > 50'000) {
+        if (expected.empty()) break;
+        continue;
+      }
+      const auto kind = random() % 8;
+      if (kind < 6) push(event.time + static_cast<Picoseconds>(random() % spread));
+      if (kind == 6) push(event.time);
+      if (kind == 7) push(event.time + static_cast<Picoseconds>(1000 * (random() % spread)));
+      if (popped % 1000 == 0) {
+        for (int i = 0; i < 400; ++i) push(event.time + static_cast<Picoseconds>(random() % 20));
+      }
+    }
+  }
+}
+
+TEST(EventQueue, KnowsWhatComesNext) {
+  EventQueue queue;
+  for (std::uint32_t i = 0; i < 10'000; ++i) queue.push({.time = (i * 7919) % 10'007, .subject = i});
+  std::vector<Picoseconds> announced;
+  while (queue.size() > EventQueue::kAhead + 1) {
+    queue.pop();
+    const Event* event = queue.upcoming(EventQueue::kAhead - 1);
+    ASSERT_NE(event, nullptr);
+    announced.push_back(event->time);
+  }
+  EXPECT_TRUE(std::is_sorted(announced.begin(), announced.end()));
 }
 
 }  // namespace

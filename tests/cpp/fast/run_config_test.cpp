@@ -15,15 +15,15 @@ namespace {
 using nlohmann::json;
 
 json good() {
-  return json::parse(R"({"schema":"network-run/1","application":{"name":"hpcg","parameters":{"nx":16}},
-    "nodes":4,"ranks_per_node":2,
+  return json::parse(R"({"schema":"network-run/2","jobs":[{"application":{"name":"hpcg","parameters":{"nx":16}},
+    "nodes":4,"ranks_per_node":2,"timing_profile":null,"missing_is_zero":true,"constant":false,"iterations_limit":null}],
     "network":{"topology":{"kind":"fat-tree","children":[2,2],"parents":[1,2],"parallel_links":[1,1]},
-      "link_bandwidth_Bps":1.25e10,"link_latency_s":9e-8,"switch_latency_s":1e-7,"chunk_bytes":2048,
-      "host":{"overhead_send_s":3e-7,"overhead_recv_s":3e-7,"gap_s":0,"overhead_per_byte_s":0,
+      "link":{"bandwidth_Bps":1.25e10,"latency_s":9e-8},"switch_latency_s":1e-7,"chunk_bytes":2048,
+      "host":{"overhead_send":[{"from_bytes":0,"seconds":3e-7,"seconds_per_byte":0}],
+        "overhead_recv":[{"from_bytes":0,"seconds":3e-7,"seconds_per_byte":0}],"gap_s":0,
         "eager_limit_bytes":16384,"nic_bandwidth_Bps":1.25e10,"nic_latency_s":1e-7,"reduce_bandwidth_Bps":5e9},
       "intranode":{"latency_s":4e-7,"bandwidth_Bps":8e9}},
-    "collectives":{"allreduce":"ring"},"timing_profile":null,"missing_is_zero":true,
-    "constant":false,"seed":7,"replicas":[0,1,2],"iterations_limit":null})");
+    "collectives":{"allreduce":"ring"},"seed":7,"replicas":[0,1,2]})");
 }
 
 // The place that the error names when `change` spoils a good file.
@@ -42,40 +42,67 @@ std::string place(const std::function<void(json&)>& change) {
 TEST(RunConfig, ReadsAGoodFile) {
   const RunConfig config = parse_run_config(good().dump());
   EXPECT_EQ(config.ranks(), 8u);
-  EXPECT_EQ(config.parameters.integer("nx", 1), 16);
+  EXPECT_EQ(config.jobs[0].parameters.integer("nx", 1), 16);
   EXPECT_EQ(config.collectives.allreduce, "ring");
   EXPECT_EQ(config.collectives.bcast, "auto");
   EXPECT_EQ(config.replicas.size(), 3u);
   EXPECT_EQ(config.seed, 7u);
-  EXPECT_FALSE(config.timing_profile.has_value());
-  EXPECT_FALSE(config.iterations_limit.has_value());
+  EXPECT_FALSE(config.jobs[0].timing_profile.has_value());
+  EXPECT_FALSE(config.jobs[0].iterations_limit.has_value());
   EXPECT_EQ(config.network.topology->hosts(), 4u);
 }
 
 TEST(RunConfig, NamesThePlaceOfEachMistake) {
-  EXPECT_EQ(place([](json& f) { f["schema"] = "network-run/2"; }), "schema");
+  EXPECT_EQ(place([](json& f) { f["schema"] = "network-run/1"; }), "schema");
   EXPECT_EQ(place([](json& f) { f["nods"] = 4; }), "nods");
   EXPECT_EQ(place([](json& f) { f["network"]["host"]["gap"] = 0; }), "network.host.gap");
-  EXPECT_EQ(place([](json& f) { f["nodes"] = 0; }), "nodes");
-  EXPECT_EQ(place([](json& f) { f["nodes"] = 4.5; }), "nodes");
-  EXPECT_EQ(place([](json& f) { f["nodes"] = 5; }), "nodes");  // the machine has 4 hosts
-  EXPECT_EQ(place([](json& f) { f["ranks_per_node"] = "2"; }), "ranks_per_node");
-  EXPECT_EQ(place([](json& f) { f["network"]["link_bandwidth_Bps"] = 0; }), "network.link_bandwidth_Bps");
-  EXPECT_EQ(place([](json& f) { f["network"]["link_latency_s"] = -1e-9; }), "network.link_latency_s");
+  EXPECT_EQ(place([](json& f) { f["network"]["link"]["bandwidth_Bps"] = 0; }), "network.link.bandwidth_Bps");
+  EXPECT_EQ(place([](json& f) { f["network"]["link"]["latency_s"] = -1e-9; }), "network.link.latency_s");
   EXPECT_EQ(place([](json& f) { f["network"]["host"].erase("gap_s"); }), "network.host.gap_s");
   EXPECT_EQ(place([](json& f) { f["network"]["intranode"] = 3; }), "network.intranode");
   EXPECT_EQ(place([](json& f) { f["network"]["topology"]["kind"] = "mobius"; }), "network.topology.kind");
   EXPECT_EQ(place([](json& f) { f["network"]["topology"]["children"] = {2, 0}; }), "network.topology.children");
   EXPECT_EQ(place([](json& f) { f["network"]["topology"]["children"] = {2}; }), "network.topology");
   EXPECT_EQ(place([](json& f) { f["network"]["topology"]["taper"] = 2; }), "network.topology.taper");
+  EXPECT_EQ(place([](json& f) { f["network"]["host"]["rails"] = 3; }), "network.host.rails");  // 4 hosts
+  EXPECT_EQ(place([](json& f) { f["network"]["host"]["rail_choice"] = "any"; }), "network.host.rail_choice");
+  EXPECT_EQ(place([](json& f) { f["network"]["contention"] = 1; }), "network.contention");
+  EXPECT_EQ(place([](json& f) { f["network"]["link_classes"]["spine"]["latency_s"] = 1e-7; }),
+            "network.link_classes.spine");
+  EXPECT_EQ(place([](json& f) { f["network"]["host"]["overhead_send"] = json::array(); }),
+            "network.host.overhead_send");
+  EXPECT_EQ(place([](json& f) { f["network"]["host"]["overhead_send"][0]["from_bytes"] = 8; }),
+            "network.host.overhead_send[0].from_bytes");
+  EXPECT_EQ(place([](json& f) { f["counters"] = {{"interval_s", 0}, {"per", "class"}}; }), "counters.interval_s");
+  EXPECT_EQ(place([](json& f) { f["counters"] = {{"interval_s", 1}, {"per", "node"}}; }), "counters.per");
   EXPECT_EQ(place([](json& f) { f["collectives"]["allreduces"] = "ring"; }), "collectives.allreduces");
-  EXPECT_EQ(place([](json& f) { f["application"]["parameters"]["nx"] = {1}; }), "application.parameters.nx");
-  EXPECT_EQ(place([](json& f) { f["class_of_rank"] = {"0", "0"}; }), "class_of_rank");
   EXPECT_EQ(place([](json& f) { f["replicas"] = {1, 1}; }), "replicas");
   EXPECT_EQ(place([](json& f) { f["replicas"] = json::array(); }), "replicas");
-  EXPECT_EQ(place([](json& f) { f["constant"] = 1; }), "constant");
   EXPECT_EQ(place([](json& f) { f["seed"] = -1; }), "seed");
-  EXPECT_EQ(place([](json& f) { f["iterations_limit"] = 0; }), "iterations_limit");
+}
+
+// As `place`, of a mistake in the only job.
+std::string place_in_job(const std::function<void(json&)>& change) {
+  return place([&](json& file) { change(file["jobs"][0]); });
+}
+
+TEST(RunConfig, NamesThePlaceOfEachMistakeInAJob) {
+  EXPECT_EQ(place([](json& f) { f["jobs"] = json::array(); }), "jobs");
+  EXPECT_EQ(place_in_job([](json& job) { job["nodes"] = 0; }), "jobs[0].nodes");
+  EXPECT_EQ(place_in_job([](json& job) { job["nodes"] = 4.5; }), "jobs[0].nodes");
+  EXPECT_EQ(place_in_job([](json& job) { job["nodes"] = 5; }), "jobs[0].nodes");  // the machine has 4 hosts
+  EXPECT_EQ(place_in_job([](json& job) { job["ranks_per_node"] = "2"; }), "jobs[0].ranks_per_node");
+  EXPECT_EQ(place_in_job([](json& job) { job["hosts"] = {0, 1, 2}; }), "jobs[0].hosts");     // one too few
+  EXPECT_EQ(place_in_job([](json& job) { job["hosts"] = {0, 1, 2, 2}; }), "jobs[0].hosts");  // one twice
+  EXPECT_EQ(place_in_job([](json& job) { job["hosts"] = {0, 1, 2, 4}; }), "jobs[0].hosts");  // one too many
+  EXPECT_EQ(place_in_job([](json& job) { job["rank_order"] = "snake"; }), "jobs[0].rank_order");
+  EXPECT_EQ(place_in_job([](json& job) { job["start_s"] = -1; }), "jobs[0].start_s");
+  EXPECT_EQ(place_in_job([](json& job) { job["background"] = true; }), "jobs");  // none would end
+  EXPECT_EQ(place_in_job([](json& job) { job["application"]["parameters"]["nx"] = {1}; }),
+            "jobs[0].application.parameters.nx");
+  EXPECT_EQ(place_in_job([](json& job) { job["class_of_rank"] = {"0", "0"}; }), "jobs[0].class_of_rank");
+  EXPECT_EQ(place_in_job([](json& job) { job["constant"] = 1; }), "jobs[0].constant");
+  EXPECT_EQ(place_in_job([](json& job) { job["iterations_limit"] = 0; }), "jobs[0].iterations_limit");
 }
 
 TEST(RunConfig, TextThatIsNotJsonNamesItsByte) {

@@ -8,7 +8,7 @@ namespace {
 
 TEST(Sharing, TwoRanksOfANodeShareItsNic) {
   auto config = small_machine();
-  config.ranks_per_node = 2;
+  config.jobs[0].ranks_per_node = 2;
   constexpr std::uint64_t kBytes = 16'384;
   const auto result = run(config, [](Mpi& mpi) {
     // Ranks 0 and 1 are node 0; ranks 2 (node 1) and 4 (node 2) receive.
@@ -19,7 +19,7 @@ TEST(Sharing, TwoRanksOfANodeShareItsNic) {
   // Chunks take turns; the message of rank 1 has the last turn and the longer way.
   EXPECT_EQ(result.makespan, eager_time(kBytes, 4) + bytes_time(kBytes));
   // The other one ends one chunk before.
-  const auto& other = result.ranks[2][static_cast<std::size_t>(CallKind::Recv)];
+  const auto& other = result.jobs[0].ranks[2][static_cast<std::size_t>(CallKind::Recv)];
   EXPECT_EQ(other.time, eager_time(kBytes, 2) + bytes_time(kBytes) - bytes_time(2048));
 }
 
@@ -38,8 +38,8 @@ TEST(Sharing, IncastTakesTheTimeOfAllBytes) {
   const Picoseconds all = kOverheadSend + path_latency(2) + kSenders * bytes_time(kBytes);
   EXPECT_EQ(result.makespan, all - (kSenders - 1) * last_chunk + kSenders * kOverheadReceive);
   const auto route_end = [&] {
-    std::vector<LinkId> route(config.network.topology->max_hops());
-    return route[config.network.topology->route(1, 0, route.data()) - 1];
+    const std::uint32_t hops = config.network.topology->hops(1, 0);
+    return config.network.topology->link_at(1, 0, hops - 1, hops);
   }();
   EXPECT_EQ(result.links[route_end].bytes, kSenders * kBytes);
   EXPECT_EQ(result.links[route_end].busy, kSenders * bytes_time(kBytes));
@@ -83,7 +83,7 @@ TEST(Sharing, TheGapKeepsMessagesOfANicApart) {
 
 TEST(Sharing, MessagesWithinANodeDoNotDisturbEachOther) {
   auto config = small_machine();
-  config.ranks_per_node = 4;
+  config.jobs[0].ranks_per_node = 4;
   const auto result = run(config, [](Mpi& mpi) {
     if (mpi.rank() == 0 || mpi.rank() == 1) mpi.send(mpi.rank() + 2, 8000);
     if (mpi.rank() == 2 || mpi.rank() == 3) mpi.recv(mpi.rank() - 2, 8000);

@@ -49,14 +49,13 @@ inline RunConfig small_machine(std::vector<std::int64_t> children = {2, 2}, std:
                                std::vector<std::int64_t> parallel = {1, 1}) {
   RunConfig config;
   config.network.topology = std::make_shared<FatTree>(children, parents, parallel, "network.topology");
-  config.nodes = config.network.topology->hosts();
-  config.ranks_per_node = 1;
-  config.network.link_bandwidth_Bps = 1e10;
-  config.network.link_latency_s = 90e-9;
+  config.jobs.resize(1);
+  config.jobs[0].nodes = config.network.topology->hosts();
+  config.network.link = {1e10, 90e-9};
   config.network.switch_latency_s = 100e-9;
   config.network.chunk_bytes = 2048;
-  config.network.host.overhead_send_s = 300e-9;
-  config.network.host.overhead_recv_s = 200e-9;
+  config.network.host.overhead_send = {{0, 300e-9, 0}};
+  config.network.host.overhead_recv = {{0, 200e-9, 0}};
   config.network.host.eager_limit_bytes = kEagerLimit;
   config.network.host.nic_bandwidth_Bps = 1e10;
   config.network.host.nic_latency_s = 50e-9;
@@ -95,8 +94,12 @@ class Program final : public Application {
   int steps_;
 };
 
+inline fast::Program loaded(Program::Body body, int steps = 1) {
+  return {std::make_shared<Program>(std::move(body), steps), std::nullopt};
+}
+
 inline ReplicaResult run(const RunConfig& config, Program::Body body, int steps = 1) {
-  return simulate(Program(std::move(body), steps), config, nullptr, 0);
+  return simulate({loaded(std::move(body), steps)}, config, 0);
 }
 
 // The error that a run ends with, as one text: what it says, then the details.

@@ -69,19 +69,20 @@ TEST(Timing, TheSlowerOfNicAndLinkSetsTheRate) {
   slow_nic.network.host.nic_bandwidth_Bps = 5e9;
   EXPECT_EQ(run(slow_nic, one_way(8192, 2)).makespan, eager_time(8192, 4) + bytes_time(8192) + bytes_time(2048));
   auto slow_link = small_machine();
-  slow_link.network.link_bandwidth_Bps = 5e9;
+  slow_link.network.link.bandwidth_Bps = 5e9;
   EXPECT_EQ(run(slow_link, one_way(8192, 2)).makespan, eager_time(8192, 4) + bytes_time(8192));
 }
 
 TEST(Timing, OverheadPerByteIsPaidByBothProcessors) {
   auto config = small_machine();
-  config.network.host.overhead_per_byte_s = 1e-11;  // 10 ps
+  config.network.host.overhead_send[0].seconds_per_byte = 1e-11;  // 10 ps
+  config.network.host.overhead_recv[0].seconds_per_byte = 1e-11;
   EXPECT_EQ(run(config, one_way(800, 1)).makespan, eager_time(800, 2) + 2 * 800 * 10);
 }
 
 TEST(Timing, MessageWithinANodeTakesNoNic) {
   auto config = small_machine();
-  config.ranks_per_node = 2;
+  config.jobs[0].ranks_per_node = 2;
   const auto result = run(config, one_way(800, 1));
   EXPECT_EQ(result.makespan, kOverheadSend + kIntranodeLatency + 800 * kIntranodePerByte + kOverheadReceive);
   for (const auto& link : result.links) EXPECT_EQ(link.bytes, 0u);
@@ -89,7 +90,7 @@ TEST(Timing, MessageWithinANodeTakesNoNic) {
 
 TEST(Timing, RendezvousWithinANodeCrossesThreeTimes) {
   auto config = small_machine();
-  config.ranks_per_node = 2;
+  config.jobs[0].ranks_per_node = 2;
   constexpr std::uint64_t kBytes = 100'000;
   EXPECT_EQ(run(config, one_way(kBytes, 1)).makespan,
             kOverheadSend + 3 * kIntranodeLatency + kBytes * kIntranodePerByte + kOverheadReceive);
@@ -113,7 +114,7 @@ TEST(Timing, RendezvousStartsWhenTheReceiveIsPosted) {
 TEST(Timing, TheSenderOfARendezvousMessageIsFreeWhenItsNicIs) {
   constexpr std::uint64_t kBytes = 32'768;
   const auto result = run(small_machine(), one_way(kBytes, 1));
-  const auto& send = result.ranks[0][static_cast<std::size_t>(CallKind::Send)];
+  const auto& send = result.jobs[0].ranks[0][static_cast<std::size_t>(CallKind::Send)];
   EXPECT_EQ(send.time, kOverheadSend + 2 * path_latency(2) + bytes_time(kBytes));
   EXPECT_EQ(send.calls, 1u);
   EXPECT_EQ(send.bytes, kBytes);
@@ -127,8 +128,8 @@ TEST(Timing, WaitingIsChargedToTheCallThatWaits) {
       mpi.wait(request);
     }
   });
-  EXPECT_EQ(result.ranks[1][static_cast<std::size_t>(CallKind::Irecv)].time, 0);
-  EXPECT_EQ(result.ranks[1][static_cast<std::size_t>(CallKind::Wait)].time, eager_time(800, 2));
+  EXPECT_EQ(result.jobs[0].ranks[1][static_cast<std::size_t>(CallKind::Irecv)].time, 0);
+  EXPECT_EQ(result.jobs[0].ranks[1][static_cast<std::size_t>(CallKind::Wait)].time, eager_time(800, 2));
 }
 
 TEST(Timing, ComputeTimesComeFromTheProfile) {
@@ -139,31 +140,32 @@ TEST(Timing, ComputeTimesComeFromTheProfile) {
   const Cluster busy{.mean_s = 3e-6, .weight = 1, .time_s = {3e-6, 3e-6}, .probability = {0, 1}};
   profile.phases = {{PhaseTiming{{nothing}, {}}}, {PhaseTiming{{busy}, {}}}};
   auto config = small_machine();
-  config.constant = true;
-  config.class_of_rank = {"idle", "busy", "idle", "idle"};
-  const Program program([](Mpi& mpi) {
+  config.jobs[0].constant = true;
+  config.jobs[0].class_of_rank = {"idle", "busy", "idle", "idle"};
+  auto program = loaded([](Mpi& mpi) {
     mpi.compute(Phase{0});
     if (mpi.rank() == 0) mpi.send(1, 800);
     if (mpi.rank() == 1) mpi.recv(0, 800);
   });
-  const auto result = simulate(program, config, &profile, 0);
+  program.profile = profile;
+  const auto result = simulate({program}, config, 0);
   EXPECT_EQ(result.makespan, 3'000'000 + kOverheadReceive);
-  EXPECT_EQ(result.ranks[1][0].time, 3'000'000);
+  EXPECT_EQ(result.jobs[0].ranks[1][0].time, 3'000'000);
 }
 
 TEST(Timing, StepsEndWhenTheSlowestRankHasFinishedThem) {
-  const auto result = simulate(Program(one_way(800, 1), 3), small_machine(), nullptr, 0);
+  const auto result = run(small_machine(), one_way(800, 1), 3);
   // The sender is ahead; the receiver's overhead is shorter than the sender's, so steps are one send apart.
-  ASSERT_EQ(result.iteration_end.size(), 3u);
-  EXPECT_EQ(result.iteration_end[0], eager_time(800, 2));
-  EXPECT_EQ(result.iteration_end[1], eager_time(800, 2) + kOverheadSend);
-  EXPECT_EQ(result.iteration_end[2], eager_time(800, 2) + 2 * kOverheadSend);
+  ASSERT_EQ(result.jobs[0].iteration_end.size(), 3u);
+  EXPECT_EQ(result.jobs[0].iteration_end[0], eager_time(800, 2));
+  EXPECT_EQ(result.jobs[0].iteration_end[1], eager_time(800, 2) + kOverheadSend);
+  EXPECT_EQ(result.jobs[0].iteration_end[2], eager_time(800, 2) + 2 * kOverheadSend);
 }
 
 TEST(Timing, IterationsLimitStopsEarly) {
   auto config = small_machine();
-  config.iterations_limit = 2;
-  EXPECT_EQ(simulate(Program(one_way(800, 1), 3), config, nullptr, 0).iteration_end.size(), 2u);
+  config.jobs[0].iterations_limit = 2;
+  EXPECT_EQ(run(config, one_way(800, 1), 3).jobs[0].iteration_end.size(), 2u);
 }
 
 }  // namespace

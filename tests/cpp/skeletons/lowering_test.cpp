@@ -77,12 +77,16 @@ TEST(Lowering, CollectivesDoNotMatchTheApplicationsMessages) {
 
 TEST(Lowering, SuccessiveCollectivesHaveTagsOfTheirOwn) {
   const auto programs = lowered(2, {}, [](Mpi& mpi) {
-    mpi.barrier();
-    mpi.allreduce(8);
+    const Communicator both = mpi.strided(0, 1, 2);
+    for (const Communicator comm : {kWorld, both}) {
+      mpi.barrier(comm);
+      mpi.allreduce(8, comm);
+    }
   });
   const auto sends = of_kind(programs[0], PrimitiveKind::Isend);
-  ASSERT_EQ(sends.size(), 2U);
+  ASSERT_EQ(sends.size(), 4U);
   EXPECT_NE(sends[0].tag, sends[1].tag);
+  EXPECT_NE(sends[2].tag, sends[3].tag);
 }
 
 TEST(Lowering, RowsMayDifferInTheirNumberOfCollectivesBeforeColumnsMeet) {

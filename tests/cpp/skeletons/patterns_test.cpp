@@ -34,43 +34,41 @@ void for_each_call(const Application& application, int rank, int size, const Use
 
 // The operations of one rank in words: "send 1:64" is to rank 1, 64 bytes; "/3" behind it a tag; "-" is nobody.
 std::string operations(const std::string& pattern, const Values& values, int rank, int size) {
-  std::string text;
+  std::ostringstream text;
   const auto application = make(pattern, values, size);
   for_each_call(*application, rank, size, [&](const Call& call, const Calls& calls, const Communicators& all) {
-    const auto message = [&](int peer, std::uint64_t bytes, int tag) {
-      const int world = all.world_rank(Communicator{call.communicator}, peer);
-      std::ostringstream out;
-      (world == kProcNull ? out << '-' : out << world) << ':' << bytes;
+    const Communicator comm{call.communicator};
+    const auto add = [&](int peer, std::uint64_t bytes, int tag) {
+      const int world = all.world_rank(comm, peer);
+      text << ' ';
+      (world == kProcNull ? text << '-' : text << world) << ':' << bytes;
       if (tag != 0) {
-        out << '/' << tag;
+        text << '/' << tag;
       }
-      return out.str();
     };
-    text += text.empty() ? "" : ", ";
-    text += call_name(call.kind).substr(4);
+    text << (text.tellp() == 0 ? "" : ", ") << call_name(call.kind).substr(4);
     switch (call.kind) {
       case CallKind::Send:
       case CallKind::Isend:
       case CallKind::Recv:
       case CallKind::Irecv:
-        text += " " + message(call.peer, call.bytes, call.tag);
+        add(call.peer, call.bytes, call.tag);
         break;
       case CallKind::Sendrecv:
-        text += " " + message(call.peer, call.bytes, call.tag) + " " +
-                message(call.peer2, calls.receive_bytes(call), calls.receive_tag(call));
+        add(call.peer, call.bytes, call.tag);
+        add(call.peer2, calls.receive_bytes(call), calls.receive_tag(call));
         break;
       case CallKind::Waitall:
-        text += " " + std::to_string(call.count);
+        text << ' ' << call.count;
         break;
-      default: {
-        text += " " + std::to_string(call.bytes) + " among";
-        for (int member = 0; member < all.size(Communicator{call.communicator}); ++member) {
-          text += " " + std::to_string(all.world_rank(Communicator{call.communicator}, member));
+      default:
+        text << ' ' << call.bytes << " among";
+        for (int member = 0; member < all.size(comm); ++member) {
+          text << ' ' << all.world_rank(comm, member);
         }
-      }
     }
   });
-  return text;
+  return text.str();
 }
 
 constexpr std::int64_t kBytes = 64;

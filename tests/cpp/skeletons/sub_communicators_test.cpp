@@ -19,14 +19,9 @@ std::vector<Grouping> groupings() {
   return {
       {"odd and even", [](Mpi& mpi) { return mpi.strided(mpi.rank() % 2, 2, kWorldSize / 2); }},
       {"rows backwards", [](Mpi& mpi) { return mpi.strided(mpi.rank() / 8 * 8 + 7, -1, 8); }},
-      {"columns of a grid",
-       [](Mpi& mpi) {
-         return mpi.cart_sub(mpi.cart(kWorld, std::array{4, 6}), {true, false});
-       }},
+      {"columns of a grid", [](Mpi& mpi) { return mpi.cart_sub(mpi.cart(kWorld, std::array{4, 6}), {true, false}); }},
       {"planes with gaps",
-       [](Mpi& mpi) {
-         return mpi.cart_sub(mpi.cart(kWorld, std::array{2, 3, 4}), {true, false, true});
-       }},
+       [](Mpi& mpi) { return mpi.cart_sub(mpi.cart(kWorld, std::array{2, 3, 4}), {true, false, true}); }},
       {"columns of a plane with gaps",
        [](Mpi& mpi) {
          const Communicator plane = mpi.cart_sub(mpi.cart(kWorld, std::array{2, 3, 4}), {true, false, true});
@@ -34,9 +29,7 @@ std::vector<Grouping> groupings() {
        }},
       {"lists shared by the ranks", [](Mpi& mpi) { return mpi.split(scrambled); }},
       {"lists of each rank",
-       [](Mpi& mpi) { return mpi.split(kWorld, [](int rank) {
-                        return std::pair{rank % 3, -rank * rank % 11};
-                      }); }},
+       [](Mpi& mpi) { return mpi.split(kWorld, [](int rank) { return std::pair{rank % 3, -rank * rank % 11}; }); }},
   };
 }
 

@@ -17,11 +17,14 @@ def test_a_point_becomes_one_job_with_its_ranks_classes_and_profile() -> None:
     assert job["timing_profile"].startswith("/")
 
 
+LINEAR = {"nodes": "linear", "stride": 1, "offset": 0, "rank_order": "block"}
+
+
 def job(**changes: object) -> dict[str, object]:
     """A further job as it stands in a resolved experiment."""
     return {
         **{"name": "noise", "application": {"name": "hpcg", "parameters": {}}, "nodes": 3, "ranks_per_node": 2},
-        **{"start": 1e-3, "background": True, "timing_profile": None},
+        **{"start": 1e-3, "background": True, "timing_profile": None, "placement": LINEAR},
         **changes,
     }
 
@@ -32,6 +35,17 @@ def test_further_jobs_take_the_nodes_behind_the_application_under_study() -> Non
     assert [entry["hosts"] for entry in jobs] == [[0, 1, 2, 3], [4, 5, 6], [7]]
     assert (jobs[1]["start_s"], jobs[1]["background"], jobs[2]["background"]) == (1e-3, True, False)
     assert "background" not in jobs[0] and "timing_profile" not in jobs[1]
+
+
+def test_jobs_keep_off_each_others_nodes_wherever_they_are_placed() -> None:
+    random = {"nodes": "random", "stride": 1, "offset": 0, "rank_order": "cyclic"}
+    jobs = run_description(demo_point(nodes=64, placement=random, jobs=[job(nodes=100, placement=random), job()]))[
+        "jobs"
+    ]
+    used = [host for entry in jobs for host in entry["hosts"]]
+    assert len(used) == len(set(used)) == 167 and max(used) < 2304
+    assert jobs[0]["hosts"] != sorted(jobs[0]["hosts"])
+    assert [entry["rank_order"] for entry in jobs] == ["cyclic", "cyclic", "block"]
 
 
 def test_a_further_job_computes_by_its_own_profile() -> None:

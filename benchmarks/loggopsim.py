@@ -1,0 +1,186 @@
+"""Compare the fast engine with LogGOPSim on the same operation streams, both without contention: speed and makespan.
+
+LogGOPSim (github.com/spcl/LogGOPSim) is no part of this toolkit: its programs ``LogGOPSim`` and ``txt2bin`` are found
+on PATH, or by the environment variables LOGGOPSIM and TXT2BIN; without them the measurement is skipped by name.
+
+The stream is a skeleton's, lowered to messages with the same collectives: the fast engine runs the skeleton, LogGOPSim
+reads it from the goal sink. Both have the same LogGPS parameters, one rank per node, a network that is latency alone
+(a switch with links as fast as the NICs) and no compute times. Messages are all eager: LogGOPSim's rendezvous takes no
+round trip. Speed is messages per second of processor time of one process, from its start to its end: the fast engine's
+includes running the skeleton; LogGOPSim's includes mapping its binary schedule, but neither writing nor converting it.
+
+The models differ in what a byte costs. LogGOPSim keeps the receiving *processor* busy while bytes come in, G each, when
+the message arrives; here NICs receive by themselves, and the processor pays its overhead in the call that waits. With G
+above 0 the difference is therefore reported without a target.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parent.parent / "build"))
+SPEED_TARGET, DIFFERENCE_TARGET = 1.0, 0.01
+NEVER_RENDEZVOUS = 1 << 30
+FREE = 1e18  # bytes per second of what takes no time
+
+
+class LogGP(NamedTuple):
+    """LogGP parameters in whole nanoseconds, as LogGOPSim takes them; its O, per byte of overhead, is 0."""
+
+    latency: int
+    overhead: int
+    gap: int
+    gap_per_byte: int
+
+
+class Stream(NamedTuple):
+    """An application and its number of ranks."""
+
+    label: str
+    application: str
+    parameters: dict[str, Any]
+    ranks: int
+
+
+WITHOUT_BYTES = LogGP(latency=2500, overhead=200, gap=200, gap_per_byte=0)
+WITH_BYTES = LogGP(latency=1000, overhead=300, gap=50, gap_per_byte=1)
+STREAMS = (
+    Stream("HPCG, 64 ranks", "hpcg", {"iterations": 5}, 64),
+    Stream("HPCG, 1,024 ranks", "hpcg", {"iterations": 2}, 1024),
+    Stream(
+        "halo and allreduce, 1,000 ranks",
+        "patterns",
+        {"pattern": "halo3d", "bytes": 2048, "allreduce_bytes": 8, "iterations": 20},
+        1000,
+    ),
+)
+
+
+def run_file(stream: Stream, model: LogGP) -> dict[str, Any]:
+    """Return the run of the fast engine: half of the latency in each NIC, none in the network."""
+    bandwidth = 1e9 / model.gap_per_byte if model.gap_per_byte else FREE
+    overhead = [{"from_bytes": 0, "seconds": model.overhead * 1e-9, "seconds_per_byte": 0}]
+    return {
+        "schema": "network-run/2",
+        "jobs": [
+            {
+                "name": "main",
+                "application": {"name": stream.application, "parameters": stream.parameters},
+                "nodes": stream.ranks,
+                "ranks_per_node": 1,
+            }
+        ],
+        "network": {
+            "topology": {"kind": "fat-tree", "children": [stream.ranks], "parents": [1], "parallel_links": [1]},
+            "link": {"bandwidth_Bps": bandwidth, "latency_s": 0},
+            "switch_latency_s": 0,
+            "chunk_bytes": NEVER_RENDEZVOUS,
+            "contention": False,
+            "host": {
+                "overhead_send": overhead,
+                "overhead_recv": overhead,
+                "gap_s": model.gap * 1e-9,
+                "eager_limit_bytes": NEVER_RENDEZVOUS,
+                "nic_bandwidth_Bps": bandwidth,
+                "nic_latency_s": model.latency / 2 * 1e-9,
+                "reduce_bandwidth_Bps": FREE,
+            },
+            "intranode": {"latency_s": 0, "bandwidth_Bps": FREE},
+        },
+    }
+
+
+def timed(command: list[str]) -> tuple[str, float]:
+    """Run a program; return its standard output and its processor seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def run_fast(stream: Stream, model: LogGP, directory: Path) -> tuple[float, int, float]:
+    """Return makespan [ns], messages and processor seconds of the fast engine."""
+    (directory / "run.json").write_text(json.dumps(run_file(stream, model)), encoding="utf-8")
+    output = directory / "result"
+    _, seconds = timed([str(BUILD / "bin" / "manynode-fast"), str(directory / "run.json"), "--output", str(output)])
+    replica = json.loads((output / "result.json").read_text(encoding="utf-8"))["replicas"][0]
+    return replica["makespan_s"] * 1e9, replica["messages"], seconds
+
+
+def write_schedule(stream: Stream, txt2bin: str, directory: Path) -> Path:
+    """Return LogGOPSim's binary form of the stream."""
+    text, binary = directory / "stream.goal", directory / "stream.bin"
+    words = ["--app", stream.application, "--ranks", str(stream.ranks), "--parameters", json.dumps(stream.parameters)]
+    timed([str(BUILD / "bin" / "manynode-skeleton"), "stream", *words, "--sink", "goal", "--output", str(text)])
+    timed([txt2bin, "-i", str(text), "-o", str(binary)])
+    text.unlink()
+    return binary
+
+
+def run_loggopsim(program: str, schedule: Path, model: LogGP) -> tuple[float, float]:
+    """Return makespan [ns] and processor seconds of LogGOPSim."""
+    options = {"L": model.latency, "o": model.overhead, "g": model.gap, "G": model.gap_per_byte, "O": 0}
+    words = [word for name, value in options.items() for word in (f"-{name}", str(value))]
+    output, seconds = timed([program, "-f", str(schedule), "-b", *words, "-S", str(NEVER_RENDEZVOUS)])
+    found = re.search(r"Maximum finishing time at host \d+: (\d+)", output)
+    if found is None:
+        raise RuntimeError(f"LogGOPSim did not finish the schedule:\n{output[-2000:]}")
+    return float(found.group(1)), seconds
+
+
+def figure(name: str, value: float, unit: str, comparison: str | None, target: float | None) -> dict[str, Any]:
+    """Return one figure with its verdict."""
+    holds = target is None or (value >= target if comparison == ">=" else value <= target)
+    return {
+        "name": name,
+        "value": value,
+        "unit": unit,
+        "target": target,
+        "comparison": comparison,
+        "holds": holds,
+    }
+
+
+def compare(stream: Stream, loggopsim: str, txt2bin: str) -> list[dict[str, Any]]:
+    """Return speed and difference for one stream."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        schedule = write_schedule(stream, txt2bin, directory)
+        figures = []
+        for model in (WITHOUT_BYTES, WITH_BYTES):
+            theirs_ns, their_seconds = run_loggopsim(loggopsim, schedule, model)
+            ours_ns, messages, our_seconds = run_fast(stream, model, directory)
+            difference = abs(ours_ns / theirs_ns - 1)
+            label = f"{stream.label}, G = {model.gap_per_byte} ns"
+            target = DIFFERENCE_TARGET if model is WITHOUT_BYTES else None
+            figures.append(
+                figure(f"{label}: difference to LogGOPSim", difference, "", "<=" if target else None, target)
+            )
+            if model is WITHOUT_BYTES:
+                ratio = their_seconds / our_seconds
+                figures.append(figure(f"{label}: fast", messages / our_seconds, "messages/s", None, None))
+                figures.append(figure(f"{label}: LogGOPSim", messages / their_seconds, "messages/s", None, None))
+                figures.append(figure(f"{label}: speed over LogGOPSim's", ratio, "", ">=", SPEED_TARGET))
+        return figures
+
+
+def figures() -> list[dict[str, Any]]:
+    """Return all figures, none when LogGOPSim is not installed."""
+    loggopsim = os.environ.get("LOGGOPSIM") or shutil.which("LogGOPSim")
+    txt2bin = os.environ.get("TXT2BIN") or shutil.which("txt2bin")
+    if not loggopsim or not txt2bin:
+        missing = " and ".join(name for name, path in (("LogGOPSim", loggopsim), ("txt2bin", txt2bin)) if not path)
+        print(f"loggopsim: skipped, {missing} not found (PATH, LOGGOPSIM, TXT2BIN)", file=sys.stderr)
+        return []
+    return [one for stream in STREAMS for one in compare(stream, loggopsim, txt2bin)]

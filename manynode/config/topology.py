@@ -1,0 +1,294 @@
+"""Topologies of the network, one section per kind: how many nodes and switches, and how they are wired.
+
+The resolved section is the object ``topology`` of an engine's run file, key by key, so what is refused here is what the
+engines would refuse (``phase3_sst/fast/topologies/``). The formulas of the bisection are those of the engines, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from manynode.config.quantities import Seconds, Section, written
+
+# Hosts, switches and links are numbered with 31 bits, routes have at most 255 links.
+MOST_PARTS = 2**31 - 1
+MOST_HOPS = 255
+
+Count = Annotated[int, Field(ge=1, le=MOST_PARTS, strict=True)]
+
+
+def _check_size(kind: str, parts: int, hops: int) -> None:
+    if parts > MOST_PARTS:
+        raise ValueError(
+            f"the {kind} is too large: {parts} hosts, switches or links, at most {MOST_PARTS}; choose smaller numbers"
+        )
+    if hops > MOST_HOPS:
+        raise ValueError(
+            f"routes of the {kind} have up to {hops} links, at most {MOST_HOPS}; choose fewer levels or a shape nearer "
+            "to a cube"
+        )
+
+
+class FatTree(Section):
+    """A parallel-ports generalised fat-tree (Zahavi's PGFT, as in SimGrid): level 1 is next to the nodes."""
+
+    kind: Literal["fat-tree"] = Field(description="chooses the topology")
+    children: list[Count] = Field(
+        description="per level: how many nodes or switches below one switch of that level", min_length=1
+    )
+    parents: list[Count] = Field(
+        description="per level: how many switches of that level above one node or switch below it"
+    )
+    parallel_links: list[Count] = Field(
+        description="per level: how many links between a switch of that level and one below it"
+    )
+    routing: Literal["d-mod-k", "adaptive"] = Field(
+        default="d-mod-k",
+        description="the way up: by the destination, or at each switch the port with the least backlog",
+    )
+    # Not part of the resolved section: there it has been worked into parents and parallel_links.
+    taper: list[Count] | None = Field(
+        default=None,
+        exclude=True,
+        description="per level from 2 on: by how much the links up to that level are fewer than parents and "
+        "parallel_links say, which first give up parallel links, then parents; [2, 1] is 2:1 above the leaf switches",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tapered(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or given.get("taper") is None:
+            return given
+        numbers = [given.get(key) for key in ("taper", "parents", "parallel_links")]
+        if not all(isinstance(n, list) and all(type(entry) is int and entry > 0 for entry in n) for n in numbers):
+            return given  # to be refused by the declarations of the fields
+        taper, parents, parallel_links = (list(n) for n in numbers)  # type: ignore[arg-type]
+        if len(taper) != len(parents) - 1 or len(parents) != len(parallel_links):
+            raise ValueError(
+                f"taper has one entry per level from 2 on: {len(parents) - 1} for these parents (found {len(taper)})"
+            )
+        for level, (factor, links) in enumerate(zip(taper, parallel_links[1:], strict=True), start=1):
+            ports = parents[level] * links
+            if ports % factor:
+                raise ValueError(
+                    f"taper: a switch of level {level} has {ports} links up, which cannot be divided by {factor}: it "
+                    f"would be disconnected or have a part of a link; allowed are the divisors of {ports}"
+                )
+            of_links = math.gcd(links, factor)
+            parallel_links[level] //= of_links
+            parents[level] //= factor // of_links
+        rest = {key: value for key, value in given.items() if key != "taper"}
+        return {**rest, "parents": parents, "parallel_links": parallel_links}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> FatTree:
+        lengths = {len(self.children), len(self.parents), len(self.parallel_links)}
+        if len(lengths) != 1:
+            raise ValueError(
+                "children, parents and parallel_links must have one entry per level "
+                f"(found {len(self.children)}, {len(self.parents)} and {len(self.parallel_links)})"
+            )
+        _check_size(self.kind, max(self.hosts(), self.links(), sum(self.switches())), 2 * len(self.children))
+        return self
+
+    def hosts(self) -> int:
+        """Return how many hosts the machine has room for."""
+        return math.prod(self.children)
+
+    def switches(self) -> list[int]:
+        """Return the number of switches per level, level 1 (leaf switches) first."""
+        return [
+            math.prod(self.children[level + 1 :]) * math.prod(self.parents[: level + 1])
+            for level in range(len(self.children))
+        ]
+
+    def links(self) -> int:
+        """Return the number of directed links."""
+        below = [self.hosts(), *self.switches()]
+        ports = [w * p for w, p in zip(self.parents, self.parallel_links, strict=True)]
+        return 2 * sum(nodes * up for nodes, up in zip(below, ports, strict=False))
+
+    def link_classes(self) -> list[str]:
+        """Return the names of the classes of links."""
+        stems = ["host", "leaf", *(f"level{level}" for level in range(2, len(self.children)))]
+        return [f"{stem}-{way}" for stem in stems[: len(self.children)] for way in ("up", "down")]
+
+    def bisection_links(self) -> int:
+        """Return the least cut between the halves of the hosts, in links of one direction.
+
+        All switches of a level above the same hosts act as one, since flows spread evenly over them. ``whole`` is the
+        cut around a subtree of the level below; ``low`` and ``high`` are the cuts of the one subtree that holds hosts
+        of both halves, when its own switches belong to the low or the high half.
+        """
+        at, under, width = self.hosts() // 2, 1, 1
+        whole, low, high = 0, 0, 0
+        for children, parents, parallel in zip(self.children, self.parents, self.parallel_links, strict=True):
+            cables = width * parents * parallel
+            whole = min(cables, whole) if whole else cables
+            lower, divided = divmod(at % (under * children), under)
+            upper = children - lower - bool(divided)
+            low, high = (
+                upper * whole + (min(low, high + cables) if divided else 0),
+                lower * whole + (min(high, low + cables) if divided else 0),
+            )
+            whole, under, width = whole * children, under * children, width * parents
+        return min(low, high)
+
+
+class Torus(Section):
+    """A torus of any number of dimensions, with routes in the order of the dimensions, the shorter way round."""
+
+    kind: Literal["torus"] = Field(description="chooses the topology")
+    shape: list[Count] = Field(
+        description="switches in each dimension, the first running fastest in the numbers of switches", min_length=1
+    )
+    hosts_per_switch: Count = Field(description="nodes at each switch (NICs, where nodes have several rails)")
+    links_per_direction: Count = Field(
+        default=1, description="cables of a switch to its next neighbour in a dimension, and to the one before"
+    )
+    routing: Literal["dimension-order"] = Field(
+        default="dimension-order", description="half a ring apart, half of the pairs go each way"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Torus:
+        _check_size(self.kind, max(self.hosts(), self.links()), 2 + sum(size // 2 for size in self.shape))
+        return self
+
+    def hosts(self) -> int:
+        """Return how many hosts the machine has room for."""
+        return self.switches() * self.hosts_per_switch
+
+    def switches(self) -> int:
+        """Return the number of switches."""
+        return math.prod(self.shape)
+
+    def links(self) -> int:
+        """Return the number of directed links."""
+        rings = sum(1 for size in self.shape if size > 1)
+        return 2 * (self.hosts() + rings * self.switches() * self.links_per_direction)
+
+    def link_classes(self) -> list[str]:
+        """Return the names of the classes of links; a dimension of size 1 has none."""
+        rings = [dimension for dimension, size in enumerate(self.shape) if size > 1]
+        return ["host-up", "host-down", *(f"dim{d}-{way}" for d in rings for way in ("plus", "minus"))]
+
+    def bisection_links(self) -> int:
+        """Return the least cut between the halves of the hosts, in links of one direction.
+
+        The last dimension runs slowest, so the halves cut each of its rings twice; where its size is odd, the plane in
+        the middle is divided likewise by the dimension before.
+        """
+        cut, rings = 0, self.switches()
+        for size in reversed([size for size in self.shape if size > 1]):
+            rings //= size
+            cut += 2 * self.links_per_direction * rings
+            if size % 2 == 0:
+                return min(cut, self.hosts() // 2)
+        return min(cut + self.hosts_per_switch // 2, self.hosts() // 2)
+
+
+class Dragonfly(Section):
+    """A dragonfly (Kim et al., ISCA 2008): groups of routers, all joined within the group, cables between groups."""
+
+    kind: Literal["dragonfly"] = Field(description="chooses the topology")
+    groups: Count = Field(description="groups of the machine")
+    routers_per_group: Count = Field(description="routers (switches) of a group")
+    hosts_per_router: Count = Field(description="nodes at each router (NICs, where nodes have several rails)")
+    local_links: Count = Field(default=1, description="cables between each two routers of a group")
+    global_links: Annotated[int, Field(ge=0, le=MOST_PARTS, strict=True)] = Field(
+        description="ports of each router to other groups; a group's ports are shared evenly by the other groups"
+    )
+    routing: Literal["minimal", "valiant", "ugal"] = Field(
+        default="minimal",
+        description="the direct way, over a group drawn for each chunk, or the one of these with the smaller backlog",
+    )
+    ugal_bias: Seconds = Field(
+        default=written("200 ns"),
+        ge=0,
+        description="of ugal in favour of the direct way: about the time of a chunk on a link",
+    )
+
+    @model_validator(mode="after")
+    def _joined(self) -> Dragonfly:
+        ports = self.routers_per_group * self.global_links
+        if self.groups - 1 > ports:
+            least = -(-(self.groups - 1) // self.routers_per_group)
+            raise ValueError(
+                f"global_links: {self.routers_per_group} routers with {self.global_links} each cannot join a group to "
+                f"the {self.groups - 1} others; raise global_links to at least {least} or lower groups"
+            )
+        _check_size(self.kind, max(self.hosts(), self.links()), 0)
+        return self
+
+    def hosts(self) -> int:
+        """Return how many hosts the machine has room for."""
+        return self.switches() * self.hosts_per_router
+
+    def switches(self) -> int:
+        """Return the number of routers."""
+        return self.groups * self.routers_per_group
+
+    def links(self) -> int:
+        """Return the number of directed links."""
+        local = self.switches() * (self.routers_per_group - 1) * self.local_links
+        return 2 * self.hosts() + local + self.groups * self.ports_in_use()
+
+    def link_classes(self) -> list[str]:
+        """Return the names of the classes of links."""
+        return ["host-up", "host-down", "local", "global"]
+
+    def ports_in_use(self) -> int:
+        """Return the global ports of a group that have a cable: all, or one less where the groups do not pair up."""
+        if self.groups == 1:
+            return 0
+        ports = self.routers_per_group * self.global_links
+        return ports - (ports % (self.groups - 1)) % 2 * (self.groups % 2)
+
+    def peers(self) -> Sequence[int]:
+        """Return, by global port of any group, how many groups further on its cable ends.
+
+        The ports go round the other groups; what remains of them leads to the nearest groups on both sides, and to the
+        opposite one (``phase3_sst/fast/topologies/global_cables.hpp``).
+        """
+        if self.groups == 1:
+            return []
+        rounds, further = divmod(self.ports_in_use(), self.groups - 1)
+        near = further // 2
+        opposite = [self.groups // 2] if further % 2 else []
+        rest = [*range(1, near + 1), *opposite, *range(self.groups - near, self.groups)]
+        return [*range(1, self.groups)] * rounds + rest
+
+    def bisection_links(self) -> int:
+        """Return the least cut between the halves of the hosts, in links of one direction.
+
+        Groups are cut off whole; one in the middle is divided between two of its routers, or goes to one half, its
+        hosts of the other half being cut off from it.
+        """
+        peers, middle = self.peers(), self.groups // 2
+        cables = [0] * self.groups
+        for distance in peers:
+            cables[distance] += 1
+        upper = range(self.groups - middle, self.groups)
+        between = sum(cables[high - low] for low in range(middle) for high in upper)
+        half = self.hosts() // 2
+        if self.groups % 2 == 0:
+            return min(half, between)
+        # By router of the group in the middle: its cables to the groups above (nearer than the wrap) and below.
+        above, below = [0] * self.routers_per_group, [0] * self.routers_per_group
+        for port, distance in enumerate(peers):
+            side = above if distance <= middle else below
+            side[port // self.global_links] += 1
+        least = half
+        for routers in range(self.routers_per_group + 1):
+            local = routers * (self.routers_per_group - routers) * self.local_links
+            apart = abs(half - (middle * self.routers_per_group + routers) * self.hosts_per_router)
+            least = min(least, between + local + sum(above[:routers]) + sum(below[routers:]) + apart)
+        return least
+
+
+Topology = Annotated[FatTree | Torus | Dragonfly, Field(discriminator="kind")]

@@ -1,0 +1,83 @@
+"""Intel MPI Benchmarks as they print: a block ``# Benchmarking NAME`` for each, with a header that names the columns.
+
+``PingPong`` prints half a round trip. Times are in microseconds; of t_min, t_max and t_avg the average is taken. Sizes
+that ran into the benchmark's time limit ("time-out.") have no value and are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from manynode.errors import InputError
+from phase3_sst.calibration.readers.interface import Row, as_table, number, readers, rising, size
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BENCHMARK = re.compile(r"#\s*Benchmarking\s+(\S+)")
+_PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)")
+_MEASURES = {"uniband": "message-rate", "biband": "bidirectional-bandwidth"}
+_MICRO = 1e-6
+
+
+@readers.register("imb")
+class ImbReader:
+    """Reads what IMB-MPI1 prints."""
+
+    def recognises(self, text: str) -> bool:
+        """Say whether a block of these benchmarks is there."""
+        return any(_BENCHMARK.match(line) for line in text.splitlines())
+
+    def read(self, text: str, source: str) -> pd.DataFrame:
+        """Return the values of all blocks in ``text``."""
+        rows: list[Row] = []
+        block: list[Row] = []
+        measure, processes = "", 0
+        header: list[str] = []
+        for index, line in enumerate(text.splitlines(), start=1):
+            line = line.strip()
+            if found := _BENCHMARK.match(line):
+                rising(block, source)
+                block, header = [], []
+                measure = _MEASURES.get(found[1].lower(), found[1].lower())
+            elif found := _PROCESSES.match(line):
+                processes = int(found[1])
+            elif line.startswith(("#bytes", "#repetitions")):
+                header = line.split()
+            elif line[:1].isdigit() and header and "time-out" not in line:
+                row = _row(dict(_cells(header, line, source, index)), measure, processes, source, index)
+                block.append(row)
+                rows.append(row)
+        rising(block, source)
+        return as_table(rows, source)
+
+
+def _cells(header: list[str], line: str, source: str, index: int) -> list[tuple[str, str]]:
+    cells = line.split()
+    if len(cells) != len(header):
+        raise InputError(
+            "a row does not fit its header",
+            where=f"{source}:{index}",
+            found=f"{len(cells)} values: {line}",
+            allowed=f"{len(header)}: {' '.join(header)}",
+        )
+    return list(zip(header, cells, strict=True))
+
+
+def _row(cells: dict[str, str], measure: str, processes: int, source: str, line: int) -> Row:
+    bytes_ = size(cells.get("#bytes", "0"), source, line)
+    for name in ("t[usec]", "t_avg[usec]"):
+        if name in cells:
+            time = number(cells[name], name, source, line) * _MICRO
+            return Row(measure, bytes_, line, time_s=time, processes=processes)
+    if "Msg/sec" in cells:
+        # Counted messages are exact; the unit of Mbytes/sec (10^6 or 2^20 bytes) differs between versions.
+        rate = number(cells["Msg/sec"], "Msg/sec", source, line)
+        return Row(measure, bytes_, line, bandwidth_Bps=rate * bytes_, messages_per_s=rate, processes=processes)
+    raise InputError(
+        "no column that can be used",
+        where=f"{source}:{line}",
+        found=" ".join(cells),
+        allowed="t[usec], t_avg[usec] or Msg/sec",
+    )

@@ -1,0 +1,65 @@
+"""Nodes of the machine for a job: computed here once, so that every engine simulates the same placement.
+
+In: a :class:`Placement`, how many nodes the job needs and the machine has, the seed, the nodes of other jobs. Out: the
+machine's node for each node of the job, all different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from manynode.config.placement import Placement
+from manynode.errors import UsageError
+from manynode.seeds import generator
+
+
+def hosts(placement: Placement, nodes: int, room: int, seed: int, taken: Collection[int] = ()) -> list[int]:
+    """Return the node of the machine for each of the job's ``nodes`` nodes, none of them in ``taken``.
+
+    Random placements of more nodes begin with the nodes of those with fewer. A job that does not fit, or whose first
+    node is not on the machine, is a :class:`UsageError`.
+    """
+    occupied = {node for node in taken if 0 <= node < room}
+    if nodes > room - len(occupied):
+        beside = f", {len(occupied)} of them taken by other jobs" if occupied else ""
+        raise UsageError(
+            "a job does not fit the machine",
+            where="placement",
+            found=f"{nodes} nodes on a machine of {room}{beside}",
+            allowed=f"at most {room - len(occupied)} nodes",
+            remedy="lower the job's nodes or choose a larger network",
+        )
+    if placement.offset >= room:
+        raise UsageError(
+            "the first node of a job is not on the machine",
+            where="placement: offset",
+            found=placement.offset,
+            allowed=f"0 to {room - 1}",
+            remedy="lower the offset or choose a larger network",
+        )
+    if placement.nodes == "random":
+        free = [node for node in range(room) if node not in occupied]
+        drawn = generator(seed, "placement").permutation(len(free))[:nodes]
+        return [free[index] for index in drawn]
+    return _strided(nodes, room, placement.offset, placement.stride, occupied)
+
+
+def _strided(nodes: int, room: int, offset: int, stride: int, occupied: set[int]) -> list[int]:
+    """Return every ``stride``-th node from ``offset`` on, round the machine, or the next free one where it is not."""
+    # Links from a node to one at or after it that may be free, shortened on every walk: without them, long runs of
+    # occupied nodes would be walked again for each node of the job.
+    onward = [(node + 1) % room if node in occupied else node for node in range(room)]
+    chosen: list[int] = []
+    at = offset
+    while len(chosen) < nodes:
+        walked = []
+        at %= room
+        while onward[at] != at:
+            walked.append(at)
+            at = onward[at]
+        for node in walked:
+            onward[node] = at
+        chosen.append(at)
+        onward[at] = (at + 1) % room
+        at += stride
+    return chosen

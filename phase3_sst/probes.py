@@ -1,0 +1,121 @@
+"""Probe runs: small jobs on the experiment's own network that show what it can carry and what it reacts to.
+
+In: a resolved experiment and an engine. Out: times [s] and rates [B/s]. Computing takes no time in a probe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from manynode.config.loader import resolve_json
+from manynode.errors import UsageError
+from phase3_sst.engines.interface import Measurement, NetworkEngine
+from phase3_sst.engines.run_file import run_of
+
+# A large message is one that takes so long at the line rate: what does not depend on its size is then small beside it.
+LARGE_S = 5e-3
+SMALL_BYTES = 8
+# Hosts spread over the machine, of which the one that is farthest from host 0 is taken.
+CANDIDATES = 8
+# Of a larger machine only so many nodes exchange: each then has more of the bisection than in the whole machine.
+MOST_NODES = 16_384
+# The experiment's own application, as a probe.
+OWN_RANKS = 1024
+OWN_ITERATIONS = 3
+
+
+@dataclass(frozen=True)
+class Prober:
+    """Runs probes of one experiment on one engine."""
+
+    experiment: dict[str, Any]
+    engine: NetworkEngine
+
+    @property
+    def network(self) -> dict[str, Any]:
+        """The network as the run file has it."""
+        network: dict[str, Any] = self._run([])["network"]
+        return network
+
+    @property
+    def room(self) -> int:
+        """The number of nodes of the machine."""
+        model = resolve_json(self.experiment, "the experiment").model
+        return model.network.room()
+
+    def farthest(self) -> int:
+        """Return the node, among some that are spread over the machine, that a small message takes longest to."""
+        last = self.room - 1
+        nodes = sorted({last - index * last // CANDIDATES for index in range(CANDIDATES)} - {0})
+        return max(nodes, key=lambda node: (self.ping_pong(node, SMALL_BYTES).makespan_s, node))
+
+    def ping_pong(self, node: int, size_bytes: int) -> Measurement:
+        """Send a message from node 0 to ``node`` and back."""
+        return self.engine.measure(self._run([ping_pong([0, node], size_bytes)]))
+
+    def pairs(self) -> int:
+        """Return how many ranks of each half exchange: one on each node, or on each NIC where a rank has one."""
+        return min(self.room, MOST_NODES) // 2 * self._ranks_per_node()
+
+    def exchange(self, size_bytes: int) -> Measurement:
+        """Let the ranks of the low half and those on the nodes half the machine away send each other a message."""
+        half = self.room // 2
+        count = min(self.room, MOST_NODES) // 2
+        low = [index * half // count for index in range(count)]
+        return self.engine.measure(self._run([bisection(low, half, self._ranks_per_node(), size_bytes)]))
+
+    def _ranks_per_node(self) -> int:
+        host = self.network["host"]
+        return int(host["rails"]) if host["rail_choice"] == "by-rank" else 1
+
+    def own(self) -> Measurement:
+        """Run the first iterations of the experiment's application on as many of its nodes as make a small job."""
+        per_node = int(self.experiment["ranks_per_node"])
+        nodes = min(max(self.experiment["nodes"]), max(2, OWN_RANKS // per_node))
+        application = self.experiment["application"]
+        if application["name"] is None:
+            raise UsageError(
+                "the experiment has no skeleton to probe with",
+                where="application: name",
+                found="a command only",
+                remedy="phase 3 needs a skeleton: docs/tutorial.md shows how to write one",
+            )
+        job = {
+            "name": "main",
+            "application": {"name": application["name"], "parameters": application["parameters"]},
+            "nodes": nodes,
+            "ranks_per_node": per_node,
+            "iterations_limit": OWN_ITERATIONS,
+        }
+        return self.engine.measure(self._run([job]))
+
+    def _run(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
+        return run_of(self.experiment, jobs, seed=int(self.experiment["seed"]), replicas=[0])
+
+
+def pattern(name: str, size_bytes: int) -> dict[str, Any]:
+    """Return one iteration of a pattern of skeletons/patterns as an application."""
+    return {"name": "patterns", "parameters": {"pattern": name, "bytes": size_bytes, "iterations": 1}}
+
+
+def ping_pong(hosts: list[int], size_bytes: int) -> dict[str, Any]:
+    """Return the job in which the first and the last of ``hosts`` send one message back and forth."""
+    return {
+        "name": "ping-pong",
+        "application": pattern("ping-pong", size_bytes),
+        "nodes": len(hosts),
+        "ranks_per_node": 1,
+        "hosts": hosts,
+    }
+
+
+def bisection(low: list[int], half: int, ranks_per_node: int, size_bytes: int) -> dict[str, Any]:
+    """Return the job in which the ranks of the nodes ``low`` exchange with those ``half`` the machine away."""
+    return {
+        "name": "bisection",
+        "application": pattern("bisection", size_bytes),
+        "nodes": 2 * len(low),
+        "ranks_per_node": ranks_per_node,
+        "hosts": [*low, *(node + half for node in low)],
+    }

@@ -1,0 +1,91 @@
+"""Placement: every job gets nodes of its own, on the machine, the same for the same seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from manynode.config.placement import Placement
+from manynode.errors import UsageError
+from phase3_sst.placement import hosts
+
+
+def place(count: int, room: int, /, *, seed: int = 1, taken: tuple[int, ...] = (), **keys: Any) -> list[int]:
+    return hosts(Placement(**keys), count, room, seed, taken)
+
+
+def test_linear_placement_takes_the_first_nodes() -> None:
+    assert place(4, 8) == [0, 1, 2, 3]
+
+
+def test_linear_placement_steps_over_the_nodes_of_other_jobs_and_goes_round() -> None:
+    assert place(4, 8, offset=5, taken=(6, 0)) == [5, 7, 1, 2]
+
+
+def test_strided_placement_takes_every_stride_th_node_and_then_the_next_free_ones() -> None:
+    assert place(3, 12, nodes="strided", stride=4) == [0, 4, 8]
+    assert place(8, 8, nodes="strided", stride=4) == [0, 4, 1, 5, 2, 6, 3, 7]
+    assert place(4, 10, nodes="strided", stride=4, offset=1) == [1, 5, 9, 3]
+    assert place(4, 8, nodes="strided", stride=2, taken=(2, 3)) == [0, 4, 6, 1]
+
+
+def test_random_placement_follows_the_seed() -> None:
+    assert place(20, 100, nodes="random", seed=7) == place(20, 100, nodes="random", seed=7)
+    assert place(20, 100, nodes="random", seed=7) != place(20, 100, nodes="random", seed=8)
+    assert place(20, 100, nodes="random") != sorted(place(20, 100, nodes="random"))
+
+
+def test_random_placements_of_more_nodes_begin_with_those_of_fewer() -> None:
+    assert place(30, 100, nodes="random")[:20] == place(20, 100, nodes="random")
+
+
+@given(
+    data=st.data(),
+    room=st.integers(1, 200),
+    kind=st.sampled_from(["linear", "random", "strided"]),
+    seed=st.integers(0, 2**63 - 1),
+)
+def test_nodes_are_different_on_the_machine_and_free(data: st.DataObject, room: int, kind: str, seed: int) -> None:
+    taken = data.draw(st.sets(st.integers(0, room - 1), max_size=room - 1))
+    nodes = data.draw(st.integers(1, room - len(taken)))
+    keys: dict[str, Any] = {"nodes": kind}
+    if kind == "strided":
+        keys["stride"] = data.draw(st.integers(1, 2 * room))
+    if kind != "random":
+        keys["offset"] = data.draw(st.integers(0, room - 1))
+    chosen = place(nodes, room, seed=seed, taken=tuple(taken), **keys)
+    assert len(chosen) == len(set(chosen)) == nodes
+    assert all(type(node) is int and 0 <= node < room for node in chosen)
+    assert taken.isdisjoint(chosen)
+
+
+@pytest.mark.parametrize("kind", ["linear", "random", "strided"])
+def test_a_job_that_does_not_fit_is_refused_with_what_is_free(kind: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        place(6, 8, nodes=kind, taken=(1, 2, 3))
+    text = caught.value.render()
+    assert "6 nodes on a machine of 8, 3 of them taken" in text
+    assert "at most 5 nodes" in text
+
+
+def test_an_offset_beyond_the_machine_is_refused() -> None:
+    with pytest.raises(UsageError, match="0 to 7"):
+        place(1, 8, offset=8)
+
+
+@pytest.mark.parametrize(
+    "keys", [{"stride": 2}, {"nodes": "random", "offset": 1}, {"nodes": "strided", "stride": 0}, {"rank_order": "odd"}]
+)
+def test_keys_that_would_do_nothing_are_refused(keys: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Placement(**keys)
+
+
+def test_a_large_machine_with_long_runs_of_taken_nodes_is_placed_at_once() -> None:
+    room = 65_536
+    chosen = place(30_000, room, nodes="strided", stride=30_001, taken=tuple(range(room // 2)))
+    assert len(set(chosen)) == 30_000

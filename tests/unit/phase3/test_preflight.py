@@ -1,0 +1,243 @@
+"""The pre-flight check on an engine that follows closed formulas, whole or with a defect: what passes, what is refused.
+
+The real engines are checked in tests/workflow/test_preflight.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from phase3_cases import experiment
+
+from manynode.config.variation import with_value
+from manynode.errors import CheckFailedError, UsageError
+from phase3_sst.engines.interface import Measurement
+from phase3_sst.line_rate import OVERHEAD, bisection_rate, line_rate, message_rate, overhead_s, slowest_link
+from phase3_sst.preflight import check_network, least_share, verdict
+from phase3_sst.probes import Prober
+from phase3_sst.sensitivity import check_vary, written_values
+
+CUT = 1152  # the demo's machine: 2,304 nodes, full bisection
+
+
+@dataclass
+class Formulas:
+    """A network without contention but at its cut; ``slower`` names a probe that takes so many times as long."""
+
+    slower: Mapping[str, float] | None = None
+    cut: int = CUT
+
+    def probe(self) -> Any:
+        raise AssertionError("the check does not ask where the engine is")
+
+    def simulate(self, point: Any, directory: Any) -> None:
+        raise AssertionError("the check simulates no points")
+
+    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
+        (job,) = run["jobs"]
+        network, parameters = run["network"], job["application"]["parameters"]
+        name, size = parameters.get("pattern", "own"), parameters.get("bytes", 0)
+        host, link = network["host"], network["link"]
+        latency = 6 * link["latency_s"] + 5 * network["switch_latency_s"] + 2 * host["nic_latency_s"]
+        latency += overhead_s(host["overhead_send"], size) + overhead_s(host["overhead_recv"], size)
+        rate = min(link["bandwidth_Bps"], host["nic_bandwidth_Bps"])
+        if name == "ping-pong":
+            seconds = 2 * (latency + size / rate)
+        elif name == "bisection":
+            seconds = latency + size / min(rate, self.cut * link["bandwidth_Bps"] / (job["nodes"] / 2))
+        else:
+            seconds = 1e-3 + 8 / network["intranode"]["bandwidth_Bps"]
+        return Measurement(seconds * (self.slower or {}).get(name, 1.0), frozenset({"host-up", "host-down"}))
+
+
+def tree(children: list[int], parents: list[int]) -> dict[str, Any]:
+    return {"children": children, "parents": parents, "parallel_links": [1] * len(children)}
+
+
+def network(key: str | None = None, value: object = None) -> dict[str, Any]:
+    content = experiment()
+    return Prober(content if key is None else with_value(content, key, value, "test"), Formulas()).network
+
+
+def test_a_network_that_keeps_its_formulas_passes_both_probes() -> None:
+    checks = check_network(experiment(), Formulas())
+    assert [check.name.split(",")[0] for check in checks] == ["line rate", "bisection"]
+    assert all(check.passed for check in checks)
+    assert verdict(checks, "x")["checks"][0]["passed"] is True
+
+
+def test_a_machine_of_one_node_has_no_network_to_check() -> None:
+    content = experiment()
+    content["network"]["topology"] |= {"children": [1], "parents": [1], "parallel_links": [1]}
+    content["nodes"] = [1]
+    assert check_network(content, Formulas()) == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "share"),
+    [
+        (Formulas(slower={"ping-pong": 1.1}), "line rate", "90.9%"),
+        (Formulas(slower={"bisection": 1.1}), "bisection", "90.9%"),
+        (Formulas(cut=CUT // 2), "bisection", "60.0%"),
+        (Formulas(slower={"bisection": 0.9}), "bisection", "111."),
+    ],
+)
+def test_a_probe_that_misses_its_formula_is_refused_by_name_with_the_figure(
+    engine: Formulas, name: str, share: str
+) -> None:
+    with pytest.raises(CheckFailedError) as caught:
+        verdict(check_network(experiment(), engine), "experiment.yaml")
+    error = caught.value
+    assert error.exit_code == 6
+    assert f"pre-flight check: {name}" in error.what and share in str(error.found)
+    assert error.remedy and "experiment.yaml" in error.render()
+
+
+def test_a_latency_with_the_wrong_unit_is_refused() -> None:
+    content = with_value(experiment(), "network.link.latency", "90 us", "test")
+    with pytest.raises(CheckFailedError) as caught:
+        verdict(check_network(content, Formulas()), "x")
+    assert "network.link.latency" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "limited_by"),
+    [
+        ("network.link.bandwidth", "20 Gbit/s", "network.link.bandwidth"),
+        ("network.host.nic_bandwidth", "10 Gbit/s", "network.host.nic_bandwidth"),
+        ("network.host.overhead_per_byte", "1 ns/B", OVERHEAD),
+    ],
+)
+def test_what_limits_is_named_and_is_no_failure(key: str, value: str, limited_by: str) -> None:
+    checks = check_network(with_value(experiment(), key, value, "test"), Formulas())
+    assert checks[0].passed and checks[0].limited_by == limited_by
+
+
+def test_the_line_rate_is_that_of_the_slowest_class_on_the_way() -> None:
+    whole = network()
+    slow = {**whole, "link_classes": {"leaf-up": {"bandwidth_Bps": 1e9, "latency_s": 0}}}
+    assert slowest_link(slow, {"host-up"}).rate_Bps == pytest.approx(12.5e9)
+    assert line_rate(slow, {"host-up", "leaf-up"}).key == "network.link_classes.leaf-up.bandwidth"
+    striped = {**whole, "host": {**whole["host"], "rails": 2, "rail_choice": "striped"}}
+    assert line_rate(striped, ()).rate_Bps == pytest.approx(25e9)
+
+
+def test_the_processors_time_adds_to_that_of_the_line() -> None:
+    """12.5 GB/s take 80 ps a byte; 20 ps at each end make it 120 ps."""
+    size = 10**9
+    assert message_rate(network(), (), size).rate_Bps == pytest.approx(1 / 120e-12, rel=1e-3)
+
+
+def test_overheads_are_taken_from_the_segment_of_the_size() -> None:
+    segments = [
+        {"from_bytes": 0, "seconds": 1e-6, "seconds_per_byte": 0.0},
+        {"from_bytes": 100, "seconds": 2e-6, "seconds_per_byte": 1e-9},
+    ]
+    assert overhead_s(segments, 99) == 1e-6 and overhead_s(segments, 100) == pytest.approx(2.1e-6)
+
+
+def test_the_bisection_is_the_smaller_of_cut_and_nodes() -> None:
+    free = {**network(), "host": {**network()["host"], "overhead_send": ZERO, "overhead_recv": ZERO}}
+    assert bisection_rate(free, 1152, 1152, 1e6).rate_Bps == pytest.approx(1152 * 12.5e9)
+    tapered = bisection_rate(free, 576, 1152, 1e6)
+    assert tapered.rate_Bps == pytest.approx(576 * 12.5e9) and "bisection" in tapered.key
+
+
+@pytest.mark.parametrize(
+    ("topology", "nodes", "share"),
+    [
+        ({"kind": "fat-tree", "routing": "d-mod-k", **tree([8, 8], [1, 8])}, 64, 0.95),
+        # Eight messages on three links: three, three and two.
+        ({"kind": "fat-tree", "routing": "d-mod-k", **tree([8, 4], [1, 3])}, 32, 0.95 * (8 / 3) / 3),
+        ({"kind": "fat-tree", "routing": "d-mod-k", **tree([5, 3], [1, 5])}, 15, 0.2),
+        ({"kind": "fat-tree", "routing": "adaptive", **tree([8, 8], [1, 8])}, 64, 0.2),
+        ({"kind": "torus", "shape": [5, 5, 4]}, 100, 0.95),
+        ({"kind": "torus", "shape": [16, 3]}, 48, 1 / 16),
+        ({"kind": "torus", "shape": [3, 3]}, 9, 0.2),
+        ({"kind": "dragonfly", "groups": 33, "routing": "minimal"}, 1056, 1 / 33),
+        ({"kind": "dragonfly", "groups": 33, "routing": "ugal"}, 1056, 0.2),
+    ],
+)
+def test_the_least_share_of_the_bisection_is_what_the_routing_can_reach(
+    topology: dict[str, Any], nodes: int, share: float
+) -> None:
+    assert least_share({**network(), "topology": topology}, nodes) == pytest.approx(share)
+
+
+def test_where_classes_of_links_differ_the_formula_is_a_bound() -> None:
+    classes = {"leaf-up": {"bandwidth_Bps": 12.5e8, "latency_s": 0}}
+    assert least_share({**network(), "link_classes": classes}, 2304) == pytest.approx(0.02)
+
+
+def test_without_contention_there_is_no_cut() -> None:
+    free = {**network(), "contention": False}
+    assert bisection_rate(free, 1, 1152, 1e6).key == "network.link.bandwidth"
+
+
+ZERO = [{"from_bytes": 0, "seconds": 0.0, "seconds_per_byte": 0.0}]
+
+
+def test_a_bandwidth_below_the_nics_moves_the_result() -> None:
+    check = check_vary(experiment(), Formulas(), "network.link.bandwidth", ["20 Gbit/s", "50 Gbit/s", "100 Gbit/s"])
+    assert check.passed
+
+
+def test_a_sweep_beyond_the_nics_is_refused_and_the_nic_named() -> None:
+    check = check_vary(experiment(), Formulas(), "network.link.bandwidth", ["20 Gbit/s", "100 Gbit/s", "1000 Gbit/s"])
+    assert not check.passed and check.limited_by == "network.host.nic_bandwidth"
+    assert (
+        "100 Gbit/s to 1000 Gbit/s" in check.answer and "network.host.nic_bandwidth 100 Gbit/s limits" in check.answer
+    )
+    assert "scale network.host.nic_bandwidth" in check.remedy
+
+
+def test_a_sweep_behind_the_processors_is_refused_and_they_are_named() -> None:
+    content = with_value(experiment(), "network.host.overhead_per_byte", "10 ns/B", "test")
+    content = with_value(content, "network.host.nic_bandwidth", "1000 Gbit/s", "test")
+    check = check_vary(content, Formulas(), "network.link.bandwidth", ["100 Gbit/s", "200 Gbit/s"])
+    assert not check.passed and check.limited_by == OVERHEAD
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "moves"),
+    [
+        ("network.link.latency", ["90 ns", "100 ns"], True),
+        ("network.host.overhead_send", ["350 ns", "400 ns"], True),
+        ("network.host.overhead_per_byte", ["0.02 ns/B", "0.1 ns/B"], True),
+        ("network.host.reduce_bandwidth", ["5 GB/s", "10 GB/s"], False),
+        ("network.intranode.bandwidth", ["8 GB/s", "9 GB/s"], False),
+        ("simulate.collectives.alltoall", ["pairwise", "scattered"], False),
+    ],
+)
+def test_each_parameter_is_tried_with_a_probe_that_it_should_move(key: str, values: list[str], moves: bool) -> None:
+    check = check_vary(experiment(), Formulas(), key, values)
+    assert check.passed is moves
+    assert moves or "0.00%" in check.answer
+
+
+def test_what_phase_3_does_not_read_cannot_be_varied_here() -> None:
+    with pytest.raises(UsageError, match="cannot vary"):
+        check_vary(experiment(), Formulas(), "machine.core.frequency", ["1 GHz", "2 GHz"])
+
+
+def test_values_of_the_command_line_keep_their_kind() -> None:
+    assert written_values("20 Gbit/s, 100 Gbit/s") == ["20 Gbit/s", "100 Gbit/s"]
+    assert written_values("1,2") == [1, 2]
+    with pytest.raises(UsageError, match="--values"):
+        written_values("20 Gbit/s")
+
+
+def test_the_exchange_pairs_the_halves_of_the_machine() -> None:
+    runs: list[Mapping[str, Any]] = []
+
+    class Recorder(Formulas):
+        def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
+            runs.append(run)
+            return super().measure(run)
+
+    Prober(experiment(), Recorder()).exchange(1000)
+    (job,) = runs[0]["jobs"]
+    assert job["nodes"] == 2304 and job["hosts"] == list(range(2304))

@@ -1,0 +1,114 @@
+"""The network section: overheads in both forms, rails, classes of links, and what does not fit together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from pydantic import ValidationError
+
+from manynode.config.loader import read_yaml, validation_error
+from manynode.config.network import Network, overhead_segments
+from manynode.config.quantities import RESOLVED
+from manynode.paths import ROOT
+
+TORUS: dict[str, Any] = {"kind": "torus", "shape": [4, 3], "hosts_per_switch": 2}
+
+
+def network(**sections: Any) -> Network:
+    return Network.model_validate({"name": "test", "topology": TORUS, **sections})
+
+
+def message(**sections: Any) -> str:
+    with pytest.raises(ValidationError) as caught:
+        network(**sections)
+    return validation_error(caught.value, Network, "test").render()
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "configs/networks").glob("*.yaml")))
+def test_every_shipped_network_is_valid_and_fits_the_schema(name: str) -> None:
+    content = read_yaml(ROOT / f"configs/networks/{name}.yaml", "the network")
+    assert Network.model_validate(content).name == name
+    jsonschema.validate(content, Network.model_json_schema())
+
+
+def test_the_machines_of_the_paper_differ_in_their_topology_only() -> None:
+    networks = [
+        Network.model_validate(read_yaml(ROOT / f"configs/networks/{name}.yaml", "the network"))
+        for name in ("opa100-fat-tree", "paper-torus", "paper-dragonfly")
+    ]
+    assert [n.topology.kind for n in networks] == ["fat-tree", "torus", "dragonfly"]
+    assert [n.room() for n in networks] == [2304, 2400, 2160]
+    rest = [n.model_dump(exclude={"name", "description", "topology"}) for n in networks]
+    assert rest[0] == rest[1] == rest[2]
+
+
+def test_an_overhead_of_one_value_is_one_segment() -> None:
+    host = network(host={"overhead_send": "350 ns", "overhead_per_byte": "0.02 ns/B"}).model_dump(mode="json")["host"]
+    assert overhead_segments(host, "overhead_send") == [
+        {"from_bytes": 0, "seconds": pytest.approx(350e-9), "seconds_per_byte": pytest.approx(2e-11)}
+    ]
+
+
+def test_an_overhead_by_segments_keeps_their_sizes() -> None:
+    segments = [{"from": "0 B", "time": "300 ns"}, {"from": "8 KiB", "time": "1 us", "per_byte": "0.1 ns/B"}]
+    host = network(host={"overhead_recv": segments}).model_dump(mode="json")["host"]
+    assert overhead_segments(host, "overhead_recv") == [
+        {"from_bytes": 0, "seconds": pytest.approx(3e-7), "seconds_per_byte": 0.0},
+        {"from_bytes": 8192, "seconds": pytest.approx(1e-6), "seconds_per_byte": pytest.approx(1e-10)},
+    ]
+
+
+def test_a_resolved_network_reads_back_as_itself() -> None:
+    segments = [{"from": "0 B", "time": "300 ns"}, {"from": "1 KiB", "time": "400 ns"}]
+    model = network(
+        topology={"kind": "fat-tree", "children": [4, 4], "parents": [1, 4], "parallel_links": [1, 1], "taper": [2]},
+        host={"overhead_send": segments, "rails": 2, "rail_choice": "striped"},
+        link_classes={"leaf-up": {"bandwidth": "50 Gbit/s", "latency": "1 us"}},
+        contention=False,
+    )
+    resolved = json.loads(json.dumps(model.model_dump(mode="json")))
+    again = Network.model_validate(resolved, context=RESOLVED)
+    assert again.model_dump(mode="json") == resolved
+    assert again == model
+    assert resolved["topology"]["parents"] == [1, 2]
+    assert "taper" not in resolved["topology"]
+
+
+@pytest.mark.parametrize("starts", [["1 B"], ["0 B", "0 B"], ["0 B", "2 KiB", "1 KiB"]])
+def test_segments_that_do_not_grow_from_zero_are_refused(starts: list[str]) -> None:
+    segments = [{"from": start, "time": "1 us"} for start in starts]
+    assert "overhead_send: segments begin at 0 B" in message(host={"overhead_send": segments})
+
+
+@pytest.mark.parametrize("overhead", ["-1 ns", 3, None, [], [{"from": "0 B"}], [{"from": "0 B", "time": "-1 ns"}], {}])
+def test_a_wrong_overhead_is_named(overhead: object) -> None:
+    assert "host: overhead_recv" in message(host={"overhead_recv": overhead})
+
+
+def test_a_misspelt_key_of_a_segment_is_named_with_its_place_in_the_list() -> None:
+    text = message(host={"overhead_send": [{"form": "0 B", "time": "1 us"}]})
+    assert "host: overhead_send: 0: form: unknown key; did you mean 'from'?" in text
+
+
+def test_a_cost_per_byte_that_nothing_uses_is_refused() -> None:
+    segments = [{"from": "0 B", "time": "1 us"}]
+    host = {"overhead_send": segments, "overhead_recv": segments, "overhead_per_byte": "1 ns/B"}
+    assert "overhead_per_byte has no effect beside segments" in message(host=host)
+    assert network(host={**host, "overhead_recv": "1 us"}).host.overhead_per_byte > 0
+
+
+def test_rails_share_the_hosts_of_the_topology() -> None:
+    assert network(host={"rails": 4}).room() == 6
+    assert "rails: 5 NICs per node do not divide the 24 hosts" in message(host={"rails": 5})
+
+
+def test_a_class_of_links_that_the_topology_lacks_is_refused_with_the_nearest() -> None:
+    override = {"bandwidth": "1 Gbit/s", "latency": "1 us"}
+    assert network(link_classes={"dim1-plus": override}).link_classes["dim1-plus"].latency == pytest.approx(1e-6)
+    assert "did you mean 'dim1-plus'?" in message(link_classes={"dim1-plsu": override})
+    assert "link_classes: host-up: latency: this key is missing" in message(
+        link_classes={"host-up": {"bandwidth": "1 Gbit/s"}}
+    )

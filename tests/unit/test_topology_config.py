@@ -1,0 +1,215 @@
+"""Topologies: the counts and the bisection of known machines, and each mistake named with its place.
+
+The counts and cuts are those that ``tests/cpp/fast`` finds for the same machines by looking at every link.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from manynode.config.loader import validation_error
+from manynode.config.network import Network
+from manynode.config.topology import Dragonfly, FatTree, Torus
+
+
+def fat_tree(children: list[int], parents: list[int], parallel_links: list[int], **more: Any) -> FatTree:
+    return FatTree(kind="fat-tree", children=children, parents=parents, parallel_links=parallel_links, **more)
+
+
+def torus(shape: list[int], hosts: int, links: int) -> Torus:
+    return Torus(kind="torus", shape=shape, hosts_per_switch=hosts, links_per_direction=links)
+
+
+def dragonfly(groups: int, routers: int, hosts: int, local: int, ports: int) -> Dragonfly:
+    return Dragonfly(
+        kind="dragonfly",
+        groups=groups,
+        routers_per_group=routers,
+        hosts_per_router=hosts,
+        local_links=local,
+        global_links=ports,
+    )
+
+
+def message(**topology: Any) -> str:
+    with pytest.raises(ValidationError) as caught:
+        Network.model_validate({"name": "test", "topology": topology})
+    return validation_error(caught.value, Network, "test").render()
+
+
+@pytest.mark.parametrize(
+    ("tree", "hosts", "switches", "links", "bisection"),
+    [
+        (([24, 24, 4], [1, 24, 2], [1, 1, 12]), 2304, 240, 13824, 1152),
+        (([4], [2], [2]), 4, 2, 32, 8),
+        (([3, 2, 4], [1, 3, 2], [1, 2, 3]), 24, 26, 288, 12),
+        (([2, 2, 3], [2, 3, 2], [2, 1, 2]), 12, 42, 312, 18),
+        (([2, 3, 3], [1, 1, 2], [1, 2, 1]), 18, 14, 84, 5),
+        (([6, 3], [1, 2], [1, 1]), 18, 5, 48, 5),
+        (([4, 2, 2], [1, 2, 2], [1, 1, 2]), 16, 12, 80, 4),
+    ],
+)
+def test_fat_trees_have_the_parts_and_the_cut_of_the_engine(
+    tree: tuple[list[int], list[int], list[int]], hosts: int, switches: int, links: int, bisection: int
+) -> None:
+    made = fat_tree(*tree)
+    assert (made.hosts(), sum(made.switches()), made.links(), made.bisection_links()) == (
+        hosts,
+        switches,
+        links,
+        bisection,
+    )
+
+
+def test_the_fat_tree_of_the_paper_has_its_switches_per_level() -> None:
+    assert fat_tree([24, 24, 4], [1, 24, 2], [1, 1, 12]).switches() == [96, 96, 48]
+
+
+@pytest.mark.parametrize(
+    ("shape", "hosts_per_switch", "links_per_direction", "hosts", "switches", "links", "bisection"),
+    [
+        ([5, 5, 4], 24, 4, 2400, 100, 7200, 200),
+        ([1], 3, 1, 3, 1, 6, 1),
+        ([3, 4], 20, 2, 240, 12, 576, 12),
+        ([3, 3], 21, 1, 189, 9, 414, 18),
+        ([4, 1, 2], 2, 2, 16, 8, 96, 8),
+        ([5], 1, 2, 5, 5, 30, 2),
+    ],
+)
+def test_tori_have_the_parts_and_the_cut_of_the_engine(
+    shape: list[int],
+    hosts_per_switch: int,
+    links_per_direction: int,
+    hosts: int,
+    switches: int,
+    links: int,
+    bisection: int,
+) -> None:
+    made = torus(shape, hosts_per_switch, links_per_direction)
+    assert (made.hosts(), made.switches(), made.links(), made.bisection_links()) == (hosts, switches, links, bisection)
+
+
+@pytest.mark.parametrize(
+    ("shape", "hosts", "links", "bisection"),
+    [
+        ((5, 18, 24, 1, 7), 2160, 6480, 270),
+        ((1, 4, 2, 2, 0), 8, 40, 4),
+        ((3, 2, 2, 1, 1), 12, 36, 4),
+        ((5, 3, 2, 2, 2), 30, 150, 11),
+        ((4, 2, 2, 1, 2), 16, 56, 6),
+        ((9, 4, 2, 1, 2), 72, 324, 24),
+        ((6, 7, 1, 1, 1), 42, 378, 11),
+        ((7, 3, 5, 1, 3), 105, 308, 19),
+        ((4, 3, 8, 1, 2), 96, 240, 8),
+    ],
+)
+def test_dragonflies_have_the_parts_and_the_cut_of_the_engine(
+    shape: tuple[int, int, int, int, int], hosts: int, links: int, bisection: int
+) -> None:
+    made = dragonfly(*shape)
+    assert (made.hosts(), made.links(), made.bisection_links()) == (hosts, links, bisection)
+
+
+@given(groups=st.integers(2, 12), routers=st.integers(1, 12), ports=st.integers(1, 6))
+def test_cables_of_a_dragonfly_are_as_many_in_both_directions(groups: int, routers: int, ports: int) -> None:
+    if groups - 1 > routers * ports:
+        return
+    made = dragonfly(groups, routers, 1, 1, ports)
+    peers = list(made.peers())
+    assert len(peers) == made.ports_in_use() >= routers * ports - 1
+    counts = [peers.count(distance) for distance in range(1, groups)]
+    assert counts == counts[::-1]
+    assert max(counts) - min(counts) <= 1
+
+
+def test_names_of_link_classes_are_those_of_the_engine() -> None:
+    assert fat_tree([2, 2, 2], [1, 1, 1], [1, 1, 1]).link_classes() == [
+        "host-up",
+        "host-down",
+        "leaf-up",
+        "leaf-down",
+        "level2-up",
+        "level2-down",
+    ]
+    assert fat_tree([2], [1], [1]).link_classes() == ["host-up", "host-down"]
+    assert torus([4, 1, 2], 1, 1).link_classes() == [
+        "host-up",
+        "host-down",
+        "dim0-plus",
+        "dim0-minus",
+        "dim2-plus",
+        "dim2-minus",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("taper", "parents", "parallel_links"),
+    [
+        ([1, 1], [1, 24, 2], [1, 1, 12]),
+        ([2, 1], [1, 12, 2], [1, 1, 12]),
+        ([1, 4], [1, 24, 2], [1, 1, 3]),
+        ([3, 24], [1, 8, 1], [1, 1, 1]),
+    ],
+)
+def test_a_taper_divides_the_links_up_to_a_level(
+    taper: list[int], parents: list[int], parallel_links: list[int]
+) -> None:
+    made = fat_tree([24, 24, 4], [1, 24, 2], [1, 1, 12], taper=taper)
+    assert made.model_dump() == {
+        "kind": "fat-tree",
+        "children": [24, 24, 4],
+        "parents": parents,
+        "parallel_links": parallel_links,
+        "routing": "d-mod-k",
+    }
+
+
+@pytest.mark.parametrize("taper", [[5, 1], [48, 1], [1, 7]])
+def test_a_taper_that_disconnects_is_refused_with_what_is_possible(taper: list[int]) -> None:
+    text = message(kind="fat-tree", children=[24, 24, 4], parents=[1, 24, 2], parallel_links=[1, 1, 12], taper=taper)
+    assert "topology: taper: a switch of level" in text
+    assert "would be disconnected" in text
+    assert "allowed are the divisors of 24" in text
+
+
+@pytest.mark.parametrize("taper", [[], [1], [1, 1, 1], [0, 1], ["2", 1], 2])
+def test_a_taper_of_another_form_is_refused(taper: object) -> None:
+    text = message(kind="fat-tree", children=[24, 24, 4], parents=[1, 24, 2], parallel_links=[1, 1, 12], taper=taper)
+    assert "topology: taper" in text
+
+
+TORUS = {"kind": "torus", "shape": [4, 3], "hosts_per_switch": 2}
+DRAGONFLY = {"kind": "dragonfly", "groups": 3, "routers_per_group": 2, "hosts_per_router": 2, "global_links": 1}
+FAT_TREE = {"kind": "fat-tree", "children": [4, 3], "parents": [1, 2], "parallel_links": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("topology", "words"),
+    [
+        ({}, "topology: kind: this key is missing"),
+        ({"kind": "tours"}, "topology: kind: there is no 'tours'; did you mean 'torus'?"),
+        ({**TORUS, "shape": [4, 0]}, "topology: shape: 1: Input should be greater than or equal to 1"),
+        ({**TORUS, "shape": []}, "topology: shape"),
+        ({**TORUS, "shape": [508]}, "routes of the torus have up to 256 links"),
+        ({**TORUS, "hosts_per_switch": 2**30}, "the torus is too large"),
+        ({**TORUS, "links_per_direction": 0}, "topology: links_per_direction"),
+        ({**TORUS, "routing": "adaptive"}, "Input should be 'dimension-order'"),
+        ({**TORUS, "shap": [2]}, "topology: shap: unknown key; did you mean 'shape'?"),
+        ({**FAT_TREE, "parents": [1, 0]}, "topology: parents: 1"),
+        ({**FAT_TREE, "parents": [1]}, "must have one entry per level"),
+        ({**FAT_TREE, "routing": "ecmp"}, "Input should be 'd-mod-k' or 'adaptive'"),
+        ({**FAT_TREE, "children": [65536, 65536]}, "the fat-tree is too large"),
+        ({**DRAGONFLY, "groups": 4}, "raise global_links to at least 2 or lower groups"),
+        ({**DRAGONFLY, "global_links": 0}, "raise global_links to at least 1"),
+        ({**DRAGONFLY, "local_links": 0}, "topology: local_links"),
+        ({**DRAGONFLY, "routing": "par"}, "Input should be 'minimal', 'valiant' or 'ugal'"),
+        ({**DRAGONFLY, "ugal_bias": "-1 ns"}, "topology: ugal_bias"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(topology: dict[str, Any], words: str) -> None:
+    assert words in message(**topology)

@@ -1,0 +1,104 @@
+"""``manynode simulate run``: any number of processes, progress, time limit, several jobs, counters over time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pipeline
+import pytest
+
+from manynode import tables
+from phase3_sst.engines.interface import LINK_JOBS_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RESULT_SCHEMA
+
+
+def simulate(finished: Path, folder: Path, *options: object, **changes: Any) -> subprocess.CompletedProcess:
+    """Simulate ext-var on 4 nodes into ``folder``, with changes to the resolved section ``simulate``."""
+    document = json.loads((finished / "experiment.json").read_text())
+    document["experiment"]["simulate"].update(changes)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "experiment.json").write_text(json.dumps(document))
+    return pipeline.manynode(
+        *("simulate", "run", "--experiment", folder / "experiment.json", "--technique", "ext-var", "--nodes", 4),
+        *(
+            "--classes",
+            finished / "profile/rank-classes.json",
+            "--profile",
+            finished / "nodesim/timing-profile-ext.json",
+        ),
+        *("--result", folder / "point" / "result.json", *options),
+    )
+
+
+def ok(done: subprocess.CompletedProcess) -> None:
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+NOISE = {
+    **{"name": "noise", "application": {"name": "hpcg", "parameters": {"nx": 16}}, "nodes": 4, "ranks_per_node": 2},
+    **{"start": 0.0, "background": True, "timing_profile": None},
+    "placement": {"nodes": "linear", "stride": 1, "offset": 0, "rank_order": "block"},
+}
+
+
+def test_the_bytes_are_the_same_for_any_number_of_processes(finished: Path, tmp_path: Path) -> None:
+    folders = []
+    for processes in (1, 2, 3):
+        folder = tmp_path / str(processes)
+        ok(simulate(finished, folder, "--processes", processes, counters={"interval": 1e-4, "per": "link"}))
+        folders.append(folder / "point")
+    names = sorted(path.name for path in folders[0].iterdir())
+    assert names == ["link_jobs.parquet", "links.parquet", "ranks.parquet", "result.json", "series.parquet"]
+    for folder in folders[1:]:
+        assert sorted(path.name for path in folder.iterdir()) == names
+        for name in names:
+            assert (folder / name).read_bytes() == (folders[0] / name).read_bytes(), name
+    assert (finished / "simulate/ext-var/nodes-4/result.json").read_bytes() == (folders[0] / "result.json").read_bytes()
+
+
+def test_progress_comes_line_by_line_and_the_rule_keeps_it(finished: Path, tmp_path: Path) -> None:
+    done = simulate(finished, tmp_path, "--processes", 2, "--progress")
+    ok(done)
+    assert "process 1 of 2: " in done.stderr and "process 2 of 2: " in done.stderr
+    assert done.stdout == ""
+    logs = list((finished / "logs" / "phase3_simulate_point").glob("*.log"))
+    assert logs and all("replica" in log.read_text() for log in logs)
+
+
+def test_a_simulation_beyond_its_time_limit_is_ended_and_named(finished: Path, tmp_path: Path) -> None:
+    done = simulate(finished, tmp_path, time_limit=1e-3)
+    assert done.returncode == 5
+    assert "ext-var on 4 nodes" in done.stderr and "did not end in time" in done.stderr
+    assert list((tmp_path / "point").iterdir()) == []
+
+
+def test_a_job_beside_it_slows_the_application_down_and_has_its_part_of_the_links(
+    finished: Path, tmp_path: Path
+) -> None:
+    ok(simulate(finished, tmp_path / "alone"))
+    ok(simulate(finished, tmp_path / "beside", jobs=[NOISE]))
+    alone, beside = (
+        tables.read_json(tmp_path / name / "point" / "result.json", RESULT_SCHEMA)["replicas"][0]["jobs"]
+        for name in ("alone", "beside")
+    )
+    assert [job["name"] for job in beside] == ["main", "noise"]
+    assert [job["background"] for job in beside] == [False, True]
+    assert beside[0]["messages"] == alone[0]["messages"]
+    assert beside[0]["makespan_s"] >= alone[0]["makespan_s"]
+    loads = tables.read_table(tmp_path / "beside" / "point" / "link_jobs.parquet", LINK_JOBS_SCHEMA)
+    assert set(loads["job"]) == {0, 1} and (loads["bytes"] > 0).all()
+
+
+def test_the_parts_of_the_jobs_and_the_intervals_add_up_to_the_links(finished: Path, tmp_path: Path) -> None:
+    ok(simulate(finished, tmp_path, jobs=[NOISE], counters={"interval": 1e-4, "per": "class"}))
+    point = tmp_path / "point"
+    whole = tables.read_table(point / "links.parquet", LINKS_SCHEMA).groupby(["replica", "class"])
+    jobs = tables.read_table(point / "link_jobs.parquet", LINK_JOBS_SCHEMA).groupby(["replica", "class"])
+    series = tables.read_table(point / "series.parquet", LINK_SERIES_SCHEMA).groupby(["replica", "class"])
+    for parts in (jobs, series):
+        pd.testing.assert_series_equal(parts["bytes"].sum(), whole["bytes"].sum())
+        for column in ("busy_s", "stall_s"):
+            assert (parts[column].sum() - whole[column].sum()).abs().max() == pytest.approx(0, abs=1e-9)
