@@ -86,8 +86,9 @@ TEST(Message, ComesFromAnySourceOfItsContextOnly) {
 
 TEST(PingPong, TakesTwiceOneWayForEachRound) {
   auto config = machine();
-  const auto application = std::shared_ptr<const Application>(
-      make_application("ping-pong", Parameters({{"bytes", std::int64_t{800}}, {"rounds", std::int64_t{5}}}), 4));
+  const Parameters parameters(
+      {{"pattern", std::string("ping-pong")}, {"bytes", std::int64_t{800}}, {"iterations", std::int64_t{5}}});
+  const std::shared_ptr<const Application> application = make_application("patterns", parameters, 4);
   const auto result = simulate_replica({{application, std::nullopt}}, config, 0);
   EXPECT_NEAR(fast::to_seconds(result.makespan), 5 * 2 * eager_time(800, 4), 10 * kNear);
   EXPECT_EQ(result.messages(), 10u);

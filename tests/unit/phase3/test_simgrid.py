@@ -47,10 +47,6 @@ def test_hpcg_takes_as_long_as_on_the_fast_engine(nodes: int, ranks_per_node: in
     except EngineMissingError:
         pytest.skip("manynode-simgrid is not part of this build (needs libsimgrid-dev)")
     run = hpcg(nodes, ranks_per_node)
-    fast = FastEngine().measure(run)["replicas"][0]
-    simgrid = SimgridEngine().measure(run)
-    assert simgrid["engine"]["name"] == "simgrid" and "SimGrid" in simgrid["engine"]["version"]
-    (replica,) = simgrid["replicas"]
-    assert (replica["messages"], replica["bytes"]) == (fast["messages"], fast["bytes"])
-    assert replica["makespan_s"] == pytest.approx(fast["makespan_s"], rel=BAND)
-    assert len(replica["jobs"][0]["iteration_end_s"]) == len(fast["jobs"][0]["iteration_end_s"])
+    fast, simgrid = FastEngine().measure(run), SimgridEngine().measure(run)
+    assert simgrid.makespan_s == pytest.approx(fast.makespan_s, rel=BAND)
+    assert simgrid.link_classes == fast.link_classes
