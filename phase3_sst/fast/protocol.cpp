@@ -63,13 +63,15 @@ void Replica::start_receive(Rank& rank, std::uint32_t index, const Primitive& pr
   Request request;
   request.time = rank.clock;
   request.bytes = primitive.bytes;
-  request.envelope = {primitive.peer, primitive.tag, primitive.context};
+  request.peer = primitive.peer;
+  request.tag = primitive.tag;
+  request.context = primitive.context;
   request.id = primitive.request;
   request.receive = true;
   const std::uint32_t number = mailbox.requests.add(request);
-  const std::uint32_t message = mailbox.unexpected.take(request.envelope);
+  const std::uint32_t message = mailbox.unexpected.take(request.envelope());
   if (message == kNone) {
-    mailbox.posted.add(request.envelope, number);
+    mailbox.posted.add(request.envelope(), number);
   } else {
     match(message, number, rank.clock);
   }

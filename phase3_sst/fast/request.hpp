@@ -14,16 +14,23 @@
 
 namespace manynode::fast {
 
+// Half a cache line: a rank has dozens of them.
 struct Request {
   Picoseconds time{0};     // of posting; once `complete`, of completion
   std::uint64_t bytes{0};  // of a receive: its buffer, once matched its message
-  Envelope envelope;       // of a receive
-  std::uint32_t id{0};     // the number that Wait names
+  std::int32_t peer{0};    // of a receive, as tag and context
+  std::int32_t tag{0};
+  std::uint32_t id{0};  // the number that Wait names
+  std::uint16_t context{0};
   bool receive : 1 {false};
   bool complete : 1 {false};
   bool awaited : 1 {false};  // its rank waits for it now
   bool in_use : 1 {false};
+
+  Envelope envelope() const { return {peer, tag, context}; }
 };
+
+static_assert(sizeof(Request) == 32);
 
 // Addressed by slots that do not move. A wait most often names the request after the one waited for last (waitall), the
 // youngest (a blocking call) or the oldest: these are looked at first.
@@ -113,7 +120,7 @@ class PostedReceives {
     for (std::uint32_t place = 0; place < size_; ++place) {
       const std::uint32_t fingerprint = words[place] >> kSlotBits;
       if (fingerprint != wanted && fingerprint != 0) continue;
-      if (requests[words[place] & kSlotMask].envelope.takes(message)) return place;
+      if (requests[words[place] & kSlotMask].envelope().takes(message)) return place;
     }
     return kNone;
   }

@@ -37,8 +37,8 @@ std::string Replica::describe_message(const Message& message) const {
 
 std::string Replica::describe_receive(std::uint32_t rank, std::uint32_t slot) const {
   const Request& request = mailboxes_[rank].requests[slot];
-  return "receive of " + rank_name(rank) + " from " + peer_name(request.envelope.peer) + ", " +
-         envelope_text(request.envelope.tag, request.bytes, request.envelope.context);
+  return "receive of " + rank_name(rank) + " from " + peer_name(request.peer) + ", " +
+         envelope_text(request.tag, request.bytes, request.context);
 }
 
 std::string Replica::describe_wait(std::uint32_t index) const {
@@ -61,8 +61,8 @@ std::string Replica::describe_wait(std::uint32_t index) const {
   for (std::uint32_t place = 0; place < mailbox.posted.size(); ++place) {
     const Request& request = mailbox.requests[mailbox.posted.slot(place)];
     if (!request.awaited) continue;
-    return who + "for a message from " + peer_name(request.envelope.peer) + ", " +
-           envelope_text(request.envelope.tag, request.bytes, request.envelope.context);
+    return who + "for a message from " + peer_name(request.peer) + ", " +
+           envelope_text(request.tag, request.bytes, request.context);
   }
   return who + "for a message that is under way";
 }
