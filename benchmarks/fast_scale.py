@@ -1,0 +1,82 @@
+"""Measure the fast engine at 65,536 and at 1,048,576 ranks: speed, memory, and how the cost of a message grows.
+
+The HPCG skeleton (16^3 points a rank) with 10 iterations on 4,096 nodes of 16 ranks, contention on, without compute
+times, so that all ranks communicate at once: the hardest case for the event queue and the caches. The cost of a message
+is compared with that of the same program on 64 nodes. Then five iterations of a 3-D halo and an allreduce on 65,536
+nodes of 16 ranks. All are three-level fat-trees with full bisection. Takes about ten minutes; memory is the engine's
+greatest resident set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fast_messages import BUILD, figure, run_file
+
+SPEED_TARGET, SECONDS_TARGET, BYTES_TARGET = 2e6, 180.0, 8e9
+COST_TARGET = 1.5
+MILLION_BYTES_TARGET = 24 * 2**30
+HPCG = {"name": "hpcg", "parameters": {"nx": 16, "ny": 16, "nz": 16, "iterations": 10}}
+HALO = {
+    "name": "patterns",
+    "parameters": {"pattern": "halo3d", "bytes": 2048, "allreduce_bytes": 8, "iterations": 5},
+}
+FAT_TREE_4608 = {"kind": "fat-tree", "children": [24, 24, 8], "parents": [1, 24, 4], "parallel_links": [1, 1, 6]}
+FAT_TREE_65536 = {"kind": "fat-tree", "children": [32, 32, 64], "parents": [1, 32, 32], "parallel_links": [1, 1, 1]}
+
+
+class Cost(NamedTuple):
+    """What one run cost."""
+
+    messages: int
+    seconds: float
+    bytes: int
+
+
+def cost(run: dict[str, Any]) -> Cost:
+    """Run the engine; return messages, processor seconds and the greatest resident set [B] of this one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        description, output = Path(folder) / "run.json", Path(folder) / "out"
+        description.write_text(json.dumps(run), encoding="utf-8")
+        child = subprocess.Popen([str(BUILD / "bin" / "manynode-fast"), str(description), "--output", str(output)])
+        _, status, usage = os.wait4(child.pid, 0)
+        if os.waitstatus_to_exitcode(status) != 0:
+            raise RuntimeError(f"the fast engine failed with exit code {os.waitstatus_to_exitcode(status)}")
+        child.returncode = 0
+        replica = json.loads((output / "result.json").read_text(encoding="utf-8"))["replicas"][0]
+    return Cost(replica["messages"], usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+def figures() -> list[dict[str, Any]]:
+    """Return speed, time, memory and growth."""
+    small = cost(run_file(HPCG, 64, 16))
+    large = cost(run_file(HPCG, 4096, 16, FAT_TREE_4608))
+    million = cost(run_file(HALO, 65536, 16, FAT_TREE_65536))
+    growth = (large.seconds / large.messages) / (small.seconds / small.messages)
+    return [
+        figure(
+            "fast, 65,536 ranks: messages per processor second",
+            large.messages / large.seconds,
+            "1/s",
+            SPEED_TARGET,
+            ">=",
+        ),
+        figure("fast, 65,536 ranks: processor seconds", large.seconds, "s", SECONDS_TARGET, "<="),
+        figure("fast, 65,536 ranks: memory", large.bytes, "B", BYTES_TARGET, "<="),
+        figure("fast: cost of a message at 65,536 ranks over 1,024", growth, "", COST_TARGET, "<="),
+        figure("fast, 1,048,576 ranks: memory", million.bytes, "B", MILLION_BYTES_TARGET, "<="),
+        figure("fast, 1,048,576 ranks: processor seconds", million.seconds, "s", None, None),
+        figure("fast, 1,048,576 ranks: messages per second", million.messages / million.seconds, "1/s", None, None),
+    ]
+
+
+if __name__ == "__main__":
+    for item in figures():
+        print(f"{item['name']:<58} {item['value']:.6g} {item['unit']}")
+    sys.exit(0)
