@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <bit>
 
+#include "fetch_ahead.hpp"
+
 namespace manynode::fast {
 
 void EventQueue::append(Bucket& bucket, const Event& event) {
   const std::uint32_t place = bucket.count++ % kPerBlock;
   if (place == 0) {
-    std::uint32_t block = free_block_;
-    if (block == kNoBlock) {
-      block = static_cast<std::uint32_t>(blocks_.size());
+    std::uint32_t block = static_cast<std::uint32_t>(blocks_.size());
+    if (free_blocks_.empty()) {
       blocks_.emplace_back();
     } else {
-      free_block_ = blocks_[block].next;
+      block = free_blocks_.back();
+      free_blocks_.pop_back();
+      if (!free_blocks_.empty()) fetch_ahead(&blocks_[free_blocks_.back()]);
     }
     blocks_[block].next = kNoBlock;
     (bucket.last == kNoBlock ? bucket.first : blocks_[bucket.last].next) = block;
@@ -22,10 +25,10 @@ void EventQueue::append(Bucket& bucket, const Event& event) {
   blocks_[bucket.last].events[place] = event;
 }
 
-void EventQueue::free_blocks(const Bucket& bucket) {
-  if (bucket.last == kNoBlock) return;
-  blocks_[bucket.last].next = free_block_;
-  free_block_ = bucket.first;
+void EventQueue::release(const Bucket& bucket) {
+  for (std::uint32_t index = bucket.first; index != kNoBlock; index = blocks_[index].next) {
+    free_blocks_.push_back(index);
+  }
 }
 
 void EventQueue::insert(const Event& event) {
@@ -95,7 +98,7 @@ void EventQueue::spread(const Bucket& bucket, Rung& rung) {
     }
     left -= here;
   }
-  free_blocks(bucket);
+  release(bucket);
 }
 
 void EventQueue::add_to_bottom(const Bucket& bucket) {
@@ -109,7 +112,7 @@ void EventQueue::add_to_bottom(const Bucket& bucket) {
     bottom_.insert(bottom_.end(), events.begin(), events.begin() + here);
     left -= here;
   }
-  free_blocks(bucket);
+  release(bucket);
   if (bottom_.size() - first > kSortable) {
     std::stable_sort(bottom_.begin() + static_cast<std::ptrdiff_t>(first), bottom_.end(),
                      [](const Event& a, const Event& b) { return a.time < b.time; });

@@ -36,12 +36,13 @@ struct Event {
   std::uint32_t bytes{0};  // of the chunk
   std::uint32_t from{0};   // NICs, in the direction of travel
   std::uint32_t to{0};
-  EventKind kind{EventKind::Resume};
-  std::uint8_t chunk{0};
-  std::uint8_t hop{0};
-  std::uint8_t hops{0};  // links of the route
-  std::uint8_t job{0};
-  bool alone{false};  // the only chunk, and nobody waits for it to leave its NIC
+  std::uint32_t link{0};  // Hop on a fixed route: the link that the chunk has come to
+  std::uint8_t hop{0};    // its place in the route
+  std::uint8_t hops{0};   // links of the route
+  EventKind kind : 3 {EventKind::Resume};
+  std::uint8_t job : 5 {0};
+  std::uint8_t chunk : 6 {0};
+  bool alone : 1 {false};  // the only chunk, and nobody waits for it to leave its NIC
 };
 
 static_assert(sizeof(Event) == 32);
@@ -126,7 +127,7 @@ class EventQueue {
   void spread(const Bucket& bucket, Rung& rung);
   void put(Rung& rung, const Event& event);
   void add_to_bottom(const Bucket& bucket);
-  void free_blocks(const Bucket& bucket);
+  void release(const Bucket& bucket);
 
   std::vector<Event> bottom_;
   std::size_t head_{0};
@@ -137,7 +138,7 @@ class EventQueue {
   Picoseconds top_least_{0};
   Picoseconds top_greatest_{0};
   std::vector<Block> blocks_;
-  std::uint32_t free_block_{kNoBlock};
+  std::vector<std::uint32_t> free_blocks_;
   std::size_t size_{0};
   Picoseconds now_{0};
 };

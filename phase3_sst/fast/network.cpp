@@ -82,7 +82,7 @@ void Network::send(std::uint32_t index, Picoseconds time) {
   message.undelivered = message.chunks;
 
   Event event{.time = time, .subject = index, .bytes = static_cast<std::uint32_t>(chunk_size(message, 0))};
-  event.job = message.job;
+  event.job = message.job & 0x1f;
   if (message.from_nic == message.to_nic) {
     event.time += intranode_latency_;
     event.kind = EventKind::IntranodeHead;
@@ -96,7 +96,7 @@ void Network::send(std::uint32_t index, Picoseconds time) {
   if (!own_routes_) event.hops = static_cast<std::uint8_t>(topology_.hops(event.from, event.to));
   for (std::uint8_t chunk = 0; chunk < std::min(lanes_, message.chunks); ++chunk) {
     if (chunk > 0) event.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk));
-    event.chunk = chunk;
+    event.chunk = chunk & 0x3f;
     events_.push(event);
   }
 }
@@ -164,6 +164,7 @@ Progress Network::inject(const Event& event) {
     link = route_of(chunk.subject)[0];
   } else {
     link = topology_.link_at(chunk.from, chunk.to, 0, chunk.hops);
+    chunk.link = topology_.link_at(chunk.from, chunk.to, 1, chunk.hops);
   }
   const LinkClass& link_class = classes_[links_[link].link_class];
   // A NIC slower than the link: the link starts so late that it never waits for the tail.
@@ -179,7 +180,7 @@ Progress Network::inject(const Event& event) {
     chunk = event;
     chunk.time = nic.inject_free;
     chunk.kind = EventKind::Inject;
-    chunk.chunk = static_cast<std::uint8_t>(event.chunk + lanes_);
+    chunk.chunk = static_cast<std::uint8_t>((event.chunk + lanes_) & 0x3f);
     chunk.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk.chunk));
     events_.push(chunk);
   }
@@ -198,7 +199,7 @@ Picoseconds Network::wait_for_tail(LinkId before, LinkId link, std::uint64_t byt
 }
 
 Progress Network::hop(const Event& event) {
-  const LinkId link = topology_.link_at(event.from, event.to, event.hop, event.hops);
+  const LinkId link = event.link;
   Picoseconds ready = event.time;
   if (!one_rate_) {
     ready += wait_for_tail(topology_.link_at(event.from, event.to, event.hop - 1u, event.hops), link, event.bytes);
@@ -208,6 +209,7 @@ Progress Network::hop(const Event& event) {
     Event next = event;
     next.time = start + classes_[links_[link].link_class].to_next;
     ++next.hop;
+    next.link = topology_.link_at(event.from, event.to, next.hop, event.hops);
     events_.push(next);
     return {};
   }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "event_queue.hpp"
+#include "fetch_ahead.hpp"
 #include "link.hpp"
 #include "message.hpp"
 #include "pool.hpp"
@@ -69,6 +70,11 @@ class Network {
   std::uint32_t arriving(const Event& event) const {
     if (event.kind == EventKind::IntranodeHead) return event.subject;
     return event.kind == EventKind::Hop && !own_routes_ && event.hop + 1 == event.hops ? event.subject : kNone;
+  }
+
+  // Asks the memory for the link that a chunk will come to soon.
+  void fetch_link(const Event& event) const {
+    if (event.kind == EventKind::Hop && !own_routes_) fetch_ahead(&links_[event.link]);
   }
 
   const std::vector<LinkUse>& links() const { return links_; }

@@ -2,8 +2,11 @@
 // that memory is what is in use at the busiest moment and nothing is allocated once a run has reached its stride.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "fetch_ahead.hpp"
 
 namespace manynode::fast {
 
@@ -20,6 +23,8 @@ class Pool {
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
+    // A burst of sends takes one after the other.
+    if (free_.size() >= kAhead) fetch_ahead(&records_[free_[free_.size() - kAhead]]);
     records_[index] = Record{};
     return index;
   }
@@ -36,6 +41,8 @@ class Pool {
   std::size_t capacity() const { return records_.size(); }
 
  private:
+  static constexpr std::size_t kAhead = 4;
+
   std::vector<Record> records_;
   std::vector<std::uint32_t> free_;
 };

@@ -24,7 +24,7 @@ Envelope envelope_of(const Message& message, std::uint32_t first_of_job) {
 void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primitive) {
   JobResult& result = result_.jobs[rank.job];
   const std::uint32_t first = jobs_[rank.job].first;
-  result.ranks[index - first][static_cast<std::size_t>(primitive.call)].bytes += primitive.bytes;
+  rank.call_bytes += primitive.bytes;
   ++result.messages;
   result.bytes += primitive.bytes;
 
@@ -165,6 +165,8 @@ void Replica::prefetch_receive(const Message& message) const {
                                  ? message.receive_request
                                  : mailbox.posted.likely_slot(envelope_of(message, jobs_[mailbox.job].first));
   if (slot != kNone) fetch_ahead(&mailbox.requests[slot]);
+  // One of the last that the rank waits for: it will go on soon.
+  if (mailbox.awaits <= 2) ranks_[message.destination].fetch_program();
 }
 
 void Replica::arrive_in_order(std::uint32_t index) {
@@ -224,8 +226,6 @@ void Replica::complete(std::uint32_t index, std::uint32_t number, Picoseconds ti
   --mailbox.awaits;
   if (mailbox.awaits == 0) {
     advance(index);
-  } else if (mailbox.awaits == 2) {
-    ranks_[index].fetch_program();
   } else if (mailbox.awaits == 1) {
     ranks_[index].fetch_calls();
     mailbox.requests.fetch();

@@ -24,7 +24,7 @@ struct alignas(64) Mailbox {
   UnexpectedMessages unexpected;
 };
 
-struct Rank {
+struct alignas(64) Rank {
   // `rank` and `size` are those of its job.
   Rank(int rank, int size, std::unique_ptr<Skeleton> program, const CollectiveChoice& choice)
       : skeleton(std::move(program)), communicators(rank, size), lowering(rank, choice, communicators) {}
@@ -43,6 +43,9 @@ struct Rank {
   }
 
   Picoseconds clock{0};
+  Picoseconds call_began{0};
+  std::uint64_t call_bytes{0};  // sent by the present call so far
+  bool in_call{false};
   std::vector<Primitive> primitives;  // of the present call
   std::uint32_t next_primitive{0};
   std::uint32_t next_call{0};

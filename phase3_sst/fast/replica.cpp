@@ -28,7 +28,8 @@ Replica::Replica(const std::vector<Program>& programs, const RunConfig& config, 
       overhead_send_(config.network.host.overhead_send),
       overhead_receive_(config.network.host.overhead_recv),
       reduce_time_(ByteTime::of_bandwidth(config.network.host.reduce_bandwidth_Bps)),
-      network_(config.network, config.jobs.size(), config.seed + replica, events_) {
+      network_(config.network, config.jobs.size(), config.seed + replica, events_),
+      ranks_(config.ranks()) {
   result_.replica = replica;
   result_.jobs.resize(config.jobs.size());
   jobs_.reserve(config.jobs.size());
@@ -70,7 +71,7 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
 
 ReplicaResult Replica::run(const ProgressSink& progress) {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    events_.push({.time = ranks_[rank].clock, .subject = rank, .kind = EventKind::Resume});
+    events_.push(Event{.time = ranks_[rank].clock, .subject = rank});
   }
   std::optional<TimeSeries> series;
   if (config_.counters) series.emplace(*config_.counters, network_);
@@ -133,6 +134,7 @@ void Replica::prefetch() const {
     const std::uint32_t message = arriving(ahead);
     if (message != kNone) prefetch_receive(network_.messages()[message]);
   };
+  if (const Event* event = events_.upcoming(kMiddle)) network_.fetch_link(*event);
   fetch_message(kFar);
   fetch_rank(kMiddle);
   fetch_receive(kNear);
@@ -161,14 +163,9 @@ void Replica::report(const ProgressSink& progress) const {
 
 void Replica::advance(std::uint32_t index) {
   Rank& rank = ranks_[index];
-  auto& uses = result_.jobs[rank.job].ranks[index - jobs_[rank.job].first];
   for (;;) {
     if (rank.next_primitive < rank.primitives.size()) {
-      const Primitive& primitive = rank.primitives[rank.next_primitive];
-      const Picoseconds before = rank.clock;
-      const bool done = execute(rank, index, primitive);
-      uses[static_cast<std::size_t>(primitive.call)].time += rank.clock - before;
-      if (!done) return;
+      if (!execute(rank, index, rank.primitives[rank.next_primitive])) return;
       ++rank.next_primitive;
       continue;
     }
@@ -177,11 +174,22 @@ void Replica::advance(std::uint32_t index) {
       continue;
     }
     const Call& call = rank.calls.calls[rank.next_call];
-    OperationUse& use = uses[static_cast<std::size_t>(call.kind)];
-    const Picoseconds before = rank.clock;
-    if (!start(rank, index, call)) return;
-    use.time += rank.clock - before;
+    const bool waits = call.kind == CallKind::Wait || call.kind == CallKind::Waitall;
+    if (!rank.in_call) {
+      rank.in_call = true;
+      rank.call_began = rank.clock;
+      rank.call_bytes = 0;
+      if (!start(rank, index, call)) return;
+      if (rank.next_primitive < rank.primitives.size()) continue;
+    } else if (waits && !start(rank, index, call)) {
+      return;
+    }
+    OperationUse& use =
+        result_.jobs[rank.job].ranks[index - jobs_[rank.job].first][static_cast<std::size_t>(call.kind)];
+    use.time += rank.clock - rank.call_began;
+    use.bytes += rank.call_bytes;
     ++use.calls;
+    rank.in_call = false;
     ++rank.next_call;
   }
 }
@@ -222,7 +230,7 @@ bool Replica::next_step(Rank& rank, std::uint32_t index) {
     return false;
   }
   if (rank.clock > events_.now()) {
-    events_.push({.time = rank.clock, .subject = index, .kind = EventKind::Resume});
+    events_.push(Event{.time = rank.clock, .subject = index});
     return false;
   }
   const auto own = static_cast<int>(index - job.first);

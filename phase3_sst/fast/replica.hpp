@@ -3,11 +3,11 @@
 // waits for what).
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "fixed_array.hpp"
 #include "message_order.hpp"
 #include "overhead.hpp"
 #include "rank.hpp"
@@ -82,10 +82,10 @@ class Replica {
   std::vector<std::uint32_t> nodes_;  // [rank] of the machine
   std::vector<std::uint8_t> rails_;   // [rank] which of its node's NICs
   std::vector<Mailbox> mailboxes_;    // [rank]
-  std::deque<Rank> ranks_;            // a deque never moves what it holds
-  std::uint32_t foreground_{0};       // ranks of jobs that are not in the background
-  std::uint32_t finished_{0};         // of these
-  MessageOrder order_;                // used where messages overtake each other
+  FixedArray<Rank> ranks_;
+  std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
+  std::uint32_t finished_{0};    // of these
+  MessageOrder order_;           // used where messages overtake each other
   ReplicaResult result_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostRanks = 0x7fffffff;
 constexpr std::int64_t kMost32 = 0xffffffff;
-constexpr std::size_t kMostJobs = 255;
+constexpr std::size_t kMostJobs = 32;
 constexpr std::int64_t kMostRails = 64;
 
 Parameters read_parameters(StrictObject application) {

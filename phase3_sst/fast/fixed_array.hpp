@@ -1,0 +1,39 @@
+// Objects that neither move nor are copied, side by side in memory. (A deque puts large ones far apart, and a vector
+// wants to be able to move them.)
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace manynode::fast {
+
+template <typename T>
+class FixedArray {
+ public:
+  // Has room for `capacity` objects.
+  explicit FixedArray(std::size_t capacity)
+      : capacity_(capacity), objects_(std::allocator<T>().allocate(capacity)) {}
+  FixedArray(const FixedArray&) = delete;
+  FixedArray& operator=(const FixedArray&) = delete;
+  ~FixedArray() {
+    std::destroy_n(objects_, size_);
+    std::allocator<T>().deallocate(objects_, capacity_);
+  }
+
+  template <typename... Arguments>
+  T& emplace_back(Arguments&&... arguments) {
+    return *std::construct_at(objects_ + size_++, std::forward<Arguments>(arguments)...);
+  }
+
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t index) { return objects_[index]; }
+  const T& operator[](std::size_t index) const { return objects_[index]; }
+
+ private:
+  std::size_t capacity_;
+  std::size_t size_{0};
+  T* objects_;
+};
+
+}  // namespace manynode::fast
