@@ -17,6 +17,7 @@ from phase3_sst.calibration import network_file
 from phase3_sst.calibration.fit import CROSSINGS_OF_RENDEZVOUS
 from phase3_sst.calibration.measurements import read_measurements
 from phase3_sst.calibration.pieces import Piece, evaluate
+from phase3_sst.engines.run_file import network_description
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests" / "data" / "calibration"
@@ -56,7 +57,6 @@ def delay_of_a_chunk(content: dict[str, Any], size: int) -> float:
 
 def simulated(build_dir: Path, folder: Path, content: dict[str, Any], size: int) -> float:
     """Half a round trip between nodes 0 and 1 in the fast engine [s]."""
-    host, link = content["host"], content["link"]
     run = {
         "schema": "network-run/2",
         "jobs": [
@@ -69,27 +69,7 @@ def simulated(build_dir: Path, folder: Path, content: dict[str, Any], size: int)
                 "ranks_per_node": 1,
             }
         ],
-        "network": {
-            "topology": content["topology"],
-            "link": {"bandwidth_Bps": link["bandwidth"], "latency_s": link["latency"]},
-            "switch_latency_s": content["switch_latency"],
-            "chunk_bytes": round(content["chunk"]),
-            "host": {
-                "overhead_send": overhead_segments(host, "overhead_send"),
-                "overhead_recv": overhead_segments(host, "overhead_recv"),
-                "gap_s": host["gap"],
-                "eager_limit_bytes": round(host["eager_limit"]),
-                "nic_bandwidth_Bps": host["nic_bandwidth"],
-                "nic_latency_s": host["nic_latency"],
-                "reduce_bandwidth_Bps": host["reduce_bandwidth"],
-                "rails": host["rails"],
-                "rail_choice": host["rail_choice"],
-            },
-            "intranode": {
-                "latency_s": content["intranode"]["latency"],
-                "bandwidth_Bps": content["intranode"]["bandwidth"],
-            },
-        },
+        "network": network_description(content),
     }
     folder.mkdir()
     (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")

@@ -47,7 +47,7 @@ TEST(Sharing, IncastTakesTheTimeOfAllBytes) {
 }
 
 // Every host sends to the host half the machine away, both halves at once: all traffic crosses the bisection.
-Program::Body exchange_halves(std::uint64_t bytes) {
+Body exchange_halves(std::uint64_t bytes) {
   return [=](Mpi& mpi) {
     const int peer = (mpi.rank() + mpi.size() / 2) % mpi.size();
     mpi.sendrecv(peer, bytes, 0, peer, bytes, 0);

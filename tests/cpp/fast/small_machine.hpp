@@ -2,13 +2,12 @@
 // that are named here.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "manynode/skeleton.hpp"
+#include "body_application.hpp"
 #include "run_config.hpp"
 #include "simulation_error.hpp"
 #include "simulator.hpp"
@@ -65,45 +64,19 @@ inline RunConfig small_machine(std::vector<std::int64_t> children = {2, 2}, std:
   return config;
 }
 
-// An application of one step: `program` emits the calls of a rank.
-class Program final : public Application {
- public:
-  using Body = std::function<void(Mpi&)>;
+using manynode::testing::Body;
+using manynode::testing::BodyApplication;
 
-  explicit Program(Body body, int steps = 1) : body_(std::move(body)), steps_(steps) {}
-
-  std::string name() const override { return "program"; }
-  std::vector<std::string> phases() const override { return {"work"}; }
-  std::unique_ptr<Skeleton> make(int, int) const override { return std::make_unique<Steps>(body_, steps_); }
-
- private:
-  class Steps final : public Skeleton {
-   public:
-    Steps(const Body& body, int steps) : body_(body), left_(steps) {}
-    bool step(Mpi& mpi) override {
-      body_(mpi);
-      return --left_ > 0;
-    }
-
-   private:
-    const Body& body_;
-    int left_;
-  };
-
-  Body body_;
-  int steps_;
-};
-
-inline fast::Program loaded(Program::Body body, int steps = 1) {
-  return {std::make_shared<Program>(std::move(body), steps), std::nullopt};
+inline Program loaded(Body body, int steps = 1) {
+  return {std::make_shared<BodyApplication>(std::move(body), steps), std::nullopt};
 }
 
-inline ReplicaResult run(const RunConfig& config, Program::Body body, int steps = 1) {
+inline ReplicaResult run(const RunConfig& config, Body body, int steps = 1) {
   return simulate({loaded(std::move(body), steps)}, config, 0);
 }
 
 // The error that a run ends with, as one text: what it says, then the details.
-inline std::string failure(const RunConfig& config, Program::Body body) {
+inline std::string failure(const RunConfig& config, Body body) {
   try {
     run(config, std::move(body));
   } catch (const SimulationError& error) {
@@ -115,7 +88,7 @@ inline std::string failure(const RunConfig& config, Program::Body body) {
 }
 
 // Rank 0 sends to `peer`, all others do nothing.
-inline Program::Body one_way(std::uint64_t bytes, int peer) {
+inline Body one_way(std::uint64_t bytes, int peer) {
   return [=](Mpi& mpi) {
     if (mpi.rank() == 0) mpi.send(peer, bytes);
     if (mpi.rank() == peer) mpi.recv(0, bytes);

@@ -2,14 +2,13 @@
 // that are named here.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "body_application.hpp"
 #include "manynode/error_report.hpp"
-#include "manynode/skeleton.hpp"
 #include "run_config.hpp"
 #include "simulation.hpp"
 #include "simulation_error.hpp"
@@ -68,34 +67,8 @@ inline fast::RunConfig machine(std::vector<std::int64_t> children = {2, 2}, std:
   return config;
 }
 
-using Body = std::function<void(Mpi&)>;
-
-// An application whose steps are all `body`.
-class BodyApplication final : public Application {
- public:
-  explicit BodyApplication(Body body, int steps = 1) : body_(std::move(body)), steps_(steps) {}
-
-  std::string name() const override { return "program"; }
-  std::vector<std::string> phases() const override { return {"work"}; }
-  std::unique_ptr<Skeleton> make(int, int) const override { return std::make_unique<Steps>(body_, steps_); }
-
- private:
-  class Steps final : public Skeleton {
-   public:
-    Steps(const Body& body, int steps) : body_(body), left_(steps) {}
-    bool step(Mpi& mpi) override {
-      body_(mpi);
-      return --left_ > 0;
-    }
-
-   private:
-    const Body& body_;
-    int left_;
-  };
-
-  Body body_;
-  int steps_;
-};
+using manynode::testing::Body;
+using manynode::testing::BodyApplication;
 
 inline fast::Program program(Body body, int steps = 1) {
   return {std::make_shared<BodyApplication>(std::move(body), steps), std::nullopt};
