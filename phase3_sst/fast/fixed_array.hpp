@@ -12,8 +12,7 @@ template <typename T>
 class FixedArray {
  public:
   // Has room for `capacity` objects.
-  explicit FixedArray(std::size_t capacity)
-      : capacity_(capacity), objects_(std::allocator<T>().allocate(capacity)) {}
+  explicit FixedArray(std::size_t capacity) : capacity_(capacity), objects_(std::allocator<T>().allocate(capacity)) {}
   FixedArray(const FixedArray&) = delete;
   FixedArray& operator=(const FixedArray&) = delete;
   ~FixedArray() {
