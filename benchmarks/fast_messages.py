@@ -17,6 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from _figure import figure
+
 BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parent.parent / "build"))
 BANDWIDTH, LINK_LATENCY, SWITCH_LATENCY = 1.25e10, 9e-8, 1e-7
 NIC_LATENCY, OVERHEAD_SEND, OVERHEAD_RECV = 3e-7, 3e-7, 3e-7
@@ -66,19 +68,6 @@ def simulate(run: dict[str, Any]) -> tuple[dict[str, Any], float]:
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     replica: dict[str, Any] = result["replicas"][0]
     return replica, seconds
-
-
-def figure(name: str, value: float, unit: str, target: float | None, comparison: str | None) -> dict[str, Any]:
-    """Return one figure with its verdict."""
-    holds = target is None or (value <= target if comparison == "<=" else value >= target)
-    return {
-        "name": name,
-        "value": value,
-        "unit": unit,
-        "target": target,
-        "comparison": comparison,
-        "holds": holds,
-    }
 
 
 def figures() -> list[dict[str, Any]]:

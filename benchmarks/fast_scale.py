@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fast_messages import BUILD, figure, run_file
+from _figure import figure
+from fast_messages import BUILD, run_file
 
 SPEED_TARGET, SECONDS_TARGET, BYTES_TARGET = 2e6, 180.0, 8e9
 COST_TARGET = 1.5

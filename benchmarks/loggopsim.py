@@ -27,6 +27,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from _figure import figure
+
 BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parent.parent / "build"))
 SPEED_TARGET, DIFFERENCE_TARGET = 1.0, 0.01
 NEVER_RENDEZVOUS = 1 << 30
@@ -139,19 +141,6 @@ def run_loggopsim(program: str, schedule: Path, model: LogGP) -> tuple[float, fl
     return float(found.group(1)), seconds
 
 
-def figure(name: str, value: float, unit: str, comparison: str | None, target: float | None) -> dict[str, Any]:
-    """Return one figure with its verdict."""
-    holds = target is None or (value >= target if comparison == ">=" else value <= target)
-    return {
-        "name": name,
-        "value": value,
-        "unit": unit,
-        "target": target,
-        "comparison": comparison,
-        "holds": holds,
-    }
-
-
 def compare(stream: Stream, loggopsim: str, txt2bin: str) -> list[dict[str, Any]]:
     """Return speed and difference for one stream."""
     with tempfile.TemporaryDirectory() as name:
@@ -165,13 +154,13 @@ def compare(stream: Stream, loggopsim: str, txt2bin: str) -> list[dict[str, Any]
             label = f"{stream.label}, G = {model.gap_per_byte} ns"
             target = DIFFERENCE_TARGET if model is WITHOUT_BYTES else None
             figures.append(
-                figure(f"{label}: difference to LogGOPSim", difference, "", "<=" if target else None, target)
+                figure(f"{label}: difference to LogGOPSim", difference, "", target, "<=" if target else None)
             )
             if model is WITHOUT_BYTES:
                 ratio = their_seconds / our_seconds
                 figures.append(figure(f"{label}: fast", messages / our_seconds, "messages/s", None, None))
                 figures.append(figure(f"{label}: LogGOPSim", messages / their_seconds, "messages/s", None, None))
-                figures.append(figure(f"{label}: speed over LogGOPSim's", ratio, "", ">=", SPEED_TARGET))
+                figures.append(figure(f"{label}: speed over LogGOPSim's", ratio, "", SPEED_TARGET, ">="))
         return figures
 
 

@@ -35,13 +35,6 @@ class MessageOrder {
     }
   }
 
-  bool holds_back() const {
-    for (const auto& [pair, state] : pairs_) {
-      if (!state.early.empty()) return true;
-    }
-    return false;
-  }
-
  private:
   static constexpr std::uint32_t kNobody = 0xffffffffu;
 

@@ -1,7 +1,6 @@
 #include "network.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace manynode::fast {
 
@@ -26,9 +25,6 @@ constexpr std::uint64_t kMuch = 1'000'000'000;
 
 constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15u;
 
-// Routes of a power of two of links do not straddle cache lines more than they must.
-std::uint32_t stride_for(std::uint32_t hops) { return hops <= 16 ? std::bit_ceil(hops) : hops; }
-
 }  // namespace
 
 Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t seed, EventQueue& events)
@@ -38,7 +34,7 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
       contention_(config.contention),
       rails_(config.host.rails),
       lanes_(static_cast<std::uint8_t>(config.host.rail_choice == RailChoice::Striped ? config.host.rails : 1)),
-      route_stride_(stride_for(topology_.max_hops())),
+      route_stride_(topology_.max_hops()),
       chunk_bytes_(config.chunk_bytes),
       nic_time_(ByteTime::of_bandwidth(config.host.nic_bandwidth_Bps)),
       intranode_time_(ByteTime::of_bandwidth(config.intranode.bandwidth_Bps)),
@@ -47,8 +43,7 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
       intranode_latency_(to_picoseconds(config.intranode.latency_s)),
       chance_(mixed(seed)),
       links_(topology_.links()),
-      nics_(topology_.hosts()),
-      jobs_(jobs) {
+      nics_(topology_.hosts()) {
   const Picoseconds switch_latency = to_picoseconds(config.switch_latency_s);
   for (const auto& name : topology_.link_classes()) {
     const LinkConfig& link = config.link_of_class(name);
@@ -59,7 +54,7 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
   for (const LinkClass& link_class : classes_) {
     one_rate_ = one_rate_ && link_class.time.of(kMuch) == classes_.front().time.of(kMuch);
   }
-  if (jobs_ > 1) class_uses_.resize(jobs_ * classes_.size());
+  if (jobs > 1) class_uses_.resize(jobs * classes_.size());
 }
 
 // Longer chunks in place of more chunks: bytes / kMostChunks, rounded up.

@@ -145,7 +145,6 @@ class Network {
   std::vector<LinkUse> links_;
   std::vector<LinkClass> classes_;
   std::vector<Nic> nics_;
-  std::size_t jobs_;
   std::vector<ClassUse> class_uses_;  // kept only with several jobs
 };
 

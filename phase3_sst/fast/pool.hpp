@@ -37,7 +37,6 @@ class Pool {
   Record& operator[](std::uint32_t index) { return records_[index]; }
   const Record& operator[](std::uint32_t index) const { return records_[index]; }
 
-  std::size_t in_use() const { return records_.size() - free_.size(); }
   std::size_t capacity() const { return records_.size(); }
 
  private:

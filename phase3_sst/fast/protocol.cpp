@@ -10,11 +10,6 @@ namespace manynode::fast {
 
 namespace {
 
-// As in the lowering of the other calls (primitive.hpp).
-std::uint16_t point_to_point_context(std::uint16_t communicator) {
-  return static_cast<std::uint16_t>(2 * communicator);
-}
-
 Envelope envelope_of(const Message& message, std::uint32_t first_of_job) {
   return {static_cast<std::int32_t>(message.source - first_of_job), message.tag, message.context};
 }

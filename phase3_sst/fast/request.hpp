@@ -96,7 +96,6 @@ class PostedReceives {
  public:
   static constexpr unsigned kSlotBits = 20;
 
-  bool empty() const { return size_ == 0; }
   std::uint32_t size() const { return size_; }
   std::uint32_t slot(std::uint32_t place) const { return data()[place] & kSlotMask; }
 

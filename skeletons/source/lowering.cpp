@@ -9,10 +9,6 @@ namespace manynode {
 namespace {
 
 // Contexts keep the messages of a communicator's collectives apart from its point-to-point messages, as MPI asks for.
-std::uint16_t point_to_point_context(std::uint16_t communicator) {
-  return static_cast<std::uint16_t>(2 * communicator);
-}
-
 std::uint16_t collective_context(std::uint16_t communicator) {
   return static_cast<std::uint16_t>(2 * communicator + 1);
 }

@@ -37,6 +37,11 @@ struct Primitive {
   std::uint64_t bytes{0};
 };
 
+// The context of a communicator's point-to-point messages; its collectives have the next number.
+constexpr std::uint16_t point_to_point_context(std::uint16_t communicator) {
+  return static_cast<std::uint16_t>(2 * communicator);
+}
+
 inline constexpr std::uint32_t kLoweredRequest = 0x80000000u;
 
 // How collectives are carried out: "auto" chooses by size and number of ranks, any other name is one algorithm.
