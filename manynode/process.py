@@ -208,7 +208,7 @@ def run_together(
                     _end_group(child)
         completed = [
             Completed(child.returncode, time.monotonic() - start, path.read_text("utf-8", "replace"), log)
-            for child, path, log in zip(children, paths, logs or [None] * len(paths), strict=True)
+            for child, path, log in zip(children, paths, paths if logs else [None] * len(paths), strict=True)
         ]
     if broken is not None:
         raise failure(completed[broken])
