@@ -15,6 +15,8 @@ from phase3_sst.sst_machine.wiring import Wiring, component_name, wiring_of
 
 # The file is SST's; what it counts is read by statistics_file.py.
 STATISTICS_FILE = "statistics.csv"
+# Of this project (phase3_sst/link_control).
+WHOLE_PACKETS = "manynodelink.WholePackets"
 ROUTER_STATISTICS = ("send_bit_count", "send_packet_count", "output_port_stalls", "xbar_stalls", "idle_time")
 LINK_CONTROL_STATISTICS = ("send_bit_count", "output_port_stalls", "idle_time")
 
@@ -42,9 +44,9 @@ def machine_of(run: Run) -> Machine:
 
 
 def _link_control(run: Run, wiring: Wiring, rates: Rates, buffers: Buffers) -> tuple[list[str], dict[str, Any]]:
-    controls = ["merlin.linkcontrol"]
-    if wiring.reorders:
-        controls.insert(0, "merlin.reorderlinkcontrol")
+    # The outermost is the NIC's.
+    controls = ["merlin.reorderlinkcontrol"] if wiring.reorders else []
+    controls += [WHOLE_PACKETS, "merlin.linkcontrol"]
     parameters = {
         "link_bw": bandwidth(rates.hosts),
         "input_buf_size": f"{buffers.nic_input}B",
@@ -99,7 +101,7 @@ def _host_links(wiring: Wiring, rates: Rates, present: set[str], controls: list[
 
 
 def port_of_nic(nic: str, controls: list[str]) -> str:
-    """Return the part of a NIC that has the link to the network, as SST names it in its statistics."""
+    """Return the part of a NIC that has the link to the network."""
     return ":".join([component_name(nic), "rtrLink", *["networkIF"] * (len(controls) - 1)])
 
 

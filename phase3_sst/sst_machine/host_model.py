@@ -16,7 +16,7 @@ from phase3_sst.sst_machine.latency_ranges import latency_parameters, segments_o
 _ENDLESS = 1 << 20
 # Receive buffers that a rank offers to messages it does not await yet. Each takes the memory of an eager message.
 _OFFERED_BYTES = 1 << 20
-_LEAST_OFFERED, _MOST_OFFERED = 16, 256
+_LEAST_OFFERED, _MOST_OFFERED = 16, 64
 # Those that it adds for receives it has posted.
 _POSTED_BYTES = 8 << 20
 

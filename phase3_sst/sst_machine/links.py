@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from phase3_sst.sst_machine.build import port_of_nic
 from phase3_sst.sst_machine.run import Run
-from phase3_sst.sst_machine.wiring import Link, Wiring, component_name, wiring_of
+from phase3_sst.sst_machine.wiring import Link, component_name, wiring_of
 
-# The port of a link control, which SST's statistics do not number.
+# The link control of a NIC, whose statistics have no port.
 NIC_PORT = ""
 
 
@@ -17,13 +16,7 @@ def link_of_port(run: Run) -> dict[tuple[str, str], Link]:
     for cable in wiring.cables:
         found[component_name(wiring.switches[cable.a].name), f"port{cable.a_port}"] = cable.forward
         found[component_name(wiring.switches[cable.b].name), f"port{cable.b_port}"] = cable.backward
-    controls = link_controls(wiring)
     for port in wiring.hosts:
         found[component_name(wiring.switches[port.switch].name), f"port{port.port}"] = port.down
-        found[port_of_nic(port.up.source, controls), NIC_PORT] = port.up
+        found[component_name(port.up.source), NIC_PORT] = port.up
     return found
-
-
-def link_controls(wiring: Wiring) -> list[str]:
-    """Return the link controls of NICs, the outermost first."""
-    return [*(["merlin.reorderlinkcontrol"] if wiring.reorders else []), "merlin.linkcontrol"]

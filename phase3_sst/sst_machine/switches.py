@@ -19,8 +19,8 @@ from phase3_sst.sst_machine.run import Run
 from phase3_sst.sst_machine.wiring import Wiring
 
 # Of the crossbar over the links. Inputs are queues, so that at their own rate they could use 59 to 75 % of the links
-# (Karol, Hluchyj and Morgan 1987); at twice the rate, nearly all.
-CROSSBAR_SPEEDUP = 2
+# (Karol, Hluchyj and Morgan 1987); at several times the rate, all.
+CROSSBAR_SPEEDUP = 4
 _SPARE_PACKETS = 32
 
 
