@@ -25,7 +25,7 @@ def draw(comparison: Comparison) -> Figure | None:
     base = alt.Chart(alt.NamedData(name="table")).transform_filter("datum.pair == links_pair")
     axis = alt.Axis(format="~s")
     points = base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4).encode(
-        x=alt.X("reference_bytes:Q", title="bytes of a link in the reference", axis=axis),
+        x=alt.X("reference_bytes:Q", title="bytes of a link in the reference", axis=axis, scale=alt.Scale(zero=True)),
         y=alt.Y("bytes:Q", title="bytes of the link in the engine", axis=axis),
         size=alt.Size("links:Q", legend=None, scale=alt.Scale(range=[35, 400])),
         color=alt.Color(
