@@ -35,7 +35,7 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
                 allowed=str(resolved.content[section])[:200],
                 remedy="run without --measurements-from, so that the application is measured again",
             )
-    found = [path for pattern in _FILES for path in sorted(source.glob(pattern))]
+    found = measured(source)
     if not found:
         raise InputError(
             "there are no measurements to take over",
@@ -51,3 +51,17 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
                 shutil.copyfile(path, part)
             copied += 1
     return copied
+
+
+def measured(results: Path) -> list[Path]:
+    """Return the measured tables of a results folder."""
+    return [path for pattern in _FILES for path in sorted(results.glob(pattern))]
+
+
+def differ(source: Path, target: Path) -> bool:
+    """Return whether ``target`` has measured tables that are not those of ``source``."""
+    return any(
+        not (source / path.relative_to(target)).is_file()
+        or (source / path.relative_to(target)).read_bytes() != path.read_bytes()
+        for path in measured(target)
+    )

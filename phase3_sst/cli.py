@@ -22,12 +22,14 @@ def run(
     result: Annotated[Path, typer.Option(help="result.json to write; its tables go beside it")],
     processes: Annotated[int, typer.Option(min=1, help="processes that share the replicas")] = 1,
     progress: Annotated[bool, typer.Option("--progress", help="tell how far it is, and how long it will take")] = False,
+    cost: Annotated[Path | None, typer.Option(help="CSV file to write: wall and processor time, memory")] = None,
 ) -> None:
     """Simulate one point: a technique at a node count, all replicas."""
     from manynode.config.loader import read_resolved
     from manynode.rank_classes import assign_classes, read_rank_classes
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
+    from phase3_sst.cost import recorded
     from phase3_sst.engines.interface import Point, engine_of
     from phase3_sst.progress import shown
 
@@ -41,7 +43,7 @@ def run(
         # A node that ran alone is of one class: its ranks have no place in a larger job.
         assigned = ["0"] * ranks
     seed = derive_seed(content["seed"], "draws")
-    with shown(progress) as sink:
+    with shown(progress) as sink, recorded(cost):
         point = Point(content, nodes, technique, profile, assigned, seed, processes, sink)
         engine_of(content).simulate(point, result.parent)
 

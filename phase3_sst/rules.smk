@@ -35,7 +35,9 @@ rule phase3_simulate_point:
         links=plan.path("simulate/{technique}/nodes-{nodes}/links.parquet"),
         link_jobs=plan.path("simulate/{technique}/nodes-{nodes}/link_jobs.parquet"),
     log:
-        plan.path("logs/phase3_simulate_point/{technique}-{nodes}.log"),
+        text=plan.path("logs/phase3_simulate_point/{technique}-{nodes}.log"),
+        # No output: it differs from run to run.
+        cost=plan.path("logs/phase3_simulate_point/{technique}-{nodes}.cost.csv"),
     conda:
         "../environment.yaml"
     threads: lambda wildcards: plan.processes(int(wildcards.nodes), workflow.cores)
@@ -46,7 +48,7 @@ rule phase3_simulate_point:
     shell:
         "manynode simulate run --experiment {params.experiment} --technique {wildcards.technique}"
         " --nodes {wildcards.nodes} --classes {input.classes} --profile {input.profile}"
-        " --processes {threads} --progress --result {output.result} > {log} 2>&1"
+        " --processes {threads} --progress --cost {log.cost} --result {output.result} > {log.text} 2>&1"
 
 
 rule phase3_analyse_points:

@@ -109,7 +109,7 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
     content = dict(given)
     for key, folder in (("machine", "machines"), ("network", "networks")):
         if isinstance(content.get(key), str):
-            content[key] = _included(key, content[key], folder, base, where)
+            content[key] = included(key, content[key], folder, base, where)
     try:
         model = Experiment.model_validate(content)
     except ValidationError as error:
@@ -169,7 +169,7 @@ def resolve_json(content: dict[str, Any], where: str) -> Resolved:
         raise validation_error(error, Experiment, where) from None
 
 
-def _included(key: str, name: str, folder: str, base: Path, where: str) -> dict[str, Any]:
+def included(key: str, name: str, folder: str, base: Path, where: str) -> dict[str, Any]:
     """Return the machine or network that an experiment names: a path ending in .yaml, or a name in configs/."""
     shipped = ROOT / "configs" / folder
     if name.endswith((".yaml", ".yml")):

@@ -43,6 +43,34 @@ def build_report(directory: Path, output: Path) -> None:
 
 def render(inputs: Inputs) -> str:
     """Return the page."""
+    experiment = inputs.experiment
+    resolved = {key: value for key, value in inputs.resolved.items() if key != "application"}
+    # The place of the executable differs from host to host and says nothing about the experiment.
+    resolved["application"] = {k: v for k, v in inputs.resolved["application"].items() if k != "executable"}
+    return fill(
+        "page.html.j2",
+        kind="manynode projection",
+        title=experiment.title or experiment.name,
+        subtitle=_subtitle(inputs),
+        inputs=inputs,
+        experiment=experiment,
+        answer=answer(inputs),
+        missing=missing(inputs),
+        sureness=sureness(inputs),
+        sections=[
+            ("projection", "Projection", projection_figures(inputs)),
+            ("timings", "Compute times of the simulated node", timing_figures(inputs)),
+            ("profile", "Rank classes", profile_figures(inputs)),
+        ],
+        phases=phase_rows(inputs),
+        jobs=job_rows(inputs),
+        link_jobs=link_rows(inputs),
+        resolved=json.dumps(resolved, indent=1, sort_keys=True, ensure_ascii=False),
+    )
+
+
+def fill(template: str, **values: object) -> str:
+    """Return the page that a template of this folder makes of ``values``, with styles, scripts and policy."""
     bundle, script = _vega_bundle(), _inline((_HERE / "page.js").read_text(encoding="utf-8"))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
@@ -60,27 +88,8 @@ def render(inputs: Inputs) -> str:
         "count": count,
         "size": size,
     }
-    experiment = inputs.experiment
-    resolved = {key: value for key, value in inputs.resolved.items() if key != "application"}
-    # The place of the executable differs from host to host and says nothing about the experiment.
-    resolved["application"] = {k: v for k, v in inputs.resolved["application"].items() if k != "executable"}
-    return environment.get_template("page.html.j2").render(
-        title=experiment.title or experiment.name,
-        subtitle=_subtitle(inputs),
-        inputs=inputs,
-        experiment=experiment,
-        answer=answer(inputs),
-        missing=missing(inputs),
-        sureness=sureness(inputs),
-        sections=[
-            ("projection", "Projection", projection_figures(inputs)),
-            ("timings", "Compute times of the simulated node", timing_figures(inputs)),
-            ("profile", "Rank classes", profile_figures(inputs)),
-        ],
-        phases=phase_rows(inputs),
-        jobs=job_rows(inputs),
-        link_jobs=link_rows(inputs),
-        resolved=json.dumps(resolved, indent=1, sort_keys=True, ensure_ascii=False),
+    return environment.get_template(template).render(
+        **values,
         style=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this package
         bundle=Markup(bundle),  # noqa: S704 - made by vl-convert, nothing of the experiment in it
         script=Markup(script),  # noqa: S704 - a file of this package

@@ -134,6 +134,21 @@ def test_the_demo_report_is_drawn(browser: Any, demo: Path) -> None:
     )
 
 
+def test_the_page_of_a_comparison_is_drawn_and_redrawn(browser: Any, compared: Path) -> None:
+    """Of a real comparison of two engines."""
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    page = compared / "comparison.html"
+    names = ["figure-makespans", "figure-differences", "figure-breakdown", "figure-link-loads"]
+    assert check_report(browser, page) == names
+    assert "fast against simgrid" in browser.find_element(By.ID, "answer").text
+    figure = browser.find_element(By.ID, "figure-breakdown")
+    before = figure.find_element(By.CSS_SELECTOR, ".chart svg").get_attribute("innerHTML")
+    Select(figure.find_elements(By.TAG_NAME, "select")[0]).select_by_index(0)
+    assert figure.find_element(By.CSS_SELECTOR, ".chart svg").get_attribute("innerHTML") != before
+
+
 def test_hostile_names_do_nothing(browser: Any, fixture_report: Path) -> None:
     from selenium.webdriver.common.by import By
 

@@ -1,0 +1,100 @@
+"""Changes to an experiment that the command line gives: ``--set network.link.bandwidth="20 Gbit/s"``.
+
+In: texts ``KEY=VALUE`` and an experiment's file. Out: the experiment with these changes, which can be written anywhere:
+the machine and the network that it names are taken into it, and its paths are absolute.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from manynode.config.loader import included, read_yaml, resolve
+from manynode.errors import UsageError
+
+_FILES = {"machine": "machines", "network": "networks"}
+
+
+def read_changes(texts: Sequence[str]) -> dict[str, Any]:
+    """Return key -> value of ``KEY=VALUE`` texts; values are YAML: numbers and lists are what they look like."""
+    changes: dict[str, Any] = {}
+    for text in texts:
+        key, separator, value = text.partition("=")
+        key = key.strip()
+        if not separator or not all(key.split(".")):
+            raise UsageError(
+                "a change is not of the form KEY=VALUE",
+                where="--set",
+                found=text,
+                allowed="a key of the experiment with dots, and a value: --set simulate.replicas=2",
+            )
+        if key in changes:
+            raise UsageError("a key is changed twice", where="--set", found=key, remedy="give it once")
+        try:
+            changes[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            problem = str(error).splitlines()[0]
+            raise UsageError("a value is not valid YAML", where=f"--set {key}", found=f"{value}: {problem}") from None
+    return changes
+
+
+def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the file's experiment with ``changes``, checked, free of anything that depends on the file's place."""
+    base = experiment.resolve().parent
+    content = copy.deepcopy(read_yaml(experiment, "the experiment"))
+    for section, folder in _FILES.items():
+        if isinstance(content.get(section), str):
+            content[section] = included(section, content[section], folder, base, str(experiment))
+    for key, value in changes.items():
+        _set(content, key, value)
+    # A change may name another file.
+    for section, folder in _FILES.items():
+        if isinstance(content.get(section), str):
+            content[section] = included(section, content[section], folder, base, f"--set {section}")
+    where = f"{experiment} with {' '.join(f'--set {key}' for key in changes)}" if changes else str(experiment)
+    resolved = resolve(content, where=where, base=base).content
+    if resolved["application"]["command"] is not None:
+        content["application"]["command"] = resolved["application"]["command"]
+    for given, job in zip((content.get("simulate") or {}).get("jobs") or [], resolved["simulate"]["jobs"], strict=True):
+        if job["timing_profile"] is not None:
+            given["timing_profile"] = job["timing_profile"]
+    return content
+
+
+def _set(content: dict[str, Any], key: str, value: object) -> None:
+    section: Any = content
+    *way, last = key.split(".")
+    for part in way:
+        if isinstance(section, list):
+            section = _entry(section, part, key)
+            continue
+        if section.get(part) is None:
+            section[part] = {}
+        section = section[part]
+        if not isinstance(section, (dict, list)):
+            raise UsageError(
+                "no such parameter in the experiment",
+                where=f"--set {key}",
+                found=f"{part} is {section!r}, which has nothing below it",
+                remedy="'manynode config default' prints every key",
+            )
+    if isinstance(section, list):
+        _entry(section, last, key)
+        section[int(last)] = value
+    else:
+        section[last] = value
+
+
+def _entry(entries: list[Any], part: str, key: str) -> Any:
+    if not part.isdecimal() or int(part) >= len(entries):
+        raise UsageError(
+            "no such entry in a list of the experiment",
+            where=f"--set {key}",
+            found=part,
+            allowed=f"0 to {len(entries) - 1}" if entries else "nothing: the list is empty",
+        )
+    return entries[int(part)]

@@ -1,0 +1,1 @@
+"""The same experiment with several engines: how far their results agree, and where they do not."""
