@@ -97,9 +97,12 @@ def _split(latency_ps: int) -> tuple[int, int]:
 
 def _beyond(segments: Segments, eager: int) -> list[tuple[int, float, float]]:
     """Return the segments of messages longer than ``eager``."""
-    whole = [*segments, (_LONGEST, 0.0, 0.0)]
-    pairs = zip(whole, whole[1:])
-    return [(max(part[0], eager + 1), *part[1:]) for part, following in pairs if following[0] > eager + 1]
+    ends = [*(part[0] for part in segments[1:]), _LONGEST]
+    return [
+        (max(first, eager + 1), seconds, per_byte)
+        for place, (first, seconds, per_byte) in enumerate(segments)
+        if ends[place] > eager + 1
+    ]
 
 
 def _within_calls(segments: Segments, intranode: Mapping[str, Any], eager: int) -> list[tuple[int, float, float]]:
