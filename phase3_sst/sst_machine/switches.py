@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from phase3_sst.sst_machine.rates import Rates
 from phase3_sst.sst_machine.run import Run
@@ -21,7 +21,7 @@ from phase3_sst.sst_machine.wiring import Wiring
 # Of the crossbar over the links. Inputs are queues, so that at their own rate they could use 59 to 75 % of the links
 # (Karol, Hluchyj and Morgan 1987); at several times the rate, all.
 CROSSBAR_SPEEDUP = 4
-_SPARE_PACKETS = 32
+_SPARE_PACKETS = 128
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _latencies(run: Run, rate: float) -> tuple[int, int]:
     return left - left // 2, left // 2
 
 
-def logical_group(wiring: Wiring, cls: str) -> Optional[str]:  # noqa: UP045
+def logical_group(wiring: Wiring, cls: str) -> str | None:
     """Return merlin's group of ports for a class of links."""
     return wiring.groups.get(cls)
 
