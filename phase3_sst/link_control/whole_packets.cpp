@@ -23,8 +23,7 @@ WholePackets::WholePackets(SST::ComponentId_t id, SST::Params& /*parameters*/, i
   if (inner_ == nullptr) {
     getSimulationOutput().fatal(CALL_INFO, 1, "manynodelink.WholePackets: the slot networkIF is empty\n");
   }
-  tails_ = configureSelfLink("tails", "1ps",
-                             new SST::Event::Handler<WholePackets, &WholePackets::tail_arrived>(this));
+  tails_ = configureSelfLink("tails", "1ps", new SST::Event::Handler<WholePackets, &WholePackets::tail_arrived>(this));
 }
 
 void WholePackets::init(unsigned int phase) {

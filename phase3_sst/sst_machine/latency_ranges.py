@@ -1,9 +1,10 @@
 """Overheads by segments of message sizes as parameters of firefly's ``LatencyMod``.
 
 firefly computes ``base + factor * bytes`` with the factor of the range in which the size falls, and rounds to whole
-nanoseconds. With ``base`` the seconds of the first segment, a segment of the same seconds is one range and exact. In any
-other segment the difference of the seconds has to be spread over the bytes: the segment is cut into ranges so short that
-the whole overhead is off by at most :data:`TOLERANCE`.
+nanoseconds. With ``base`` the seconds of the first segment, a segment of the same seconds is one range and exact. In
+any other segment the difference of the seconds has to be spread over the bytes: the segment is cut into ranges so short
+that the whole overhead is off by at most :data:`TOLERANCE`. Factors are not negative (SST reads no sign), so that a
+message never costs less than the seconds of the first segment.
 """
 
 from __future__ import annotations
@@ -59,6 +60,6 @@ def _ranges(
         spread = max(TOLERANCE * time(first), 0.5e-9) / abs(extra)
         end = min(last, max(first, int(first * (1 + 2 * spread)))) if spread < 1e6 else last
         middle = (first + end) / 2
-        ranges.append((first, end, extra / middle + per_byte))
+        ranges.append((first, end, max(0.0, extra / middle + per_byte)))
         first = end + 1
     return ranges

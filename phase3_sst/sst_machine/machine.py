@@ -1,7 +1,7 @@
 """The script that ``sst`` runs: ``sst ... machine.py -- RUN.json OUT``.
 
-RUN.json has the schema ``sst-run/1``; SST's statistics go to OUT. An error that the user can mend is one line of JSON on
-stderr, as from the native engines.
+RUN.json has the schema ``sst-run/1``; SST's statistics go to OUT. An error that the user can mend is one line of JSON
+on stderr, as from the native engines.
 """
 
 from __future__ import annotations

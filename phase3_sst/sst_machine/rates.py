@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from manynode.errors import UsageError
 from phase3_sst.sst_machine.wiring import Wiring
@@ -64,7 +64,7 @@ def _router_rates(wanted: Mapping[str, float], wiring: Wiring) -> list[float]:
     return highest
 
 
-def rate_of_port(rates: Rates, switch: int, group: Optional[str]) -> float:  # noqa: UP045
+def rate_of_port(rates: Rates, switch: int, group: str | None) -> float:
     """Return the rate that merlin gives a port."""
     return rates.groups[group] if group is not None and rates.groups else rates.routers[switch]
 
@@ -80,8 +80,8 @@ def _check_rates(rates: Rates, wanted: Mapping[str, float], wiring: Wiring) -> N
                 "the sst engine cannot give this class of links a rate of its own",
                 where=f"network.link_classes.{cls}.bandwidth_Bps",
                 found=f"{wanted[cls]:g} beside " + ", ".join(others),
-                allowed="rates that follow from one rate per router, the slower end of a cable deciding: in trees those "
-                "that fall from level to level, in tori one for all but the (slower) hosts",
+                allowed="rates that follow from one rate per router, where the slower end of a cable decides: in trees "
+                "they fall from level to level, in tori all but the (slower) hosts have one",
                 remedy="choose such rates, or the engine fast",
             )
 

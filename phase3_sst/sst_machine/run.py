@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from manynode.errors import InputError, UsageError
 
@@ -36,8 +36,8 @@ class Options:
 
     collectives: str = "expanded"
     flit_bytes: int = 8
-    input_buffer_bytes: Optional[int] = None  # noqa: UP045 - Python 3.9 inside sst
-    output_buffer_bytes: Optional[int] = None  # noqa: UP045
+    input_buffer_bytes: int | None = None
+    output_buffer_bytes: int | None = None
     extra_parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -47,7 +47,7 @@ class Run:
 
     network: Mapping[str, Any]  # the member ``network`` of the run file
     jobs: Sequence[Job]
-    counters: Optional[Mapping[str, Any]]  # noqa: UP045
+    counters: Mapping[str, Any] | None
     options: Options
     network_path: str  # the bare run file, which the motif reads
     parts: str  # the folder for what the run leaves
@@ -58,7 +58,7 @@ class Run:
         return int(self.network["host"].get("rails", 1))
 
 
-def read_run(path: str, parts: Optional[str] = None) -> Run:  # noqa: UP045
+def read_run(path: str, parts: str | None = None) -> Run:
     """Return the run of a file; ``parts`` replaces the folder that it names."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -72,7 +72,7 @@ def read_run(path: str, parts: Optional[str] = None) -> Run:  # noqa: UP045
     return run_of(content, str(network_path.resolve()), parts)
 
 
-def run_of(content: Mapping[str, Any], network_path: str = "", parts: Optional[str] = None) -> Run:  # noqa: UP045
+def run_of(content: Mapping[str, Any], network_path: str = "", parts: str | None = None) -> Run:
     """Return the run of the parsed content of an ``sst-run/1`` file."""
     described = content["run"]
     network = described["network"]

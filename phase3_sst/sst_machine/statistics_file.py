@@ -15,7 +15,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from manynode.errors import EngineFailedError
 from phase3_sst.sst_machine.links import link_of_port
@@ -112,7 +112,7 @@ class PortCounts:
         if self._run.counters is None:
             return []
         per_link = self._run.counters["per"] == "link"
-        rows: dict[tuple[int, int, str, Optional[int]], Use] = {}  # noqa: UP045
+        rows: dict[tuple[int, int, str, int | None], Use] = {}
         for number, link in sorted(self._links.items()):
             start, before = 0, Use()
             for time in sorted(self._counts[number]):
@@ -121,9 +121,7 @@ class PortCounts:
                 key = (start, time, link.cls, number if per_link else None)
                 old = rows.get(key, Use())
                 if use != Use():
-                    rows[key] = Use(
-                        old.bits + use.bits, old.packets + use.packets, old.stall_ticks + use.stall_ticks
-                    )
+                    rows[key] = Use(old.bits + use.bits, old.packets + use.packets, old.stall_ticks + use.stall_ticks)
                 start, before = time, now
         order = {cls: place for place, cls in enumerate(wiring_of(self._run.network["topology"]).classes)}
         found = []

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from phase3_sst.sst_machine.rates import Rates
 from phase3_sst.sst_machine.run import Run
@@ -87,7 +87,7 @@ def _latencies(run: Run, rate: float) -> tuple[int, int]:
     return left - left // 2, left // 2
 
 
-def logical_group(wiring: Wiring, cls: str) -> Optional[str]:  # noqa: UP045
+def logical_group(wiring: Wiring, cls: str) -> str | None:
     """Return merlin's group of ports for a class of links."""
     return wiring.groups.get(cls)
 

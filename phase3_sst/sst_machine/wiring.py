@@ -6,9 +6,9 @@ wants them; each direction of a cable has the identity that the fast engine give
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 from manynode.errors import UsageError
 

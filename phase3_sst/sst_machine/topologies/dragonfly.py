@@ -1,7 +1,7 @@
 """The dragonfly of the fast engine, wired for merlin's ``dragonfly``.
 
 Router ports are merlin's: hosts, then local cables by router, then global ports. The global ports go round the other
-groups, nearest first (merlin's "relative" map), as in the fast engine (``phase3_sst/fast/topologies/global_cables.hpp``).
+groups, nearest first (merlin's "relative" map), as in ``phase3_sst/fast/topologies/global_cables.hpp``.
 merlin wants the same number of cables between any two groups: where the ports of a group do not divide among the other
 groups, the fast engine uses the rest for one cable more to some groups, and here they stay free.
 """
@@ -45,11 +45,11 @@ def dragonfly(description: Mapping[str, Any]) -> Wiring:
 
 class _Dragonfly:
     def __init__(self, description: Mapping[str, Any]) -> None:
-        self.groups = description["groups"]
-        self.routers = description["routers_per_group"]
-        self.local_hosts = description["hosts_per_router"]
-        self.local_links = description.get("local_links", 1)
-        self.global_links = description["global_links"]
+        self.groups: int = description["groups"]
+        self.routers: int = description["routers_per_group"]
+        self.local_hosts: int = description["hosts_per_router"]
+        self.local_links: int = description.get("local_links", 1)
+        self.global_links: int = description["global_links"]
         self.switches = self.groups * self.routers
         self.hosts = self.switches * self.local_hosts
         self.first_global_port = self.local_hosts + (self.routers - 1) * self.local_links
@@ -114,9 +114,7 @@ class _Dragonfly:
         router, place = divmod(port, self.global_links)
         index = group * self.routers + router
         end = peer * self.routers + self._far_port(port) // self.global_links
-        link = Link(
-            self.first_global + group * self.numbered_ports + port, "global", self.name(index), self.name(end)
-        )
+        link = Link(self.first_global + group * self.numbered_ports + port, "global", self.name(index), self.name(end))
         return index, self.first_global_port + place, link
 
     def _far_port(self, port: int) -> int:

@@ -1,9 +1,9 @@
 """The parallel-ports generalised fat-tree of the fast engine, wired for merlin's ``fattree``.
 
 Hosts are level 0. A switch of level l has children[l-1] children, each child parents[l-1] parents, and
-parallel_links[l-1] cables join the two. In the fast engine (``phase3_sst/fast/topologies/fat_tree.hpp``) a node of level
-l has the number low + W_l * (host // M_l), where M_l and W_l are the products of children and parents up to l; merlin
-numbers the switches of a level the same way.
+parallel_links[l-1] cables join the two. As in ``phase3_sst/fast/topologies/fat_tree.hpp``, a node of level l has the
+number low + W_l * (host // M_l), where M_l and W_l are the products of children and parents up to l; merlin numbers the
+switches of a level the same way.
 
 merlin goes up through port (destination // hosts below one down-port) mod up-ports, and down through the port of that
 many hosts. Where no cables run in parallel, it is given the tree as it is. Parallel cables are unknown to it: each
@@ -45,9 +45,9 @@ def fat_tree(description: Mapping[str, Any]) -> Wiring:
 
 class _Tree:
     def __init__(self, description: Mapping[str, Any]) -> None:
-        self.children = list(description["children"])
-        self.parents = list(description["parents"])
-        self.parallel = list(description["parallel_links"])
+        self.children: list[int] = list(description["children"])
+        self.parents: list[int] = list(description["parents"])
+        self.parallel: list[int] = list(description["parallel_links"])
         self.levels = len(self.children)
         self.hosts = math.prod(self.children)
         if self.parents[0] * self.parallel[0] != 1:
