@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,16 @@ def launch_words(installation: Installation, settings: Mapping[str, Any]) -> lis
 
 
 def environment(installation: Installation, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return what an MPI launcher needs in its environment."""
-    if settings["processes"] == 1 or settings["launcher"] is not None:
+    """Return what an MPI launcher and its processes need in their environment."""
+    if settings["processes"] == 1:
         return {}
-    return job_environment(detect_mpi(str(installation.simulator)))
+    found = {}
+    if installation.mpi_preload is not None:
+        others = os.environ.get("LD_PRELOAD")
+        found["LD_PRELOAD"] = f"{installation.mpi_preload}" + (f":{others}" if others else "")
+    if settings["launcher"] is None:
+        found |= job_environment(detect_mpi(str(installation.simulator)))
+    return found
 
 
 @functools.cache
