@@ -127,8 +127,9 @@ def read_measurement(part: Path) -> Measurement:
     """Return what a probe tells from the engine's folder ``part``."""
     result = tables.read_json(part / "result.json", RESULT_SCHEMA)
     links = next(table for table in _TABLES if table.name == "links")
-    classes = _read(part / "links.csv", links)["class"]
-    return Measurement(float(result["replicas"][0]["makespan_s"]), frozenset(map(str, classes)))
+    table = _read(part / "links.csv", links)
+    makespan = float(result["replicas"][0]["makespan_s"])
+    return Measurement(makespan, frozenset(map(str, table["class"])), float(table["chunks"].sum()))
 
 
 def _read(path: Path, table: _Table) -> pd.DataFrame:
