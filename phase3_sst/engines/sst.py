@@ -22,7 +22,7 @@ from phase3_sst.engines.interface import Measurement, Point, engines
 from phase3_sst.engines.result_files import collect_parts, read_measurement
 from phase3_sst.engines.run_file import run_description
 from phase3_sst.sst_run.estimate import Estimate, estimate_of
-from phase3_sst.sst_run.installation import GUIDE, find_sst
+from phase3_sst.sst_run.installation import GUIDE, ember_sources, find_sst
 from phase3_sst.sst_run.progress_lines import Progress, Teller
 from phase3_sst.sst_run.simulation import Simulation, simulate_together
 
@@ -52,7 +52,9 @@ class SstEngine:
         except ManynodeError as error:
             reason = error.what if error.found is None else f"{error.what} (found: {error.found})"
             return Probe(False, "", "", PURPOSE, f"optional; {reason}; {error.remedy or GUIDE}")
-        return Probe(True, f"{found.sst}, {found.library}", found.version, PURPOSE, "")
+        sources = ember_sources(found.config_program)
+        words = f"{found.sst}; element library {found.library}; ember's sources {sources or 'gone'}"
+        return Probe(True, words, found.version, PURPOSE, "")
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""

@@ -52,10 +52,11 @@ def launch_words(installation: Installation, settings: Mapping[str, Any]) -> lis
 
 
 def environment(installation: Installation, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return what an MPI launcher and its processes need in their environment."""
+    """Return what SST and an MPI launcher need in their environment."""
+    # UCX, which MPICH brings along, answers a crash with a handler that may wait for itself and never end.
+    found = {"UCX_HANDLE_ERRORS": "none"}
     if settings["processes"] == 1:
-        return {}
-    found = {}
+        return found
     if installation.mpi_preload is not None:
         others = os.environ.get("LD_PRELOAD")
         found["LD_PRELOAD"] = f"{installation.mpi_preload}" + (f":{others}" if others else "")
