@@ -69,11 +69,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a probe tells: its makespan [s], the classes of the links that it used, and the chunks that they carried."""
+    """What a probe tells: its makespan [s], the classes of the links that it used, their chunks, and the messages."""
 
     makespan_s: float
     link_classes: frozenset[str]
     packet_hops: float = 0.0
+    messages: int = 0
 
 
 class NetworkEngine(Protocol):

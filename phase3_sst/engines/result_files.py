@@ -128,8 +128,9 @@ def read_measurement(part: Path) -> Measurement:
     result = tables.read_json(part / "result.json", RESULT_SCHEMA)
     links = next(table for table in _TABLES if table.name == "links")
     table = _read(part / "links.csv", links)
-    makespan = float(result["replicas"][0]["makespan_s"])
-    return Measurement(makespan, frozenset(map(str, table["class"])), float(table["chunks"].sum()))
+    replica = result["replicas"][0]
+    classes = frozenset(map(str, table["class"]))
+    return Measurement(float(replica["makespan_s"]), classes, float(table["chunks"].sum()), int(replica["messages"]))
 
 
 def _read(path: Path, table: _Table) -> pd.DataFrame:

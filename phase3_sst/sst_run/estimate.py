@@ -20,10 +20,12 @@ from phase3_sst.sst_machine.wiring import wiring_of
 _BASE_BYTES = 110e6
 _RANK_BYTES = 1.3e6
 _PORT_BYTES = 8e3
-# Time: building the machine; then each packet at each port of its way, the longer the more ranks there are.
+# Time: building the machine; then each message at its ranks, and each packet at each port of its way, the longer the more
+# ranks there are.
 _BASE_S = 0.7
 _PORT_S = 8e-5
 _RANK_S = 2e-3
+_MESSAGE_S = 30e-6
 _HOP_S = 4.5e-6
 _HOP_S_PER_DOUBLING = 1.5e-6
 _DOUBLING_FROM_RANKS = 64
@@ -48,19 +50,24 @@ def estimate_of(run: Mapping[str, Any], processes: int = 1) -> Estimate:
     ranks = sum(job["nodes"] * job["ranks_per_node"] for job in run["jobs"])
     wiring = wiring_of(run["network"]["topology"])
     ports = 2 * len(wiring.cables) + len(wiring.hosts)
-    return estimate(ranks=ranks, ports=ports, hops=packet_hops(run), processes=processes)
+    messages, hops = traffic(run)
+    return estimate(ranks=ranks, ports=ports, messages=messages, hops=hops, processes=processes)
 
 
-def estimate(*, ranks: int, ports: int, hops: float, processes: int = 1) -> Estimate:
-    """Return what ``ranks`` on routers of so many ``ports`` take, whose packets pass ``hops`` ports in all."""
+def estimate(*, ranks: int, ports: int, messages: float, hops: float, processes: int = 1) -> Estimate:
+    """Return what ``ranks`` on routers of so many ``ports`` take; the packets of the messages pass ``hops`` ports."""
     memory = processes * _BASE_BYTES + ranks * _RANK_BYTES + ports * _PORT_BYTES
     doublings = max(0.0, math.log2(max(1, ranks) / _DOUBLING_FROM_RANKS))
-    seconds = _BASE_S + ports * _PORT_S + ranks * _RANK_S + hops * (_HOP_S + doublings * _HOP_S_PER_DOUBLING)
-    return Estimate(memory, seconds)
+    building = _BASE_S + ports * _PORT_S + ranks * _RANK_S
+    running = messages * _MESSAGE_S + hops * (_HOP_S + doublings * _HOP_S_PER_DOUBLING)
+    return Estimate(memory, building + running)
 
 
-def packet_hops(run: Mapping[str, Any]) -> float:
-    """Return the packets of a run, each counted at every port of its way; computing takes no time here."""
+def traffic(run: Mapping[str, Any]) -> tuple[float, float]:
+    """Return messages and packets of a run, the latter counted at every port of their way, from its first iterations.
+
+    Computing takes no time there.
+    """
     jobs = []
     for job in run["jobs"]:
         bare = {key: value for key, value in job.items() if key not in ("timing_profile", "start_s", "background")}
@@ -68,4 +75,5 @@ def packet_hops(run: Mapping[str, Any]) -> float:
     plain = {key: value for key, value in run.items() if key != "counters"}
     measured = FastEngine().measure({**plain, "jobs": jobs})
     iterations = run["jobs"][0]["application"]["parameters"].get("iterations", _ITERATIONS)
-    return measured.packet_hops * max(1.0, float(iterations) / _ITERATIONS)
+    times = max(1.0, float(iterations) / _ITERATIONS)
+    return measured.messages * times, measured.packet_hops * times

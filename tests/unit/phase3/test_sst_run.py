@@ -231,9 +231,9 @@ def test_as_many_replicas_run_as_there_are_cores_for(cores: int, changes: dict[s
 
 
 def test_an_estimate_grows_with_ranks_ports_and_traffic() -> None:
-    base = estimate(ranks=64, ports=1000, hops=1e5)
-    for changed in ({"ranks": 128}, {"ports": 5000}, {"hops": 1e6}, {"processes": 4}):
-        more = estimate(**{"ranks": 64, "ports": 1000, "hops": 1e5, **changed})  # type: ignore[arg-type]
+    base = estimate(ranks=64, ports=1000, messages=1e4, hops=1e5)
+    for changed in ({"ranks": 128}, {"ports": 5000}, {"messages": 1e5}, {"hops": 1e6}, {"processes": 4}):
+        more = estimate(**{"ranks": 64, "ports": 1000, "messages": 1e4, "hops": 1e5, **changed})  # type: ignore[arg-type]
         assert more.memory_bytes >= base.memory_bytes and more.seconds >= base.seconds and more != base
 
 
