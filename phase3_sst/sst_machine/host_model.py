@@ -52,13 +52,13 @@ def host_model(network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]
         "hostReadDelay_ns": round(2 * host["nic_latency_s"] * 1e9),
         "dmaBW_GBs": 0,
         "dmaContentionMult": 0,
-        "maxSendMachineQsize": 2,
+        # Messages take turns packet by packet, as many at a time as that; those of two ranks are put in order where
+        # they arrive (phase3_sst/link_control/message_order.hpp).
+        "numSendMachines": 64,
+        "maxSendMachineQsize": 1,
         "maxRecvMachineQsize": _ENDLESS,
         "maxActiveRecvStreams": _ENDLESS,
         "maxPendingRecvPkts": _ENDLESS,
-        # One message after the other leaves the NIC: firefly's receiver takes short messages in the order in which
-        # they are complete, so that several at a time could overtake each other between the same two ranks.
-        "numSendMachines": 1,
         "verboseLevel": 0,
     }
     protocol = {
