@@ -120,12 +120,8 @@ class SimulateSection(Section):
         return self
 
     @model_validator(mode="after")
-    def _sst_can_do_it(self) -> SimulateSection:
-        if self.engine != "sst":
-            return self
-        if self.counters is not None:
-            raise ValueError("counters: the engine sst has no counters over time; leave them out or take engine: fast")
-        if self.sst.collectives == "sst":
+    def _collectives_have_one_owner(self) -> SimulateSection:
+        if self.engine == "sst" and self.sst.collectives == "sst":
             defaults = CollectivesSection()
             chosen = [name for name, value in self.collectives if value != getattr(defaults, name)]
             if chosen:

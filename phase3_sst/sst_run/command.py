@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,17 @@ def launch_words(installation: Installation, settings: Mapping[str, Any]) -> lis
 
 
 def environment(installation: Installation, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return what an MPI launcher needs in its environment."""
-    if settings["processes"] == 1 or settings["launcher"] is not None:
-        return {}
-    return job_environment(detect_mpi(str(installation.simulator)))
+    """Return what SST and an MPI launcher need in their environment."""
+    # UCX, which MPICH brings along, answers a crash with a handler that may wait for itself and never end.
+    found = {"UCX_HANDLE_ERRORS": "none"}
+    if settings["processes"] == 1:
+        return found
+    if installation.mpi_preload is not None:
+        others = os.environ.get("LD_PRELOAD")
+        found["LD_PRELOAD"] = f"{installation.mpi_preload}" + (f":{others}" if others else "")
+    if settings["launcher"] is None:
+        found |= job_environment(detect_mpi(str(installation.simulator)))
+    return found
 
 
 @functools.cache

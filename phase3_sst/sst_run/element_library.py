@@ -19,7 +19,8 @@ from manynode.errors import EngineMissingError
 
 _VERSION = re.compile(r"Version\s*\(([^)]*)\)")
 
-LIBRARY = "libmanynode.so"
+# The motif, and the link control of the NICs.
+LIBRARIES = ("libmanynode.so", "libmanynodelink.so")
 RECORD = "built-against.json"
 
 _REMEDY = "run 'make build' with that sst-config first on PATH, or name the SST that the library was built against"
@@ -35,17 +36,32 @@ class Fingerprint:
 
     version: str
     prefix: str
+    sst_sha256: str
     ember_sha256: str
 
 
-def built_against(folder: Path) -> Fingerprint:
-    """Return what the build noted of the SST that it found."""
+@dataclass(frozen=True)
+class Built:
+    """What the build noted: the SST that it found, and a library to preload into processes with MPI, if need be.
+
+    MPICH 4.0.2 takes the least of unsigned numbers as if they had a sign, which breaks SST with several processes.
+    """
+
+    against: Fingerprint
+    mpi_preload: Path | None
+
+
+def read_record(folder: Path) -> Built:
+    """Return what the build noted."""
     path = folder / RECORD
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Fingerprint(
-            read_version(str(record["version"])), str(record["prefix"]), str(record["ember_library_sha256"])
+        against = Fingerprint(
+            read_version(str(record["version"])),
+            *(str(record[key]) for key in ("prefix", "sst_sha256", "ember_library_sha256")),
         )
+        preload = record.get("mpi_preload")
+        return Built(against, Path(preload) if preload and Path(preload).is_file() else None)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EngineMissingError(
             "it is not known which SST the element library was built against",
@@ -56,12 +72,12 @@ def built_against(folder: Path) -> Fingerprint:
         ) from None
 
 
-def check_fits(folder: Path, here: Fingerprint) -> None:
+def check_fits(folder: Path, record: Fingerprint, here: Fingerprint) -> None:
     """Refuse a library that was built against another SST than the one ``here``."""
-    record = built_against(folder)
     for name, words, then, now in (
         ("version", "version", record.version, here.version),
         ("prefix", "prefix", record.prefix, here.prefix),
+        ("sst_sha256", "another build of sst", record.sst_sha256[:12], here.sst_sha256[:12]),
         ("ember_library_sha256", "another build of libember.so", record.ember_sha256[:12], here.ember_sha256[:12]),
     ):
         if then != now:

@@ -15,7 +15,14 @@ from typing import Any
 from manynode import process
 from manynode.errors import EngineMissingError, ManynodeError
 from manynode.paths import build_dir
-from phase3_sst.sst_run.element_library import LIBRARY, Fingerprint, check_fits, file_digest, read_version
+from phase3_sst.sst_run.element_library import (
+    LIBRARIES,
+    Fingerprint,
+    check_fits,
+    file_digest,
+    read_record,
+    read_version,
+)
 
 GUIDE = (
     "see SST's installation guide (sst-simulator.org): sst-core, then sst-elements with ember, firefly, hermes, merlin"
@@ -34,11 +41,12 @@ class Installation:
     prefix: str
     library: Path
     ember_digest: str
+    mpi_preload: Path | None
 
     @property
     def simulator(self) -> Path:
         """Return the program that is linked with MPI: ``sst`` only sets up its environment and becomes this one."""
-        return Path(self.prefix) / "libexec" / "sstsim.x"
+        return simulator_of(self.prefix)
 
     @property
     def engine_version(self) -> str:
@@ -58,11 +66,22 @@ def find_sst(settings: Mapping[str, Any]) -> Installation:
     prefix = _ask(config, "--prefix").strip()
     ember = _elements(config) / "libember.so"
     library = Path(settings["library"]) if settings["library"] is not None else build_dir() / "lib" / "sst"
-    if not (library / LIBRARY).is_file():
-        raise _no_library(library, config, named=settings["library"] is not None)
-    digest = file_digest(ember, ember.stat().st_mtime_ns)
-    check_fits(library, Fingerprint(version, prefix, digest))
-    return Installation(sst, config, version, prefix, library, digest)
+    for name in LIBRARIES:
+        if not (library / name).is_file():
+            raise _no_library(library, name, config, named=settings["library"] is not None)
+    built = read_record(library)
+    here = Fingerprint(version, prefix, _digest(simulator_of(prefix)), _digest(ember))
+    check_fits(library, built.against, here)
+    return Installation(sst, config, version, prefix, library, here.ember_sha256, built.mpi_preload)
+
+
+def simulator_of(prefix: str) -> Path:
+    """Return the program that ``sst`` becomes."""
+    return Path(prefix) / "libexec" / "sstsim.x"
+
+
+def _digest(path: Path) -> str:
+    return file_digest(path, path.stat().st_mtime_ns) if path.is_file() else ""
 
 
 def ember_sources(config_program: str) -> Path | None:
@@ -98,7 +117,7 @@ def _elements(config_program: str) -> Path:
     return Path(folder)
 
 
-def _no_library(folder: Path, config_program: str, *, named: bool) -> EngineMissingError:
+def _no_library(folder: Path, name: str, config_program: str, *, named: bool) -> EngineMissingError:
     if not named and ember_sources(config_program) is None:
         given = os.environ.get(SOURCES_VARIABLE)
         return EngineMissingError(
@@ -112,7 +131,7 @@ def _no_library(folder: Path, config_program: str, *, named: bool) -> EngineMiss
     return EngineMissingError(
         "the element library of the engine sst was not found",
         where="simulate: sst: library" if named else str(folder),
-        found=f"no {LIBRARY} in {folder}",
+        found=f"no {name} in {folder}",
         remedy="correct the path, or leave the key out to use the native build"
         if named
         else "run 'make build' (it says by name what it left out, and why)",

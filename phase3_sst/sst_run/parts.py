@@ -16,9 +16,9 @@ import pandas as pd
 
 from manynode.errors import EngineFailedError
 from phase3_sst.engines.interface import RESULT_SCHEMA
-from phase3_sst.sst_machine.links import link_of_port
+from phase3_sst.engines.result_files import COLUMNS
 from phase3_sst.sst_machine.run import run_of
-from phase3_sst.sst_run.port_statistics import class_rows, link_rows, read_ports
+from phase3_sst.sst_machine.statistics_file import PortCounts
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,15 @@ class Parts:
         return entries, sum(part["unfinished_count"] for part in self.contents)
 
 
-def read_parts(folder: Path, processes: int) -> Parts | None:
-    """Return the parts in ``folder``, None when any of them lacks: the simulation did not come to its end."""
-    paths = [folder / f"part-{process}.json" for process in range(processes)]
-    if not all(path.is_file() and (folder / f"ranks-{index}.csv").is_file() for index, path in enumerate(paths)):
-        return None
-    return Parts(folder, [_read(path) for path in paths])
+def read_parts(folder: Path, run: Mapping[str, Any]) -> Parts | None:
+    """Return the parts in ``folder``, None when ranks of the run are in none of them: SST did not come to its end."""
+    parts = Parts(folder, [_read(path) for path in sorted(folder.glob("part-*.json"))])
+    for number, job in enumerate(run["jobs"]):
+        # A process without ranks leaves no part.
+        ranks = sum(entry["ranks"] for part in parts.contents for entry in part["jobs"] if entry["job"] == number)
+        if ranks != job["nodes"] * job["ranks_per_node"]:
+            return None
+    return parts
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -66,19 +69,11 @@ def write_result(parts: Parts, content: Mapping[str, Any], version: str, out: Pa
     out.mkdir(parents=True, exist_ok=True)
     run = content["run"]
     (replica,) = run["replicas"]
-    ranks = pd.concat(
-        [_ranks(parts.folder / f"ranks-{process}.csv") for process in range(len(parts.contents))], ignore_index=True
-    )
+    ranks = pd.concat([_ranks(path) for path in sorted(parts.folder.glob("ranks-*.csv"))], ignore_index=True)
     # The order of operations within a rank is the motif's.
     ranks = ranks.sort_values(["job", "rank"], kind="stable")
-    ranks.insert(0, "replica", replica)
-    ports = read_ports(sorted(parts.folder.glob("statistics*.csv")))
-    links = link_rows(ports, link_of_port(run_of(content)), replica)
-    for name, table in (
-        ("ranks", ranks),
-        ("links", links),
-        ("link_jobs", class_rows(links, len(run["jobs"]), replica)),
-    ):
+    for name, table in {"ranks": ranks, **_link_tables(parts.folder, content)}.items():
+        table.insert(0, "replica", replica)
         table.to_csv(out / f"{name}.csv", index=False)
     result = {
         "schema": RESULT_SCHEMA,
@@ -86,6 +81,23 @@ def write_result(parts: Parts, content: Mapping[str, Any], version: str, out: Pa
         "replicas": [replica_entry(parts.contents, run)],
     }
     (out / "result.json").write_text(json.dumps(result), encoding="utf-8")
+
+
+def _link_tables(folder: Path, content: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Return the tables of the links: those of a run without packets between nodes have columns only."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("statistics*.csv"))]
+    if not texts:
+        raise EngineFailedError(
+            "SST left no statistics of its ports", where=str(folder), remedy="see SST's output for what it says of them"
+        )
+    counts = PortCounts(run_of(content), texts)
+    rows = {"links": counts.links(), "link_jobs": counts.link_jobs()}
+    if "counters" in content["run"]:
+        rows["series"] = counts.series()
+    # Whole numbers stay whole beside columns of which nothing is known.
+    return {
+        name: pd.DataFrame(entries, columns=list(COLUMNS[name])[1:], dtype="object") for name, entries in rows.items()
+    }
 
 
 def replica_entry(parts: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> dict[str, Any]:

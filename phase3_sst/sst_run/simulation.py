@@ -95,7 +95,7 @@ def simulate_together(
     )
     outs = []
     for simulation, ended in zip(simulations, completed, strict=True):
-        parts = _whole(simulation, ended, settings["processes"], what)
+        parts = _whole(simulation, ended, what)
         out = simulation.scratch / "out"
         write_result(parts, simulation.content, installation.engine_version, out)
         shutil.rmtree(simulation.parts)
@@ -104,9 +104,9 @@ def simulate_together(
     return outs
 
 
-def _whole(simulation: Simulation, ended: process.Completed, processes: int, what: str) -> Parts:
+def _whole(simulation: Simulation, ended: process.Completed, what: str) -> Parts:
     """Return the parts of a simulation in which every rank has finished; everything else is an error."""
-    parts = read_parts(simulation.parts, processes)
+    parts = read_parts(simulation.parts, simulation.run)
     if parts is None:
         # SST ends with exit code 0 also when it was told to stop, and when it did not understand its options.
         error: ManynodeError = failure_of(ended, what)
