@@ -11,6 +11,7 @@
 #include "manynode/skeleton.hpp"
 #include "request.hpp"
 #include "sim_time.hpp"
+#include "step_store.hpp"
 #include "unexpected.hpp"
 
 namespace manynode::fast {
@@ -38,7 +39,8 @@ struct alignas(64) Rank {
     for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
   }
   void fetch_calls() const {
-    const char* line = reinterpret_cast<const char*>(calls.calls.data() + next_call);
+    if (step == nullptr) return;
+    const char* line = reinterpret_cast<const char*>(step->calls.calls.data() + next_call);
     for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
   }
 
@@ -49,10 +51,12 @@ struct alignas(64) Rank {
   std::vector<Primitive> primitives;  // of the present call
   std::uint32_t next_primitive{0};
   std::uint32_t next_call{0};
-  Calls calls;             // of the present step
+  Step* step{nullptr};     // the present one, which the rank shares with others
   std::uint32_t steps{0};  // begun
   std::uint32_t job{0};
   Picoseconds program_began{0};  // of a job in the background: when it started this time
+  bool in_step{false};
+  bool in_wait{false};  // and called again when it is over
   bool last_step{false};
   bool finished{false};
   std::unique_ptr<Skeleton> skeleton;
