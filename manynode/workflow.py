@@ -79,9 +79,7 @@ class Plan:
         if step == "preflight" and not self.model.simulate.preflight.vary:
             # The probes of the network itself look at nothing else; points would be repeated with them.
             sections = ("network", "simulate")
-            unread = tuple(
-                f"simulate.{key}" for key in self.resolved.content["simulate"] if key not in _OF_THE_NETWORK
-            )
+            unread = tuple(f"simulate.{key}" for key in self.resolved.content["simulate"] if key not in _OF_THE_NETWORK)
             unread = (*unread, *self._unread_of_sst())
         return self.resolved.digest(*sections, without=unread)
 

@@ -20,8 +20,8 @@ from phase3_sst.sst_machine.wiring import wiring_of
 _BASE_BYTES = 110e6
 _RANK_BYTES = 1.3e6
 _PORT_BYTES = 8e3
-# Time: building the machine; then each message at its ranks, and each packet at each port of its way, the longer the more
-# ranks there are.
+# Time: building the machine; then each message at its ranks, and each packet at each port of its way, the longer the
+# more ranks there are.
 _BASE_S = 0.7
 _PORT_S = 8e-5
 _RANK_S = 2e-3

@@ -264,3 +264,20 @@ def test_a_point_that_takes_too_long_is_ended(finished: Path, tmp_path: Path) ->
     done = run(experiment(tmp_path, time_limit="100 ms"), tmp_path, finished)
     fails(done, 5, "did not end in time")
     assert points(tmp_path) == []
+
+
+def test_ranks_that_never_finish_are_an_error_that_names_them(finished: Path, tmp_path: Path) -> None:
+    """A job that is to start after the end of all simulations: its ranks wait for ever."""
+    parameters = {"pattern": "ping-pong", "bytes": 8, "iterations": 1}
+    late = {
+        "name": "late",
+        "application": {"name": "patterns", "parameters": parameters},
+        "nodes": 2,
+        "start": "2000000 s",
+        "background": False,
+    }
+    content = pipeline.tiny(network=NETWORK, nodes=[1, 2], techniques=["ext-var"])
+    content["simulate"] = {"engine": "sst", "replicas": 1, "preflight": {"enabled": False}, "jobs": [late]}
+    done = run(pipeline.write(tmp_path, content), tmp_path, finished)
+    fails(done, 5, "the simulation ended with 2 unfinished ranks", "rank 0 of job late", "rank 1 of job late")
+    assert not list(tmp_path.rglob("result.json"))
