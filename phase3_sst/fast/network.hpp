@@ -72,9 +72,12 @@ class Network {
     return event.kind == EventKind::Hop && !own_routes_ && event.hop + 1 == event.hops ? event.subject : kNone;
   }
 
-  // Asks the memory for the link that a chunk will come to soon.
+  // Asks the memory for the NIC or link that a chunk will come to soon.
   void fetch_link(const Event& event) const {
-    if (event.kind == EventKind::Hop && !own_routes_) fetch_ahead(&links_[event.link]);
+    if (event.kind == EventKind::Inject) fetch_ahead(&nics_[event.from]);
+    if (own_routes_) return;
+    if (event.kind == EventKind::Hop || event.kind == EventKind::InjectGranted) fetch_ahead(&links_[event.link]);
+    if (event.kind == EventKind::Hop && event.hop + 1 == event.hops) fetch_ahead(&nics_[event.to]);
   }
 
   const std::vector<LinkUse>& links() const { return links_; }

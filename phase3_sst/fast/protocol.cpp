@@ -42,31 +42,33 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
   const bool rendezvous = primitive.bytes > config_.network.host.eager_limit_bytes;
   if (rendezvous) message.kind = MessageKind::RequestToSend;
   if (rendezvous || record_eager) {
-    Request request;
+    RequestTable& requests = mailboxes_[index].requests;
+    message.send_request = requests.add();
+    Request& request = requests[message.send_request];
     request.time = rank.clock;
     request.bytes = primitive.bytes;
     request.id = primitive.request;
     // The library has copied the data: the buffer is free again.
     request.complete = !rendezvous;
-    message.send_request = mailboxes_[index].requests.add(request);
   }
   network_.send(sent, rank.clock);
 }
 
 void Replica::start_receive(Rank& rank, std::uint32_t index, const Primitive& primitive) {
   Mailbox& mailbox = mailboxes_[index];
-  Request request;
+  const Envelope envelope{primitive.peer, primitive.tag, primitive.context};
+  const std::uint32_t number = mailbox.requests.add();
+  Request& request = mailbox.requests[number];
   request.time = rank.clock;
   request.bytes = primitive.bytes;
-  request.peer = primitive.peer;
-  request.tag = primitive.tag;
-  request.context = primitive.context;
+  request.peer = envelope.peer;
+  request.tag = envelope.tag;
+  request.context = envelope.context;
   request.id = primitive.request;
   request.receive = true;
-  const std::uint32_t number = mailbox.requests.add(request);
-  const std::uint32_t message = mailbox.unexpected.take(request.envelope());
+  const std::uint32_t message = mailbox.unexpected.take(envelope);
   if (message == kNone) {
-    mailbox.posted.add(request.envelope(), number);
+    mailbox.posted.add(envelope, number);
   } else {
     match(message, number, rank.clock);
   }

@@ -23,6 +23,12 @@ struct alignas(64) Mailbox {
   RequestTable requests;
   PostedReceives posted;  // receives without a message
   UnexpectedMessages unexpected;
+
+  // What a message that meets its receive touches.
+  void fetch() const {
+    const char* line = reinterpret_cast<const char*>(this);
+    for (std::size_t i = 0; i < 3; ++i) fetch_ahead(line + 64 * i);
+  }
 };
 
 struct alignas(64) Rank {
@@ -43,6 +49,7 @@ struct alignas(64) Rank {
     const char* line = reinterpret_cast<const char*>(step->calls.calls.data() + next_call);
     for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
   }
+  void fetch_primitives() const { fetch_ahead(primitives.data() + next_primitive); }
 
   Picoseconds clock{0};
   Picoseconds call_began{0};

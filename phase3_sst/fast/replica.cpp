@@ -72,7 +72,7 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
 
 ReplicaResult Replica::run(const ProgressSink& progress) {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    events_.push(Event{.time = ranks_[rank].clock, .subject = rank});
+    events_.push(Event{.subject = rank}, ranks_[rank].clock);
   }
   std::optional<TimeSeries> series;
   if (config_.counters) series.emplace(*config_.counters, network_);
@@ -112,11 +112,13 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
 }
 
 // Memory is far away: what a message needs when it comes to its receiver is fetched while other events are handled, in
-// three steps, because each needs what the one before has fetched: the message, its receiver, the receive it will meet.
+// steps, because each needs what the one before has fetched: the message, its receiver, the receive it will meet, what
+// the receiver goes on with.
 void Replica::prefetch() const {
   constexpr std::size_t kFar = 28;
   constexpr std::size_t kMiddle = 18;
-  constexpr std::size_t kNear = 8;
+  constexpr std::size_t kNear = 9;
+  constexpr std::size_t kNext = 3;
   const auto arriving = [&](std::size_t ahead) {
     const Event* event = events_.upcoming(ahead);
     return event == nullptr ? kNone : network_.arriving(*event);
@@ -127,18 +129,23 @@ void Replica::prefetch() const {
   };
   const auto fetch_rank = [&](std::size_t ahead) {
     const std::uint32_t message = arriving(ahead);
-    if (message == kNone) return;
-    const char* lines = reinterpret_cast<const char*>(&mailboxes_[network_.messages()[message].destination]);
-    for (std::size_t line = 0; line < sizeof(Mailbox) / 64; ++line) fetch_ahead(lines + 64 * line);
+    if (message != kNone) mailboxes_[network_.messages()[message].destination].fetch();
   };
   const auto fetch_receive = [&](std::size_t ahead) {
     const std::uint32_t message = arriving(ahead);
     if (message != kNone) prefetch_receive(network_.messages()[message]);
   };
+  const auto fetch_primitives = [&](std::size_t ahead) {
+    const std::uint32_t message = arriving(ahead);
+    if (message == kNone) return;
+    const std::uint32_t rank = network_.messages()[message].destination;
+    if (mailboxes_[rank].awaits == 1) ranks_[rank].fetch_primitives();
+  };
   if (const Event* event = events_.upcoming(kMiddle)) network_.fetch_link(*event);
   fetch_message(kFar);
   fetch_rank(kMiddle);
   fetch_receive(kNear);
+  fetch_primitives(kNext);
 }
 
 void Replica::report(const ProgressSink& progress) const {
@@ -233,7 +240,7 @@ bool Replica::next_step(Rank& rank, std::uint32_t index) {
     return false;
   }
   if (rank.clock > events_.now()) {
-    events_.push(Event{.time = rank.clock, .subject = index});
+    events_.push(Event{.subject = index}, rank.clock);
     return false;
   }
   const auto own = static_cast<int>(index - job.first);

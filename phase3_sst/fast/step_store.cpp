@@ -46,7 +46,7 @@ bool has_peers(CallKind kind) {
 void StepStore::leave_out_complete() {
   complete_.clear();
   const auto note = [&](std::uint32_t request) {
-    if (request >= complete_.size()) complete_.resize(request + 1);
+    if (request >= complete_.size()) complete_.resize(2 * request + 64);
     complete_[request] = true;
   };
   // Once only: whoever waits a second time shall hear of it.
