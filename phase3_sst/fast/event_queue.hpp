@@ -42,7 +42,7 @@ struct Event {
   EventKind kind : 3 {EventKind::Resume};
   std::uint8_t job : 5 {0};
   std::uint8_t chunk : 6 {0};
-  bool alone : 1 {false};  // the only chunk, and nobody waits for it to leave its NIC
+  bool alone : 1 {false};  // the only chunk of its leg
 };
 
 static_assert(sizeof(Event) == 32);

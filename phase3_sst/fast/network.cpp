@@ -6,8 +6,10 @@ namespace manynode::fast {
 
 namespace {
 
-// A clear to send travels from the receiver to the sender.
-bool backwards(const Message& message) { return message.kind == MessageKind::ClearToSend; }
+// From the receiver to the sender.
+bool backwards(const Message& message) {
+  return message.kind == MessageKind::ClearToSend || message.kind == MessageKind::Acknowledgement;
+}
 
 bool has_data(const Message& message) {
   return message.kind == MessageKind::Eager || message.kind == MessageKind::Data;
@@ -69,11 +71,9 @@ void Network::send(std::uint32_t index, Picoseconds time) {
   Message& message = messages_[index];
   message.chunks = 1;
   message.complete_at = 0;
-  message.injected_at = 0;
   if (has_data(message) && message.bytes > chunk_bytes_) {
     message.chunks = static_cast<std::uint8_t>((message.bytes - 1) / chunk_size(message, 0) + 1);
   }
-  message.uninjected = message.chunks;
   message.undelivered = message.chunks;
 
   if (message.from_nic == message.to_nic) {
@@ -97,7 +97,7 @@ void Network::send(std::uint32_t index, Picoseconds time) {
     event.kind = EventKind::Inject;
     event.job = message.job & 0x1f;
     event.chunk = chunk & 0x3f;
-    event.alone = message.chunks == 1 && message.kind != MessageKind::Data;
+    event.alone = message.chunks == 1;
   }
 }
 
@@ -177,18 +177,14 @@ Progress Network::inject(const Event& event) {
   next.kind = EventKind::Hop;
   if (event.alone) return {};
 
-  Message& message = messages_[event.subject];
+  const Message& message = messages_[event.subject];
   if (event.chunk + lanes_ < message.chunks) {
     Event& chunk = events_.push(event, nic.inject_free);
     chunk.kind = EventKind::Inject;
     chunk.chunk = static_cast<std::uint8_t>((event.chunk + lanes_) & 0x3f);
     chunk.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk.chunk));
   }
-  message.injected_at = std::max(message.injected_at, nic.inject_free);
-  Progress progress;
-  progress.message = event.subject;
-  progress.injected = --message.uninjected == 0;
-  return progress;
+  return {};
 }
 
 // A chunk that comes from a slower link has to wait for its own tail: the head may go on at once, but the faster link
@@ -278,11 +274,9 @@ void Network::extend(std::uint32_t index, Picoseconds time) {
 // The processor copies through memory that both ranks see; copies of different pairs do not slow each other down.
 Progress Network::intranode_head(const Event& event) {
   Message& message = messages_[event.subject];
-  message.uninjected = 0;
   message.undelivered = 0;
   message.complete_at = event.time + (has_data(message) ? intranode_time_.of(message.bytes) : 0);
-  message.injected_at = message.complete_at;
-  return {event.subject, true, true, true};
+  return {event.subject, true, true};
 }
 
 double Network::bytes_in(Picoseconds duration, std::uint8_t link_class) const {

@@ -32,7 +32,6 @@ struct Progress {
   std::uint32_t message{kNone};
   bool head{false};      // the first bytes have arrived
   bool complete{false};  // the last byte arrives at Message::complete_at (which may lie ahead of now)
-  bool injected{false};  // the last byte leaves the sender at Message::injected_at
 };
 
 // What one job brought to the links of one class.

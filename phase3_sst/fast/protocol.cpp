@@ -139,17 +139,20 @@ void Replica::deliver(const Progress& progress) {
   }
   if (kind == MessageKind::Eager && progress.head) return;  // settled when its head arrived, if it has arrived whole
 
-  // References to messages end where a rank goes on, because it may send.
-  if (progress.injected && kind == MessageKind::Data) {
-    const Message& message = network_.messages()[index];
-    complete(message.source, message.send_request, message.injected_at);
-  }
   if (!progress.complete) return;
+  // A copy: references to messages end where a rank goes on, because it may send.
   const Message message = network_.messages()[index];
   if (kind == MessageKind::ClearToSend) {
     network_.messages()[index].kind = MessageKind::Data;
     network_.send(index, message.complete_at);
-  } else if (kind == MessageKind::Data || (kind == MessageKind::Eager && message.receive_request != kNone)) {
+  } else if (kind == MessageKind::Data) {
+    network_.messages()[index].kind = MessageKind::Acknowledgement;
+    network_.send(index, message.complete_at);
+    complete(message.destination, message.receive_request, message.complete_at);
+  } else if (kind == MessageKind::Acknowledgement) {
+    network_.messages().release(index);
+    complete(message.source, message.send_request, message.complete_at);
+  } else if (kind == MessageKind::Eager && message.receive_request != kNone) {
     network_.messages().release(index);
     complete(message.destination, message.receive_request, message.complete_at);
   }
