@@ -188,9 +188,9 @@ def test_a_library_that_sst_cannot_load(finished: Path, tmp_path: Path) -> None:
 
 
 def test_an_element_that_refuses_its_parameters(finished: Path, tmp_path: Path) -> None:
-    extra = {"merlin.hr_router": {"xbar_arb": "merlin.no_such_arbiter"}}
+    extra = {"merlin.hr_router": {"link_bw": "100 s"}}
     done = run(experiment(tmp_path, sst={"extra_parameters": extra}), tmp_path, finished)
-    text = fails(done, 5, "SST failed", "no_such_arbiter")
+    text = fails(done, 5, "SST failed", "link_bw must be specified in either b/s or B/s")
     assert "_ZN3SST" not in text
 
 
