@@ -161,34 +161,44 @@ def run_together(
     failure: Callable[[Completed], ManynodeError],
     timeout_s: float | None = None,
     follow: Callable[[int, str], None] | None = None,
+    logs: Sequence[Path] | None = None,
+    env: Mapping[str, str] | None = None,
+    watch: Callable[[int, int], None] | None = None,
 ) -> list[Completed]:
     """Run ``commands`` beside each other to their end and return what each left, in their order.
 
     When one fails, the others are ended and ``failure`` of it is raised; after ``timeout_s`` all are ended with an
     :class:`EngineFailedError`. ``follow`` gets the number of the command and each line of its output while it runs.
+    ``watch`` gets the number and the process id of every running command again and again; what it raises ends all.
+    ``logs`` are the files that keep the commands' outputs, ``env`` is added to the caller's environment.
     """
     start = time.monotonic()
     children: list[subprocess.Popen[bytes]] = []
     with contextlib.ExitStack() as stack:
-        sinks = [stack.enter_context(tempfile.NamedTemporaryFile(prefix="manynode.")) for _ in commands]
+        paths = [_sink(stack) for _ in commands] if logs is None else [Path(log) for log in logs]
+        sinks = [stack.enter_context(open(path, "w+b")) for path in paths]
         # A view of its own for each: what the child writes to moves its position.
-        views = [stack.enter_context(open(sink.name, "rb")) for sink in sinks]
+        views = [stack.enter_context(open(path, "rb")) for path in paths]
         words = [[str(word) for word in command] for command in commands]
         try:
             for command, sink in zip(words, sinks, strict=True):
-                children.append(_start(command, sink.file, what=what, env=None, cwd=None))
+                children.append(_start(command, sink, what=what, env=env, cwd=None))
             pause = 0.001
             while True:
                 codes = [child.poll() for child in children]
                 if follow is not None:
                     _forward(views, follow, ended=all(code is not None for code in codes))
+                if watch is not None:
+                    for index, child in enumerate(children):
+                        if codes[index] is None:
+                            watch(index, child.pid)
                 broken = next((index for index, code in enumerate(codes) if code), None)
                 if broken is not None or None not in codes:
                     break
                 seconds = time.monotonic() - start
                 if timeout_s is not None and seconds > timeout_s:
                     late = codes.index(None)
-                    raise _overrun(what, words[late], timeout_s, sinks[late].file)
+                    raise _overrun(what, words[late], timeout_s, sinks[late])
                 time.sleep(pause)
                 # Short runs are noticed at once, long ones cost nothing.
                 pause = min(0.05, 2 * pause)
@@ -197,12 +207,17 @@ def run_together(
                 if child.poll() is None:
                     _end_group(child)
         completed = [
-            Completed(child.returncode, time.monotonic() - start, Path(sink.name).read_text("utf-8", "replace"), None)
-            for child, sink in zip(children, sinks, strict=True)
+            Completed(child.returncode, time.monotonic() - start, path.read_text("utf-8", "replace"), log)
+            for child, path, log in zip(children, paths, paths if logs else [None] * len(paths), strict=True)
         ]
     if broken is not None:
         raise failure(completed[broken])
     return completed
+
+
+def _sink(stack: contextlib.ExitStack) -> Path:
+    """Return a file that goes with the stack."""
+    return Path(stack.enter_context(tempfile.NamedTemporaryFile(prefix="manynode.")).name)
 
 
 def _forward(views: Sequence[IO[bytes]], follow: Callable[[int, str], None], *, ended: bool) -> None:

@@ -30,7 +30,7 @@ def run(
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
     from phase3_sst.cost import recorded
-    from phase3_sst.engines.interface import Point, engines
+    from phase3_sst.engines.interface import Point, engine_of
     from phase3_sst.progress import shown
 
     # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
@@ -45,7 +45,7 @@ def run(
     seed = derive_seed(content["seed"], "draws")
     with shown(progress) as sink, recorded(cost):
         point = Point(content, nodes, technique, profile, assigned, seed, processes, sink)
-        engines.get(content["simulate"]["engine"])().simulate(point, result.parent)
+        engine_of(content).simulate(point, result.parent)
 
 
 @app.command("preflight")
@@ -60,11 +60,11 @@ def preflight(
     from manynode.config.loader import load_experiment, read_resolved
     from phase3_sst import preflight as checks
     from phase3_sst import sensitivity
-    from phase3_sst.engines.interface import engines
+    from phase3_sst.engines.interface import engine_of
 
     read = read_resolved if experiment.suffix == ".json" else load_experiment
     content = read(experiment).content
-    engine = engines.get(content["simulate"]["engine"])()
+    engine = engine_of(content)
     varied = dict(content["simulate"]["preflight"]["vary"])
     if vary is not None:
         varied = {vary: sensitivity.written_values(values)}

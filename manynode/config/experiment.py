@@ -12,8 +12,8 @@ from pydantic import Field, field_validator, model_validator
 
 from manynode.config.machine import Machine
 from manynode.config.network import Network
-from manynode.config.quantities import Section
-from manynode.config.simulate import PositiveInt, SimulateSection
+from manynode.config.quantities import PositiveInt, Section
+from manynode.config.simulate import SimulateSection
 
 Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", "ext-var")

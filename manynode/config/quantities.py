@@ -68,6 +68,7 @@ _time, _bandwidth, _size, _frequency, _time_per_size = (
     _Quantity(dimension) for dimension in ("time", "bandwidth", "size", "frequency", "time_per_size")
 )
 
+PositiveInt = Annotated[int, Field(ge=1, strict=True)]
 Seconds = Annotated[float, BeforeValidator(_time.read), _time]
 # For members of unions, to which bounds of the field would not apply.
 NonNegativeSeconds = Annotated[float, Field(ge=0), BeforeValidator(_time.read), _time]

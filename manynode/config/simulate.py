@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from manynode.config.placement import Placement
-from manynode.config.quantities import Seconds, Section, written
-
-PositiveInt = Annotated[int, Field(ge=1, strict=True)]
+from manynode.config.quantities import PositiveInt, Seconds, Section, written
+from manynode.config.sst import SstSection
 
 # The application under study among the jobs of a machine.
 MAIN_JOB = "main"
@@ -92,7 +91,7 @@ class PreflightSection(Section):
 class SimulateSection(Section):
     """Phase 3: the skeleton on the network."""
 
-    engine: str = Field(default="fast", description="fast (see 'manynode doctor')")
+    engine: str = Field(default="fast", description="fast, sst or simgrid (see 'manynode doctor')")
     replicas: PositiveInt = Field(default=5, description="simulations with different draws, for each point")
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.95, description="of the bootstrap interval over the replicas"
@@ -109,6 +108,7 @@ class SimulateSection(Section):
     preflight: PreflightSection = Field(
         default_factory=PreflightSection, description="probes of the network before the first simulation"
     )
+    sst: SstSection = Field(default_factory=SstSection, description="how the engine sst is run")
 
     @model_validator(mode="after")
     def _jobs_have_names_of_their_own(self) -> SimulateSection:
@@ -117,6 +117,15 @@ class SimulateSection(Section):
             if name == MAIN_JOB or names.count(name) > 1:
                 taken = "is the application under study" if name == MAIN_JOB else "is given twice"
                 raise ValueError(f"jobs: the name {name!r} {taken}")
+        return self
+
+    @model_validator(mode="after")
+    def _collectives_have_one_owner(self) -> SimulateSection:
+        if self.engine == "sst" and self.sst.collectives == "sst":
+            defaults = CollectivesSection()
+            chosen = [name for name, value in self.collectives if value != getattr(defaults, name)]
+            if chosen:
+                raise ValueError(f"collectives: {chosen[0]}: has no effect with 'sst: collectives: sst'")
         return self
 
     def job_nodes(self) -> int:

@@ -78,6 +78,10 @@ class Measurement:
 class NetworkEngine(Protocol):
     """A network simulator."""
 
+    @classmethod
+    def for_experiment(cls, experiment: Mapping[str, Any]) -> NetworkEngine:
+        """Return the engine with the settings of a resolved experiment."""
+
     def probe(self) -> Probe:
         """Say whether the engine is installed, where, and what to do when it is not."""
 
@@ -89,3 +93,8 @@ class NetworkEngine(Protocol):
 
 
 engines: Registry[type[NetworkEngine]] = Registry("network engine", "phase3_sst.engines")
+
+
+def engine_of(experiment: Mapping[str, Any]) -> NetworkEngine:
+    """Return the engine that a resolved experiment names, with its settings."""
+    return engines.get(experiment["simulate"]["engine"]).for_experiment(experiment)

@@ -12,7 +12,7 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from manynode import process
 from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError, UsageError
@@ -29,6 +29,11 @@ class NativeEngine:
     program: ClassVar[str]
     what: ClassVar[str]
     purpose: ClassVar[str]
+
+    @classmethod
+    def for_experiment(cls, _experiment: Mapping[str, Any]) -> Self:
+        """Return the engine: the run file has all that it needs."""
+        return cls()
 
     def probe(self) -> Probe:
         """Look for the program in the native build and ask its version."""
@@ -104,16 +109,9 @@ def _labelled(progress: Callable[[str], None], processes: int) -> Callable[[int,
 
 def engine_error(completed: process.Completed, what: str) -> ManynodeError:
     """Turn the JSON line that a native program writes to stderr into an error; else show its last lines."""
-    for line in reversed(completed.output.splitlines()):
-        if not line.startswith('{"error"'):
-            continue
-        try:
-            fields = json.loads(line)["error"]
-        except (ValueError, KeyError):
-            break
-        kind = UsageError if completed.returncode == 2 else EngineFailedError
-        known = {key: fields.get(key) or None for key in ("where", "found", "allowed", "remedy", "details")}
-        return kind(f"{what}: {fields.get('what', 'failed')}", **known)
+    reported = reported_error(completed, what)
+    if reported is not None:
+        return reported
     if completed.returncode == 127:
         return EngineMissingError(f"{what} could not be loaded", details=completed.output, remedy="run 'make build'")
     return EngineFailedError(
@@ -124,3 +122,18 @@ def engine_error(completed: process.Completed, what: str) -> ManynodeError:
         remedy="run again; finished points are kept",
         details="\n".join(completed.output.splitlines()[-process.LAST_LINES :]),
     )
+
+
+def reported_error(completed: process.Completed, what: str) -> ManynodeError | None:
+    """Return the error in the JSON line that a program of this project wrote to stderr, None when there is none."""
+    for line in reversed(completed.output.splitlines()):
+        if not line.startswith('{"error"'):
+            continue
+        try:
+            fields = json.loads(line)["error"]
+        except (ValueError, KeyError):
+            return None
+        kind = UsageError if completed.returncode == 2 else EngineFailedError
+        known = {key: fields.get(key) or None for key in ("where", "found", "allowed", "remedy", "details")}
+        return kind(f"{what}: {fields.get('what', 'failed')}", **known)
+    return None

@@ -98,6 +98,10 @@ _TABLES = (
 )
 
 
+# Table -> its columns with their types.
+COLUMNS = {table.name: table.columns for table in _TABLES}
+
+
 def collect(out: Path, directory: Path) -> None:
     """Bring the engine's folder ``out`` into ``directory``."""
     collect_parts([out], directory)

@@ -2,6 +2,7 @@
 // kept as arithmetic where it is one (rows, columns and planes of Cartesian grids), else as a list.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -46,6 +47,8 @@ class Communicators {
 
   int rank(Communicator comm) const { return comm.id == 0 ? rank_ : group(comm).rank; }
   int size(Communicator comm) const { return comm.id == 0 ? size_ : group(comm).size; }
+  // How many there are, the world among them: their ids run from 0.
+  std::size_t count() const { return groups_.size() + 1; }
   // The rank in the world of `rank` in `comm`; kProcNull and kAnySource stay what they are.
   int world_rank(Communicator comm, int rank) const {
     return comm.id == 0 && rank < size_ ? rank : world_rank_in_group(comm, rank);

@@ -1,0 +1,97 @@
+"""The engine sst in an experiment: how the simulator is run, and what it has that the other engines lack."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
+
+Scalar = int | float | str | bool
+
+# Those of sst-core that place components by themselves; sst.self takes the placement of the machine description.
+PARTITIONERS = ("sst.self", "sst.simple", "sst.linear", "sst.roundrobin")
+
+
+class SstSection(Section):
+    """How SST is run; these keys matter to the engine sst only."""
+
+    threads: PositiveInt = Field(default=1, description="threads of each process of sst")
+    processes: PositiveInt = Field(
+        default=1, description="MPI processes of sst that share one simulation, for machines that outgrow a host"
+    )
+    launcher: Annotated[list[str], Field(min_length=1)] | None = Field(
+        default=None,
+        description="command that starts MPI processes, a list to which '-n PROCESSES sst ...' is added, such as "
+        "[srun, --mpi=pmix]; without one, that of the MPI that sst is linked with",
+    )
+    partitioner: str = Field(
+        default="auto",
+        description="who deals the routers and nodes to threads and processes: auto, or one of SST's "
+        f"({', '.join(PARTITIONERS)}, or LIBRARY.NAME); sst.self keeps neighbours together, as manynode placed them",
+    )
+    collectives: Literal["expanded", "sst"] = Field(
+        default="expanded",
+        description="expanded: the algorithms of 'simulate: collectives', as in every other engine; sst: SST's own "
+        "(firefly has one algorithm for each)",
+    )
+    flit: Annotated[Bytes, Field(gt=0)] = Field(
+        default=written("8 B"), description="flow control digit: the routers' unit of transfer"
+    )
+    input_buffer: Annotated[Bytes, Field(gt=0)] | None = Field(
+        default=None, description="of each router port; without one, derived from bandwidth and delay of the links"
+    )
+    output_buffer: Annotated[Bytes, Field(gt=0)] | None = Field(
+        default=None, description="of each router port; without one, as input_buffer"
+    )
+    hang_limit: Annotated[Seconds, Field(gt=0)] = Field(
+        default=written("10 min"),
+        description="a simulation whose simulated time stands still for so long on the clock is ended with an error",
+    )
+    memory: Annotated[Bytes, Field(gt=0)] | None = Field(
+        default=None,
+        description="a simulation that takes more, in all its processes, is ended with an error; without one, what "
+        "the host has",
+    )
+    executable: str = Field(default="sst", min_length=1, description="the simulator, when it is not on PATH")
+    config_program: str = Field(default="sst-config", min_length=1, description="its sst-config, when not on PATH")
+    library: str | None = Field(
+        default=None, description="folder of libmanynode.so; without one, that of the native build"
+    )
+    extra_parameters: dict[str, dict[str, Scalar]] = Field(
+        default_factory=dict,
+        description="parameters of SST's elements by element, over those that manynode sets, such as "
+        "{merlin.hr_router: {xbar_arb: merlin.xbar_arb_rr}}",
+    )
+
+    @field_validator("partitioner", mode="after")
+    @classmethod
+    def _a_partitioner(cls, value: str) -> str:
+        library, dot, name = value.partition(".")
+        if value != "auto" and not (library and dot and name):
+            raise ValueError(f"{value!r} is no partitioner: write auto, {', '.join(PARTITIONERS)} or LIBRARY.NAME")
+        if value == "sst.single":
+            raise ValueError("sst.single puts all on one thread: it is what SST does with one, and wrong for more")
+        return value
+
+    @field_validator("flit", "input_buffer", "output_buffer", mode="after")
+    @classmethod
+    def _whole_bytes(cls, value: float | None) -> float | None:
+        if value is not None and value != round(value):
+            raise ValueError(f"{value:g} B is no whole number of bytes")
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> SstSection:
+        for name in ("input_buffer", "output_buffer"):
+            size = getattr(self, name)
+            if size is not None and size < self.flit:
+                raise ValueError(f"{name}: {size:g} B is less than one flit of {self.flit:g} B")
+        if self.launcher is not None and self.processes == 1:
+            raise ValueError("launcher: has no effect with 'processes: 1'")
+        return self
+
+    def cores(self) -> int:
+        """Return the number of cores that one simulation keeps busy."""
+        return self.threads * self.processes

@@ -1,0 +1,55 @@
+"""A process and its descendants, as ``/proc`` shows them: how much memory they take together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def descendants(pid: int) -> list[int]:
+    """Return ``pid`` and the processes that it started, and theirs; those of an MPI launcher as well.
+
+    By parents and not by process group: launchers give the ranks groups of their own.
+    """
+    children: dict[int, list[int]] = {}
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit() and (parent := _parent(entry)) is not None:
+            children.setdefault(parent, []).append(int(entry.name))
+    found, pending = [], [pid]
+    while pending:
+        current = pending.pop()
+        found.append(current)
+        pending += children.get(current, [])
+    return found
+
+
+def memory_bytes(pid: int) -> int:
+    """Return the memory [B] that ``pid`` and its descendants occupy, without what the system may drop at any time."""
+    return sum(_anonymous_bytes(_PROC / str(process)) for process in descendants(pid))
+
+
+def host_memory_bytes() -> int:
+    """Return the memory [B] of this host."""
+    return _field(_PROC / "meminfo", "MemTotal:")
+
+
+def _parent(entry: Path) -> int | None:
+    try:
+        # The name of the program, in parentheses, may hold anything.
+        return int((entry / "stat").read_text(encoding="utf-8", errors="replace").rsplit(")", 1)[1].split()[1])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _anonymous_bytes(entry: Path) -> int:
+    return _field(entry / "status", "RssAnon:")
+
+
+def _field(path: Path, name: str) -> int:
+    """Return a field of ``path`` that is given in kB, 0 when the process has just ended."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(name)), 0)

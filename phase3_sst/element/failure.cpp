@@ -1,0 +1,32 @@
+#include "failure.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+
+namespace manynode::sst_element {
+
+namespace {
+
+constexpr int kExitInput = 3;
+
+}  // namespace
+
+int exit_code(const std::exception& error) {
+  if (dynamic_cast<const InputError*>(&error) != nullptr) return kExitInput;
+  return dynamic_cast<const UserError*>(&error) != nullptr ? kExitUsage : kExitFailed;
+}
+
+void fail(const std::exception& error) {
+  // Never given back: the first error is the one to report, and other threads must not go on.
+  static std::mutex one_only;
+  one_only.lock();
+  std::fflush(nullptr);
+  print_error(std::cerr, error);
+  // Without destructors and MPI_Finalize: other threads are in the middle of the simulation, and mpirun then ends the
+  // other processes.
+  std::_Exit(exit_code(error));
+}
+
+}  // namespace manynode::sst_element

@@ -1,0 +1,59 @@
+#include "message_tags.hpp"
+
+#include <string>
+
+#include "manynode/call.hpp"
+#include "manynode/error_report.hpp"
+#include "manynode/primitive.hpp"
+
+namespace manynode::sst_element {
+namespace {
+
+constexpr std::uint32_t kWorld = 0x80000000u;
+constexpr std::uint32_t kMostWorldTag = 0x7ffffffeu;  // the next one would be firefly's AnyTag
+constexpr std::uint32_t kOther = 0x70000000u;
+constexpr unsigned kOtherTagBits = 16;
+constexpr std::uint32_t kMostOtherTag = (1u << kOtherTagBits) - 1;
+constexpr std::uint32_t kMostOtherCommunicator = (1u << 12) - 1;
+constexpr unsigned kCollectiveBits = 12;
+constexpr std::uint32_t kCollectiveMask = (1u << kCollectiveBits) - 1;
+
+[[noreturn]] void refuse(const char* what, std::uint32_t found, std::uint32_t most) {
+  throw UserError(what, "skeleton", std::to_string(found), "at most " + std::to_string(most),
+                  "choose smaller numbers in the skeleton, or the engine fast");
+}
+
+}  // namespace
+
+std::uint32_t message_tag(std::uint16_t context, std::int32_t tag) {
+  if (tag == kAnyTag) {
+    throw UserError("the engine sst cannot receive a message of any tag", "skeleton", "MPI_ANY_TAG", "a tag",
+                    "name the tag in the skeleton, or use the engine fast");
+  }
+  const auto number = static_cast<std::uint32_t>(tag);
+  const std::uint32_t communicator = context / 2u;
+  if (context % 2 == 1) return (communicator << kCollectiveBits) | (number & kCollectiveMask);
+  if (communicator == 0) {
+    if (number > kMostWorldTag) refuse("a tag is too large for the engine sst", number, kMostWorldTag);
+    return kWorld | number;
+  }
+  if (communicator > kMostOtherCommunicator) {
+    refuse("there are too many communicators with messages for the engine sst", communicator, kMostOtherCommunicator);
+  }
+  if (number > kMostOtherTag) {
+    refuse("a tag of a communicator other than MPI_COMM_WORLD is too large for the engine sst", number, kMostOtherTag);
+  }
+  return kOther | (communicator << kOtherTagBits) | number;
+}
+
+std::uint32_t ember_rank(const fast::JobConfig& job, std::uint32_t rank) {
+  if (job.rank_order == fast::RankOrder::Block) return rank;
+  return rank % job.nodes * job.ranks_per_node + rank / job.nodes;
+}
+
+std::uint32_t rank_of_ember(const fast::JobConfig& job, std::uint32_t ember_rank) {
+  if (job.rank_order == fast::RankOrder::Block) return ember_rank;
+  return ember_rank % job.ranks_per_node * job.nodes + ember_rank / job.ranks_per_node;
+}
+
+}  // namespace manynode::sst_element

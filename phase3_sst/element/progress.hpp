@@ -1,0 +1,32 @@
+// Tells on stderr how far the simulation is: one line of JSON after "manynode-progress", at most every two seconds, and
+// only while ranks get on, so that their absence means a standstill.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim_time.hpp"
+
+namespace manynode::sst_element {
+
+// "manynode-progress {"simulated_s":0.5,"steps":3,"of":50}"; `of` null where it is unknown.
+std::string progress_line(fast::Picoseconds now, std::uint64_t steps, std::optional<std::uint64_t> of);
+
+class Progress {
+ public:
+  explicit Progress(bool wanted) : wanted_(wanted) {}
+
+  // True once when the next line is due; may be called from any thread, often.
+  bool due();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool wanted_;
+  std::atomic<Clock::rep> last_{Clock::now().time_since_epoch().count()};
+};
+
+}  // namespace manynode::sst_element

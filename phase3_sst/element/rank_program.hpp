@@ -1,0 +1,116 @@
+// One rank: takes calls from its skeleton, asks for ember's events call by call, and keeps the accounts of both.
+//
+// The engine calls advance() when all events asked for before have happened. One call of MPI is asked for at a time
+// (and the compute phases before it), so the time at which advance() is called is the end of that call: probes that
+// cost no event. Compute phases tell their duration themselves.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "event_sink.hpp"
+#include "manynode/primitive.hpp"
+#include "manynode/skeleton.hpp"
+#include "requests.hpp"
+#include "sim_time.hpp"
+#include "simulator.hpp"
+#include "whole_nanoseconds.hpp"
+#include "world.hpp"
+
+namespace manynode::sst_element {
+
+class RankProgram {
+ public:
+  // `rank` is the job's. `world` outlives this object.
+  RankProgram(World& world, std::size_t job, int rank);
+  // The lowering points into this object.
+  RankProgram(const RankProgram&) = delete;
+  RankProgram& operator=(const RankProgram&) = delete;
+
+  // The program begins at `now`; called once, before advance().
+  void begin(fast::Picoseconds now);
+  // All events asked for have happened. Asks for more; false when the rank has finished.
+  bool advance(fast::Picoseconds now, EventSink& sink);
+  // The duration of a compute phase that begins now [ns].
+  std::uint64_t draw(std::uint32_t phase);
+
+  std::size_t job() const { return job_; }
+  int rank() const { return rank_; }
+  bool finished() const { return finished_; }
+  fast::Picoseconds clock() const { return clock_; }  // when advance() was called last
+  std::uint64_t messages() const { return messages_; }
+  std::uint64_t bytes() const { return bytes_; }
+  const std::array<fast::OperationUse, kCallKinds>& uses() const { return uses_; }
+
+  // What the rank does now, for the account of a run that has come to a standstill.
+  struct Present {
+    std::string operation;  // "start" before the first
+    int peer{kNoPeer};
+    std::int32_t tag{0};
+    std::uint64_t bytes{0};
+    fast::Picoseconds since{0};
+  };
+  Present present() const;
+
+ private:
+  // Asks for the events of a call; true when there are any, which may not be all: then more_primitives() asks on.
+  bool start(const Call& call, EventSink& sink);
+  void more_primitives(EventSink& sink);
+  void run_primitive(EventSink& sink);
+  bool start_own_collective(const Call& call, EventSink& sink);
+  bool sendrecv(const Call& call, EventSink& sink);
+  bool wait(const Call& call, EventSink& sink);
+  void end_call(fast::Picoseconds now);
+  // Makes the calls of the next step available; false when the rank has finished.
+  bool next_step(fast::Picoseconds now);
+  // Groups of firefly for the communicators made in this step; true when events were asked for.
+  bool make_groups(EventSink& sink);
+  void count_message(std::uint64_t bytes);
+  std::uint32_t to_ember(Communicator communicator, int rank) const;
+  std::uint32_t to_ember(int world_rank) const;
+  RequestHandle* lowered(std::uint32_t request) { return &lowered_[request - first_lowered_]; }
+
+  World& world_;
+  const World::Job& shared_;
+  const std::size_t job_;
+  const int rank_;
+  const int size_;
+
+  std::unique_ptr<Skeleton> skeleton_;
+  Communicators communicators_;
+  Lowering lowering_;
+  Calls calls_;  // of the present step
+  std::size_t next_call_{0};
+  std::uint32_t steps_{0};  // begun
+  bool step_open_{false};
+  bool last_step_{false};
+  bool finished_{false};
+  bool begun_{false};
+  fast::Picoseconds program_began_{0};  // of a job in the background: when it started this time
+
+  bool in_call_{false};
+  fast::Picoseconds call_began_{0};
+  std::uint64_t call_bytes_{0};
+  std::vector<Primitive> primitives_;  // of the present call
+  std::size_t next_primitive_{0};
+  std::uint32_t first_lowered_{0};
+  std::vector<RequestHandle> lowered_;  // by request of the present call's primitives, less first_lowered_
+  Requests requests_;
+  std::vector<int> sent_;  // of an alltoallv of SST
+  std::vector<int> received_;
+  std::vector<std::uint32_t> groups_;  // firefly's number of each communicator, without the world; SST's collectives
+
+  std::vector<std::uint32_t> draws_;  // [phase]
+  WholeNanoseconds compute_time_;
+  WholeNanoseconds reduce_time_;
+  fast::Picoseconds clock_{0};
+  std::uint64_t messages_{0};
+  std::uint64_t bytes_{0};
+  std::array<fast::OperationUse, kCallKinds> uses_{};
+};
+
+}  // namespace manynode::sst_element

@@ -1,0 +1,25 @@
+// Durations in whole nanoseconds, as ember's compute events take them, whose sum stays within half a nanosecond of the
+// sum of the durations asked for: what one leaves over goes into the next.
+#pragma once
+
+#include <cstdint>
+
+#include "sim_time.hpp"
+
+namespace manynode::sst_element {
+
+class WholeNanoseconds {
+ public:
+  // `time` is not negative; neither is the result.
+  std::uint64_t of(fast::Picoseconds time) {
+    const fast::Picoseconds wanted = time + left_over_;
+    const fast::Picoseconds nanoseconds = wanted < 0 ? 0 : (wanted + 500) / 1000;
+    left_over_ = wanted - nanoseconds * 1000;
+    return static_cast<std::uint64_t>(nanoseconds);
+  }
+
+ private:
+  fast::Picoseconds left_over_{0};  // from -500 to 499 ps
+};
+
+}  // namespace manynode::sst_element

@@ -1,0 +1,145 @@
+#include "world.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "failure.hpp"
+#include "parts.hpp"
+#include "rank_classes.hpp"
+#include "rank_program.hpp"
+
+namespace manynode::sst_element {
+
+World::World(const Settings& settings)
+    : settings_(settings),
+      config_(fast::read_run_config(settings.run)),
+      reduce_time_(fast::ByteTime::of_bandwidth(config_.network.host.reduce_bandwidth_Bps)),
+      jobs_(config_.jobs.size()),
+      steps_(config_.jobs.size()),
+      progress_(settings.process == 0) {
+  if (config_.replicas.size() != 1) {
+    throw UserError("the engine sst simulates one replica at a time", "replicas",
+                    std::to_string(config_.replicas.size()) + " entries", "one entry",
+                    "give each replica a run file of its own");
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) load_job(i);
+}
+
+World::~World() = default;
+
+void World::load_job(std::size_t index) {
+  Job& job = jobs_[index];
+  const fast::JobConfig& config = config_.jobs[index];
+  job.config = &config;
+  job.application = make_application(config.application, config.parameters, static_cast<int>(config.ranks()));
+  job.phases = job.application->phases().size();
+  job.all_steps = job.application->steps();
+  if (config.iterations_limit) {
+    job.all_steps = std::min<std::uint64_t>(*config.iterations_limit, job.all_steps.value_or(*config.iterations_limit));
+  }
+  if (!config.timing_profile) return;
+  try {
+    job.profile = read_timing_profile(*config.timing_profile, job.application->phases(), config.missing_is_zero);
+  } catch (const UserError& error) {
+    throw InputError(error);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(UserError(error.what()));
+  }
+  // Jobs draw apart from each other, as in the engine fast.
+  job.timing.emplace(*job.profile, fast::rank_class_indices(config, *job.profile), config_.seed + index,
+                     config_.replicas.front(), config.constant);
+}
+
+std::shared_ptr<World> World::of_process(const Settings& settings) {
+  static std::mutex mutex;
+  static std::weak_ptr<World> only;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<World> world = only.lock();
+  if (!world) {
+    world = std::make_shared<World>(settings);
+    only = world;
+  }
+  if (world->settings() != settings) {
+    throw UserError("the motifs of one simulation name different runs", "motif arguments run, output, collectives",
+                    settings.run + ", " + settings.output, world->settings().run + ", " + world->settings().output,
+                    "give all motifs the same three arguments");
+  }
+  return world;
+}
+
+void World::join() {
+  const std::lock_guard lock(mutex_);
+  ++motifs_;
+}
+
+RankProgram& World::add(std::size_t job, int rank) {
+  auto program = std::make_unique<RankProgram>(*this, job, rank);
+  const std::lock_guard lock(mutex_);
+  ++steps_[job].members;
+  return *programs_.emplace_back(std::move(program));
+}
+
+void World::step_ended(std::size_t job, std::size_t step, fast::Picoseconds now) {
+  const std::lock_guard lock(mutex_);
+  Steps& steps = steps_[job];
+  if (step >= steps.end.size()) {
+    steps.end.resize(step + 1, 0);
+    steps.ranks.resize(step + 1, 0);
+  }
+  steps.end[step] = std::max(steps.end[step], now);
+  ++steps.ranks[step];
+}
+
+std::uint64_t World::steps_done() const {
+  std::size_t job = 0;
+  while (job + 1 < jobs_.size() && (jobs_[job].config->background || steps_[job].members == 0)) ++job;
+  std::uint64_t done = 0;
+  while (done < steps_[job].ranks.size() && steps_[job].ranks[done] == steps_[job].members) ++done;
+  return done;
+}
+
+void World::tick(fast::Picoseconds now) {
+  if (!progress_.due()) return;
+  std::size_t job = 0;
+  while (jobs_[job].config->background) ++job;
+  std::uint64_t done = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    done = steps_done();
+  }
+  std::fprintf(stderr, "%s\n", progress_line(now, done, jobs_[job].all_steps).c_str());
+  std::fflush(stderr);
+}
+
+void World::tell_expanded(CallKind call) {
+  auto& told = told_[static_cast<std::size_t>(call)];
+  if (settings_.process != 0 || told.load(std::memory_order_relaxed) || told.exchange(true)) return;
+  std::fprintf(stderr, "manynode-note %s: SST offers motifs no such collective; it is sent as messages\n",
+               call_name(call).data());
+}
+
+void World::rank_finished() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (++finished_ < motifs_) return;
+  }
+  write_parts();
+}
+
+void World::write_parts() {
+  const std::lock_guard lock(mutex_);
+  if (written_) return;
+  written_ = true;
+  Programs programs;
+  for (const auto& program : programs_) programs.push_back(program.get());
+  std::sort(programs.begin(), programs.end(), [](const RankProgram* a, const RankProgram* b) {
+    return std::pair(a->job(), a->rank()) < std::pair(b->job(), b->rank());
+  });
+  std::vector<std::vector<fast::Picoseconds>> ends;
+  for (const Steps& steps : steps_) ends.push_back(steps.end);
+  const std::string process = std::to_string(settings_.process);
+  write_file(settings_.output, "ranks-" + process + ".csv", ranks_csv(programs));
+  write_file(settings_.output, "part-" + process + ".json", part_json(programs, ends, *this));
+}
+
+}  // namespace manynode::sst_element

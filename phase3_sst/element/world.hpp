@@ -1,0 +1,103 @@
+// What the ranks of one process of SST share: the run, the applications and their compute times, the accounts of steps
+// and jobs, and the files that they end in.
+//
+// SST runs ranks in several threads at once. What is read often (the run) never changes after the construction; each
+// rank keeps its own accounts; a lock is taken once a step.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "manynode/call.hpp"
+#include "manynode/skeleton.hpp"
+#include "manynode/timing.hpp"
+#include "progress.hpp"
+#include "run_config.hpp"
+#include "sim_time.hpp"
+
+namespace manynode::sst_element {
+
+class RankProgram;
+
+struct Settings {
+  std::string run;     // path of the network-run/2 file
+  std::string output;  // folder of the parts
+  bool own_collectives{false};
+  std::uint32_t process{0};  // of SST's processes
+
+  bool operator==(const Settings&) const = default;
+};
+
+class World {
+ public:
+  struct Job {
+    const fast::JobConfig* config{nullptr};
+    std::unique_ptr<const Application> application;
+    std::size_t phases{0};
+    std::optional<TimingProfile> profile;
+    std::optional<TimingModel> timing;       // absent: computing takes no time
+    std::optional<std::uint64_t> all_steps;  // of each rank, where that is known
+  };
+
+  // Reads the run. Throws UserError, InputError for what comes from a timing profile.
+  explicit World(const Settings& settings);
+  ~World();
+
+  // The one of this process: made by whoever asks first, gone when nobody holds it. Throws as the constructor, and
+  // UserError when `settings` are others than before.
+  static std::shared_ptr<World> of_process(const Settings& settings);
+
+  const fast::RunConfig& config() const { return config_; }
+  const Settings& settings() const { return settings_; }
+  // What combining so many bytes in a reduction takes.
+  fast::Picoseconds reduce_time(std::uint64_t bytes) const { return reduce_time_.of(bytes); }
+  const Job& job(std::size_t index) const { return jobs_[index]; }
+  std::size_t jobs() const { return jobs_.size(); }
+
+  // Called once for each motif, before any rank runs: the last of them to finish writes the parts.
+  void join();
+  // A rank that runs in this process; the object stays until the end. `rank` is the job's.
+  RankProgram& add(std::size_t job, int rank);
+
+  void step_ended(std::size_t job, std::size_t step, fast::Picoseconds now);
+  // Now and then tells how far the simulation is.
+  void tick(fast::Picoseconds now);
+  // A collective that ember lacks is expanded; says so once.
+  void tell_expanded(CallKind call);
+
+  void rank_finished();
+  // Writes the parts, unless that has been done. No rank may run any more.
+  void write_parts();
+
+ private:
+  void load_job(std::size_t index);
+  std::uint64_t steps_done() const;  // by all ranks here of the first job that is not in the background
+
+  // Of one job in this process.
+  struct Steps {
+    std::vector<fast::Picoseconds> end;  // [step] when the last rank so far finished it
+    std::vector<std::uint32_t> ranks;    // [step] that have finished it
+    std::uint32_t members{0};
+  };
+
+  Settings settings_;
+  fast::RunConfig config_;
+  fast::ByteTime reduce_time_;
+  std::vector<Job> jobs_;
+  mutable std::mutex mutex_;  // of what follows
+  std::vector<std::unique_ptr<RankProgram>> programs_;
+  std::vector<Steps> steps_;  // [job]
+  std::size_t motifs_{0};
+  std::size_t finished_{0};  // of them
+  bool written_{false};
+  Progress progress_;
+  std::array<std::atomic<bool>, kCallKinds> told_{};  // [call] that it is expanded
+};
+
+}  // namespace manynode::sst_element

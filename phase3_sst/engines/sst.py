@@ -1,0 +1,98 @@
+"""The reference engine: merlin's routers and firefly's NICs in an unmodified SST.
+
+Every replica is a simulation of its own, which may have several processes and threads (``simulate: sst``); as many
+replicas run side by side as there are cores for. ``phase3_sst/sst_machine/README.md`` has the model.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from manynode.config.sst import SstSection
+from manynode.errors import ManynodeError
+from manynode.probe import Probe
+from phase3_sst.engines.interface import Measurement, Point, engines
+from phase3_sst.engines.result_files import collect_parts, read_measurement
+from phase3_sst.engines.run_file import run_description
+from phase3_sst.sst_run.installation import GUIDE, find_sst
+from phase3_sst.sst_run.progress_lines import Progress, Teller
+from phase3_sst.sst_run.simulation import Simulation, simulate_together
+
+WHAT = "the engine sst"
+PURPOSE = "phase 3: the reference network simulator (flit-level routers)"
+
+
+@engines.register("sst")
+class SstEngine:
+    """``sst`` with the element library and the machine description of this project."""
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        self.settings = SstSection().model_dump(mode="json") if settings is None else settings
+
+    @classmethod
+    def for_experiment(cls, experiment: Mapping[str, Any]) -> SstEngine:
+        """Return the engine with the settings of a resolved experiment."""
+        return cls(experiment["simulate"]["sst"])
+
+    def probe(self) -> Probe:
+        """Look for SST, ember's sources and the element library, and whether they belong together."""
+        try:
+            found = find_sst(self.settings)
+        except ManynodeError as error:
+            reason = error.what if error.found is None else f"{error.what} (found: {error.found})"
+            return Probe(False, "", "", PURPOSE, f"optional; {reason}; {error.remedy or GUIDE}")
+        return Probe(True, f"{found.sst}, {found.library}", found.version, PURPOSE, "")
+
+    def simulate(self, point: Point, directory: Path) -> None:
+        """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""
+        settings = point.experiment["simulate"]["sst"]
+        installation = find_sst(settings)
+        replicas = range(point.experiment["simulate"]["replicas"])
+        beside = side_by_side(point.processes, settings)
+        what = f"{WHAT} ({point.name})"
+        directory.mkdir(parents=True, exist_ok=True)
+        teller = None if point.progress is None else Teller(len(replicas), point.progress)
+        limit = point.experiment["simulate"]["time_limit"]
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix=".sst.", dir=directory) as name:
+            outs = []
+            for first in range(0, len(replicas), beside):
+                simulations = [
+                    Simulation(
+                        run_description(point, [replica]),
+                        Path(name) / f"replica-{replica}",
+                        directory / f"sst-replica-{replica}.log",
+                    )
+                    for replica in replicas[first : first + beside]
+                ]
+
+                def tell(replica: int, progress: Progress, done: int = first, beside: int = len(simulations)) -> None:
+                    if teller is not None:
+                        teller.tell(replica, done, beside, progress)
+
+                left = None if limit is None else max(0.0, limit - (time.monotonic() - start))
+                outs += simulate_together(
+                    simulations, installation, settings, what=what, timeout_s=left, tell=tell if teller else None
+                )
+            collect_parts(outs, directory)
+
+    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
+        """Simulate the first replica of the run file ``run``; SST's output is kept when that fails."""
+        installation = find_sst(self.settings)
+        one = {**run, "replicas": list(run["replicas"][:1])}
+        handle, log = tempfile.mkstemp(prefix="manynode-sst.", suffix=".log")
+        os.close(handle)
+        with tempfile.TemporaryDirectory(prefix="manynode-sst.") as name:
+            simulation = Simulation(one, Path(name) / "probe", Path(log))
+            (out,) = simulate_together([simulation], installation, self.settings, what=WHAT, timeout_s=timeout_s)
+            return read_measurement(out)
+
+
+def side_by_side(cores: int, settings: Mapping[str, Any]) -> int:
+    """Return how many simulations run at a time on so many cores: at least one."""
+    return max(1, cores // int(settings["threads"] * settings["processes"]))

@@ -1,0 +1,76 @@
+#include "whole_packets.hpp"
+
+#include <cmath>
+
+namespace manynode::link_control {
+
+namespace {
+
+// The end of a packet of this virtual network.
+class Tail final : public SST::Event {
+ public:
+  explicit Tail(int network) : network(network) {}
+  int network;
+
+  NotSerializable(Tail)
+};
+
+}  // namespace
+
+WholePackets::WholePackets(SST::ComponentId_t id, SST::Params& /*parameters*/, int virtual_networks)
+    : SimpleNetwork(id), arriving_(index(virtual_networks)), whole_(index(virtual_networks)) {
+  inner_ = loadUserSubComponent<SimpleNetwork>("networkIF", SST::ComponentInfo::SHARE_NONE, virtual_networks);
+  if (inner_ == nullptr) {
+    getSimulationOutput().fatal(CALL_INFO, 1, "manynodelink.WholePackets: the slot networkIF is empty\n");
+  }
+  tails_ = configureSelfLink("tails", "1ps", new SST::Event::Handler<WholePackets, &WholePackets::tail_arrived>(this));
+}
+
+void WholePackets::init(unsigned int phase) {
+  // Here and not in setup(), which firefly's NIC does not pass on.
+  if (phase == 0) {
+    inner_->setNotifyOnReceive(new SimpleNetwork::Handler<WholePackets, &WholePackets::head_arrived>(this));
+  }
+  inner_->init(phase);
+  // The two ends of the link have agreed on the rate once the network is initialised.
+  if (isNetworkInitialized()) picoseconds_per_bit_ = 1e12 / getLinkBW().getDoubleValue();
+}
+
+void WholePackets::finish() {
+  inner_->finish();
+  for (auto* queues : {&arriving_, &whole_}) {
+    for (auto& queue : *queues) {
+      for (Request* request : queue) delete request;
+      queue.clear();
+    }
+  }
+}
+
+bool WholePackets::head_arrived(int network) {
+  // The link leaves room for the tail of one packet before the head of the next, so they become whole in order.
+  while (Request* request = inner_->recv(network)) {
+    arriving_[index(network)].push_back(request);
+    tails_->send(static_cast<SST::SimTime_t>(std::llround(picoseconds_per_bit_ * request->size_in_bits)),
+                 new Tail(network));
+  }
+  return true;
+}
+
+void WholePackets::tail_arrived(SST::Event* event) {
+  const int network = static_cast<Tail*>(event)->network;
+  delete event;
+  auto& arriving = arriving_[index(network)];
+  whole_[index(network)].push_back(arriving.front());
+  arriving.pop_front();
+  if (notify_ != nullptr && !(*notify_)(network)) notify_ = nullptr;
+}
+
+SimpleNetwork::Request* WholePackets::recv(int network) {
+  auto& whole = whole_[index(network)];
+  if (whole.empty()) return nullptr;
+  Request* request = whole.front();
+  whole.pop_front();
+  return request;
+}
+
+}  // namespace manynode::link_control

@@ -1,0 +1,64 @@
+"""The parser of SST's statistics, on files that a real SST wrote (tests/golden/sst)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import sst_machine_runs as runs
+
+from manynode.errors import EngineFailedError
+from phase3_sst.sst_machine.run import run_of
+from phase3_sst.sst_machine.statistics_file import PortCounts
+
+GOLDEN = runs.ROOT / "tests" / "golden" / "sst"
+KINDS = ["fat-tree", "torus", "dragonfly"]
+
+
+def recorded(kind: str) -> tuple[Any, str]:
+    content = json.loads((GOLDEN / f"{kind}.json").read_text())
+    assert content.pop("sst_version").startswith("SST-Core Version")
+    return run_of(content), (GOLDEN / f"{kind}.csv").read_text()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_recorded_counts_become_rows_of_the_common_tables(kind: str) -> None:
+    run, text = recorded(kind)
+    counts = PortCounts(run, [text])
+    expected = json.loads((GOLDEN / "expected.json").read_text())[kind]
+    found = {"links": counts.links(), "link_jobs": counts.link_jobs(), "series": counts.series()}
+    assert json.loads(json.dumps(found)) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_hosts_send_others_receive_and_intervals_add_up(kind: str) -> None:
+    run, text = recorded(kind)
+    counts = PortCounts(run, [text])
+    classes = {row["class"]: row for row in counts.link_jobs()}
+    # Every rank sends 3,000 bytes and a header of 45 to the two others, in two packets.
+    assert classes["host-up"]["bytes"] == classes["host-down"]["bytes"] == 3 * 2 * 3045
+    assert classes["host-up"]["chunks"] == classes["host-down"]["chunks"] == 3 * 2 * 2
+    for cls, row in classes.items():
+        of_class = [part for part in counts.series() if part["class"] == cls]
+        assert sum(part["bytes"] for part in of_class) == row["bytes"]
+        assert row["busy_s"] == pytest.approx(row["bytes"] / 12.5e9)
+
+
+def test_files_of_several_processes_are_one() -> None:
+    run, text = recorded("fat-tree")
+    lines = text.splitlines(keepends=True)
+    halves = ["".join([lines[0], *lines[1::2]]), "".join([lines[0], *lines[2::2]])]
+    assert PortCounts(run, halves).links() == PortCounts(run, [text]).links()
+
+
+def test_bytes_of_several_jobs_are_not_told_apart() -> None:
+    run, text = recorded("fat-tree")
+    content = runs.run_content(runs.network(topology=run.network["topology"]), runs.job([0, 1]), runs.job([2]))
+    assert PortCounts(run_of(content), [text]).link_jobs() == []
+
+
+def test_other_columns_are_an_error_that_names_them() -> None:
+    run, _ = recorded("torus")
+    with pytest.raises(EngineFailedError, match="other columns"):
+        PortCounts(run, ["a,b\n1,2\n"])
