@@ -26,7 +26,13 @@ DRAW = 0.03
 
 TOPOLOGIES: dict[str, dict[str, Any]] = {
     "fat-tree": {"kind": "fat-tree", "children": [8, 8], "parents": [1, 4], "parallel_links": [1, 1]},
-    "torus": {"kind": "torus", "shape": [4, 4, 2], "hosts_per_switch": 2, "links_per_direction": 1},
+    "torus": {
+        "kind": "torus",
+        "shape": [4, 4, 2],
+        "hosts_per_switch": 2,
+        "links_per_direction": 1,
+        "routing": "dimension-order-plus",  # merlin's
+    },
     "dragonfly": {
         "kind": "dragonfly",
         "groups": 9,

@@ -56,7 +56,7 @@ TOOLS: dict[str, Tool] = {
     "sst": Tool(
         ["sst"],
         ["--version"],
-        "reference network simulator (flit-level routers); no engine of this version uses it",
+        "the simulator of the engine sst (see 'simulate: sst' for whether it can be used)",
         "optional; build sst-core and sst-elements as their installation guide on sst-simulator.org says",
     ),
     "gem5": Tool(

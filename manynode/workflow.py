@@ -33,6 +33,9 @@ SECTIONS = {
 }
 # Keys of those sections that a step does not read.
 _JUDGES = ("simulate.preflight", "simulate.time_limit")
+# How SST is watched and started changes no result; how it is divided does not either, but that is only measured.
+_WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", "launcher"))
+_OF_THE_NETWORK = ("engine", "preflight", "sst")
 UNREAD: dict[str, tuple[str, ...]] = {
     "simulate": (*_JUDGES, "simulate.confidence"),
     "analyse": _JUDGES,
@@ -72,13 +75,12 @@ class Plan:
 
     def digest(self, step: str) -> str:
         """Return the digest of the sections that ``step`` depends on."""
-        sections, unread = SECTIONS[step], UNREAD.get(step, ())
+        sections, unread = SECTIONS[step], (*UNREAD.get(step, ()), *self._unread_of_sst())
         if step == "preflight" and not self.model.simulate.preflight.vary:
             # The probes of the network itself look at nothing else; points would be repeated with them.
             sections = ("network", "simulate")
-            unread = tuple(
-                f"simulate.{key}" for key in self.resolved.content["simulate"] if key not in ("engine", "preflight")
-            )
+            unread = tuple(f"simulate.{key}" for key in self.resolved.content["simulate"] if key not in _OF_THE_NETWORK)
+            unread = (*unread, *self._unread_of_sst())
         return self.resolved.digest(*sections, without=unread)
 
     def code(self, *folders: str) -> str:
@@ -86,12 +88,24 @@ class Plan:
         return code_digest(*folders)
 
     def processes(self, nodes: int, cores: int | None) -> int:
-        """Return how many processes share the replicas of a point: the share of the cores that it has of the work.
+        """Return how many cores a point has, for replicas side by side: the share of the cores that it has of the work.
 
         So that the large points do not go on alone when all others have ended, and the small ones start one process.
         """
         share = nodes / (len(self.model.techniques) * sum(self.model.nodes))
-        return min(self.model.simulate.replicas, max(1, math.ceil((cores or 1) * share)))
+        each = self.cores_of_a_replica
+        beside = max(1, math.ceil((cores or 1) * share) // each)
+        return each * min(self.model.simulate.replicas, beside)
+
+    @property
+    def cores_of_a_replica(self) -> int:
+        """Return the number of cores that the simulation of one replica keeps busy."""
+        simulate = self.model.simulate
+        return simulate.sst.cores() if simulate.engine == "sst" else 1
+
+    def _unread_of_sst(self) -> tuple[str, ...]:
+        """Return the keys of the section ``simulate.sst`` that change no result."""
+        return _WATCH_OF_SST if self.model.simulate.engine == "sst" else ("simulate.sst",)
 
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the further jobs."""

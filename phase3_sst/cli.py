@@ -48,6 +48,21 @@ def run(
         engine_of(content).simulate(point, result.parent)
 
 
+@app.command("estimate")
+def estimate(
+    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
+) -> None:
+    """Say what the points will take with the engine sst: memory, and processor time of one replica."""
+    from manynode.config.loader import load_experiment, read_resolved
+    from phase3_sst.sst_run.resources import point_estimate
+
+    read = read_resolved if experiment.suffix == ".json" else load_experiment
+    content = read(experiment).content
+    for nodes in content["nodes"]:
+        found = point_estimate(content, nodes)
+        typer.echo(f"{nodes} nodes, {nodes * content['ranks_per_node']} ranks: {found.words()}")
+
+
 @app.command("preflight")
 def preflight(
     experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],

@@ -83,9 +83,8 @@ def check_bisection(prober: Prober) -> Check:
     """Let the two halves of the machine exchange."""
     network = prober.network
     topology = resolve_json(prober.experiment, "the experiment").model.network.topology
-    pairs = prober.pairs()
-    size = round(LARGE_S * line_rate(network, ()).rate_Bps)
-    measured = prober.exchange(size)
+    measured = prober.exchange()
+    pairs, size = measured.pairs, measured.size_bytes
     rate = pairs * size / measured.makespan_s
     expected = bisection_rate(network, topology.bisection_links(), pairs, size)
     least = least_share(network, prober.room)

@@ -12,6 +12,7 @@ from manynode.config.loader import resolve_json
 from manynode.errors import UsageError
 from phase3_sst.engines.interface import Measurement, NetworkEngine
 from phase3_sst.engines.run_file import run_of
+from phase3_sst.line_rate import line_rate
 
 # A large message is one that takes so long at the line rate: what does not depend on its size is then small beside it.
 LARGE_S = 5e-3
@@ -20,9 +21,20 @@ SMALL_BYTES = 8
 CANDIDATES = 8
 # Of a larger machine only so many nodes exchange: each then has more of the bisection than in the whole machine.
 MOST_NODES = 16_384
+# Where an engine cannot afford LARGE_S for all: the latency is still small beside it.
+SHORT_S = 200e-6
 # The experiment's own application, as a probe.
 OWN_RANKS = 1024
 OWN_ITERATIONS = 3
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What the exchange of the halves was: ranks of each half, bytes of each message, and how long it took [s]."""
+
+    pairs: int
+    size_bytes: int
+    makespan_s: float
 
 
 @dataclass(frozen=True)
@@ -54,16 +66,22 @@ class Prober:
         """Send a message from node 0 to ``node`` and back."""
         return self.engine.measure(self._run([ping_pong([0, node], size_bytes)]))
 
-    def pairs(self) -> int:
-        """Return how many ranks of each half exchange: one on each node, or on each NIC where a rank has one."""
-        return min(self.room, MOST_NODES) // 2 * self._ranks_per_node()
+    def exchange(self) -> Exchange:
+        """Let the ranks of the low half and those on the nodes half the machine away send each other a message.
 
-    def exchange(self, size_bytes: int) -> Measurement:
-        """Let the ranks of the low half and those on the nodes half the machine away send each other a message."""
-        half = self.room // 2
-        count = min(self.room, MOST_NODES) // 2
+        One rank on each node, or on each NIC where a rank has one.
+        """
+        half, per_node = self.room // 2, self._ranks_per_node()
+        rate_Bps = line_rate(self.network, ()).rate_Bps
+        count, seconds = min(self.room, MOST_NODES) // 2, LARGE_S
+        if 2 * count * per_node * seconds * rate_Bps > self.engine.probe_bytes:
+            seconds = SHORT_S
+            count = max(1, min(count, int(self.engine.probe_bytes / (2 * per_node * seconds * rate_Bps))))
         low = [index * half // count for index in range(count)]
-        return self.engine.measure(self._run([bisection(low, half, self._ranks_per_node(), size_bytes)]))
+        size = round(seconds * rate_Bps)
+        return Exchange(
+            count * per_node, size, self.engine.measure(self._run([bisection(low, half, per_node, size)])).makespan_s
+        )
 
     def _ranks_per_node(self) -> int:
         host = self.network["host"]

@@ -1,4 +1,5 @@
 # Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
+from phase3_sst.sst_run import resources as sst_resources
 
 
 rule phase3_check_network:
@@ -41,6 +42,8 @@ rule phase3_simulate_point:
     conda:
         "../environment.yaml"
     threads: lambda wildcards: plan.processes(int(wildcards.nodes), workflow.cores)
+    resources:
+        **sst_resources.of_points(plan),
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("simulate"),

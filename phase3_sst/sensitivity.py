@@ -79,7 +79,8 @@ def _large(prober: Prober) -> list[float]:
     size = round(LARGE_S * line_rate(prober.network, ()).rate_Bps)
     far = prober.room - 1
     # Times per byte: the size follows the line rate.
-    return [prober.ping_pong(far, size).makespan_s / size, prober.exchange(size).makespan_s / size]
+    exchange = prober.exchange()
+    return [prober.ping_pong(far, size).makespan_s / size, exchange.makespan_s / exchange.size_bytes]
 
 
 def _small(prober: Prober) -> list[float]:

@@ -40,14 +40,20 @@ class Resolved:
     def digest(self, *sections: str, without: Collection[str] = ()) -> str:
         """Return a digest of the named sections (all of them when none is named).
 
-        ``without`` names keys of sections that do not count, such as ``simulate.preflight``.
+        ``without`` names keys of sections that do not count, such as ``simulate.preflight``, ``simulate.sst.memory``.
         """
         chosen = {key: value for key, value in self.content.items() if not sections or key in sections}
         for key in without:
-            section, name = key.split(".")
-            if section in chosen:
-                chosen[section] = {part: value for part, value in chosen[section].items() if part != name}
+            chosen = _without(chosen, key.split("."))
         return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _without(content: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    """Return a copy of nested mappings without the entry at ``path``."""
+    first, *rest = path
+    if not rest or first not in content:
+        return {key: value for key, value in content.items() if key != first}
+    return {**content, first: _without(content[first], rest)}
 
 
 class _Loader(yaml.SafeLoader):

@@ -150,8 +150,10 @@ class Torus(Section):
     links_per_direction: Count = Field(
         default=1, description="cables of a switch to its next neighbour in a dimension, and to the one before"
     )
-    routing: Literal["dimension-order"] = Field(
-        default="dimension-order", description="half a ring apart, half of the pairs go each way"
+    routing: Literal["dimension-order", "dimension-order-plus"] = Field(
+        default="dimension-order",
+        description="half a ring apart, half of the pairs go each way, and pairs spread over the cables of a "
+        "direction; or as SST's merlin does: all go up, over the cable (switches to go) modulo the number of cables",
     )
 
     @model_validator(mode="after")

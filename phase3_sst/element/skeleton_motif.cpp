@@ -1,6 +1,11 @@
 #include <sst_config.h>
 //
+#include <emberengine.h>
+#include <sst/core/output.h>
 #include <sst/core/unitAlgebra.h>
+
+#include <cstddef>
+#include <new>
 
 #include "failure.hpp"
 #include "message_tags.hpp"
@@ -34,6 +39,17 @@ Settings settings_of(SST::Params& parameters, std::uint32_t process) {
   return settings;
 }
 
+// An engine of which nothing exists but an output that writes nothing. When SST takes a simulation apart, it deletes an
+// engine before the motif that it has not finished, and ember's destructor of the motif then writes into the output of
+// the deleted engine: the heap breaks. (Seen in the development version of 2026; ember's own motifs have it, too.)
+SST::Ember::EmberEngine* silent_engine() {
+  using SST::Ember::EmberEngine;
+  alignas(EmberEngine) static std::byte storage[sizeof(EmberEngine)];
+  auto* engine = reinterpret_cast<EmberEngine*>(storage);
+  [[maybe_unused]] static const auto* output = new (engine->getOutput()) SST::Output;
+  return engine;
+}
+
 }  // namespace
 
 SkeletonMotif::SkeletonMotif(SST::ComponentId_t id, SST::Params& parameters)
@@ -59,6 +75,7 @@ SkeletonMotif::~SkeletonMotif() {
       world_->rank_finished();
     } else {
       // The simulation has ended before the rank: it takes its components apart when all threads have stopped.
+      setEngine(silent_engine());
       world_->write_parts();
     }
   } catch (const std::exception& error) {

@@ -10,44 +10,64 @@
 
 namespace manynode::sst_element {
 
-World::World(const Settings& settings)
-    : settings_(settings),
-      config_(fast::read_run_config(settings.run)),
-      reduce_time_(fast::ByteTime::of_bandwidth(config_.network.host.reduce_bandwidth_Bps)),
-      jobs_(config_.jobs.size()),
-      steps_(config_.jobs.size()),
-      progress_(settings.process == 0) {
-  if (config_.replicas.size() != 1) {
-    throw UserError("the engine sst simulates one replica at a time", "replicas",
-                    std::to_string(config_.replicas.size()) + " entries", "one entry",
-                    "give each replica a run file of its own");
-  }
-  for (std::size_t i = 0; i < jobs_.size(); ++i) load_job(i);
-}
+namespace {
 
-World::~World() = default;
-
-void World::load_job(std::size_t index) {
-  Job& job = jobs_[index];
-  const fast::JobConfig& config = config_.jobs[index];
-  job.config = &config;
-  job.application = make_application(config.application, config.parameters, static_cast<int>(config.ranks()));
-  job.phases = job.application->phases().size();
-  job.all_steps = job.application->steps();
-  if (config.iterations_limit) {
-    job.all_steps = std::min<std::uint64_t>(*config.iterations_limit, job.all_steps.value_or(*config.iterations_limit));
-  }
-  if (!config.timing_profile) return;
+fast::Program load(const fast::JobConfig& job) {
+  fast::Program program;
+  program.application = make_application(job.application, job.parameters, static_cast<int>(job.ranks()));
+  if (!job.timing_profile) return program;
   try {
-    job.profile = read_timing_profile(*config.timing_profile, job.application->phases(), config.missing_is_zero);
+    program.profile = read_timing_profile(*job.timing_profile, program.application->phases(), job.missing_is_zero);
   } catch (const UserError& error) {
     throw InputError(error);
   } catch (const std::invalid_argument& error) {
     throw InputError(UserError(error.what()));
   }
+  return program;
+}
+
+}  // namespace
+
+World::World(Settings settings, fast::RunConfig config, std::vector<fast::Program> programs)
+    : settings_(std::move(settings)),
+      config_(std::move(config)),
+      reduce_time_(fast::ByteTime::of_bandwidth(config_.network.host.reduce_bandwidth_Bps)),
+      loaded_(std::move(programs)),
+      jobs_(config_.jobs.size()),
+      steps_(config_.jobs.size()),
+      progress_(settings_.process == 0) {
+  if (config_.replicas.size() != 1) {
+    throw UserError("the engine sst simulates one replica at a time", "replicas",
+                    std::to_string(config_.replicas.size()) + " entries", "one entry",
+                    "give each replica a run file of its own");
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) prepare_job(i);
+}
+
+World::~World() = default;
+
+std::unique_ptr<World> World::read(const Settings& settings) {
+  fast::RunConfig config = fast::read_run_config(settings.run);
+  std::vector<fast::Program> programs;
+  for (const fast::JobConfig& job : config.jobs) programs.push_back(load(job));
+  return std::make_unique<World>(settings, std::move(config), std::move(programs));
+}
+
+void World::prepare_job(std::size_t index) {
+  Job& job = jobs_[index];
+  const fast::JobConfig& config = config_.jobs[index];
+  job.config = &config;
+  job.application = loaded_[index].application.get();
+  job.phases = job.application->phases().size();
+  job.all_steps = job.application->steps();
+  if (config.iterations_limit) {
+    job.all_steps = std::min<std::uint64_t>(*config.iterations_limit, job.all_steps.value_or(*config.iterations_limit));
+  }
+  if (!loaded_[index].profile) return;
   // Jobs draw apart from each other, as in the engine fast.
-  job.timing.emplace(*job.profile, fast::rank_class_indices(config, *job.profile), config_.seed + index,
-                     config_.replicas.front(), config.constant);
+  const TimingProfile& profile = *loaded_[index].profile;
+  job.timing.emplace(profile, fast::rank_class_indices(config, profile), config_.seed + index, config_.replicas.front(),
+                     config.constant);
 }
 
 std::shared_ptr<World> World::of_process(const Settings& settings) {
@@ -56,7 +76,7 @@ std::shared_ptr<World> World::of_process(const Settings& settings) {
   const std::lock_guard lock(mutex);
   std::shared_ptr<World> world = only.lock();
   if (!world) {
-    world = std::make_shared<World>(settings);
+    world = read(settings);
     only = world;
   }
   if (world->settings() != settings) {

@@ -20,6 +20,7 @@
 #include "progress.hpp"
 #include "run_config.hpp"
 #include "sim_time.hpp"
+#include "simulator.hpp"
 
 namespace manynode::sst_element {
 
@@ -38,18 +39,20 @@ class World {
  public:
   struct Job {
     const fast::JobConfig* config{nullptr};
-    std::unique_ptr<const Application> application;
+    const Application* application{nullptr};
     std::size_t phases{0};
-    std::optional<TimingProfile> profile;
     std::optional<TimingModel> timing;       // absent: computing takes no time
     std::optional<std::uint64_t> all_steps;  // of each rank, where that is known
   };
 
-  // Reads the run. Throws UserError, InputError for what comes from a timing profile.
-  explicit World(const Settings& settings);
+  // One program for each job of the run. Throws UserError.
+  World(Settings settings, fast::RunConfig config, std::vector<fast::Program> programs);
   ~World();
 
-  // The one of this process: made by whoever asks first, gone when nobody holds it. Throws as the constructor, and
+  // Reads the run. Throws UserError, InputError for what comes from a timing profile.
+  static std::unique_ptr<World> read(const Settings& settings);
+
+  // The one of this process: made by whoever asks first, gone when nobody holds it. Throws as read(), and
   // UserError when `settings` are others than before.
   static std::shared_ptr<World> of_process(const Settings& settings);
 
@@ -76,7 +79,7 @@ class World {
   void write_parts();
 
  private:
-  void load_job(std::size_t index);
+  void prepare_job(std::size_t index);
   std::uint64_t steps_done() const;  // by all ranks here of the first job that is not in the background
 
   // Of one job in this process.
@@ -89,6 +92,7 @@ class World {
   Settings settings_;
   fast::RunConfig config_;
   fast::ByteTime reduce_time_;
+  std::vector<fast::Program> loaded_;  // [job]
   std::vector<Job> jobs_;
   mutable std::mutex mutex_;  // of what follows
   std::vector<std::unique_ptr<RankProgram>> programs_;

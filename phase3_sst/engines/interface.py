@@ -69,14 +69,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a probe tells: its makespan [s] and the classes of the links that carried its messages."""
+    """What a probe tells: its makespan [s], the classes of the links that it used, their chunks, and the messages."""
 
     makespan_s: float
     link_classes: frozenset[str]
+    packet_hops: float = 0.0
+    messages: int = 0
 
 
 class NetworkEngine(Protocol):
-    """A network simulator."""
+    """A network simulator; ``probe_bytes`` is how much traffic a probe of the pre-flight check may cause at most."""
+
+    probe_bytes: float
 
     @classmethod
     def for_experiment(cls, experiment: Mapping[str, Any]) -> NetworkEngine:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ class NativeEngine:
     program: ClassVar[str]
     what: ClassVar[str]
     purpose: ClassVar[str]
+    probe_bytes = math.inf
 
     @classmethod
     def for_experiment(cls, _experiment: Mapping[str, Any]) -> Self:

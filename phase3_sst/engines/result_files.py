@@ -127,8 +127,10 @@ def read_measurement(part: Path) -> Measurement:
     """Return what a probe tells from the engine's folder ``part``."""
     result = tables.read_json(part / "result.json", RESULT_SCHEMA)
     links = next(table for table in _TABLES if table.name == "links")
-    classes = _read(part / "links.csv", links)["class"]
-    return Measurement(float(result["replicas"][0]["makespan_s"]), frozenset(map(str, classes)))
+    table = _read(part / "links.csv", links)
+    replica = result["replicas"][0]
+    classes = frozenset(map(str, table["class"]))
+    return Measurement(float(replica["makespan_s"]), classes, float(table["chunks"].sum()), int(replica["messages"]))
 
 
 def _read(path: Path, table: _Table) -> pd.DataFrame:

@@ -13,13 +13,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from manynode import process_tree
 from manynode.config.sst import SstSection
-from manynode.errors import ManynodeError
+from manynode.errors import EngineFailedError, ManynodeError
 from manynode.probe import Probe
+from manynode.units import render
 from phase3_sst.engines.interface import Measurement, Point, engines
 from phase3_sst.engines.result_files import collect_parts, read_measurement
 from phase3_sst.engines.run_file import run_description
-from phase3_sst.sst_run.installation import GUIDE, find_sst
+from phase3_sst.sst_run.estimate import Estimate, estimate_of
+from phase3_sst.sst_run.installation import GUIDE, ember_sources, find_sst
 from phase3_sst.sst_run.progress_lines import Progress, Teller
 from phase3_sst.sst_run.simulation import Simulation, simulate_together
 
@@ -30,6 +33,9 @@ PURPOSE = "phase 3: the reference network simulator (flit-level routers)"
 @engines.register("sst")
 class SstEngine:
     """``sst`` with the element library and the machine description of this project."""
+
+    # Some 15 s: every packet passes every port of its way as events.
+    probe_bytes = 640e6
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
         self.settings = SstSection().model_dump(mode="json") if settings is None else settings
@@ -46,7 +52,9 @@ class SstEngine:
         except ManynodeError as error:
             reason = error.what if error.found is None else f"{error.what} (found: {error.found})"
             return Probe(False, "", "", PURPOSE, f"optional; {reason}; {error.remedy or GUIDE}")
-        return Probe(True, f"{found.sst}, {found.library}", found.version, PURPOSE, "")
+        sources = ember_sources(found.config_program)
+        words = f"{found.sst}; element library {found.library}; ember's sources {sources or 'gone'}"
+        return Probe(True, words, found.version, PURPOSE, "")
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""
@@ -56,6 +64,10 @@ class SstEngine:
         beside = side_by_side(point.processes, settings)
         what = f"{WHAT} ({point.name})"
         directory.mkdir(parents=True, exist_ok=True)
+        expected = estimate_of(run_description(point, [0]), settings["processes"])
+        check_memory(expected, beside, settings, what)
+        if point.progress is not None:
+            point.progress(f"estimate: {expected.words()}")
         teller = None if point.progress is None else Teller(len(replicas), point.progress)
         limit = point.experiment["simulate"]["time_limit"]
         start = time.monotonic()
@@ -91,6 +103,21 @@ class SstEngine:
             simulation = Simulation(one, Path(name) / "probe", Path(log))
             (out,) = simulate_together([simulation], installation, self.settings, what=WHAT, timeout_s=timeout_s)
             return read_measurement(out)
+
+
+def check_memory(expected: Estimate, beside: int, settings: Mapping[str, Any], what: str) -> None:
+    """Refuse what will not fit this host; who sets a limit of their own is believed, and held to it."""
+    here = process_tree.host_memory_bytes()
+    if settings["memory"] is not None or settings["launcher"] is not None or beside * expected.memory_bytes <= here:
+        return
+    raise EngineFailedError(
+        f"{what}: SST will take more memory than this host has",
+        where=f"{beside} replica{'s' if beside > 1 else ''} at a time",
+        found=f"{expected.words()}",
+        allowed=f"{render(here, 'size')} in all",
+        remedy="fewer cores (--cores) for fewer replicas at a time, fewer nodes or ranks, or processes on several "
+        "hosts ('simulate: sst: processes, launcher'); 'simulate: sst: memory' tries all the same",
+    )
 
 
 def side_by_side(cores: int, settings: Mapping[str, Any]) -> int:

@@ -7,7 +7,7 @@
 
 namespace manynode::fast {
 
-void EventQueue::append(Bucket& bucket, const Event& event) {
+Event& EventQueue::append(Bucket& bucket) {
   const std::uint32_t place = bucket.count++ % kPerBlock;
   if (place == 0) {
     std::uint32_t block = static_cast<std::uint32_t>(blocks_.size());
@@ -22,7 +22,12 @@ void EventQueue::append(Bucket& bucket, const Event& event) {
     (bucket.last == kNoBlock ? bucket.first : blocks_[bucket.last].next) = block;
     bucket.last = block;
   }
-  blocks_[bucket.last].events[place] = event;
+  return blocks_[bucket.last].events[place];
+}
+
+void EventQueue::fetch_block(std::uint32_t index) const {
+  const char* lines = reinterpret_cast<const char*>(&blocks_[index]);
+  for (std::size_t line = 0; line < sizeof(Block) / 64; ++line) fetch_ahead(lines + 64 * line);
 }
 
 void EventQueue::release(const Bucket& bucket) {
@@ -31,46 +36,46 @@ void EventQueue::release(const Bucket& bucket) {
   }
 }
 
-void EventQueue::insert(const Event& event) {
+Event& EventQueue::insert(Picoseconds time) {
+  if (bottom_.size() - head_ > kLongBottom && depth_ < kMostRungs) {
+    divide_bottom();
+    if (time >= bottom_end_) return place(time);
+  }
   // After the events of the same time. Most new events are later than most of the bottom.
   std::size_t place = bottom_.size();
-  bottom_.push_back(event);
-  while (place > head_ && event.time < bottom_[place - 1].time) {
-    bottom_[place] = bottom_[place - 1];
-    --place;
-  }
-  bottom_[place] = event;
-  const std::size_t waiting = bottom_.size() - head_;
-  if (waiting <= kLongBottom || depth_ == kMostRungs) return;
+  bottom_.emplace_back();
+  for (; place > head_ && time < bottom_[place - 1].time; --place) bottom_[place] = bottom_[place - 1];
+  return bottom_[place];
+}
+
+void EventQueue::divide_bottom() {
   const Picoseconds least = bottom_[head_].time;
   if (bottom_.back().time == least) return;  // nothing to divide: later ones go to the end at once
+  const std::size_t waiting = bottom_.size() - head_;
   Rung& rung = add_rung(least, bottom_end_, waiting);
-  for (std::size_t i = head_; i < bottom_.size(); ++i) put(rung, bottom_[i]);
+  for (std::size_t i = head_; i < bottom_.size(); ++i) put(rung, bottom_[i].time) = bottom_[i];
   bottom_.clear();
   head_ = 0;
   bottom_end_ = least;
 }
 
-void EventQueue::place(const Event& event) {
+Event& EventQueue::place(Picoseconds time) {
   for (std::size_t i = depth_; i-- > 0;) {
-    if (event.time < rungs_[i].end) {
-      put(rungs_[i], event);
-      return;
-    }
+    if (time < rungs_[i].end) return put(rungs_[i], time);
   }
   if (top_.count == 0) {
-    top_least_ = event.time;
-    top_greatest_ = event.time;
+    top_least_ = time;
+    top_greatest_ = time;
   }
-  top_least_ = std::min(top_least_, event.time);
-  top_greatest_ = std::max(top_greatest_, event.time);
-  append(top_, event);
+  top_least_ = std::min(top_least_, time);
+  top_greatest_ = std::max(top_greatest_, time);
+  return append(top_);
 }
 
-void EventQueue::put(Rung& rung, const Event& event) {
-  const auto index = static_cast<std::size_t>((event.time - rung.start) >> rung.shift);
-  append(rung.bucket[index], event);
+Event& EventQueue::put(Rung& rung, Picoseconds time) {
+  const auto index = static_cast<std::size_t>((time - rung.start) >> rung.shift);
   rung.filled[index / 64] |= std::uint64_t{1} << (index % 64);
+  return append(rung.bucket[index]);
 }
 
 EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::size_t count) {
@@ -92,9 +97,10 @@ void EventQueue::spread(const Bucket& bucket, Rung& rung) {
   std::uint32_t left = bucket.count;
   for (std::uint32_t index = bucket.first; left > 0; index = blocks_[index].next) {
     const std::uint32_t here = std::min(left, kPerBlock);
+    if (left > here) fetch_block(blocks_[index].next);
     for (std::uint32_t i = 0; i < here; ++i) {
-      const Event event = blocks_[index].events[i];  // put() may move the blocks
-      put(rung, event);
+      Event& copy = put(rung, blocks_[index].events[i].time);  // may move the blocks
+      copy = blocks_[index].events[i];
     }
     left -= here;
   }
@@ -108,6 +114,7 @@ void EventQueue::add_to_bottom(const Bucket& bucket) {
   std::uint32_t left = bucket.count;
   for (std::uint32_t index = bucket.first; left > 0; index = blocks_[index].next) {
     const std::uint32_t here = std::min(left, kPerBlock);
+    if (left > here) fetch_block(blocks_[index].next);
     const auto& events = blocks_[index].events;
     bottom_.insert(bottom_.end(), events.begin(), events.begin() + here);
     left -= here;

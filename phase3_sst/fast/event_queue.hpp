@@ -36,13 +36,13 @@ struct Event {
   std::uint32_t bytes{0};  // of the chunk
   std::uint32_t from{0};   // NICs, in the direction of travel
   std::uint32_t to{0};
-  std::uint32_t link{0};  // Hop on a fixed route: the link that the chunk has come to
+  std::uint32_t link{0};  // on a fixed route: the link that the chunk has come to, before that the first one
   std::uint8_t hop{0};    // its place in the route
   std::uint8_t hops{0};   // links of the route
   EventKind kind : 3 {EventKind::Resume};
   std::uint8_t job : 5 {0};
   std::uint8_t chunk : 6 {0};
-  bool alone : 1 {false};  // the only chunk, and nobody waits for it to leave its NIC
+  bool alone : 1 {false};  // the only chunk of its leg
 };
 
 static_assert(sizeof(Event) == 32);
@@ -57,14 +57,14 @@ class EventQueue {
   // The time of the event that was popped last.
   Picoseconds now() const { return now_; }
 
-  // `event.time` is not before now().
-  void push(const Event& event) {
+  // Adds `event`, but for `time`, not before now(). It may be changed where it lies (not its time) until the next event
+  // is pushed or popped. (Changed before, it would be read while its parts are still being written, which takes long.)
+  Event& push(const Event& event, Picoseconds time) {
     ++size_;
-    if (event.time < bottom_end_) {
-      insert(event);
-    } else {
-      place(event);
-    }
+    Event& place_in_queue = time < bottom_end_ ? insert(time) : place(time);
+    place_in_queue = event;
+    place_in_queue.time = time;
+    return place_in_queue;
   }
 
   // Of a queue that is not empty.
@@ -117,17 +117,20 @@ class EventQueue {
     std::array<Bucket, kMostBuckets> bucket;
   };
 
-  void insert(const Event& event);
-  void place(const Event& event);
-  void append(Bucket& bucket, const Event& event);
+  // These make room for an event.
+  Event& insert(Picoseconds time);
+  Event& place(Picoseconds time);
+  Event& put(Rung& rung, Picoseconds time);
+  Event& append(Bucket& bucket);
+  void divide_bottom();
   // Brings the events of the next bucket into the bottom.
   void fill();
   // Makes a rung for [start, end), into which `count` events are to go.
   Rung& add_rung(Picoseconds start, Picoseconds end, std::size_t count);
   void spread(const Bucket& bucket, Rung& rung);
-  void put(Rung& rung, const Event& event);
   void add_to_bottom(const Bucket& bucket);
   void release(const Bucket& bucket);
+  void fetch_block(std::uint32_t index) const;
 
   std::vector<Event> bottom_;
   std::size_t head_{0};

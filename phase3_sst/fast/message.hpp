@@ -1,5 +1,5 @@
 // One message on its way, the record that network and replica share: a cache line. A rendezvous message is one record
-// through all of its legs: request to send, clear to send, data.
+// through all of its legs: request to send, clear to send, data, acknowledgement.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 namespace manynode::fast {
 
 enum class MessageKind : std::uint8_t {
-  Eager,          // the data, sent without asking
-  RequestToSend,  // the envelope of a rendezvous message, without data
-  ClearToSend,    // from the receiver to the sender, without data
-  Data,           // of a rendezvous message, for a receive that is known
+  Eager,            // the data, sent without asking
+  RequestToSend,    // the envelope of a rendezvous message, without data
+  ClearToSend,      // from the receiver to the sender, without data
+  Data,             // of a rendezvous message, for a receive that is known
+  Acknowledgement,  // from the receiver to the sender, without data: the data are there
 };
 
 struct alignas(64) Message {
   std::uint64_t bytes{0};      // payload of the application's message
   Picoseconds complete_at{0};  // of this leg: when the latest of its chunks so far has arrived
-  Picoseconds injected_at{0};  // of this leg: when the latest of its chunks so far has left the sending NIC
   std::uint32_t source{0};     // ranks of the run
   std::uint32_t destination{0};
   std::int32_t tag{0};
@@ -33,7 +33,6 @@ struct alignas(64) Message {
   MessageKind kind : 7 {MessageKind::Eager};
   bool in_use : 1 {false};
   std::uint8_t chunks{1};       // of this leg
-  std::uint8_t uninjected{1};   // chunks that have not left the sending NIC
   std::uint8_t undelivered{1};  // chunks that have not reached the receiving NIC: 0 says that complete_at is final
 
   bool complete() const { return undelivered == 0; }

@@ -6,8 +6,10 @@ namespace manynode::fast {
 
 namespace {
 
-// A clear to send travels from the receiver to the sender.
-bool backwards(const Message& message) { return message.kind == MessageKind::ClearToSend; }
+// From the receiver to the sender.
+bool backwards(const Message& message) {
+  return message.kind == MessageKind::ClearToSend || message.kind == MessageKind::Acknowledgement;
+}
 
 bool has_data(const Message& message) {
   return message.kind == MessageKind::Eager || message.kind == MessageKind::Data;
@@ -69,30 +71,33 @@ void Network::send(std::uint32_t index, Picoseconds time) {
   Message& message = messages_[index];
   message.chunks = 1;
   message.complete_at = 0;
-  message.injected_at = 0;
   if (has_data(message) && message.bytes > chunk_bytes_) {
     message.chunks = static_cast<std::uint8_t>((message.bytes - 1) / chunk_size(message, 0) + 1);
   }
-  message.uninjected = message.chunks;
   message.undelivered = message.chunks;
 
-  Event event{.time = time, .subject = index, .bytes = static_cast<std::uint32_t>(chunk_size(message, 0))};
-  event.job = message.job & 0x1f;
   if (message.from_nic == message.to_nic) {
-    event.time += intranode_latency_;
+    Event& event = events_.push(Event{}, time + intranode_latency_);
+    event.subject = index;
     event.kind = EventKind::IntranodeHead;
-    events_.push(event);
     return;
   }
-  event.from = backwards(message) ? message.to_nic : message.from_nic;
-  event.to = backwards(message) ? message.from_nic : message.to_nic;
-  event.kind = EventKind::Inject;
-  event.alone = message.chunks == 1 && message.kind != MessageKind::Data;
-  if (!own_routes_) event.hops = static_cast<std::uint8_t>(topology_.hops(event.from, event.to));
+  const std::uint32_t from = backwards(message) ? message.to_nic : message.from_nic;
+  const std::uint32_t to = backwards(message) ? message.from_nic : message.to_nic;
+  const std::uint32_t hops = own_routes_ ? 0 : topology_.hops(from, to);
+  const LinkId first_link = own_routes_ ? 0 : topology_.link_at(from, to, 0, hops);
   for (std::uint8_t chunk = 0; chunk < std::min(lanes_, message.chunks); ++chunk) {
-    if (chunk > 0) event.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk));
+    Event& event = events_.push(Event{}, time);
+    event.subject = index;
+    event.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk));
+    event.from = from;
+    event.to = to;
+    event.link = first_link;
+    event.hops = static_cast<std::uint8_t>(hops);
+    event.kind = EventKind::Inject;
+    event.job = message.job & 0x1f;
     event.chunk = chunk & 0x3f;
-    events_.push(event);
+    event.alone = message.chunks == 1;
   }
 }
 
@@ -129,22 +134,20 @@ Picoseconds Network::occupy(LinkId link, Picoseconds ready, std::uint64_t bytes,
 }
 
 Progress Network::inject(const Event& event) {
-  Event chunk = event;
+  std::uint32_t from = event.from;
+  std::uint32_t to = event.to;
   if (lanes_ > 1) {
     const std::uint32_t rail = (event.from % rails_ + event.chunk) % rails_;
-    chunk.from += rail - event.from % rails_;
-    chunk.to += rail - event.to % rails_;
+    from += rail - event.from % rails_;
+    to += rail - event.to % rails_;
   }
-  Nic& nic = nics_[chunk.from];
+  Nic& nic = nics_[from];
   if (event.chunk == 0 && event.kind == EventKind::Inject) {
     // The slot is taken now, in order of arrival; the NIC stays free for chunks of other messages until then.
     const Picoseconds slot = std::max(event.time, nic.next_injection);
     nic.next_injection = slot + gap_;
     if (slot > event.time) {
-      chunk = event;
-      chunk.time = slot;
-      chunk.kind = EventKind::InjectGranted;
-      events_.push(chunk);
+      events_.push(event, slot).kind = EventKind::InjectGranted;
       return {};
     }
   }
@@ -152,38 +155,36 @@ Progress Network::inject(const Event& event) {
   const Picoseconds start = std::max(event.time, nic.inject_free);
   nic.inject_free = start + duration;
 
-  LinkId link = 0;
+  LinkId link = event.link;
+  LinkId next_link = 0;
+  std::uint32_t subject = event.subject;
   if (own_routes_) {
-    chunk.subject = start_flight(event.subject, event.chunk, chunk.from, chunk.to);
-    extend(chunk.subject, event.time);
-    link = route_of(chunk.subject)[0];
+    subject = start_flight(event.subject, event.chunk, from, to);
+    extend(subject, event.time);
+    link = route_of(subject)[0];
   } else {
-    link = topology_.link_at(chunk.from, chunk.to, 0, chunk.hops);
-    chunk.link = topology_.link_at(chunk.from, chunk.to, 1, chunk.hops);
+    next_link = topology_.link_at(from, to, 1, event.hops);
   }
   const LinkClass& link_class = classes_[links_[link].link_class];
   // A NIC slower than the link: the link starts so late that it never waits for the tail.
   const Picoseconds ready = start + nic_latency_ + std::max<Picoseconds>(0, duration - link_class.time.of(event.bytes));
-  chunk.time = occupy(link, ready, event.bytes, event.job) + link_class.to_next;
-  chunk.kind = EventKind::Hop;
-  chunk.hop = 1;
-  events_.push(chunk);
+  Event& next = events_.push(event, occupy(link, ready, event.bytes, event.job) + link_class.to_next);
+  next.subject = subject;
+  next.from = from;
+  next.to = to;
+  next.link = next_link;
+  next.hop = 1;
+  next.kind = EventKind::Hop;
   if (event.alone) return {};
 
-  Message& message = messages_[event.subject];
+  const Message& message = messages_[event.subject];
   if (event.chunk + lanes_ < message.chunks) {
-    chunk = event;
-    chunk.time = nic.inject_free;
+    Event& chunk = events_.push(event, nic.inject_free);
     chunk.kind = EventKind::Inject;
     chunk.chunk = static_cast<std::uint8_t>((event.chunk + lanes_) & 0x3f);
     chunk.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk.chunk));
-    events_.push(chunk);
   }
-  message.injected_at = std::max(message.injected_at, nic.inject_free);
-  Progress progress;
-  progress.message = event.subject;
-  progress.injected = --message.uninjected == 0;
-  return progress;
+  return {};
 }
 
 // A chunk that comes from a slower link has to wait for its own tail: the head may go on at once, but the faster link
@@ -201,11 +202,10 @@ Progress Network::hop(const Event& event) {
   }
   const Picoseconds start = occupy(link, ready, event.bytes, event.job);
   if (event.hop + 1 < event.hops) {
-    Event next = event;
-    next.time = start + classes_[links_[link].link_class].to_next;
-    ++next.hop;
-    next.link = topology_.link_at(event.from, event.to, next.hop, event.hops);
-    events_.push(next);
+    const LinkId next_link = topology_.link_at(event.from, event.to, event.hop + 1u, event.hops);
+    Event& next = events_.push(event, start + classes_[links_[link].link_class].to_next);
+    next.link = next_link;
+    next.hop = static_cast<std::uint8_t>(event.hop + 1);
     return {};
   }
   return eject(event.subject, event.to, event.chunk == 0, link, start, event.bytes);
@@ -219,10 +219,8 @@ Progress Network::hop_of_flight(const Event& event) {
   if (!one_rate_) ready += wait_for_tail(route_of(event.subject)[event.hop - 1], link, event.bytes);
   const Picoseconds start = occupy(link, ready, event.bytes, event.job);
   if (event.hop + 1 < flight.hops || !flight.whole) {
-    Event next = event;
-    next.time = start + classes_[links_[link].link_class].to_next;
-    ++next.hop;
-    events_.push(next);
+    Event& next = events_.push(event, start + classes_[links_[link].link_class].to_next);
+    next.hop = static_cast<std::uint8_t>(event.hop + 1);
     return {};
   }
   flights_.release(event.subject);
@@ -276,11 +274,9 @@ void Network::extend(std::uint32_t index, Picoseconds time) {
 // The processor copies through memory that both ranks see; copies of different pairs do not slow each other down.
 Progress Network::intranode_head(const Event& event) {
   Message& message = messages_[event.subject];
-  message.uninjected = 0;
   message.undelivered = 0;
   message.complete_at = event.time + (has_data(message) ? intranode_time_.of(message.bytes) : 0);
-  message.injected_at = message.complete_at;
-  return {event.subject, true, true, true};
+  return {event.subject, true, true};
 }
 
 double Network::bytes_in(Picoseconds duration, std::uint8_t link_class) const {

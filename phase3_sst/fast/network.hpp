@@ -32,7 +32,6 @@ struct Progress {
   std::uint32_t message{kNone};
   bool head{false};      // the first bytes have arrived
   bool complete{false};  // the last byte arrives at Message::complete_at (which may lie ahead of now)
-  bool injected{false};  // the last byte leaves the sender at Message::injected_at
 };
 
 // What one job brought to the links of one class.
@@ -72,9 +71,12 @@ class Network {
     return event.kind == EventKind::Hop && !own_routes_ && event.hop + 1 == event.hops ? event.subject : kNone;
   }
 
-  // Asks the memory for the link that a chunk will come to soon.
+  // Asks the memory for the NIC or link that a chunk will come to soon.
   void fetch_link(const Event& event) const {
-    if (event.kind == EventKind::Hop && !own_routes_) fetch_ahead(&links_[event.link]);
+    if (event.kind == EventKind::Inject) fetch_ahead(&nics_[event.from]);
+    if (own_routes_) return;
+    if (event.kind == EventKind::Hop || event.kind == EventKind::InjectGranted) fetch_ahead(&links_[event.link]);
+    if (event.kind == EventKind::Hop && event.hop + 1 == event.hops) fetch_ahead(&nics_[event.to]);
   }
 
   const std::vector<LinkUse>& links() const { return links_; }

@@ -16,7 +16,7 @@ Envelope envelope_of(const Message& message, std::uint32_t first_of_job) {
 
 }  // namespace
 
-void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primitive) {
+void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primitive, bool record_eager) {
   JobResult& result = result_.jobs[rank.job];
   const std::uint32_t first = jobs_[rank.job].first;
   rank.call_bytes += primitive.bytes;
@@ -24,10 +24,6 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
   result.bytes += primitive.bytes;
 
   rank.clock += overhead_send_.of(primitive.bytes);
-  Request request;
-  request.time = rank.clock;
-  request.bytes = primitive.bytes;
-  request.id = primitive.request;
   const std::uint32_t sent = network_.messages().take();
   Message& message = network_.messages()[sent];
   message.in_use = true;
@@ -43,30 +39,36 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
   if (network_.overtakes() && message.from_nic != message.to_nic) {
     message.order = order_.next(message.source, message.destination);
   }
-  if (primitive.bytes > config_.network.host.eager_limit_bytes) {
-    message.kind = MessageKind::RequestToSend;
-  } else {
+  const bool rendezvous = primitive.bytes > config_.network.host.eager_limit_bytes;
+  if (rendezvous) message.kind = MessageKind::RequestToSend;
+  if (rendezvous || record_eager) {
+    RequestTable& requests = mailboxes_[index].requests;
+    message.send_request = requests.add();
+    Request& request = requests[message.send_request];
+    request.time = rank.clock;
+    request.bytes = primitive.bytes;
+    request.id = primitive.request;
     // The library has copied the data: the buffer is free again.
-    request.complete = true;
+    request.complete = !rendezvous;
   }
-  message.send_request = mailboxes_[index].requests.add(request);
   network_.send(sent, rank.clock);
 }
 
 void Replica::start_receive(Rank& rank, std::uint32_t index, const Primitive& primitive) {
   Mailbox& mailbox = mailboxes_[index];
-  Request request;
+  const Envelope envelope{primitive.peer, primitive.tag, primitive.context};
+  const std::uint32_t number = mailbox.requests.add();
+  Request& request = mailbox.requests[number];
   request.time = rank.clock;
   request.bytes = primitive.bytes;
-  request.peer = primitive.peer;
-  request.tag = primitive.tag;
-  request.context = primitive.context;
+  request.peer = envelope.peer;
+  request.tag = envelope.tag;
+  request.context = envelope.context;
   request.id = primitive.request;
   request.receive = true;
-  const std::uint32_t number = mailbox.requests.add(request);
-  const std::uint32_t message = mailbox.unexpected.take(request.envelope());
+  const std::uint32_t message = mailbox.unexpected.take(envelope);
   if (message == kNone) {
-    mailbox.posted.add(request.envelope(), number);
+    mailbox.posted.add(envelope, number);
   } else {
     match(message, number, rank.clock);
   }
@@ -74,23 +76,18 @@ void Replica::start_receive(Rank& rank, std::uint32_t index, const Primitive& pr
 
 void Replica::start_message(Rank& rank, std::uint32_t index, const Call& call) {
   const bool send = call.kind == CallKind::Isend;
-  if (call.peer == kProcNull) {
-    Request request;
-    request.time = rank.clock;
-    request.id = call.first;
-    request.complete = true;
-    mailboxes_[index].requests.add(request);
-    return;
-  }
+  if (call.peer == kProcNull) return;
+  const auto own = static_cast<std::int32_t>(index - jobs_[rank.job].first);
+  const std::int32_t peer = absolute_peer(call.peer, own);
   const Primitive primitive{.kind = send ? PrimitiveKind::Isend : PrimitiveKind::Irecv,
                             .call = call.kind,
                             .context = point_to_point_context(call.communicator),
-                            .peer = rank.communicators.world_rank(Communicator{call.communicator}, call.peer),
+                            .peer = rank.communicators.world_rank(Communicator{call.communicator}, peer),
                             .tag = call.tag,
                             .request = call.first,
                             .bytes = call.bytes};
   if (send) {
-    start_send(rank, index, primitive);
+    start_send(rank, index, primitive, false);
   } else {
     start_receive(rank, index, primitive);
   }
@@ -99,13 +96,17 @@ void Replica::start_message(Rank& rank, std::uint32_t index, const Call& call) {
 bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> ids, CallKind call) {
   Mailbox& mailbox = mailboxes_[index];
   // Between the requests of a wait a rank does nothing that others could see, so it need not wake for each.
-  for (const std::uint32_t id : ids) {
-    Request& request = mailbox.requests[slot_of(index, id, call)];
-    if (request.complete) continue;
-    request.awaited = true;
-    ++mailbox.awaits;
+  if (!rank.in_wait) {
+    for (const std::uint32_t id : ids) {
+      Request& request = mailbox.requests[slot_of(index, id, call)];
+      if (request.complete) continue;
+      request.awaited = true;
+      ++mailbox.awaits;
+    }
+    rank.in_wait = mailbox.awaits > 0;
+    if (rank.in_wait) return false;
   }
-  if (mailbox.awaits > 0) return false;
+  rank.in_wait = false;
   for (const std::uint32_t id : ids) {
     const std::uint32_t slot = mailbox.requests.find(id);
     const Request& request = mailbox.requests[slot];
@@ -138,17 +139,20 @@ void Replica::deliver(const Progress& progress) {
   }
   if (kind == MessageKind::Eager && progress.head) return;  // settled when its head arrived, if it has arrived whole
 
-  // References to messages end where a rank goes on, because it may send.
-  if (progress.injected && kind == MessageKind::Data) {
-    const Message& message = network_.messages()[index];
-    complete(message.source, message.send_request, message.injected_at);
-  }
   if (!progress.complete) return;
+  // A copy: references to messages end where a rank goes on, because it may send.
   const Message message = network_.messages()[index];
   if (kind == MessageKind::ClearToSend) {
     network_.messages()[index].kind = MessageKind::Data;
     network_.send(index, message.complete_at);
-  } else if (kind == MessageKind::Data || (kind == MessageKind::Eager && message.receive_request != kNone)) {
+  } else if (kind == MessageKind::Data) {
+    network_.messages()[index].kind = MessageKind::Acknowledgement;
+    network_.send(index, message.complete_at);
+    complete(message.destination, message.receive_request, message.complete_at);
+  } else if (kind == MessageKind::Acknowledgement) {
+    network_.messages().release(index);
+    complete(message.source, message.send_request, message.complete_at);
+  } else if (kind == MessageKind::Eager && message.receive_request != kNone) {
     network_.messages().release(index);
     complete(message.destination, message.receive_request, message.complete_at);
   }

@@ -11,6 +11,7 @@
 #include "manynode/skeleton.hpp"
 #include "request.hpp"
 #include "sim_time.hpp"
+#include "step_store.hpp"
 #include "unexpected.hpp"
 
 namespace manynode::fast {
@@ -22,6 +23,12 @@ struct alignas(64) Mailbox {
   RequestTable requests;
   PostedReceives posted;  // receives without a message
   UnexpectedMessages unexpected;
+
+  // What a message that meets its receive touches.
+  void fetch() const {
+    const char* line = reinterpret_cast<const char*>(this);
+    for (std::size_t i = 0; i < 3; ++i) fetch_ahead(line + 64 * i);
+  }
 };
 
 struct alignas(64) Rank {
@@ -38,9 +45,11 @@ struct alignas(64) Rank {
     for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
   }
   void fetch_calls() const {
-    const char* line = reinterpret_cast<const char*>(calls.calls.data() + next_call);
+    if (step == nullptr) return;
+    const char* line = reinterpret_cast<const char*>(step->calls.calls.data() + next_call);
     for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
   }
+  void fetch_primitives() const { fetch_ahead(primitives.data() + next_primitive); }
 
   Picoseconds clock{0};
   Picoseconds call_began{0};
@@ -49,10 +58,12 @@ struct alignas(64) Rank {
   std::vector<Primitive> primitives;  // of the present call
   std::uint32_t next_primitive{0};
   std::uint32_t next_call{0};
-  Calls calls;             // of the present step
+  Step* step{nullptr};     // the present one, which the rank shares with others
   std::uint32_t steps{0};  // begun
   std::uint32_t job{0};
   Picoseconds program_began{0};  // of a job in the background: when it started this time
+  bool in_step{false};
+  bool in_wait{false};  // and called again when it is over
   bool last_step{false};
   bool finished{false};
   std::unique_ptr<Skeleton> skeleton;

@@ -29,6 +29,7 @@ Replica::Replica(const std::vector<Program>& programs, const RunConfig& config, 
       overhead_receive_(config.network.host.overhead_recv),
       reduce_time_(ByteTime::of_bandwidth(config.network.host.reduce_bandwidth_Bps)),
       network_(config.network, config.jobs.size(), config.seed + replica, events_),
+      steps_(config.network.host.eager_limit_bytes),
       ranks_(config.ranks()) {
   result_.replica = replica;
   result_.jobs.resize(config.jobs.size());
@@ -71,7 +72,7 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
 
 ReplicaResult Replica::run(const ProgressSink& progress) {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    events_.push(Event{.time = ranks_[rank].clock, .subject = rank});
+    events_.push(Event{.subject = rank}, ranks_[rank].clock);
   }
   std::optional<TimeSeries> series;
   if (config_.counters) series.emplace(*config_.counters, network_);
@@ -111,11 +112,13 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
 }
 
 // Memory is far away: what a message needs when it comes to its receiver is fetched while other events are handled, in
-// three steps, because each needs what the one before has fetched: the message, its receiver, the receive it will meet.
+// steps, because each needs what the one before has fetched: the message, its receiver, the receive it will meet, what
+// the receiver goes on with.
 void Replica::prefetch() const {
   constexpr std::size_t kFar = 28;
   constexpr std::size_t kMiddle = 18;
-  constexpr std::size_t kNear = 8;
+  constexpr std::size_t kNear = 9;
+  constexpr std::size_t kNext = 3;
   const auto arriving = [&](std::size_t ahead) {
     const Event* event = events_.upcoming(ahead);
     return event == nullptr ? kNone : network_.arriving(*event);
@@ -126,18 +129,23 @@ void Replica::prefetch() const {
   };
   const auto fetch_rank = [&](std::size_t ahead) {
     const std::uint32_t message = arriving(ahead);
-    if (message == kNone) return;
-    const char* lines = reinterpret_cast<const char*>(&mailboxes_[network_.messages()[message].destination]);
-    for (std::size_t line = 0; line < sizeof(Mailbox) / 64; ++line) fetch_ahead(lines + 64 * line);
+    if (message != kNone) mailboxes_[network_.messages()[message].destination].fetch();
   };
   const auto fetch_receive = [&](std::size_t ahead) {
     const std::uint32_t message = arriving(ahead);
     if (message != kNone) prefetch_receive(network_.messages()[message]);
   };
+  const auto fetch_primitives = [&](std::size_t ahead) {
+    const std::uint32_t message = arriving(ahead);
+    if (message == kNone) return;
+    const std::uint32_t rank = network_.messages()[message].destination;
+    if (mailboxes_[rank].awaits == 1) ranks_[rank].fetch_primitives();
+  };
   if (const Event* event = events_.upcoming(kMiddle)) network_.fetch_link(*event);
   fetch_message(kFar);
   fetch_rank(kMiddle);
   fetch_receive(kNear);
+  fetch_primitives(kNext);
 }
 
 void Replica::report(const ProgressSink& progress) const {
@@ -169,11 +177,11 @@ void Replica::advance(std::uint32_t index) {
       ++rank.next_primitive;
       continue;
     }
-    if (rank.next_call == rank.calls.calls.size()) {
+    if (!rank.in_step || rank.next_call == rank.step->calls.calls.size()) {
       if (!next_step(rank, index)) return;
       continue;
     }
-    const Call& call = rank.calls.calls[rank.next_call];
+    const Call& call = rank.step->calls.calls[rank.next_call];
     const bool waits = call.kind == CallKind::Wait || call.kind == CallKind::Waitall;
     if (!rank.in_call) {
       rank.in_call = true;
@@ -206,22 +214,24 @@ bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
       return true;
     case CallKind::Wait:
     case CallKind::Waitall:
-      return wait(rank, index, std::span(rank.calls.requests).subspan(call.first, call.count), call.kind);
-    default:
+      return wait(rank, index, std::span(rank.step->calls.requests).subspan(call.first, call.count), call.kind);
+    default: {
+      Call absolute = call;
+      const auto own = static_cast<std::int32_t>(index - jobs_[rank.job].first);
+      absolute.peer = absolute_peer(call.peer, own);
+      absolute.peer2 = absolute_peer(call.peer2, own);
       rank.primitives.clear();
       rank.next_primitive = 0;
-      rank.lowering.lower(call, rank.calls, rank.primitives);
+      rank.lowering.lower(absolute, rank.step->calls, rank.primitives);
       return true;
+    }
   }
 }
 
 bool Replica::next_step(Rank& rank, std::uint32_t index) {
   const Job& job = jobs_[rank.job];
-  if (rank.next_call > 0) {
-    end_step(rank);
-    rank.calls.clear();
-    rank.next_call = 0;
-  }
+  if (rank.in_step) end_step(rank);
+  rank.in_step = false;
   if (rank.last_step && !job.config->background) {
     rank.finished = true;
     ++finished_;
@@ -230,7 +240,7 @@ bool Replica::next_step(Rank& rank, std::uint32_t index) {
     return false;
   }
   if (rank.clock > events_.now()) {
-    events_.push(Event{.time = rank.clock, .subject = index});
+    events_.push(Event{.subject = index}, rank.clock);
     return false;
   }
   const auto own = static_cast<int>(index - job.first);
@@ -244,12 +254,14 @@ bool Replica::next_step(Rank& rank, std::uint32_t index) {
     rank.skeleton = job.application->make(own, size);
     rank.communicators = Communicators(own, size);
   }
-  Mpi mpi(own, size, rank.calls, rank.communicators);
+  Mpi mpi(own, size, steps_.fresh(), rank.communicators);
   rank.last_step = !rank.skeleton->step(mpi);
+  rank.step = steps_.keep(own, rank.step);
+  rank.in_step = true;
+  rank.next_call = 0;
   ++rank.steps;
   const auto& limit = job.config->iterations_limit;
   if (limit && !job.config->background && rank.steps >= *limit) rank.last_step = true;
-  if (rank.calls.calls.empty()) end_step(rank);
   return true;
 }
 
@@ -275,7 +287,7 @@ bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitiv
       rank.clock += reduce_time_.of(primitive.bytes);
       return true;
     case PrimitiveKind::Isend:
-      start_send(rank, index, primitive);
+      start_send(rank, index, primitive, true);
       return true;
     case PrimitiveKind::Irecv:
       start_receive(rank, index, primitive);

@@ -41,14 +41,15 @@ class Replica {
   // Makes the calls of the next step available; false when the rank pauses or has finished.
   bool next_step(Rank& rank, std::uint32_t index);
   void end_step(Rank& rank);
-  // Both return false when the rank has to wait; then they are called again when it need not.
+  // These return false when the rank has to wait; then they are called again when it need not.
   bool start(Rank& rank, std::uint32_t index, const Call& call);
   bool execute(Rank& rank, std::uint32_t index, const Primitive& primitive);
   Picoseconds compute_time(const Rank& rank, std::uint32_t index, std::uint32_t phase);
 
   // protocol.cpp
   void start_message(Rank& rank, std::uint32_t index, const Call& call);
-  void start_send(Rank& rank, std::uint32_t index, const Primitive& primitive);
+  // Of an eager send, no record is left where nobody asks for it.
+  void start_send(Rank& rank, std::uint32_t index, const Primitive& primitive, bool record_eager);
   void start_receive(Rank& rank, std::uint32_t index, const Primitive& primitive);
   bool wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> requests, CallKind call);
   std::uint32_t slot_of(std::uint32_t index, std::uint32_t request, CallKind call);
@@ -82,6 +83,7 @@ class Replica {
   std::vector<std::uint32_t> nodes_;  // [rank] of the machine
   std::vector<std::uint8_t> rails_;   // [rank] which of its node's NICs
   std::vector<Mailbox> mailboxes_;    // [rank]
+  StepStore steps_;
   FixedArray<Rank> ranks_;
   std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
   std::uint32_t finished_{0};    // of these

@@ -36,15 +36,16 @@ static_assert(sizeof(Request) == 32);
 // youngest (a blocking call) or the oldest: these are looked at first.
 class RequestTable {
  public:
-  std::uint32_t add(const Request& request) {
+  // The slot of a new request, in its initial state.
+  std::uint32_t add() {
     if (in_use_ == 0) slots_.clear();
     std::uint32_t slot = static_cast<std::uint32_t>(slots_.size());
     if (slot >= kReuse && in_use_ * 2 < slot) {
       slot = 0;
       while (slots_[slot].in_use) ++slot;
-      slots_[slot] = request;
+      slots_[slot] = Request{};
     } else {
-      slots_.push_back(request);
+      slots_.emplace_back();
     }
     slots_[slot].in_use = true;
     ++in_use_;
@@ -103,11 +104,12 @@ class PostedReceives {
     if (slot > kSlotMask) throw std::length_error("a rank has more than a million requests at once");
     // Of a receive that takes more than one envelope, the fingerprint is 0.
     const std::uint32_t word = slot | (envelope.wild() ? 0 : envelope.fingerprint() << kSlotBits);
-    if (size_ < kInline && more_.empty()) {
+    if (size_ < kInline && !many_) {
       few_[size_++] = word;
       return;
     }
-    if (more_.empty()) more_.assign(few_.begin(), few_.begin() + size_);
+    if (!many_) more_.assign(few_.begin(), few_.begin() + size_);
+    many_ = true;
     more_.push_back(word);
     ++size_;
   }
@@ -136,22 +138,24 @@ class PostedReceives {
 
   void remove(std::uint32_t place) {
     --size_;
-    if (more_.empty()) {
+    if (!many_) {
       for (std::uint32_t i = place; i < size_; ++i) few_[i] = few_[i + 1];
       return;
     }
     more_.erase(more_.begin() + place);
+    many_ = size_ > 0;
   }
 
  private:
   static constexpr std::uint32_t kInline = 30;
   static constexpr std::uint32_t kSlotMask = (1u << kSlotBits) - 1;
 
-  const std::uint32_t* data() const { return more_.empty() ? few_.data() : more_.data(); }
+  const std::uint32_t* data() const { return many_ ? more_.data() : few_.data(); }
 
   std::uint32_t size_{0};
+  bool many_{false};
   std::array<std::uint32_t, kInline> few_{};
-  std::vector<std::uint32_t> more_;  // all of them, when they are many
+  std::vector<std::uint32_t> more_;  // all of them, when they are `many_` (known without a look at this cache line)
 };
 
 }  // namespace manynode::fast

@@ -44,7 +44,7 @@ std::string Replica::describe_receive(std::uint32_t rank, std::uint32_t slot) co
 std::string Replica::describe_wait(std::uint32_t index) const {
   const Rank& rank = ranks_[index];
   const Mailbox& mailbox = mailboxes_[index];
-  const CallKind call = rank.calls.calls[rank.next_call].kind;
+  const CallKind call = rank.step->calls.calls[rank.next_call].kind;
   const std::string who =
       rank_name(index) + " waits in " + std::string(call_name(call)) + " (step " + std::to_string(rank.steps) + ") ";
   for (std::uint32_t i = 0; i < network_.messages().capacity(); ++i) {

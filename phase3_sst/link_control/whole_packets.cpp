@@ -1,5 +1,6 @@
 #include "whole_packets.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace manynode::link_control {
@@ -18,7 +19,11 @@ class Tail final : public SST::Event {
 }  // namespace
 
 WholePackets::WholePackets(SST::ComponentId_t id, SST::Params& /*parameters*/, int virtual_networks)
-    : SimpleNetwork(id), arriving_(index(virtual_networks)), whole_(index(virtual_networks)) {
+    : SimpleNetwork(id),
+      arriving_(index(virtual_networks)),
+      whole_(index(virtual_networks)),
+      order_(index(virtual_networks)),
+      last_tail_(index(virtual_networks)) {
   inner_ = loadUserSubComponent<SimpleNetwork>("networkIF", SST::ComponentInfo::SHARE_NONE, virtual_networks);
   if (inner_ == nullptr) {
     getSimulationOutput().fatal(CALL_INFO, 1, "manynodelink.WholePackets: the slot networkIF is empty\n");
@@ -38,6 +43,7 @@ void WholePackets::init(unsigned int phase) {
 
 void WholePackets::finish() {
   inner_->finish();
+  for (MessageOrder& order : order_) order.clear();
   for (auto* queues : {&arriving_, &whole_}) {
     for (auto& queue : *queues) {
       for (Request* request : queue) delete request;
@@ -47,11 +53,15 @@ void WholePackets::finish() {
 }
 
 bool WholePackets::head_arrived(int network) {
-  // The link leaves room for the tail of one packet before the head of the next, so they become whole in order.
+  // The link leaves room for the tail of one packet before the head of the next; where packets have been put in order
+  // on the way, several may come at once.
+  const SST::SimTime_t now = getCurrentSimCycle();
+  SST::SimTime_t& last = last_tail_[index(network)];
   while (Request* request = inner_->recv(network)) {
     arriving_[index(network)].push_back(request);
-    tails_->send(static_cast<SST::SimTime_t>(std::llround(picoseconds_per_bit_ * request->size_in_bits)),
-                 new Tail(network));
+    last =
+        std::max(last, now + static_cast<SST::SimTime_t>(std::llround(picoseconds_per_bit_ * request->size_in_bits)));
+    tails_->send(last - now, new Tail(network));
   }
   return true;
 }
@@ -60,9 +70,10 @@ void WholePackets::tail_arrived(SST::Event* event) {
   const int network = static_cast<Tail*>(event)->network;
   delete event;
   auto& arriving = arriving_[index(network)];
-  whole_[index(network)].push_back(arriving.front());
+  auto& whole = whole_[index(network)];
+  order_[index(network)].take(arriving.front(), whole);
   arriving.pop_front();
-  if (notify_ != nullptr && !(*notify_)(network)) notify_ = nullptr;
+  if (!whole.empty() && notify_ != nullptr && !(*notify_)(network)) notify_ = nullptr;
 }
 
 SimpleNetwork::Request* WholePackets::recv(int network) {

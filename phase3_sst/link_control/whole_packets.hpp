@@ -15,6 +15,8 @@
 #include <sst/core/subcomponent.h>
 #include <sst/core/unitAlgebra.h>
 
+#include "message_order.hpp"
+
 namespace manynode::link_control {
 
 using SST::Interfaces::SimpleNetwork;
@@ -59,6 +61,8 @@ class WholePackets final : public SimpleNetwork {
   // Per virtual network, in the order of arrival.
   std::vector<std::deque<Request*>> arriving_;
   std::vector<std::deque<Request*>> whole_;
+  std::vector<MessageOrder> order_;
+  std::vector<SST::SimTime_t> last_tail_;
 };
 
 }  // namespace manynode::link_control

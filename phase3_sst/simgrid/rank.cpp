@@ -168,8 +168,9 @@ void Rank::start_receive(const Primitive& primitive) {
   pending_.insert_or_assign(primitive.request, Pending{request, primitive});
 }
 
-// SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender,
-// whose buffer is then free; it reaches the receiver a latency later, and each receive costs its processor. The rank
+// SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender;
+// it reaches the receiver a latency later, the sender is done when the acknowledgement has crossed as well, and each
+// receive costs its processor. The rank
 // sleeps once for all of it, so that SimGrid's time lags behind the rank's within the loop. A message that was there
 // before the wait began may have come at any time and counts as arrived.
 void Rank::wait(std::span<const Primitive> waits) {
@@ -193,7 +194,10 @@ void Rank::wait(std::span<const Primitive> waits) {
       ready_s = std::max(ready_s, after_s + on_the_way_s) +
                 overhead_s(world_.config().network.host.overhead_recv, received->bytes);
     } else {
-      ready_s = std::max(ready_s, after_s);
+      const bool long_message = entry->second.primitive.bytes > world_.config().network.host.eager_limit_bytes;
+      const double back_s =
+          long_message && after_s > before_s ? 2 * world_.latency_s(job_, rank_, entry->second.primitive.peer) : 0;
+      ready_s = std::max(ready_s, after_s + back_s);
     }
     pending_.erase(entry);
   }

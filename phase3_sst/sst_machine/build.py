@@ -45,8 +45,7 @@ def machine_of(run: Run) -> Machine:
 
 def _link_control(run: Run, wiring: Wiring, rates: Rates, buffers: Buffers) -> tuple[list[str], dict[str, Any]]:
     # The outermost is the NIC's.
-    controls = ["merlin.reorderlinkcontrol"] if wiring.reorders else []
-    controls += [WHOLE_PACKETS, "merlin.linkcontrol"]
+    controls = [WHOLE_PACKETS, *(["merlin.reorderlinkcontrol"] if wiring.reorders else []), "merlin.linkcontrol"]
     parameters = {
         "link_bw": bandwidth(rates.hosts),
         "input_buf_size": f"{buffers.nic_input}B",

@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from phase3_sst.sst_machine.latency_ranges import latency_parameters, segments_of
+from phase3_sst.sst_machine.latency_ranges import Segments, latency_parameters, segments_of
 
 # Without bound in practice: what a NIC has taken from the network it keeps, so that N-to-1 traffic never stops it.
 _ENDLESS = 1 << 20
 # Receive buffers that a rank offers to messages it does not await yet. Each takes the memory of an eager message.
 _OFFERED_BYTES = 1 << 20
 _LEAST_OFFERED, _MOST_OFFERED = 16, 64
+_NOTHING = [(0, 0.0, 0.0)]
+_LONGEST = 2**63
 # Those that it adds for receives it has posted.
 _POSTED_BYTES = 8 << 20
 
@@ -50,21 +52,21 @@ def host_model(network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]
         "hostReadDelay_ns": round(2 * host["nic_latency_s"] * 1e9),
         "dmaBW_GBs": 0,
         "dmaContentionMult": 0,
-        "maxSendMachineQsize": 2,
+        # Messages take turns packet by packet, as many at a time as that; those of two ranks are put in order where
+        # they arrive (phase3_sst/link_control/message_order.hpp).
+        "numSendMachines": 64,
+        "maxSendMachineQsize": 1,
         "maxRecvMachineQsize": _ENDLESS,
         "maxActiveRecvStreams": _ENDLESS,
         "maxPendingRecvPkts": _ENDLESS,
-        # One message after the other leaves the NIC: firefly's receiver takes short messages in the order in which
-        # they are complete, so that several at a time could overtake each other between the same two ranks.
-        "numSendMachines": 1,
         "verboseLevel": 0,
     }
     protocol = {
         **latency_parameters("txSetupMod", segments_of(host["overhead_send"])),
-        **latency_parameters("rxSetupMod", segments_of(host["overhead_recv"])),
-        **latency_parameters("txMemcpyMod", [(0, 0.0, 0.0)]),
-        # Long messages are copied within a node alone.
-        **latency_parameters("rxMemcpyMod", _copy(intranode, eager)),
+        **latency_parameters("txMemcpyMod", _NOTHING),
+        **latency_parameters("rxSetupMod", _NOTHING),
+        **latency_parameters("rxMemcpyMod", _within_calls(segments_of(host["overhead_recv"]), intranode, eager)),
+        **latency_parameters("rxFiniMod", [(0, 0.0, 0.0), *_beyond(segments_of(host["overhead_recv"]), eager)]),
         "shortMsgLength": eager,
         "matchDelay_ns": 0,
         "regRegionBaseDelay_ns": 0,
@@ -93,6 +95,22 @@ def _split(latency_ps: int) -> tuple[int, int]:
     return whole_ns, max(1, latency_ps - max(0, whole_ns - 1) * 1000)
 
 
-def _copy(intranode: Mapping[str, Any], eager: int) -> list[tuple[int, float, float]]:
-    """Return the time of copies within a node: of long messages, whose two handshakes belong to it."""
-    return [(0, 0.0, 0.0), (eager + 1, 2 * intranode["latency_s"], 1 / intranode["bandwidth_Bps"])]
+def _beyond(segments: Segments, eager: int) -> list[tuple[int, float, float]]:
+    """Return the segments of messages longer than ``eager``."""
+    ends = [*(part[0] for part in segments[1:]), _LONGEST]
+    return [
+        (max(first, eager + 1), seconds, per_byte)
+        for place, (first, seconds, per_byte) in enumerate(segments)
+        if ends[place] > eager + 1
+    ]
+
+
+def _within_calls(segments: Segments, intranode: Mapping[str, Any], eager: int) -> list[tuple[int, float, float]]:
+    """Return what a rank does with a message when it matches.
+
+    firefly asks for it for short messages and for those within a node, whatever their length. Of the latter, the two
+    handshakes and the copy belong to it, too.
+    """
+    handshakes, per_byte = 2 * intranode["latency_s"], 1 / intranode["bandwidth_Bps"]
+    short = [part for part in segments if part[0] <= eager]
+    return [*short, *((first, s + handshakes, b + per_byte) for first, s, b in _beyond(segments, eager))]

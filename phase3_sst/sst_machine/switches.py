@@ -21,7 +21,7 @@ from phase3_sst.sst_machine.wiring import Wiring
 # Of the crossbar over the links. Inputs are queues, so that at their own rate they could use 59 to 75 % of the links
 # (Karol, Hluchyj and Morgan 1987); at several times the rate, all.
 CROSSBAR_SPEEDUP = 4
-_SPARE_PACKETS = 32
+_SPARE_PACKETS = 128
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ from manynode.launch import detect_mpi, job_environment, launcher
 from manynode.paths import ROOT
 from phase3_sst.sst_run.installation import Installation
 
+# Where ranks wait for each other for ever, SST's clock jumps to its end, on which several threads or processes of SST
+# crash; told to stop long before, all of them end and leave their parts.
+_STOP_AT = "1000000s"
 MACHINE_SCRIPT = ROOT / "phase3_sst" / "sst_machine" / "machine.py"
 
 
@@ -29,7 +32,7 @@ def sst_command(
     if settings["threads"] > 1:
         words += ["-n", str(settings["threads"])]
     # Not --lib-path: that would take the place of the folders where SST's own elements are.
-    words.append(f"--add-lib-path={installation.library}")
+    words += [f"--add-lib-path={installation.library}", f"--stop-at={_STOP_AT}"]
     if settings["threads"] * settings["processes"] > 1:
         words.append(f"--partitioner={partitioner(settings)}")
     if takes_separator(installation.sst) if separator is None else separator:
@@ -52,10 +55,11 @@ def launch_words(installation: Installation, settings: Mapping[str, Any]) -> lis
 
 
 def environment(installation: Installation, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return what an MPI launcher and its processes need in their environment."""
+    """Return what SST and an MPI launcher need in their environment."""
+    # UCX, which MPICH brings along, answers a crash with a handler that may wait for itself and never end.
+    found = {"UCX_HANDLE_ERRORS": "none"}
     if settings["processes"] == 1:
-        return {}
-    found = {}
+        return found
     if installation.mpi_preload is not None:
         others = os.environ.get("LD_PRELOAD")
         found["LD_PRELOAD"] = f"{installation.mpi_preload}" + (f":{others}" if others else "")

@@ -66,6 +66,17 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
         ),
         ({"preflight": {"vary": {"network.link.bandwidth": ["1 GB/s", "2 ns"]}}}, ["network: link: bandwidth", "2 ns"]),
         ({"preflight": {"vary": {"nodes": [1, 2], "network.link": ["1", "2"]}}}, ["nodes"]),
+        ({"sst": {"thread": 2}}, ["sst: thread", "did you mean 'threads'?"]),
+        ({"sst": {"threads": 0}}, ["sst: threads", "greater than or equal to 1"]),
+        ({"sst": {"partitioner": "metis"}}, ["'metis' is no partitioner", "sst.linear"]),
+        ({"sst": {"partitioner": "sst.single"}}, ["sst.single puts all on one thread"]),
+        ({"sst": {"launcher": ["srun"]}}, ["launcher: has no effect with 'processes: 1'"]),
+        ({"sst": {"hang_limit": 600}}, ["sst: hang_limit", "'90 ns'"]),
+        ({"sst": {"input_buffer": "4 B"}}, ["input_buffer: 4 B is less than one flit of 8 B"]),
+        (
+            {"engine": "sst", "sst": {"collectives": "sst"}, "collectives": {"allreduce": "ring"}},
+            ["allreduce: has no effect with 'sst: collectives: sst'"],
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_place(demo: dict[str, Any], simulate: dict[str, Any], words: list[str]) -> None:
@@ -116,3 +127,23 @@ def test_a_point_has_the_share_of_the_cores_that_it_has_of_the_work(
     plan = Plan({**demo, "nodes": nodes, "techniques": techniques}, [])
     assert [plan.processes(count, cores) for count in nodes] == expected
     assert all(plan.processes(count, 1000) == 10 for count in nodes[-1:])
+
+
+def test_how_sst_is_run_repeats_a_point_of_sst_only_where_it_may_change_it(demo: dict[str, Any]) -> None:
+    before = Plan(demo, [])
+    demo["simulate"]["sst"] = {"threads": 2, "flit": "16 B"}
+    assert Plan(demo, []).digest("simulate") == before.digest("simulate")
+    demo["simulate"]["engine"] = "sst"
+    after = Plan(demo, [])
+    demo["simulate"]["sst"] |= {"hang_limit": "1 min", "memory": "4 GiB"}
+    assert Plan(demo, []).digest("simulate") == after.digest("simulate")
+    assert Plan(demo, []).digest("preflight") == after.digest("preflight")
+    demo["simulate"]["sst"]["flit"] = "8 B"
+    assert Plan(demo, []).digest("simulate") != after.digest("simulate")
+    assert Plan(demo, []).digest("preflight") != after.digest("preflight")
+
+
+def test_a_point_of_sst_has_cores_for_whole_simulations(demo: dict[str, Any]) -> None:
+    demo["simulate"] |= {"engine": "sst", "sst": {"threads": 2, "processes": 2, "launcher": ["srun"]}}
+    plan = Plan({**demo, "nodes": [64], "techniques": ["ext-var"]}, [])
+    assert [plan.processes(64, cores) for cores in (1, 8, 10, 1000)] == [4, 8, 8, 40]

@@ -198,7 +198,7 @@ FAT_TREE = {"kind": "fat-tree", "children": [4, 3], "parents": [1, 2], "parallel
         ({**TORUS, "shape": [508]}, "routes of the torus have up to 256 links"),
         ({**TORUS, "hosts_per_switch": 2**30}, "the torus is too large"),
         ({**TORUS, "links_per_direction": 0}, "topology: links_per_direction"),
-        ({**TORUS, "routing": "adaptive"}, "Input should be 'dimension-order'"),
+        ({**TORUS, "routing": "adaptive"}, "Input should be 'dimension-order' or 'dimension-order-plus'"),
         ({**TORUS, "shap": [2]}, "topology: shap: unknown key; did you mean 'shape'?"),
         ({**FAT_TREE, "parents": [1, 0]}, "topology: parents: 1"),
         ({**FAT_TREE, "parents": [1]}, "must have one entry per level"),

@@ -17,9 +17,12 @@ std::shared_ptr<const Topology> make_torus(const nlohmann::json& topology, const
   const auto shape = object.integers("shape", 1, kMostParts);
   const auto hosts = object.integer("hosts_per_switch", 1, kMostParts);
   const auto links = object.integer("links_per_direction", 1, kMostParts);
-  if (object.has("routing") && object.text("routing") != "dimension-order") object.refuse("routing", "dimension-order");
+  const std::string routing = object.has("routing") ? object.text("routing") : "dimension-order";
+  if (routing != "dimension-order" && routing != "dimension-order-plus") {
+    object.refuse("routing", "dimension-order or dimension-order-plus");
+  }
   object.finish();
-  return std::make_shared<Torus>(shape, hosts, links, place);
+  return std::make_shared<Torus>(shape, hosts, links, place, routing == "dimension-order");
 }
 
 const TopologyRegistration registration("torus", make_torus);
@@ -27,7 +30,8 @@ const TopologyRegistration registration("torus", make_torus);
 }  // namespace
 
 Torus::Torus(const std::vector<std::int64_t>& shape, std::int64_t hosts_per_switch, std::int64_t links_per_direction,
-             const std::string& place) {
+             const std::string& place, bool balanced)
+    : balanced_(balanced) {
   if (shape.empty()) {
     throw UserError("the torus has no dimension", place + ".shape", "an empty list", "one size per dimension",
                     "give the sizes of the dimensions, such as [4, 4, 4]");
@@ -89,20 +93,22 @@ std::uint32_t Torus::extend(const RouteRequest& request, std::uint32_t /*hops*/,
     const std::uint32_t size = dimension.size.value();
     const std::uint32_t upward = there[i] > here[i] ? there[i] - here[i] : there[i] + size - here[i];
     const bool half = 2 * upward == size;
-    const bool plus = half ? (sum + there[i]) % 2 == 0 : 2 * upward < size;
-    const std::uint32_t cable = links_per_direction_.remainder(half ? sum / 2 : sum);
+    const bool plus = half ? !balanced_ || (sum + there[i]) % 2 == 0 : 2 * upward < size;
+    const auto cable = [&, fixed = links_per_direction_.remainder(half ? sum / 2 : sum)](std::uint32_t left) {
+      return balanced_ ? fixed : links_per_direction_.remainder(left);
+    };
     const std::uint32_t around = (size - 1) * dimension.stride;
     std::uint32_t coordinate = here[i];
     if (plus) {
       for (std::uint32_t left = upward; left > 0; --left) {
-        out[hops++] = dimension.plus + at * cables + cable;
+        out[hops++] = dimension.plus + at * cables + cable(left);
         const bool last = coordinate + 1 == size;
         at = last ? at - around : at + dimension.stride;
         coordinate = last ? 0 : coordinate + 1;
       }
     } else {
       for (std::uint32_t left = size - upward; left > 0; --left) {
-        out[hops++] = dimension.minus + at * cables + cable;
+        out[hops++] = dimension.minus + at * cables + cable(left);
         const bool first = coordinate == 0;
         at = first ? at + around : at - dimension.stride;
         coordinate = first ? size - 1 : coordinate - 1;

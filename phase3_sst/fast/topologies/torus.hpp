@@ -11,6 +11,9 @@
 // of a switch and for the next switch of either end: consecutive destinations spread over the cables whoever sends, a
 // sender's messages spread too, and hosts alone on their switches do so by their switch. Source and destination within
 // the switch are not added up, because then a shift, where both grow, would use every other cable only.
+//
+// "dimension-order-plus" is what SST's merlin does: half a ring apart all go plus, and the cable is the number of
+// switches still to go modulo links_per_direction, so that neighbours use one cable.
 #pragma once
 
 #include <vector>
@@ -24,8 +27,9 @@ class Torus final : public Topology {
  public:
   // `shape` has one entry per dimension; all numbers are at least 1. Throws UserError (`place` names the object) for an
   // empty shape, and when parts do not fit 31 bits or routes 255 links.
+  // `balanced`: dimension-order; else dimension-order-plus.
   Torus(const std::vector<std::int64_t>& shape, std::int64_t hosts_per_switch, std::int64_t links_per_direction,
-        const std::string& place);
+        const std::string& place, bool balanced = true);
 
   std::string kind() const override { return "torus"; }
   std::uint32_t hosts() const override { return hosts_; }
@@ -62,6 +66,7 @@ class Torus final : public Topology {
   std::uint32_t switches_{1};
   std::uint32_t links_{0};
   std::uint32_t max_hops_{2};
+  bool balanced_;
 };
 
 }  // namespace manynode::fast

@@ -13,7 +13,7 @@ namespace {
 
 TEST(EventQueue, EventsOfEqualTimeComeOutAsTheyWentIn) {
   EventQueue queue;
-  for (std::uint32_t i = 0; i < 100; ++i) queue.push(Event{.time = 5, .subject = i});
+  for (std::uint32_t i = 0; i < 100; ++i) queue.push(Event{.subject = i}, 5);
   for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(queue.pop().subject, i);
   EXPECT_TRUE(queue.empty());
 }
@@ -24,7 +24,7 @@ TEST(EventQueue, OrderIsThatOfAStableSort) {
   EventQueue queue;
   for (std::uint32_t i = 0; i < 5000; ++i) {
     events.emplace_back(random() % 500, i);
-    queue.push(Event{.time = events.back().first, .subject = i});
+    queue.push(Event{.subject = i}, events.back().first);
   }
   std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [time, subject] : events) {
@@ -44,7 +44,7 @@ TEST(EventQueue, AgreesWithASortedSetWhileEventsComeAndGo) {
     std::uint32_t number = 0;
     const auto push = [&](Picoseconds time) {
       expected.emplace(time, number);
-      queue.push(Event{.time = time, .subject = number++});
+      queue.push(Event{.subject = number++}, time);
     };
     for (int i = 0; i < 3000; ++i) push(static_cast<Picoseconds>(random() % spread));
     for (int popped = 0; popped < 60'000; ++popped) {
@@ -69,7 +69,7 @@ TEST(EventQueue, AgreesWithASortedSetWhileEventsComeAndGo) {
 
 TEST(EventQueue, KnowsWhatComesNext) {
   EventQueue queue;
-  for (std::uint32_t i = 0; i < 10'000; ++i) queue.push(Event{.time = (i * 7919) % 10'007, .subject = i});
+  for (std::uint32_t i = 0; i < 10'000; ++i) queue.push(Event{.subject = i}, (i * 7919) % 10'007);
   std::vector<Picoseconds> announced;
   while (queue.size() > EventQueue::kAhead + 1) {
     queue.pop();

@@ -51,6 +51,7 @@ TEST(Topology, RoutingIsChosenByName) {
   EXPECT_FALSE(make_topology(with(kFatTree, "routing", "d-mod-k"), "")->adaptive());
   EXPECT_TRUE(make_topology(with(kFatTree, "routing", "adaptive"), "")->adaptive());
   EXPECT_FALSE(make_topology(with(kTorus, "routing", "dimension-order"), "")->adaptive());
+  EXPECT_FALSE(make_topology(with(kTorus, "routing", "dimension-order-plus"), "")->adaptive());
   EXPECT_FALSE(make_topology(kDragonfly, "")->adaptive());
   EXPECT_FALSE(make_topology(with(kDragonfly, "routing", "minimal"), "")->adaptive());
   EXPECT_TRUE(make_topology(with(kDragonfly, "routing", "valiant"), "")->adaptive());

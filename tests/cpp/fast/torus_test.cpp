@@ -131,6 +131,26 @@ TEST(Torus, HalfOfThePairsHalfARingApartGoEachWay) {
   for (const auto& [link, count] : flows) EXPECT_EQ(count, 3) << link;
 }
 
+TEST(Torus, PlusRoutingGoesUpHalfARingAndTakesTheCableOfTheSwitchesToGo) {
+  const Torus torus({4, 3}, 2, 2, "", false);
+  expect_every_pair_routable(torus);
+  const Loads idle(torus);
+  for (std::uint32_t from = 0; from < 4; ++from) {
+    // Two switches on: first over cable 2 % 2, then over cable 1 % 2, whoever sends.
+    const auto links = route(torus, {2 * from, 2 * ((from + 2) % 4) + 1}, idle);
+    ASSERT_EQ(links.size(), 4u);
+    EXPECT_EQ(torus.link_classes()[torus.link_class(links[1])], "dim0-plus");
+    EXPECT_EQ(torus.link_classes()[torus.link_class(links[2])], "dim0-plus");
+    EXPECT_EQ(links[1] % 2, 0u);
+    EXPECT_EQ(links[2] % 2, 1u);
+    // One switch back: still the shorter way.
+    const auto back = route(torus, {2 * from, 2 * ((from + 3) % 4)}, idle);
+    ASSERT_EQ(back.size(), 3u);
+    EXPECT_EQ(torus.link_classes()[torus.link_class(back[1])], "dim0-minus");
+    EXPECT_EQ(back[1] % 2, 1u);
+  }
+}
+
 TEST(Torus, AShiftOfHostsSpreadsOverAllCablesOfADirection) {
   for (const std::uint32_t shift : {24u, 25u, 120u, 600u}) {
     std::map<LinkId, int> flows;

@@ -1,10 +1,12 @@
-"""The smallest machine for tests of the element library: all nodes on one merlin router, firefly NICs without overheads.
+"""The smallest machine for tests of the element library: all nodes on one router of merlin, NICs of firefly.
 
 Run inside SST: ``sst one_router.py -- RUN.network.json OUT [expanded|sst [MOTIFS.json]]``. MOTIFS.json replaces the
-motifs of job 0 by others (a list of ``{"name": ..., "arg...": ...}``), for measurements against ember's own.
+motifs of job 0 by others (a list of ``{"name": ..., "arg...": ...}``), for measurements against ember's own. The
+environment variable FIREFLY has further parameters of NICs and message queues, as JSON.
 """
 
 import json
+import os
 import sys
 
 import sst
@@ -48,6 +50,8 @@ CTRL = {
     "pqs.maxUnexpectedMsg": 1 << 20,
     "nicsPerNode": 1,
 }
+for name, value in json.loads(os.environ.get("FIREFLY", "{}")).items():
+    (NIC if name in NIC else CTRL)[name] = value
 
 
 def motif_parameters(job: int) -> dict[str, object]:

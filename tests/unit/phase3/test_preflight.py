@@ -16,7 +16,7 @@ from manynode.config.variation import with_value
 from manynode.errors import CheckFailedError, UsageError
 from phase3_sst.engines.interface import Measurement
 from phase3_sst.line_rate import OVERHEAD, bisection_rate, line_rate, message_rate, overhead_s, slowest_link
-from phase3_sst.preflight import check_network, least_share, verdict
+from phase3_sst.preflight import check_bisection, check_network, least_share, verdict
 from phase3_sst.probes import Prober
 from phase3_sst.sensitivity import check_vary, written_values
 
@@ -29,6 +29,7 @@ class Formulas:
 
     slower: Mapping[str, float] | None = None
     cut: int = CUT
+    probe_bytes: float = float("inf")
 
     def probe(self) -> Any:
         raise AssertionError("the check does not ask where the engine is")
@@ -238,6 +239,24 @@ def test_the_exchange_pairs_the_halves_of_the_machine() -> None:
             runs.append(run)
             return super().measure(run)
 
-    Prober(experiment(), Recorder()).exchange(1000)
+    whole = Prober(experiment(), Recorder()).exchange()
     (job,) = runs[0]["jobs"]
     assert job["nodes"] == 2304 and job["hosts"] == list(range(2304))
+    assert (whole.pairs, whole.size_bytes) == (1152, 62_500_000)
+
+
+def test_an_engine_that_cannot_afford_all_nodes_lets_some_of_them_exchange() -> None:
+    """200 us at 100 Gbit/s are 2.5 MB; 640 MB are 128 of these in each direction, spread over the machine."""
+    runs: list[Mapping[str, Any]] = []
+
+    class Costly(Formulas):
+        def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
+            runs.append(run)
+            return super().measure(run)
+
+    prober = Prober(experiment(), Costly(probe_bytes=640e6))
+    exchange = prober.exchange()
+    (job,) = runs[0]["jobs"]
+    assert (exchange.pairs, exchange.size_bytes) == (128, 2_500_000)
+    assert job["hosts"][:3] == [0, 9, 18] and job["hosts"][128:130] == [1152, 1161]
+    assert check_bisection(prober).passed
