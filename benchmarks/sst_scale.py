@@ -24,11 +24,13 @@ from fast_messages import PAPER_FAT_TREE
 from fast_scale import FAT_TREE_4608
 
 from manynode import process
+from manynode.config.sst import SstSection
 from manynode.paths import native_program
 from phase3_sst.engines.interface import engines
 
 ENGINE = "sst"
 SECONDS_TARGET, BYTES_TARGET = 300.0, 24 * 2**30
+THREADS = 2
 TIME_LIMIT_S = 4 * 3600.0
 HPCG = {"name": "hpcg", "parameters": {"nx": 16, "ny": 16, "nz": 16, "iterations": 5}}
 # Nodes, ranks per node, topology.
@@ -56,7 +58,8 @@ def cost(engine: str, run: dict[str, Any]) -> Cost:
 def _cost(engine: str, run: dict[str, Any]) -> Cost:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
-    engines.get(engine)().measure(run, TIME_LIMIT_S)
+    settings = {**SstSection().model_dump(mode="json"), "threads": THREADS}
+    engines.get(engine).for_experiment({"simulate": {"sst": settings}}).measure(run, TIME_LIMIT_S)
     seconds = time.monotonic() - began
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from manynode.errors import EngineMissingError, UsageError
 from manynode.probe import Probe
@@ -40,9 +41,12 @@ def named(text: str | None) -> list[str]:
     return names
 
 
-def choose(names: Sequence[str]) -> Choice:
-    """Return those of the engines that are installed; fewer than two are an :class:`EngineMissingError`."""
-    probes = {name: engines.get(name)().probe() for name in names}
+def choose(names: Sequence[str], experiment: Mapping[str, Any]) -> Choice:
+    """Return those of the engines that are installed; fewer than two are an :class:`EngineMissingError`.
+
+    ``experiment`` is the resolved experiment, whose settings of an engine may say where it is.
+    """
+    probes = {name: engines.get(name).for_experiment(experiment).probe() for name in names}
     there = [name for name, probe in probes.items() if probe.available]
     skipped = {name: probe for name, probe in probes.items() if not probe.available}
     if len(there) < 2:

@@ -17,6 +17,7 @@ import yaml
 
 from manynode import tables
 from manynode.config.changes import changed
+from manynode.config.loader import resolve
 from manynode.errors import InputError, ManynodeError, UsageError
 from manynode.measurements import differ, measured
 from manynode.run import StepFailedError, run_experiment
@@ -57,6 +58,10 @@ class Runs:
     def content(self, engine: str | None = None) -> dict[str, Any]:
         """Return the experiment with its changes, for ``engine``."""
         return changed(self.experiment, {**self.changes, **({} if engine is None else {ENGINE_KEY: engine})})
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the experiment with its changes as the engines read it."""
+        return resolve(self.content(), where=str(self.experiment), base=self.experiment.resolve().parent).content
 
     def folder(self, engine: str) -> Path:
         """Return the results folder of ``engine``."""

@@ -161,10 +161,14 @@ def test_an_engine_that_is_not_installed_is_skipped_and_one_alone_is_not_compare
 ) -> None:
     def probe(name: str) -> type:
         there = {"fast": True, "simgrid": True, "absent": False}[name]
-        return type("E", (), {"probe": lambda self: Probe(there, "", "", "", "" if there else "install it")})
+        members = {
+            "probe": lambda self: Probe(there, "", "", "", "" if there else "install it"),
+            "for_experiment": classmethod(lambda cls, experiment: cls()),
+        }
+        return type("E", (), members)
 
     monkeypatch.setattr(choice.engines, "get", probe)
-    chosen = choice.choose(["fast", "absent", "simgrid"])
+    chosen = choice.choose(["fast", "absent", "simgrid"], {})
     assert chosen.names == ["fast", "simgrid"] and list(chosen.skipped) == ["absent"]
     with pytest.raises(EngineMissingError, match="absent: install it"):
-        choice.choose(["fast", "absent"])
+        choice.choose(["fast", "absent"], {})
