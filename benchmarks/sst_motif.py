@@ -136,7 +136,7 @@ def measure(rounds: int, iterations: int, verbose: bool) -> dict[str, list[Times
     return ratios
 
 
-def figures(rounds: int = 15, iterations: int = 300, verbose: bool = False) -> list[dict[str, Any]]:
+def figures(rounds: int = 20, iterations: int = 300, verbose: bool = False) -> list[dict[str, Any]]:
     """Return the medians and the spreads; nothing where SST or a library is missing."""
     if shutil.which("sst") is None or not LIBRARY.exists():
         print(f"left out: the motif of the engine sst (needs sst on PATH and {LIBRARY})", file=sys.stderr)
@@ -158,7 +158,7 @@ def figures(rounds: int = 15, iterations: int = 300, verbose: bool = False) -> l
 def main() -> int:
     """Print the figures; the exit code is 6 when a target does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--iterations", type=int, default=300)
     parser.add_argument("--verbose", action="store_true", help="print each round")
     arguments = parser.parse_args()

@@ -11,11 +11,10 @@ function(manynode_ask_sst variable)
   set(${variable} "${answer}" PARENT_SCOPE)
 endfunction()
 
-# Sets MANYNODE_SST_INCLUDES, _DEFINITIONS, _EMBER_LIBRARY and _MPI_INCLUDES (empty: SST without MPI), and writes lib/sst/built-against.json. `missing`: what lacks, else empty.
+# Sets MANYNODE_SST_INCLUDES, _DEFINITIONS, _EMBER_LIBRARY and _MPI_INCLUDES (empty: SST without MPI), and writes
+# built-against.json beside the objects. `missing`: what lacks, else empty.
 function(manynode_find_sst missing)
   set(${missing} "" PARENT_SCOPE)
-  # Of an earlier configuration, which may have found another SST.
-  file(REMOVE ${CMAKE_BINARY_DIR}/lib/sst/built-against.json)
   if(MANYNODE_SANITIZE)
     set(${missing} "sst itself is built without AddressSanitizer" PARENT_SCOPE)
     return()
@@ -128,7 +127,8 @@ function(manynode_write_built_against prefix ember sst_config ember_library mpi)
   endforeach()
   list(GET digests 0 sst_digest)
   list(GET digests 1 ember_digest)
-  file(WRITE ${CMAKE_BINARY_DIR}/lib/sst/built-against.json
+  # Left alone where nothing has changed, because the library is built anew when it does.
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/built-against.json @ONLY CONTENT
 "{\"schema\": \"sst-element/1\",
  \"version\": \"${version}\",
  \"prefix\": \"${prefix}\",

@@ -1,8 +1,8 @@
 #include "message_tags.hpp"
 
+#include <limits>
 #include <string>
 
-#include "manynode/call.hpp"
 #include "manynode/error_report.hpp"
 #include "manynode/primitive.hpp"
 
@@ -44,6 +44,16 @@ std::uint32_t message_tag(std::uint16_t context, std::int32_t tag) {
     refuse("a tag of a communicator other than MPI_COMM_WORLD is too large for the engine sst", number, kMostOtherTag);
   }
   return kOther | (communicator << kOtherTagBits) | number;
+}
+
+std::uint32_t message_size(std::uint64_t bytes, CallKind call) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (bytes > kMost) {
+    throw UserError("a message is too long for the engine sst", std::string(call_name(call)), std::to_string(bytes),
+                    "at most " + std::to_string(kMost) + " bytes",
+                    "send it in several messages, or use the engine fast");
+  }
+  return static_cast<std::uint32_t>(bytes);
 }
 
 std::uint32_t ember_rank(const fast::JobConfig& job, std::uint32_t rank) {

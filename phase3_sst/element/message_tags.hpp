@@ -1,4 +1,4 @@
-// Context and tag of a message as one tag of firefly, and ranks as ember numbers them.
+// Context and tag of a message as one tag of firefly, its size as firefly counts it, and ranks as ember numbers them.
 //
 // firefly knows messages of a job by group, source and a tag of 32 bits. Groups would have to be made by a barrier, so
 // all messages go over the group of all ranks, and the tag carries the context. The collectives of SST use that group
@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "manynode/call.hpp"
 #include "run_config.hpp"
 
 namespace manynode::sst_element {
@@ -21,6 +22,9 @@ namespace manynode::sst_element {
 // Throws UserError for a tag that does not fit, and for any tag (kAnyTag): firefly would then take messages of other
 // communicators and of collectives.
 std::uint32_t message_tag(std::uint16_t context, std::int32_t tag);
+
+// Throws UserError above 2147483647 bytes: firefly counts in 32 bits, partly with signs.
+std::uint32_t message_size(std::uint64_t bytes, CallKind call);
 
 // ember counts the ranks of a job node by node. Both are the identity where the run orders ranks in blocks.
 std::uint32_t ember_rank(const fast::JobConfig& job, std::uint32_t rank);

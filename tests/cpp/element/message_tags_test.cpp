@@ -43,6 +43,11 @@ TEST(MessageTags, RefuseWhatDoesNotFit) {
   EXPECT_THROW(message_tag(point_to_point_context(4096), 0), UserError);
 }
 
+TEST(MessageSizes, AreWhatFireflyCanCount) {
+  EXPECT_EQ(message_size(2'147'483'647, CallKind::Send), 2'147'483'647u);
+  EXPECT_THROW(message_size(2'147'483'648, CallKind::Send), UserError);
+}
+
 TEST(EmberRanks, RunNodeByNode) {
   fast::JobConfig job;
   job.nodes = 3;

@@ -1,0 +1,100 @@
+// Calls of MPI as events: messages and the waits for them.
+#include <stdexcept>
+#include <string>
+
+#include "message_tags.hpp"
+#include "rank_program.hpp"
+
+namespace manynode::sst_element {
+
+namespace {
+
+// Ember has no gather and firefly no reduce_scatter.
+bool has_own(CallKind kind) { return kind != CallKind::Gather && kind != CallKind::ReduceScatter; }
+
+}  // namespace
+
+bool RankProgram::start(const Call& call, EventSink& sink) {
+  const Communicator communicator{call.communicator};
+  const std::uint16_t context = point_to_point_context(call.communicator);
+  switch (call.kind) {
+    case CallKind::Isend:
+    case CallKind::Irecv:
+      if (call.peer == kProcNull) {
+        requests_.start_null(call.first);
+        return false;
+      }
+      if (call.kind == CallKind::Isend) {
+        count_message(call.bytes);
+        sink.isend(to_ember(communicator, call.peer), message_tag(context, call.tag),
+                   message_size(call.bytes, call.kind), requests_.start(call.first));
+      } else {
+        sink.irecv(to_ember(communicator, call.peer), message_tag(context, call.tag),
+                   message_size(call.bytes, call.kind), requests_.start(call.first));
+      }
+      return true;
+    case CallKind::Send:
+      if (call.peer == kProcNull) return false;
+      count_message(call.bytes);
+      sink.send(to_ember(communicator, call.peer), message_tag(context, call.tag), message_size(call.bytes, call.kind));
+      return true;
+    case CallKind::Recv:
+      if (call.peer == kProcNull) return false;
+      sink.recv(to_ember(communicator, call.peer), message_tag(context, call.tag), message_size(call.bytes, call.kind));
+      return true;
+    case CallKind::Sendrecv:
+      return sendrecv(call, sink);
+    case CallKind::Wait:
+    case CallKind::Waitall:
+      return wait(call, sink);
+    default:
+      if (world_.settings().own_collectives) {
+        if (has_own(call.kind)) return start_own_collective(call, sink);
+        world_.tell_expanded(call.kind);
+      }
+      primitives_.clear();
+      next_primitive_ = 0;
+      lowering_.lower(call, calls_, primitives_);
+      if (primitives_.empty()) return false;
+      more_primitives(sink);
+      return true;
+  }
+}
+
+bool RankProgram::sendrecv(const Call& call, EventSink& sink) {
+  const Communicator communicator{call.communicator};
+  const std::uint16_t context = point_to_point_context(call.communicator);
+  const bool receives = call.peer2 != kProcNull;
+  const bool sends = call.peer != kProcNull;
+  lowered_.resize(1);
+  if (receives) {
+    sink.irecv(to_ember(communicator, call.peer2), message_tag(context, calls_.receive_tag(call)),
+               message_size(calls_.receive_bytes(call), call.kind), &lowered_[0]);
+  }
+  if (sends) {
+    count_message(call.bytes);
+    sink.send(to_ember(communicator, call.peer), message_tag(context, call.tag), message_size(call.bytes, call.kind));
+  }
+  if (receives) sink.wait(&lowered_[0]);
+  return receives || sends;
+}
+
+bool RankProgram::wait(const Call& call, EventSink& sink) {
+  std::span<RequestHandle> handles;
+  try {
+    handles = requests_.take(std::span(calls_.requests).subspan(call.first, call.count));
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error("rank " + std::to_string(rank_) + " of job " + shared_.config->name + ", " +
+                             std::string(call_name(call.kind)) + " of step " + std::to_string(steps_) + ": " +
+                             error.what());
+  }
+  if (handles.empty()) return false;
+  if (handles.size() == 1) {
+    sink.wait(handles.data());
+  } else {
+    sink.waitall(handles.data(), static_cast<std::uint32_t>(handles.size()));
+  }
+  return true;
+}
+
+}  // namespace manynode::sst_element

@@ -1,0 +1,127 @@
+// Collectives as events: the messages of an algorithm, or SST's own collectives.
+#include <algorithm>
+
+#include "message_tags.hpp"
+#include "rank_program.hpp"
+
+namespace manynode::sst_element {
+
+namespace {
+
+// Primitives of a collective asked for at once: events of thousands of ranks would else fill the memory.
+constexpr std::size_t kPiece = 128;
+
+}  // namespace
+
+void RankProgram::more_primitives(EventSink& sink) {
+  if (next_primitive_ == 0) {
+    // The numbers of the requests of one call follow each other.
+    std::uint32_t count = 0;
+    for (const Primitive& primitive : primitives_) {
+      if (primitive.kind != PrimitiveKind::Isend && primitive.kind != PrimitiveKind::Irecv) continue;
+      if (count++ == 0) first_lowered_ = primitive.request;
+    }
+    lowered_.resize(count);
+  }
+  const std::size_t end = std::min(primitives_.size(), next_primitive_ + kPiece);
+  while (next_primitive_ < end) run_primitive(sink);
+}
+
+// A message and the wait for it become one event, and so do waits for requests that follow each other.
+void RankProgram::run_primitive(EventSink& sink) {
+  const Primitive& primitive = primitives_[next_primitive_];
+  const std::size_t left = primitives_.size() - next_primitive_;
+  const bool waited_for = left > 1 && primitives_[next_primitive_ + 1].kind == PrimitiveKind::Wait &&
+                          primitives_[next_primitive_ + 1].request == primitive.request;
+  const auto tag = [&] { return message_tag(primitive.context, primitive.tag); };
+  std::uint32_t waits = 1;
+  switch (primitive.kind) {
+    case PrimitiveKind::Isend:
+      count_message(primitive.bytes);
+      if (waited_for) {
+        sink.send(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call));
+        ++next_primitive_;
+      } else {
+        sink.isend(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call),
+                   lowered(primitive.request));
+      }
+      break;
+    case PrimitiveKind::Irecv:
+      if (waited_for) {
+        sink.recv(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call));
+        ++next_primitive_;
+      } else {
+        sink.irecv(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call),
+                   lowered(primitive.request));
+      }
+      break;
+    case PrimitiveKind::Wait:
+      while (waits < left && primitives_[next_primitive_ + waits].kind == PrimitiveKind::Wait &&
+             primitives_[next_primitive_ + waits].request == primitive.request + waits) {
+        ++waits;
+      }
+      if (waits == 1) {
+        sink.wait(lowered(primitive.request));
+      } else {
+        sink.waitall(lowered(primitive.request), waits);
+        next_primitive_ += waits - 1;
+      }
+      break;
+    case PrimitiveKind::ReduceLocal:
+      if (const auto nanoseconds = reduce_time_.of(world_.reduce_time(primitive.bytes)); nanoseconds > 0) {
+        sink.delay(nanoseconds);
+      }
+      break;
+    case PrimitiveKind::Compute:
+      sink.compute(primitive.phase);
+      break;
+  }
+  ++next_primitive_;
+}
+
+bool RankProgram::make_groups(EventSink& sink) {
+  // Made by all ranks of the job in the same order, as MPI asks for; a program that begins again makes the same ones.
+  bool asked = false;
+  groups_.reserve(communicators_.count() - 1);
+  while (groups_.size() + 1 < communicators_.count()) {
+    const Communicator communicator{static_cast<std::uint16_t>(groups_.size() + 1)};
+    std::vector<int> ranks(static_cast<std::size_t>(communicators_.size(communicator)));
+    bool world_again = communicators_.size(communicator) == size_;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const int world_rank = communicators_.world_rank(communicator, static_cast<int>(i));
+      world_again = world_again && world_rank == static_cast<int>(i);
+      ranks[i] = static_cast<int>(to_ember(world_rank));
+    }
+    groups_.push_back(0);
+    if (world_again) continue;  // needs no barrier and no list
+    sink.make_group(std::move(ranks), &groups_.back());
+    asked = true;
+  }
+  return asked;
+}
+
+bool RankProgram::start_own_collective(const Call& call, EventSink& sink) {
+  const Communicator communicator{call.communicator};
+  const bool alltoallv = call.kind == CallKind::Alltoallv;
+  // As MPI libraries, and as the expansion.
+  if (communicators_.size(communicator) == 1) return false;
+  if (call.bytes == 0 && call.kind != CallKind::Barrier && !alltoallv) return false;
+  const std::uint32_t group = call.communicator == 0 ? 0 : groups_[call.communicator - 1u];
+  // The group of all ranks has them in ember's order, others in the communicator's.
+  const auto place = [&](int rank) { return group == 0 ? static_cast<int>(to_ember(rank)) : rank; };
+  if (!alltoallv) {
+    sink.collective(call.kind, group, place(std::max(call.peer, 0)), message_size(call.bytes, call.kind));
+    return true;
+  }
+  sent_.resize(call.count);
+  received_.resize(call.count);
+  for (std::uint32_t i = 0; i < call.count; ++i) {
+    const auto at = static_cast<std::size_t>(place(static_cast<int>(i)));
+    sent_[at] = static_cast<int>(message_size(calls_.sent(call)[i], call.kind));
+    received_[at] = static_cast<int>(message_size(calls_.received(call)[i], call.kind));
+  }
+  sink.alltoallv(group, sent_.data(), received_.data());
+  return true;
+}
+
+}  // namespace manynode::sst_element
