@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ def lacks_mpi() -> str | None:
     """Return what is missing for a run with several processes."""
     if MPIRUN is None:
         return "no mpirun"
+    if lacks() is not None:
+        return lacks()
     built = json.loads((LIBRARY.parent / "built-against.json").read_text(encoding="utf-8"))
     return None if built["mpi_preload"] else "this SST was built without MPI"
 
@@ -114,12 +116,18 @@ class Outcome:
 
 
 def sst_command(
-    run: dict[str, Any], folder: Path, *, collectives: str = "expanded", threads: int = 1, processes: int = 1
+    run: dict[str, Any],
+    folder: Path,
+    *,
+    collectives: str = "expanded",
+    threads: int = 1,
+    processes: int = 1,
+    options: Sequence[str] = (),
 ) -> list[str]:
     """Write the run file and return the command that simulates it with SST into ``folder / "sst"``."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
-    command = [str(SST), "-n", str(threads), f"--add-lib-path={LIBRARY.parent}", str(MACHINE), "--"]
+    command = [str(SST), "-n", str(threads), *options, f"--add-lib-path={LIBRARY.parent}", str(MACHINE), "--"]
     command += [str(folder / "run.json"), str(folder / "sst"), collectives]
     if processes > 1:
         built = json.loads((LIBRARY.parent / "built-against.json").read_text(encoding="utf-8"))
@@ -128,10 +136,18 @@ def sst_command(
     return command
 
 
+def environment(**more: str) -> dict[str, str]:
+    """Return the environment for SST."""
+    # UCX, which MPICH may use, answers a crash with a handler that can hang.
+    return {**os.environ, "UCX_HANDLE_ERRORS": "none", **more}
+
+
 def simulate(run: dict[str, Any], folder: Path, **how: Any) -> Outcome:
     """Simulate with SST."""
     command = sst_command(run, folder, **how)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, cwd=folder, env=environment(), check=False
+    )
     return Outcome(done, folder / "sst")
 
 

@@ -61,9 +61,9 @@ TEST(Rails, RanksOfANodeHaveANicEach) {
 TEST(Rails, StripesALongMessageOverAllNics) {
   constexpr std::uint64_t kBytes = 1 << 20;
   auto config = two_rails(RailChoice::Striped);
-  EXPECT_EQ(run(config, one_way(kBytes, 2)).makespan, rendezvous_time(kBytes / 2, 2));
+  EXPECT_EQ(run(config, one_way(kBytes, 2)).makespan, acknowledged_time(kBytes / 2, 2));
   config.network.host.rail_choice = RailChoice::ByRank;
-  EXPECT_EQ(run(config, one_way(kBytes, 2)).makespan, rendezvous_time(kBytes, 2));
+  EXPECT_EQ(run(config, one_way(kBytes, 2)).makespan, acknowledged_time(kBytes, 2));
 }
 
 // A message of many chunks goes over several roots at once, and a short one sent after it may come before it.

@@ -43,6 +43,18 @@ inline constexpr Picoseconds rendezvous_time(std::uint64_t bytes, int links) {
   return kOverheadSend + 3 * path_latency(links) + bytes_time(bytes) + kOverheadReceive;
 }
 
+// When its sender is done: the acknowledgement has come back.
+inline constexpr Picoseconds acknowledged_time(std::uint64_t bytes, int links) {
+  return kOverheadSend + 4 * path_latency(links) + bytes_time(bytes);
+}
+
+// When a rank of the first job has finished: its calls fill its time.
+inline Picoseconds finish_time(const ReplicaResult& result, std::size_t rank) {
+  Picoseconds sum = 0;
+  for (const OperationUse& use : result.jobs[0].ranks[rank]) sum += use.time;
+  return sum;
+}
+
 // Two leaves of two hosts and two roots by default: hosts 0 and 1 are two links apart, 0 and 2 four.
 inline RunConfig small_machine(std::vector<std::int64_t> children = {2, 2}, std::vector<std::int64_t> parents = {1, 2},
                                std::vector<std::int64_t> parallel = {1, 1}) {

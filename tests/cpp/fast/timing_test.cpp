@@ -38,20 +38,20 @@ TEST(Timing, PingPongIsTwiceOneWay) {
 
 TEST(Timing, EagerSwitchesToRendezvousAboveTheLimit) {
   EXPECT_EQ(run(small_machine(), one_way(kEagerLimit, 2)).makespan, eager_time(kEagerLimit, 4));
-  EXPECT_EQ(run(small_machine(), one_way(kEagerLimit + 1, 2)).makespan, rendezvous_time(kEagerLimit + 1, 4));
+  EXPECT_EQ(run(small_machine(), one_way(kEagerLimit + 1, 2)).makespan, acknowledged_time(kEagerLimit + 1, 4));
 }
 
 TEST(Timing, ChunksOfALongMessageFollowEachOtherWithoutAGap) {
   // 100 chunks of 2048 bytes would be too many: 64 chunks of 3200 bytes. The path is paid once, whatever its length.
-  EXPECT_EQ(run(small_machine(), one_way(204'800, 2)).makespan, rendezvous_time(204'800, 4));
+  EXPECT_EQ(finish_time(run(small_machine(), one_way(204'800, 2)), 2), rendezvous_time(204'800, 4));
 }
 
 TEST(Timing, LongMessageReachesTheLineRate) {
   const auto config = small_machine({2, 2, 2}, {1, 2, 2}, {1, 1, 1});
   constexpr std::uint64_t kBytes = 4 << 20;
-  const auto makespan = run(config, one_way(kBytes, 7)).makespan;
-  EXPECT_EQ(makespan, rendezvous_time(kBytes, 6));
-  EXPECT_GT(static_cast<double>(bytes_time(kBytes)) / static_cast<double>(makespan), 0.99);
+  const auto received = finish_time(run(config, one_way(kBytes, 7)), 7);
+  EXPECT_EQ(received, rendezvous_time(kBytes, 6));
+  EXPECT_GT(static_cast<double>(bytes_time(kBytes)) / static_cast<double>(received), 0.99);
 }
 
 TEST(Timing, LongMessageReachesTheRateOfASlowNic) {
@@ -88,12 +88,14 @@ TEST(Timing, MessageWithinANodeTakesNoNic) {
   for (const auto& link : result.links) EXPECT_EQ(link.bytes, 0u);
 }
 
-TEST(Timing, RendezvousWithinANodeCrossesThreeTimes) {
+TEST(Timing, RendezvousWithinANodeCrossesThreeTimesAndOnceForItsSender) {
   auto config = small_machine();
   config.jobs[0].ranks_per_node = 2;
   constexpr std::uint64_t kBytes = 100'000;
-  EXPECT_EQ(run(config, one_way(kBytes, 1)).makespan,
-            kOverheadSend + 3 * kIntranodeLatency + kBytes * kIntranodePerByte + kOverheadReceive);
+  const auto result = run(config, one_way(kBytes, 1));
+  const Picoseconds arrived = kOverheadSend + 3 * kIntranodeLatency + kBytes * kIntranodePerByte;
+  EXPECT_EQ(finish_time(result, 1), arrived + kOverheadReceive);
+  EXPECT_EQ(finish_time(result, 0), arrived + kIntranodeLatency);
 }
 
 TEST(Timing, RendezvousStartsWhenTheReceiveIsPosted) {
@@ -108,14 +110,15 @@ TEST(Timing, RendezvousStartsWhenTheReceiveIsPosted) {
     }
   });
   const Picoseconds posted = eager_time(kEagerLimit, 2);
-  EXPECT_EQ(result.makespan, posted + 2 * path_latency(4) + bytes_time(kBytes) + kOverheadReceive);
+  EXPECT_EQ(finish_time(result, 1), posted + 2 * path_latency(4) + bytes_time(kBytes) + kOverheadReceive);
+  EXPECT_EQ(finish_time(result, 2), posted + 3 * path_latency(4) + bytes_time(kBytes));
 }
 
-TEST(Timing, TheSenderOfARendezvousMessageIsFreeWhenItsNicIs) {
+TEST(Timing, TheSenderOfARendezvousMessageIsDoneWhenItIsAcknowledged) {
   constexpr std::uint64_t kBytes = 32'768;
   const auto result = run(small_machine(), one_way(kBytes, 1));
   const auto& send = result.jobs[0].ranks[0][static_cast<std::size_t>(CallKind::Send)];
-  EXPECT_EQ(send.time, kOverheadSend + 2 * path_latency(2) + bytes_time(kBytes));
+  EXPECT_EQ(send.time, acknowledged_time(kBytes, 2));
   EXPECT_EQ(send.calls, 1u);
   EXPECT_EQ(send.bytes, kBytes);
 }

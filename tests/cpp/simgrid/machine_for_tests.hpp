@@ -43,6 +43,11 @@ inline constexpr double rendezvous_time(std::uint64_t bytes, int links) {
   return eager_time(bytes, links) + 2 * path_latency(links);
 }
 
+// When its sender is done: the acknowledgement has come back.
+inline constexpr double acknowledged_time(std::uint64_t bytes, int links) {
+  return rendezvous_time(bytes, links) - kOverheadReceive + path_latency(links);
+}
+
 // Two leaves of two hosts and two roots by default: hosts 0 and 1 are two links apart, 0 and 2 four.
 inline fast::RunConfig machine(std::vector<std::int64_t> children = {2, 2}, std::vector<std::int64_t> parents = {1, 2},
                                std::uint32_t ranks_per_node = 1) {
