@@ -83,6 +83,8 @@ def figures() -> list[dict[str, Any]]:
     path_s = 2 * NIC_LATENCY + 6 * LINK_LATENCY + 5 * SWITCH_LATENCY
     serial_s = PING_PONG_BYTES / BANDWIDTH
     formula_s = OVERHEAD_SEND + 3 * path_s + serial_s + OVERHEAD_RECV
+    # The last sender is done when the acknowledgement has come back.
+    formula_s += max(0.0, path_s - OVERHEAD_RECV) / 2
     off_formula = abs(one_way_s / formula_s - 1)
     return [
         figure(

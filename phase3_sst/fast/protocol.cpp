@@ -107,13 +107,16 @@ bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_
     if (rank.in_wait) return false;
   }
   rank.in_wait = false;
+  completions_.clear();
   for (const std::uint32_t id : ids) {
     const std::uint32_t slot = mailbox.requests.find(id);
     const Request& request = mailbox.requests[slot];
-    rank.clock = std::max(rank.clock, request.time);
-    if (request.receive) rank.clock += overhead_receive_.of(request.bytes);
+    completions_.push_back({request.time, request.receive ? overhead_receive_.of(request.bytes) : 0});
     mailbox.requests.remove(slot);
   }
+  // The processor takes messages as they come, whatever their order in the call.
+  std::sort(completions_.begin(), completions_.end());
+  for (const auto& [time, overhead] : completions_) rank.clock = std::max(rank.clock, time) + overhead;
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fixed_array.hpp"
@@ -76,6 +77,8 @@ class Replica {
   const RunConfig& config_;
   Overhead overhead_send_;
   Overhead overhead_receive_;
+  std::vector<std::pair<Picoseconds, Picoseconds>>
+      completions_;  // of a wait: when each request completed, its overhead
   ByteTime reduce_time_;
   EventQueue events_;
   Network network_;

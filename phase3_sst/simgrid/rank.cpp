@@ -169,12 +169,36 @@ void Rank::start_receive(const Primitive& primitive) {
 }
 
 // SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender;
-// it reaches the receiver a latency later, the sender is done when the acknowledgement has crossed as well, and each
-// receive costs its processor. The rank
-// sleeps once for all of it, so that SimGrid's time lags behind the rank's within the loop. A message that was there
-// before the wait began may have come at any time and counts as arrived.
+// it reaches the receiver a latency later, the sender is done when the acknowledgement has crossed as well. Each
+// receive costs its processor, in the order in which the messages come. The rank sleeps once for all of it, so that
+// SimGrid's time lags behind the rank's within the loop. A message that was there before the wait began may have come
+// at any time and counts as arrived.
 void Rank::wait(std::span<const Primitive> waits) {
-  double ready_s = s4u::Engine::get_clock();
+  const double began_s = s4u::Engine::get_clock();
+  std::vector<Pending> pending = take(waits);
+  std::vector<MPI_Request> requests;
+  for (const Pending& one : pending) requests.push_back(one.request);
+  std::vector<std::pair<double, double>> completions;  // when, and what it costs the processor [s]
+  for (std::size_t left = pending.size(); left > 0; --left) {
+    const auto first =
+        std::find_if(requests.begin(), requests.end(), [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
+    awaited_ = &pending[static_cast<std::size_t>(first - requests.begin())];
+    int index = 0;
+    MPI_Status status;
+    MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, &status);
+    awaited_ = nullptr;
+    const double now_s = s4u::Engine::get_clock();
+    completions.push_back(
+        completion(pending[static_cast<std::size_t>(index)].primitive, status, now_s, now_s > began_s));
+  }
+  std::sort(completions.begin(), completions.end());
+  double ready_s = began_s;
+  for (const auto& [at_s, cost_s] : completions) ready_s = std::max(ready_s, at_s) + cost_s;
+  pass(ready_s - s4u::Engine::get_clock());
+}
+
+std::vector<Rank::Pending> Rank::take(std::span<const Primitive> waits) {
+  std::vector<Pending> taken;
   for (const Primitive& primitive : waits) {
     const auto entry = pending_.find(primitive.request);
     if (entry == pending_.end()) {
@@ -184,43 +208,33 @@ void Rank::wait(std::span<const Primitive> waits) {
            std::to_string(primitive.request)},
           "the skeleton must start each request in the step in which it waits for it, and wait once");
     }
-    const double before_s = s4u::Engine::get_clock();
-    const auto received = complete(entry->second);
-    const double after_s = s4u::Engine::get_clock();
-    if (received) {
-      const bool long_message = received->bytes > world_.config().network.host.eager_limit_bytes;
-      const double on_the_way_s =
-          long_message && after_s > before_s ? world_.latency_s(job_, received->source, rank_) : 0;
-      ready_s = std::max(ready_s, after_s + on_the_way_s) +
-                overhead_s(world_.config().network.host.overhead_recv, received->bytes);
-    } else {
-      const bool long_message = entry->second.primitive.bytes > world_.config().network.host.eager_limit_bytes;
-      const double back_s =
-          long_message && after_s > before_s ? 2 * world_.latency_s(job_, rank_, entry->second.primitive.peer) : 0;
-      ready_s = std::max(ready_s, after_s + back_s);
-    }
+    taken.push_back(entry->second);
     pending_.erase(entry);
   }
-  pass(ready_s - s4u::Engine::get_clock());
+  return taken;
 }
 
-std::optional<Rank::Received> Rank::complete(Pending& pending) {
-  awaited_ = &pending;
-  MPI_Status status;
-  const int code = MPI_Wait(&pending.request, &status);
-  awaited_ = nullptr;
-  if (pending.primitive.kind != PrimitiveKind::Irecv) return std::nullopt;
-  if (code == MPI_ERR_TRUNCATE) {
+std::pair<double, double> Rank::completion(const Primitive& primitive, MPI_Status& status, double now_s,
+                                           bool waited) const {
+  const auto& host = world_.config().network.host;
+  if (primitive.kind != PrimitiveKind::Irecv) {
+    const bool acknowledged = primitive.bytes > host.eager_limit_bytes && waited;
+    return {now_s + (acknowledged ? 2 * world_.latency_s(job_, rank_, primitive.peer) : 0), 0};
+  }
+  if (status.MPI_ERROR == MPI_ERR_TRUNCATE) {
     throw fast::SimulationError(
         "a message is longer than the receive that it meets",
         {"receive of " + world_.rank_name(job_, rank_) + " from rank " + std::to_string(status.MPI_SOURCE) + ", " +
-         envelope_text(pending.primitive.tag, pending.primitive.bytes, pending.primitive.context)},
+         envelope_text(primitive.tag, primitive.bytes, primitive.context)},
         "make the receive as large as the send (MPI_ERR_TRUNCATE)");
   }
-  int bytes = 0;
-  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  const auto bytes = static_cast<std::uint64_t>(count);
   world_.envelopes().received(job_, status.MPI_SOURCE, rank_, status.MPI_TAG);
-  return Received{status.MPI_SOURCE, static_cast<std::uint64_t>(bytes)};
+  const bool on_the_way = bytes > host.eager_limit_bytes && waited;
+  return {now_s + (on_the_way ? world_.latency_s(job_, status.MPI_SOURCE, rank_) : 0),
+          overhead_s(host.overhead_recv, bytes)};
 }
 
 std::string Rank::peer_name(std::int32_t peer) const {

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <smpi/smpi.h>
@@ -43,10 +43,6 @@ class Rank {
     MPI_Request request;
     Primitive primitive;
   };
-  struct Received {
-    int source;
-    std::uint64_t bytes;
-  };
 
   // Becomes a rank of SMPI, with the others.
   void join();
@@ -57,8 +53,11 @@ class Rank {
   void start_receive(const Primitive& primitive);
   // Waits that follow each other.
   void wait(std::span<const Primitive> waits);
-  // What came, where the request is a receive.
-  std::optional<Received> complete(Pending& pending);
+  // The requests of waits, which are pending no more.
+  std::vector<Pending> take(std::span<const Primitive> waits);
+  // When a request that SMPI completed `now_s` is complete, and what it costs the processor [s]. `waited`: it was not
+  // complete when the wait began.
+  std::pair<double, double> completion(const Primitive& primitive, MPI_Status& status, double now_s, bool waited) const;
   std::string peer_name(std::int32_t peer) const;
 
   World& world_;

@@ -171,5 +171,16 @@ TEST(Timing, IterationsLimitStopsEarly) {
   EXPECT_EQ(run(config, one_way(800, 1), 3).jobs[0].iteration_end.size(), 2u);
 }
 
+TEST(Timing, MessagesOfAWaitCostTheirReceiverAsTheyCome) {
+  // The wait names the later one first; the processor has taken the earlier one when it comes.
+  static_assert(path_latency(4) - path_latency(2) > kOverheadReceive);
+  const auto result = run(small_machine(), [](Mpi& mpi) {
+    if (mpi.rank() == 0) mpi.waitall(std::vector{mpi.irecv(2, 8), mpi.irecv(1, 8)});
+    if (mpi.rank() == 1 || mpi.rank() == 2) mpi.send(0, 8);
+  });
+  // The link into host 0 is free again when the second message comes.
+  EXPECT_EQ(finish_time(result, 0), eager_time(8, 4));
+}
+
 }  // namespace
 }  // namespace manynode::fast::testing

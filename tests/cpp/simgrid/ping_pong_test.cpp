@@ -43,6 +43,15 @@ TEST(Message, AboveTheEagerLimitWaitsForItsReceiver) {
   EXPECT_NEAR(sender_s, 1e-3 + 3 * path_latency(4) + data_s, kNear);
 }
 
+TEST(Message, OfAWaitCostsItsReceiverWhenItComes) {
+  // The wait names the later one first; the processor has taken the earlier one when it comes.
+  const auto both = [](Mpi& mpi) {
+    if (mpi.rank() == 0) mpi.waitall(std::vector{mpi.irecv(2, 8), mpi.irecv(1, 8)});
+    if (mpi.rank() == 1 || mpi.rank() == 2) mpi.send(0, 8);
+  };
+  EXPECT_NEAR(makespan_s(machine(), both), eager_time(8, 4), kNear);
+}
+
 TEST(Message, OfManyBytesReachesTheLineRate) {
   constexpr std::uint64_t kBytes = 100'000'000;
   const double one_way_s = makespan_s(machine(), one_way(kBytes, 2));
