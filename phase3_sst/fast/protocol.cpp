@@ -51,6 +51,7 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
     // The library has copied the data: the buffer is free again.
     request.complete = !rendezvous;
   }
+  if (on_arrival_) note_send(rank, index, sent);
   network_.send(sent, rank.clock);
 }
 
@@ -111,7 +112,7 @@ bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_
     const std::uint32_t slot = mailbox.requests.find(id);
     const Request& request = mailbox.requests[slot];
     rank.clock = std::max(rank.clock, request.time);
-    if (request.receive) rank.clock += overhead_receive_.of(request.bytes);
+    if (request.receive && !on_arrival_) rank.clock += overhead_receive_.of(request.bytes);
     mailbox.requests.remove(slot);
   }
   return true;
@@ -130,6 +131,9 @@ void Replica::deliver(const Progress& progress) {
   if (progress.message == kNone) return;
   const std::uint32_t index = progress.message;
   const MessageKind kind = network_.messages()[index].kind;
+  const bool for_processor = on_arrival_ && (kind == MessageKind::Eager || kind == MessageKind::Data);
+  if (for_processor && progress.complete) bring_to_processor(index);
+  if (for_processor && kind == MessageKind::Eager) return;
   if (progress.head && (kind == MessageKind::Eager || kind == MessageKind::RequestToSend)) {
     if (network_.overtakes()) {
       arrive_in_order(index);
@@ -144,7 +148,7 @@ void Replica::deliver(const Progress& progress) {
     const Message& message = network_.messages()[index];
     complete(message.source, message.send_request, message.injected_at);
   }
-  if (!progress.complete) return;
+  if (!progress.complete || for_processor) return;
   const Message message = network_.messages()[index];
   if (kind == MessageKind::ClearToSend) {
     network_.messages()[index].kind = MessageKind::Data;
@@ -222,6 +226,7 @@ void Replica::complete(std::uint32_t index, std::uint32_t number, Picoseconds ti
   --mailbox.awaits;
   if (mailbox.awaits == 0) {
     advance(index);
+    if (on_arrival_) arm(index);
   } else if (mailbox.awaits == 1) {
     ranks_[index].fetch_calls();
     mailbox.requests.fetch();
