@@ -87,6 +87,11 @@ class Host(Section):
         default="by-rank",
         description="with several NICs: each rank has one, or the chunks of a message take turns over all",
     )
+    receive: Literal["in-call", "on-arrival"] = Field(
+        default="in-call",
+        description="the NIC takes messages in and the call that waits pays for it, or the CPU does when they come "
+        "(LogGOPS as LogGOPSim has it)",
+    )
 
     @model_validator(mode="after")
     def _segments(self) -> Host:

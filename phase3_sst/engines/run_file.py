@@ -120,6 +120,7 @@ def network_description(network: Mapping[str, Any]) -> dict[str, Any]:
             "reduce_bandwidth_Bps": host["reduce_bandwidth"],
             "rails": host["rails"],
             "rail_choice": host["rail_choice"],
+            "receive": host["receive"],
         },
         "intranode": {"latency_s": intranode["latency"], "bandwidth_Bps": intranode["bandwidth"]},
     }

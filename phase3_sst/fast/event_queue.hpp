@@ -21,7 +21,7 @@
 namespace manynode::fast {
 
 enum class EventKind : std::uint8_t {
-  Resume,         // rank `subject` goes on
+  Resume,         // rank `subject` goes on; where processors take messages in as they come, some turn is due
   Inject,         // chunk `chunk` of message `subject` is ready at its NIC
   InjectGranted,  // the same for a first chunk that has waited for the gap
   Hop,            // chunk `chunk` of message or flight `subject` is ready at link `hop` of its route

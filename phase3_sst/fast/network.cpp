@@ -25,6 +25,9 @@ std::uint64_t mixed(std::uint64_t counter) {
 // Bytes by which rates are compared.
 constexpr std::uint64_t kMuch = 1'000'000'000;
 
+// A processor that takes a message in is busy from its first byte to its last, which must be one event for that.
+constexpr std::uint64_t kWhole = std::uint64_t{1} << 31;
+
 constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15u;
 
 }  // namespace
@@ -37,7 +40,7 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
       rails_(config.host.rails),
       lanes_(static_cast<std::uint8_t>(config.host.rail_choice == RailChoice::Striped ? config.host.rails : 1)),
       route_stride_(topology_.max_hops()),
-      chunk_bytes_(config.chunk_bytes),
+      chunk_bytes_(config.host.receive == Receive::OnArrival ? kWhole : config.chunk_bytes),
       nic_time_(ByteTime::of_bandwidth(config.host.nic_bandwidth_Bps)),
       intranode_time_(ByteTime::of_bandwidth(config.intranode.bandwidth_Bps)),
       nic_latency_(to_picoseconds(config.host.nic_latency_s)),

@@ -58,6 +58,12 @@ class Network {
   // Whether a message may overtake another one of the same pair of ranks.
   bool overtakes() const { return own_routes_; }
 
+  // The time in which the receiving NIC, or a processor of the same node, takes the bytes of a message.
+  Picoseconds bytes_time(const Message& message) const {
+    return (message.from_nic == message.to_nic ? intranode_time_ : nic_time_).of(message.bytes);
+  }
+  Picoseconds gap() const { return gap_; }
+
   // Hands the present leg of a message to the sending node at `time`, not before now. Legs with data are cut up.
   // Message::from_nic and to_nic are set; they are equal within a node.
   void send(std::uint32_t message, Picoseconds time);

@@ -51,6 +51,7 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
     // The library has copied the data: the buffer is free again.
     request.complete = !rendezvous;
   }
+  if (on_arrival_) note_send(rank, index, sent);
   network_.send(sent, rank.clock);
 }
 
@@ -111,7 +112,8 @@ bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_
   for (const std::uint32_t id : ids) {
     const std::uint32_t slot = mailbox.requests.find(id);
     const Request& request = mailbox.requests[slot];
-    completions_.push_back({request.time, request.receive ? overhead_receive_.of(request.bytes) : 0});
+    const bool pays = request.receive && !on_arrival_;
+    completions_.push_back({request.time, pays ? overhead_receive_.of(request.bytes) : 0});
     mailbox.requests.remove(slot);
   }
   // The processor takes messages as they come, whatever their order in the call.
@@ -133,6 +135,9 @@ void Replica::deliver(const Progress& progress) {
   if (progress.message == kNone) return;
   const std::uint32_t index = progress.message;
   const MessageKind kind = network_.messages()[index].kind;
+  const bool for_processor = on_arrival_ && (kind == MessageKind::Eager || kind == MessageKind::Data);
+  if (for_processor && progress.complete) bring_to_processor(index);
+  if (for_processor && kind == MessageKind::Eager) return;
   if (progress.head && (kind == MessageKind::Eager || kind == MessageKind::RequestToSend)) {
     if (network_.overtakes()) {
       arrive_in_order(index);
@@ -142,7 +147,7 @@ void Replica::deliver(const Progress& progress) {
   }
   if (kind == MessageKind::Eager && progress.head) return;  // settled when its head arrived, if it has arrived whole
 
-  if (!progress.complete) return;
+  if (!progress.complete || for_processor) return;
   // A copy: references to messages end where a rank goes on, because it may send.
   const Message message = network_.messages()[index];
   if (kind == MessageKind::ClearToSend) {
@@ -228,6 +233,7 @@ void Replica::complete(std::uint32_t index, std::uint32_t number, Picoseconds ti
   --mailbox.awaits;
   if (mailbox.awaits == 0) {
     advance(index);
+    if (on_arrival_) arm(index);
   } else if (mailbox.awaits == 1) {
     ranks_[index].fetch_calls();
     mailbox.requests.fetch();

@@ -23,6 +23,39 @@ std::uint64_t ReplicaResult::bytes() const {
   return sum;
 }
 
+namespace {
+
+Operation operation_of(PrimitiveKind kind) {
+  switch (kind) {
+    case PrimitiveKind::Compute:
+    case PrimitiveKind::ReduceLocal:
+      return Operation::Compute;
+    case PrimitiveKind::Isend:
+      return Operation::Send;
+    case PrimitiveKind::Irecv:
+      return Operation::Post;
+    case PrimitiveKind::Wait:
+      break;
+  }
+  return Operation::None;
+}
+
+// Of other calls, the primitives have one each.
+Operation operation_of(CallKind kind) {
+  switch (kind) {
+    case CallKind::Compute:
+      return Operation::Compute;
+    case CallKind::Isend:
+      return Operation::Send;
+    case CallKind::Irecv:
+      return Operation::Post;
+    default:
+      return Operation::None;
+  }
+}
+
+}  // namespace
+
 Replica::Replica(const std::vector<Program>& programs, const RunConfig& config, std::uint32_t replica)
     : config_(config),
       overhead_send_(config.network.host.overhead_send),
@@ -30,7 +63,9 @@ Replica::Replica(const std::vector<Program>& programs, const RunConfig& config, 
       reduce_time_(ByteTime::of_bandwidth(config.network.host.reduce_bandwidth_Bps)),
       network_(config.network, config.jobs.size(), config.seed + replica, events_),
       steps_(config.network.host.eager_limit_bytes),
-      ranks_(config.ranks()) {
+      ranks_(config.ranks()),
+      on_arrival_(config.network.host.receive == Receive::OnArrival),
+      processors_(on_arrival_ ? config.ranks() : 0) {
   result_.replica = replica;
   result_.jobs.resize(config.jobs.size());
   jobs_.reserve(config.jobs.size());
@@ -66,13 +101,18 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
     state.job = number;
     mailboxes_.emplace_back().job = number;
     state.clock = to_picoseconds(config.start_s);
+    state.call_began = state.clock;
     state.program_began = state.clock;
   }
 }
 
 ReplicaResult Replica::run(const ProgressSink& progress) {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    events_.push(Event{.subject = rank}, ranks_[rank].clock);
+    if (on_arrival_) {
+      plan_start(rank);
+    } else {
+      events_.push(Event{.subject = rank}, ranks_[rank].clock);
+    }
   }
   std::optional<TimeSeries> series;
   if (config_.counters) series.emplace(*config_.counters, network_);
@@ -84,7 +124,11 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
     if (series && event.time >= series->next()) series->close(event.time);
     prefetch();
     if (event.kind == EventKind::Resume) {
-      advance(event.subject);
+      if (on_arrival_) {
+        take_turn();
+      } else {
+        advance(event.subject);
+      }
     } else {
       deliver(network_.handle(event));
     }
@@ -173,7 +217,9 @@ void Replica::advance(std::uint32_t index) {
   Rank& rank = ranks_[index];
   for (;;) {
     if (rank.next_primitive < rank.primitives.size()) {
-      if (!execute(rank, index, rank.primitives[rank.next_primitive])) return;
+      const Primitive& primitive = rank.primitives[rank.next_primitive];
+      if (on_arrival_ && !its_turn(rank, index, operation_of(primitive.kind))) return;
+      if (!execute(rank, index, primitive)) return;
       ++rank.next_primitive;
       continue;
     }
@@ -184,8 +230,8 @@ void Replica::advance(std::uint32_t index) {
     const Call& call = rank.step->calls.calls[rank.next_call];
     const bool waits = call.kind == CallKind::Wait || call.kind == CallKind::Waitall;
     if (!rank.in_call) {
+      if (on_arrival_ && !its_turn(rank, index, operation_of(call.kind))) return;
       rank.in_call = true;
-      rank.call_began = rank.clock;
       rank.call_bytes = 0;
       if (!start(rank, index, call)) return;
       if (rank.next_primitive < rank.primitives.size()) continue;
@@ -194,7 +240,9 @@ void Replica::advance(std::uint32_t index) {
     }
     OperationUse& use =
         result_.jobs[rank.job].ranks[index - jobs_[rank.job].first][static_cast<std::size_t>(call.kind)];
+    // With what its processor did for messages since the call before.
     use.time += rank.clock - rank.call_began;
+    rank.call_began = rank.clock;
     use.bytes += rank.call_bytes;
     ++use.calls;
     rank.in_call = false;
@@ -239,7 +287,7 @@ bool Replica::next_step(Rank& rank, std::uint32_t index) {
     result.makespan = std::max(result.makespan, rank.clock);
     return false;
   }
-  if (rank.clock > events_.now()) {
+  if (rank.clock > events_.now() && !on_arrival_) {
     events_.push(Event{.subject = index}, rank.clock);
     return false;
   }

@@ -1,9 +1,11 @@
 // The machinery behind simulate(): one object is one replica in the making. Split over replica.cpp (the event loop and
-// the ranks' programs), protocol.cpp (messages: matching, eager and rendezvous) and unfinished.cpp (the account of who
-// waits for what).
+// the ranks' programs), protocol.cpp (messages: matching, eager and rendezvous), on_arrival.cpp (processors that take
+// messages in as they come) and unfinished.cpp (the account of who waits for what).
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <queue>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "fixed_array.hpp"
 #include "message_order.hpp"
 #include "overhead.hpp"
+#include "processor.hpp"
 #include "rank.hpp"
 #include "simulator.hpp"
 
@@ -62,6 +65,19 @@ class Replica {
   void match(std::uint32_t message, std::uint32_t receive, Picoseconds time);
   void complete(std::uint32_t rank, std::uint32_t request, Picoseconds time);
 
+  // on_arrival.cpp, for processors that take messages in as they come
+  void plan_start(std::uint32_t rank);
+  // Whether the operation may be done now; if not, the processor will call advance() when it may.
+  bool its_turn(Rank& rank, std::uint32_t index, Operation operation);
+  void note_send(const Rank& rank, std::uint32_t index, std::uint32_t message);
+  void add_turn(const Turn& turn);
+  void take_turn();
+  // Adds a turn for what a processor does next.
+  void arm(std::uint32_t rank);
+  void serve(const Turn& turn);
+  void bring_to_processor(std::uint32_t message);
+  void take_in(Rank& rank, Processor& processor);
+
   // unfinished.cpp: throws SimulationError unless every rank has finished and every message was received.
   void check_end() const;
   std::string rank_name(std::uint32_t rank) const;
@@ -91,6 +107,12 @@ class Replica {
   std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
   std::uint32_t finished_{0};    // of these
   MessageOrder order_;           // used where messages overtake each other
+  // Used where processors take messages in as they come.
+  const bool on_arrival_;
+  std::vector<Processor> processors_;        // [rank]
+  std::vector<std::uint64_t> message_ages_;  // [message]
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
+  std::uint64_t ages_{0};
   ReplicaResult result_;
 };
 

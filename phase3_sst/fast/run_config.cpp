@@ -130,6 +130,11 @@ HostConfig read_host(StrictObject object) {
     if (choice != "by-rank" && choice != "striped") object.refuse("rail_choice", "by-rank, striped");
     host.rail_choice = choice == "by-rank" ? RailChoice::ByRank : RailChoice::Striped;
   }
+  if (object.has("receive")) {
+    const std::string receive = object.text("receive");
+    if (receive != "in-call" && receive != "on-arrival") object.refuse("receive", "in-call, on-arrival");
+    host.receive = receive == "in-call" ? Receive::InCall : Receive::OnArrival;
+  }
   object.finish();
   return host;
 }

@@ -27,6 +27,12 @@ enum class RailChoice : std::uint8_t {
   Striped,  // chunks of a message take turns over the NICs
 };
 
+// Who takes messages in.
+enum class Receive : std::uint8_t {
+  InCall,     // the NIC, by itself; the processor pays its overhead in the call that waits
+  OnArrival,  // the processor, as they come (processor.hpp)
+};
+
 // LogGPS of one node: what a message costs its sender, its receiver and their NICs.
 struct HostConfig {
   std::vector<OverheadSegment> overhead_send{{}};  // sorted, the first from 0 bytes
@@ -38,6 +44,7 @@ struct HostConfig {
   double reduce_bandwidth_Bps{1e10};
   std::uint32_t rails{1};  // NICs per node: hosts node * rails ... of the topology
   RailChoice rail_choice{RailChoice::ByRank};
+  Receive receive{Receive::InCall};
 };
 
 struct IntranodeConfig {

@@ -107,6 +107,10 @@ void check(const fast::RunConfig& config) {
     throw UserError("the engine simgrid does not stripe messages over rails", "network.host.rail_choice", "striped",
                     "by-rank", "choose by-rank, or the engine fast");
   }
+  if (host.receive == fast::Receive::OnArrival) {
+    throw UserError("the engine simgrid has no processors that take messages in as they come", "network.host.receive",
+                    "on-arrival", "in-call", "choose in-call, or the engine fast");
+  }
 }
 
 // The child's life. What SimGrid writes goes to `words`.

@@ -65,7 +65,7 @@ def test_a_resolved_network_reads_back_as_itself() -> None:
     segments = [{"from": "0 B", "time": "300 ns"}, {"from": "1 KiB", "time": "400 ns"}]
     model = network(
         topology={"kind": "fat-tree", "children": [4, 4], "parents": [1, 4], "parallel_links": [1, 1], "taper": [2]},
-        host={"overhead_send": segments, "rails": 2, "rail_choice": "striped"},
+        host={"overhead_send": segments, "rails": 2, "rail_choice": "striped", "receive": "on-arrival"},
         link_classes={"leaf-up": {"bandwidth": "50 Gbit/s", "latency": "1 us"}},
         contention=False,
     )

@@ -66,6 +66,7 @@ TEST(RunConfig, NamesThePlaceOfEachMistake) {
   EXPECT_EQ(place([](json& f) { f["network"]["topology"]["taper"] = 2; }), "network.topology.taper");
   EXPECT_EQ(place([](json& f) { f["network"]["host"]["rails"] = 3; }), "network.host.rails");  // 4 hosts
   EXPECT_EQ(place([](json& f) { f["network"]["host"]["rail_choice"] = "any"; }), "network.host.rail_choice");
+  EXPECT_EQ(place([](json& f) { f["network"]["host"]["receive"] = "later"; }), "network.host.receive");
   EXPECT_EQ(place([](json& f) { f["network"]["contention"] = 1; }), "network.contention");
   EXPECT_EQ(place([](json& f) { f["network"]["link_classes"]["spine"]["latency_s"] = 1e-7; }),
             "network.link_classes.spine");

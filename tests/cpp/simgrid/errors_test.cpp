@@ -76,6 +76,12 @@ TEST(Errors, StripedRailsAreRefused) {
   EXPECT_THROW(run(config, one_way(8, 1)), UserError);
 }
 
+TEST(Errors, ProcessorsThatTakeMessagesInAsTheyComeAreRefused) {
+  auto config = machine();
+  config.network.host.receive = fast::Receive::OnArrival;
+  EXPECT_THROW(run(config, one_way(8, 1)), UserError);
+}
+
 TEST(Errors, AnUnknownRankClassIsAnErrorOfTheInput) {
   TimingProfile profile;
   profile.classes = {"0"};
