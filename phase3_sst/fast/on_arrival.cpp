@@ -1,5 +1,6 @@
 // The event loop's part where processors take messages in as they come (processor.hpp).
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "replica.hpp"
@@ -9,7 +10,7 @@ namespace manynode::fast {
 // Whatever the rank does first.
 void Replica::plan_start(std::uint32_t index) {
   processors_[index].plan(Operation::Post, ranks_[index].clock, ages_++);
-  arm(index);
+  arm(index, processors_[index].next(0, 0));
 }
 
 bool Replica::its_turn(Rank& rank, std::uint32_t index, Operation operation) {
@@ -27,52 +28,94 @@ void Replica::note_send(const Rank& rank, std::uint32_t index, std::uint32_t mes
   message_ages_[message] = ages_++;
 }
 
-// Events of equal time come in the order of their making, turns in that of their ages: there is an event for each turn,
-// and it brings the next one, not its own.
-void Replica::add_turn(const Turn& turn) {
-  turns_.push(turn);
-  events_.push(Event{}, turn.time);
+namespace {
+
+// The event of a turn carries it where others have their chunk.
+Event event_of(const Turn& turn) {
+  return Event{.subject = turn.subject,
+               .from = static_cast<std::uint32_t>(turn.age >> 32),
+               .to = static_cast<std::uint32_t>(turn.age),
+               .link = turn.wake,
+               .kind = EventKind::Resume,
+               .alone = turn.message};
 }
 
-void Replica::take_turn() {
+Turn turn_of(const Event& event) {
+  return {.age = std::uint64_t{event.from} << 32 | event.to,
+          .subject = event.subject,
+          .wake = event.link,
+          .message = event.alone};
+}
+
+}  // namespace
+
+// Events of equal time come in the order of their making, turns in that of their ages: so all of a moment
+// are gathered, and each event takes the oldest of them, not its own.
+void Replica::add_turn(const Turn& turn, Picoseconds time) {
+  events_.push(event_of(turn), time);
+  if (time == turns_time_) turns_.push(turn);
+}
+
+void Replica::gather_turns() {
+  if (turns_time_ == events_.now()) return;
+  turns_time_ = events_.now();
+  const Event* other = nullptr;
+  for (std::size_t i = 0; (other = events_.upcoming(i)) && other->time == turns_time_; ++i) {
+    if (other->kind == EventKind::Resume) turns_.push(turn_of(*other));
+  }
+}
+
+void Replica::take_turn(const Event& event) {
+  if (turns_time_ != event.time) turns_.push(turn_of(event));
+  gather_turns();
   const Turn turn = turns_.top();
   turns_.pop();
-  if (!turn.message) {
-    serve(turn);
+  if (turn.message) {
+    const std::uint32_t receiver = network_.messages()[turn.subject].destination;
+    processors_[receiver].add_message(turn.age, turn.subject);
+    work(receiver);
+  } else if (turn.wake == processors_[turn.subject].wake()) {
+    processors_[turn.subject].disarm();
+    work(turn.subject);
+  }
+}
+
+void Replica::work(std::uint32_t index) {
+  working_ = index;
+  gather_turns();
+  const Picoseconds now = events_.now();
+  std::optional<Processor::Task> task;
+  // As long as the next turn would be this processor's own.
+  while ((task = processors_[index].next(now, ranks_[index].clock)) && task->start == now &&
+         (turns_.empty() || turns_.top().age > task->age)) {
+    perform(index, *task);
+  }
+  working_ = kNone;
+  arm(index, task);
+}
+
+void Replica::arm(std::uint32_t index, const std::optional<Processor::Task>& task) {
+  Processor& processor = processors_[index];
+  if (task && processor.arm(*task)) add_turn({task->age, index, processor.wake(), false}, task->start);
+}
+
+void Replica::perform(std::uint32_t index, const Processor::Task& task) {
+  Rank& rank = ranks_[index];
+  Processor& processor = processors_[index];
+  if (task.message) {
+    take_in(rank, processor);
     return;
   }
-  const std::uint32_t receiver = network_.messages()[turn.subject].destination;
-  processors_[receiver].add_message(turn.age, turn.subject);
-  arm(receiver);
-}
-
-void Replica::arm(std::uint32_t index) {
-  Processor& processor = processors_[index];
-  const auto task = processor.next(events_.now(), ranks_[index].clock);
-  if (task && processor.arm(*task)) add_turn({task->start, task->age, index, processor.wake(), false});
-}
-
-void Replica::serve(const Turn& turn) {
-  const std::uint32_t index = turn.subject;
-  Processor& processor = processors_[index];
-  if (turn.wake != processor.wake()) return;
-  Rank& rank = ranks_[index];
-  processor.disarm();
-  if (processor.next(turn.time, rank.clock)->message) {
-    take_in(rank, processor);
-  } else {
-    if (processor.take_operation() != Operation::Post) rank.clock = std::max(rank.clock, turn.time);
-    rank.has_turn = true;
-    advance(index);
-  }
-  arm(index);
+  if (processor.take_operation() != Operation::Post) rank.clock = std::max(rank.clock, task.start);
+  rank.has_turn = true;
+  advance(index);
 }
 
 void Replica::bring_to_processor(std::uint32_t index) {
   const Message& message = network_.messages()[index];
   // So that the last byte comes in when it has come.
   const Picoseconds ready = std::max(events_.now(), message.complete_at - network_.bytes_time(message));
-  add_turn({ready, message_ages_[index], index, 0, true});
+  add_turn({message_ages_[index], index, 0, true}, ready);
 }
 
 void Replica::take_in(Rank& rank, Processor& processor) {

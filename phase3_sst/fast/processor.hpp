@@ -91,15 +91,15 @@ class Processor {
   Operation operation_{Operation::None};
 };
 
-// A processor's next task, or a message that comes to its receiver's processor, in the order of time and age.
+// A processor's next task, or a message that comes to its receiver's processor. Of turns of the same time, the oldest
+// comes first.
 struct Turn {
-  Picoseconds time{0};
   std::uint64_t age{0};
   std::uint32_t subject{0};  // rank or message
   std::uint32_t wake{0};     // of the rank's processor
   bool message{false};
 
-  bool operator>(const Turn& other) const { return time != other.time ? time > other.time : age > other.age; }
+  bool operator>(const Turn& other) const { return age > other.age; }
 };
 
 }  // namespace manynode::fast

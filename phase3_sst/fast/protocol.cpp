@@ -233,7 +233,7 @@ void Replica::complete(std::uint32_t index, std::uint32_t number, Picoseconds ti
   --mailbox.awaits;
   if (mailbox.awaits == 0) {
     advance(index);
-    if (on_arrival_) arm(index);
+    if (on_arrival_ && index != working_) work(index);
   } else if (mailbox.awaits == 1) {
     ranks_[index].fetch_calls();
     mailbox.requests.fetch();

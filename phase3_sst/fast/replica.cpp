@@ -125,7 +125,7 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
     prefetch();
     if (event.kind == EventKind::Resume) {
       if (on_arrival_) {
-        take_turn();
+        take_turn(event);
       } else {
         advance(event.subject);
       }

@@ -70,11 +70,13 @@ class Replica {
   // Whether the operation may be done now; if not, the processor will call advance() when it may.
   bool its_turn(Rank& rank, std::uint32_t index, Operation operation);
   void note_send(const Rank& rank, std::uint32_t index, std::uint32_t message);
-  void add_turn(const Turn& turn);
-  void take_turn();
-  // Adds a turn for what a processor does next.
-  void arm(std::uint32_t rank);
-  void serve(const Turn& turn);
+  void add_turn(const Turn& turn, Picoseconds time);
+  void gather_turns();
+  void take_turn(const Event& event);
+  // Lets a processor do what it may do now, and adds a turn for what comes later.
+  void work(std::uint32_t rank);
+  void arm(std::uint32_t rank, const std::optional<Processor::Task>& task);
+  void perform(std::uint32_t rank, const Processor::Task& task);
   void bring_to_processor(std::uint32_t message);
   void take_in(Rank& rank, Processor& processor);
 
@@ -109,10 +111,12 @@ class Replica {
   MessageOrder order_;           // used where messages overtake each other
   // Used where processors take messages in as they come.
   const bool on_arrival_;
-  std::vector<Processor> processors_;        // [rank]
-  std::vector<std::uint64_t> message_ages_;  // [message]
-  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
+  std::vector<Processor> processors_;                                   // [rank]
+  std::vector<std::uint64_t> message_ages_;                             // [message]
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;  // of the moment `turns_time_`
+  Picoseconds turns_time_{-1};
   std::uint64_t ages_{0};
+  std::uint32_t working_{kNone};  // the processor that is at work
   ReplicaResult result_;
 };
 
