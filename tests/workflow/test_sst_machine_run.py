@@ -107,6 +107,7 @@ def fast_links(content: dict[str, Any], folder: Path, build_dir: Path) -> dict[i
 
 
 DRAGONFLY = {"kind": "dragonfly", "hosts_per_router": 2}
+PLUS = {"kind": "torus", "routing": "dimension-order-plus"}
 SAME_ROUTES: dict[str, dict[str, Any]] = {
     "full tree": runs.FULL_TREE,
     "tapered tree": {"kind": "fat-tree", "children": [8, 2], "parents": [1, 2], "parallel_links": [1, 1]},
@@ -118,6 +119,8 @@ SAME_ROUTES: dict[str, dict[str, Any]] = {
         "parallel_links": [1, 1, 2],
     },
     "torus of odd rings": {"kind": "torus", "shape": [3, 5], "hosts_per_switch": 2, "links_per_direction": 1},
+    "torus of even rings, merlin's ties": {**PLUS, "shape": [4, 2, 3], "hosts_per_switch": 2, "links_per_direction": 1},
+    "torus of several cables, as merlin": {**PLUS, "shape": [4, 5], "hosts_per_switch": 2, "links_per_direction": 3},
     "dragonfly": {**DRAGONFLY, "groups": 5, "routers_per_group": 2, "local_links": 1, "global_links": 2},
 }
 # The same bytes per class, but merlin chooses among parallel cables in its own way.

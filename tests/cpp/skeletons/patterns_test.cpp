@@ -185,6 +185,11 @@ TEST(Patterns, ARandomRingHasAllRanksInAnOrderThatTheSeedDecides) {
   EXPECT_NE(next, next_of(2));
 }
 
+TEST(Patterns, BlockingRingsMeetOnlyWhereSendsDoNotWait) {
+  EXPECT_EQ(operations("blocking-ring", {{"bytes", kBytes}}, 3, 4), "Send 0:64, Recv 2:64");
+  EXPECT_EQ(operations("blocking-ring", {{"bytes", kBytes}}, 0, 4), "Send 1:64, Recv 3:64");
+}
+
 TEST(Patterns, ACollectiveStandsAlone) {
   EXPECT_EQ(operations("collective", {{"bytes", kBytes}, {"collective", std::string("reduce_scatter")}}, 1, 3),
             "Reduce_scatter_block 64 among 0 1 2");
@@ -232,11 +237,13 @@ void expect_refused(const std::string& pattern, const Values& values, int size, 
 
 TEST(Patterns, WhatDoesNotFitIsRefused) {
   expect_refused("pingpong", {}, 2, "pattern",
-                 "bisection, collective, halo3d, halo4d, incast, ping-pong, random-ring, shift, sweep2d, transpose, "
+                 "bisection, blocking-ring, collective, halo3d, halo4d, incast, ping-pong, random-ring, shift, "
+                 "sweep2d, transpose, "
                  "tree-reduce");
   expect_refused("ping-pong", {{"b", std::int64_t{4}}}, 4, "b", "0 to 3");
   expect_refused("ping-pong", {{"b", std::int64_t{0}}}, 4, "a, b", "two different ranks");
   expect_refused("bisection", {}, 1, "ranks", "at least 2");
+  expect_refused("blocking-ring", {}, 1, "ranks", "at least 2");
   expect_refused("shift", {{"distance", std::int64_t{4}}}, 4, "distance", "1 to 3, less than the number of ranks");
   expect_refused("incast", {{"senders", std::int64_t{4}}}, 4, "senders",
                  "1 to 3, less than the number of ranks; 0 is all");
