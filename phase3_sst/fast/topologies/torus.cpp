@@ -139,6 +139,25 @@ std::uint8_t Torus::link_class(LinkId link) const {
   return static_cast<std::uint8_t>(2 + 2 * i + (link < dimensions_[i].minus ? 0 : 1));
 }
 
+const Torus::Dimension& Torus::dimension_of(LinkId link) const {
+  std::size_t i = dimensions_.size() - 1;
+  while (link < dimensions_[i].plus) --i;
+  return dimensions_[i];
+}
+
+std::uint32_t Torus::coordinate_before(LinkId link) const {
+  const Dimension& dimension = dimension_of(link);
+  const LinkId first = link < dimension.minus ? dimension.plus : dimension.minus;
+  return links_per_direction_.quotient(link - first) / dimension.stride % dimension.size.value();
+}
+
+std::uint8_t Torus::virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const {
+  if (link < 2 * hosts_) return channel;
+  if (before < hosts_) return 0;
+  if (coordinate_before(link) == 0) return channel ^ 1;
+  return dimension_of(link).number == dimension_of(before).number ? channel : 0;
+}
+
 std::string Torus::switch_name(std::uint32_t index) const {
   std::string name = "router";
   for (const auto size : shape_) {
