@@ -1,6 +1,7 @@
 #include "credit_fabric.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "network.hpp"
 
@@ -16,10 +17,10 @@ constexpr std::uint64_t kChunksPerBuffer = 8;
 CreditFabric::CreditFabric(Network& network, const NetworkConfig& config)
     : network_(network),
       channels_(config.topology->virtual_channels()),
+      channel_bits_(static_cast<unsigned>(std::bit_width(channels_ - 1))),
       route_stride_(config.topology->max_hops()),
-      lanes_(std::size_t{config.topology->links()} * channels_),
-      ports_(config.topology->links()),
-      queued_(config.topology->links()) {
+      lanes_(std::size_t{config.topology->links()} << channel_bits_),
+      ports_(config.topology->links()) {
   const BufferConfig buffers = config.buffers();
   most_chunk_bytes_ =
       std::max(config.chunk_bytes, std::min(buffers.input_bytes, buffers.output_bytes) / kChunksPerBuffer);
@@ -29,20 +30,22 @@ CreditFabric::CreditFabric(Network& network, const NetworkConfig& config)
   }
 }
 
-void CreditFabric::push_back(Queue& queue, std::uint32_t packet) {
-  packets_[packet].next = kNone;
+template <typename Record>
+void CreditFabric::push_back(Queue& queue, Pool<Record>& records, std::uint32_t index) {
+  records[index].next = kNone;
   if (queue.first == kNone) {
-    queue.first = packet;
+    queue.first = index;
   } else {
-    packets_[queue.last].next = packet;
+    records[queue.last].next = index;
   }
-  queue.last = packet;
+  queue.last = index;
 }
 
-std::uint32_t CreditFabric::pop_front(Queue& queue) {
-  const std::uint32_t packet = queue.first;
-  queue.first = packets_[packet].next;
-  return packet;
+template <typename Record>
+std::uint32_t CreditFabric::pop_front(Queue& queue, Pool<Record>& records) {
+  const std::uint32_t index = queue.first;
+  queue.first = records[index].next;
+  return index;
 }
 
 std::uint32_t CreditFabric::make_packet(const Event& event, std::uint32_t chunk, std::uint32_t from, std::uint32_t to) {
@@ -65,7 +68,7 @@ std::uint32_t CreditFabric::make_packet(const Event& event, std::uint32_t chunk,
 void CreditFabric::extend(std::uint32_t index) {
   Packet& packet = packets_[index];
   LinkId* route = route_of(index);
-  const LinkLoads loads(network_.links_.data(), network_.events_.now(), queued_.data());
+  const LinkLoads loads(network_.links_.data(), network_.events_.now());
   const RouteRequest request{packet.from_nic, packet.to_nic, packet.random};
   packet.hops = static_cast<std::uint8_t>(network_.topology_.extend(request, packet.hops, route, loads));
   packet.whole = network_.topology_.host_behind(route[packet.hops - 1]) == packet.to_nic;
@@ -99,24 +102,55 @@ Progress CreditFabric::inject(const Event& event) {
   if (chunk == 0 && network_.waits_for_gap(event, from)) return {};
   const std::uint32_t packet = make_packet(event, chunk, from, to);
   extend(packet);
-  packets_[packet].lane = route_of(packet)[0] * channels_;
+  packets_[packet].lane = lane_of(route_of(packet)[0], 0);
   enqueue(packet);
   return {};
 }
 
 Progress CreditFabric::handle(const Event& event) {
-  switch (event.kind) {
-    case EventKind::PacketArrives:
-      return arrive(event.subject);
-    case EventKind::LinkFree:
-      if (ports_[event.subject].wake == event.time) ports_[event.subject].wake = kNever;
-      serve(event.subject);
-      return {};
-    default:  // Credit
-      lanes_[event.subject].credits += static_cast<std::int64_t>(event.bytes);
-      serve(link_of(event.subject));
-      return {};
+  prefetch();
+  if (event.kind == EventKind::PacketArrives) return arrive(event.subject);
+  if (ports_[event.subject].wake == event.time) ports_[event.subject].wake = kNever;
+  serve(event.subject);
+  return {};
+}
+
+// As Replica::prefetch: first the packet, then where it comes to, then where it goes on.
+void CreditFabric::prefetch() const {
+  constexpr std::size_t kFar = 28;
+  constexpr std::size_t kMiddle = 18;
+  constexpr std::size_t kNear = 9;
+  const EventQueue& events = network_.events_;
+  const auto arriving = [&](std::size_t ahead) {
+    const Event* event = events.upcoming(ahead);
+    return event != nullptr && event->kind == EventKind::PacketArrives ? event->subject : kNone;
+  };
+  if (const std::uint32_t index = arriving(kFar); index != kNone) fetch_ahead(&packets_[index]);
+  if (const std::uint32_t index = arriving(kMiddle); index != kNone) {
+    const Packet& packet = packets_[index];
+    fetch_ahead(&lanes_[packet.lane]);
+    if (packet.hop + 1 < packet.hops) fetch_ahead(&route_of(index)[packet.hop + 1]);
   }
+  if (const std::uint32_t index = arriving(kNear); index != kNone) {
+    const Packet& packet = packets_[index];
+    if (packet.hop + 1 < packet.hops) fetch_link(route_of(index)[packet.hop + 1], channel_of(packet.lane));
+  }
+  if (const Event* event = events.upcoming(kMiddle); event != nullptr && event->kind == EventKind::LinkFree) {
+    for (std::uint32_t channel = 0; channel < channels_; ++channel) fetch_link(event->subject, channel);
+  }
+  if (const Event* event = events.upcoming(kNear); event != nullptr && event->kind == EventKind::LinkFree) {
+    for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+      const Lane& lane = lanes_[lane_of(event->subject, channel)];
+      if (lane.output.first != kNone) fetch_ahead(&packets_[lane.output.first]);
+      if (lane.returning.first != kNone) fetch_ahead(&credits_[lane.returning.first]);
+    }
+  }
+}
+
+void CreditFabric::fetch_link(LinkId link, std::uint32_t channel) const {
+  fetch_ahead(&network_.links_[link]);
+  fetch_ahead(&lanes_[lane_of(link, channel)]);
+  fetch_ahead(&ports_[link]);
 }
 
 Progress CreditFabric::arrive(std::uint32_t index) {
@@ -126,7 +160,7 @@ Progress CreditFabric::arrive(std::uint32_t index) {
   packet.ready = network_.events_.now();
   const LaneId input = packet.lane;
   const bool first = lanes_[input].input.first == kNone;
-  push_back(lanes_[input].input, index);
+  push_back(lanes_[input].input, packets_, index);
   if (first) advance(input);
   return {};
 }
@@ -162,14 +196,13 @@ void CreditFabric::choose_lane(std::uint32_t index, LaneId input) {
   Packet& packet = packets_[index];
   const LinkId before = link_of(input);
   const LinkId link = route_of(index)[packet.hop];
-  const auto channel = static_cast<std::uint8_t>(input % channels_);
-  packet.lane = link * channels_ + network_.topology_.virtual_channel(before, channel, link);
+  packet.lane = lane_of(link, network_.topology_.virtual_channel(before, channel_of(input), link));
   if (!network_.one_rate_) packet.ready += network_.wait_for_tail(before, link, packet.bytes);
 }
 
 void CreditFabric::cross(LaneId input) {
   Lane& lane = lanes_[input];
-  const std::uint32_t packet = pop_front(lane.input);
+  const std::uint32_t packet = pop_front(lane.input, packets_);
   lane.served = ++turns_;
   return_credit(input, packets_[packet].bytes, network_.events_.now());
   enqueue(packet);
@@ -198,12 +231,12 @@ void CreditFabric::enqueue(std::uint32_t index) {
   const Packet& packet = packets_[index];
   const LinkId link = link_of(packet.lane);
   LinkUse& use = network_.links_[link];
-  const Picoseconds backlog = std::max<Picoseconds>(0, use.free - network_.events_.now()) + queued_[link];
+  const Picoseconds backlog = std::max<Picoseconds>(0, use.free - network_.events_.now()) + use.queued;
   use.longest_wait = std::max(use.longest_wait, backlog);
-  queued_[link] += network_.classes_[use.link_class].time.of(packet.bytes);
+  use.queued += network_.classes_[use.link_class].time.of(packet.bytes);
   ++ports_[link].packets;
   lanes_[packet.lane].output_room -= packet.bytes;
-  push_back(lanes_[packet.lane].output, index);
+  push_back(lanes_[packet.lane].output, packets_, index);
   serve(link);
 }
 
@@ -221,12 +254,12 @@ bool CreditFabric::start_one(LinkId link) {
   Picoseconds earliest = kNever;
   for (std::uint32_t i = 0; i < channels_; ++i) {
     const std::uint32_t channel = port.turn + i < channels_ ? port.turn + i : port.turn + i - channels_;
-    const LaneId lane = link * channels_ + channel;
+    const LaneId lane = lane_of(link, channel);
     if (lanes_[lane].output.first == kNone) continue;
     const Packet& packet = packets_[lanes_[lane].output.first];
-    if (packet.bytes > lanes_[lane].credits) continue;
-    if (packet.ready > now) {
-      earliest = std::min(earliest, packet.ready);
+    const Picoseconds possible = std::max(packet.ready, room_at(lanes_[lane], packet.bytes));
+    if (possible > now) {
+      earliest = std::min(earliest, possible);
       continue;
     }
     port.turn = channel + 1 < channels_ ? channel + 1 : 0;
@@ -243,11 +276,11 @@ void CreditFabric::start(LaneId id) {
   const LinkId link = link_of(id);
   LinkUse& use = network_.links_[link];
   const auto& link_class = network_.classes_[use.link_class];
-  const std::uint32_t index = pop_front(lane.output);
+  const std::uint32_t index = pop_front(lane.output, packets_);
   const Packet& packet = packets_[index];
   const Picoseconds duration = link_class.time.of(packet.bytes);
   --ports_[link].packets;
-  queued_[link] -= duration;
+  use.queued -= duration;
   lane.output_room += packet.bytes;
   lane.credits -= packet.bytes;
 
@@ -280,13 +313,35 @@ void CreditFabric::wake(LinkId link, Picoseconds time) {
   event.kind = EventKind::LinkFree;
 }
 
-void CreditFabric::return_credit(LaneId lane, std::int32_t bytes, Picoseconds time) {
+Picoseconds CreditFabric::room_at(Lane& lane, std::int32_t bytes) {
+  const Picoseconds now = network_.events_.now();
+  while (lane.returning.first != kNone && credits_[lane.returning.first].time <= now) {
+    const std::uint32_t credit = pop_front(lane.returning, credits_);
+    lane.credits += credits_[credit].bytes;
+    credits_.release(credit);
+  }
+  if (lane.credits >= bytes) return now;
+  std::int64_t sum = lane.credits;
+  for (std::uint32_t credit = lane.returning.first; credit != kNone; credit = credits_[credit].next) {
+    sum += credits_[credit].bytes;
+    if (sum >= bytes) return credits_[credit].time;
+  }
+  lane.starved = true;
+  return kNever;
+}
+
+void CreditFabric::return_credit(LaneId id, std::int32_t bytes, Picoseconds time) {
   if (bytes == 0) return;
-  const auto link_class = network_.links_[link_of(lane)].link_class;
-  Event& event = network_.events_.push(Event{}, time + network_.classes_[link_class].to_next);
-  event.subject = lane;
-  event.bytes = static_cast<std::uint32_t>(bytes);
-  event.kind = EventKind::Credit;
+  Lane& lane = lanes_[id];
+  const LinkId link = link_of(id);
+  const std::uint32_t credit = credits_.take();
+  credits_[credit].in_use = true;
+  credits_[credit].time = time + network_.classes_[network_.links_[link].link_class].to_next;
+  credits_[credit].bytes = bytes;
+  push_back(lane.returning, credits_, credit);
+  if (!lane.starved) return;
+  lane.starved = false;
+  wake(link, credits_[credit].time);
 }
 
 }  // namespace manynode::fast

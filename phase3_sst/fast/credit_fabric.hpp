@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "event_queue.hpp"
+#include "fetch_ahead.hpp"
 #include "link.hpp"
 #include "pool.hpp"
 #include "run_config.hpp"
@@ -42,7 +43,7 @@ class CreditFabric {
   // Hands the present leg of a message to its NIC at `time`.
   void send(std::uint32_t message, Picoseconds time);
 
-  // Handles an event of kind Inject, InjectGranted, PacketArrives, LinkFree or Credit. The number of a chunk of which
+  // Handles an event of kind Inject, InjectGranted, PacketArrives or LinkFree. The number of a chunk of which
   // Inject tells is in Event::link.
   Progress inject(const Event& event);
   Progress handle(const Event& event);
@@ -50,11 +51,8 @@ class CreditFabric {
   // The largest chunk that is made of a message: some of them have room in a buffer.
   std::uint64_t most_chunk_bytes() const { return most_chunk_bytes_; }
 
-  // The time that a link needs for what waits in the output buffers before it.
-  Picoseconds queued(LinkId link) const { return queued_[link]; }
-
  private:
-  // One virtual channel of a link; its number is link * channels_ + channel.
+  // One virtual channel of a link: the link's number, then bits for the channel's.
   using LaneId = std::uint32_t;
 
   struct alignas(64) Packet {
@@ -74,6 +72,14 @@ class CreditFabric {
     bool in_use{false};
   };
 
+  // On its way back to the sender. What has come is counted when the sender needs it, so that it takes no event.
+  struct Credit {
+    Picoseconds time{0};
+    std::int32_t bytes{0};
+    std::uint32_t next{kNone};
+    bool in_use{false};
+  };
+
   struct Queue {
     std::uint32_t first{kNone};
     std::uint32_t last{kNone};
@@ -84,6 +90,8 @@ class CreditFabric {
     Queue input;                  // behind it
     std::int64_t output_room{0};  // bytes; NICs have no bound, they make a chunk when its turn has come
     std::int64_t credits{0};      // bytes of room in the input buffer, as far as the sender knows
+    Queue returning;              // credits that come, in order of time
+    bool starved{false};          // the first packet waits for a credit that is not yet on its way
     std::uint64_t served{0};      // the higher, the later has the input buffer had a turn
     LaneId waiting{kNone};        // the input buffers whose first packet waits for room in `output`, as a list
     LaneId next_waiting{kNone};
@@ -97,14 +105,21 @@ class CreditFabric {
 
   static constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
 
-  void push_back(Queue& queue, std::uint32_t packet);
-  std::uint32_t pop_front(Queue& queue);
-  LinkId link_of(LaneId lane) const { return lane / channels_; }
+  template <typename Record>
+  static void push_back(Queue& queue, Pool<Record>& records, std::uint32_t index);
+  template <typename Record>
+  static std::uint32_t pop_front(Queue& queue, Pool<Record>& records);
+  LinkId link_of(LaneId lane) const { return lane >> channel_bits_; }
+  LaneId lane_of(LinkId link, std::uint32_t channel) const { return link << channel_bits_ | channel; }
+  std::uint8_t channel_of(LaneId lane) const { return static_cast<std::uint8_t>(lane & ((1u << channel_bits_) - 1)); }
   LinkId* route_of(std::uint32_t packet) { return &routes_[std::size_t{packet} * route_stride_]; }
+  const LinkId* route_of(std::uint32_t packet) const { return &routes_[std::size_t{packet} * route_stride_]; }
   void add_chunk(std::uint32_t message, std::uint32_t chunk, Picoseconds time);
   std::uint32_t make_packet(const Event& event, std::uint32_t chunk, std::uint32_t from, std::uint32_t to);
   void extend(std::uint32_t packet);
 
+  void prefetch() const;
+  void fetch_link(LinkId link, std::uint32_t channel) const;
   Progress arrive(std::uint32_t packet);
   Progress deliver(std::uint32_t packet);
   // Moves packets of an input buffer on, as long as the first one finds room.
@@ -121,18 +136,21 @@ class CreditFabric {
   bool start_one(LinkId link);
   void start(LaneId lane);
   void wake(LinkId link, Picoseconds time);
+  // When there will be room for so many bytes behind a lane, as far as is known; kNever when it is not.
+  Picoseconds room_at(Lane& lane, std::int32_t bytes);
   void return_credit(LaneId lane, std::int32_t bytes, Picoseconds time);
 
   Network& network_;
   std::uint32_t channels_;
+  unsigned channel_bits_;
   std::uint32_t route_stride_;
   std::uint64_t most_chunk_bytes_;
   std::uint64_t turns_{0};
   Pool<Packet> packets_;
+  Pool<Credit> credits_;
   std::vector<LinkId> routes_;  // route_stride_ per packet
   std::vector<Lane> lanes_;
-  std::vector<Port> ports_;          // [link]
-  std::vector<Picoseconds> queued_;  // [link]
+  std::vector<Port> ports_;  // [link]
 };
 
 }  // namespace manynode::fast

@@ -29,7 +29,6 @@ enum class EventKind : std::uint8_t {
   // With flow control (credit_fabric.hpp):
   PacketArrives,  // the head of packet `subject` is in the buffer behind a link
   LinkFree,       // link `subject` may start a packet
-  Credit,         // there is room for `bytes` more behind lane `subject`
 };
 
 // What a chunk needs on its way is in the event, so that the message, which lies far away in memory, is touched only

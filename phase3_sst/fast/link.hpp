@@ -20,24 +20,22 @@ struct alignas(64) LinkUse {
   Picoseconds longest_wait{0};  // behind what a chunk found before it
   std::uint64_t bytes{0};
   std::uint64_t chunks{0};
+  Picoseconds queued{0};  // with flow control: for what waits in the output buffers, which `free` does not count
   std::uint8_t link_class{0};
 };
 
 class LinkLoads {
  public:
-  // `queued`: what waits before each link, where that is not yet counted in LinkUse::free; null where it is.
-  LinkLoads(const LinkUse* links, Picoseconds now, const Picoseconds* queued = nullptr)
-      : links_(links), now_(now), queued_(queued) {}
+  LinkLoads(const LinkUse* links, Picoseconds now) : links_(links), now_(now) {}
 
   // How long a chunk that came to the link now would wait for it.
   Picoseconds backlog(LinkId link) const {
-    return std::max<Picoseconds>(0, links_[link].free - now_) + (queued_ == nullptr ? 0 : queued_[link]);
+    return std::max<Picoseconds>(0, links_[link].free - now_) + links_[link].queued;
   }
 
  private:
   const LinkUse* links_;
   Picoseconds now_;
-  const Picoseconds* queued_;
 };
 
 }  // namespace manynode::fast

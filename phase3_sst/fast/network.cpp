@@ -112,7 +112,6 @@ Progress Network::handle(const Event& event) {
       return intranode_head(event);
     case EventKind::PacketArrives:
     case EventKind::LinkFree:
-    case EventKind::Credit:
       return fabric_->handle(event);
     default:
       return fabric_ ? fabric_->inject(event) : inject(event);

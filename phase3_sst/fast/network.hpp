@@ -89,8 +89,6 @@ class Network {
   }
 
   const std::vector<LinkUse>& links() const { return links_; }
-  // With flow control: the time that a link needs for what waits before it (else LinkUse::free has it).
-  Picoseconds queued(LinkId link) const { return fabric_ ? fabric_->queued(link) : 0; }
   // The time that `duration` of waiting on a link of a class stands for, in bytes.
   double bytes_in(Picoseconds duration, std::uint8_t link_class) const;
   // [job * classes + class]; with one job, what its links add up to.

@@ -55,7 +55,7 @@ class Torus final : public Topology {
   struct Dimension {
     Divisor size;
     std::uint32_t number;  // in the shape
-    std::uint32_t stride;  // between switches that are neighbours in it
+    Divisor stride;        // between switches that are neighbours in it
     LinkId plus;           // first link of the direction; the link's index is switch * links_per_direction + k
     LinkId minus;
   };
