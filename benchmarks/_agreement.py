@@ -51,7 +51,7 @@ class Case:
         rate = "" if self.rate_Gbit == 100 else f", {self.rate_Gbit:g} Gb/s"
         return f"{self.pattern} {self.size} B on {self.machine}, {self.nodes} x {self.ranks_per_node}{rate}"
 
-    def run_file(self, chunk_bytes: int = CHUNK_BYTES) -> dict[str, Any]:
+    def run_file(self, chunk_bytes: int = CHUNK_BYTES, flow_control: str = "none") -> dict[str, Any]:
         """Return the run that both engines read."""
         parameters = {"pattern": self.pattern, "bytes": self.size, "iterations": PATTERNS[self.pattern][2]}
         return run_file(
@@ -61,6 +61,7 @@ class Case:
             self.ranks_per_node,
             rate_Bps=self.rate_Gbit * GBIT,
             chunk_bytes=chunk_bytes,
+            flow_control=flow_control,
         )
 
 
@@ -73,6 +74,7 @@ def run_file(
     rate_Bps: float = 100 * GBIT,
     link_latency_s: float = 9e-8,
     chunk_bytes: int = CHUNK_BYTES,
+    flow_control: str = "none",
 ) -> dict[str, Any]:
     """Return a run of one job without compute times; links and NICs have the same rate."""
     overhead = [{"from_bytes": 0, "seconds": 3e-7, "seconds_per_byte": 0.0}]
@@ -84,6 +86,7 @@ def run_file(
             "link": {"bandwidth_Bps": rate_Bps, "latency_s": link_latency_s},
             "switch_latency_s": 1e-7,
             "chunk_bytes": chunk_bytes,
+            "flow_control": flow_control,
             "host": {
                 "overhead_send": overhead,
                 "overhead_recv": overhead,

@@ -145,6 +145,19 @@ class Network(Section):
     )
     chunk: Bytes = Field(default=written("2 KiB"), gt=0, description="messages occupy links in chunks of this size")
     contention: bool = Field(default=True, description="whether chunks wait for links that others use")
+    flow_control: Literal["none", "credits"] = Field(
+        default="none",
+        description="of the engine fast: buffers in switches are endless, or finite with credits, virtual channels and "
+        "back-pressure (sst always has these, simgrid never)",
+    )
+    input_buffer: Annotated[Bytes, Field(gt=0)] | None = Field(
+        default=None,
+        description="behind each link, per virtual channel; empty: twice what is on the way until a credit is back, "
+        "and 128 chunks",
+    )
+    output_buffer: Annotated[Bytes, Field(gt=0)] | None = Field(
+        default=None, description="before each link, per virtual channel; empty: derived as the other"
+    )
     host: Host = Field(default_factory=Host, description="hosts and NICs")
     intranode: Intranode = Field(default_factory=Intranode, description="within a node")
 
@@ -158,6 +171,16 @@ class Network(Section):
                     f"link_classes: {name}: a {self.topology.kind} of this shape has no such class of links; it has "
                     f"{', '.join(known)}" + (f"; did you mean {near!r}?" if near else "")
                 )
+        for key, size in (("input_buffer", self.input_buffer), ("output_buffer", self.output_buffer)):
+            if size is not None and size < self.chunk:
+                raise ValueError(f"{key}: {size:g} B have no room for a chunk of {self.chunk:g} B; enlarge it")
+        if self.flow_control != "none" and not self.contention:
+            raise ValueError("flow_control: without contention there is nothing to control; choose one of the two")
+        if self.flow_control != "none" and self.host.receive == "on-arrival":
+            raise ValueError(
+                "flow_control: with host: receive: on-arrival messages are not cut into chunks, and whole messages do "
+                "not go through finite buffers; choose none, or receive: in-call"
+            )
         if self.topology.hosts() % self.host.rails:
             raise ValueError(
                 f"host: rails: {self.host.rails} NICs per node do not divide the {self.topology.hosts()} hosts of the "

@@ -110,6 +110,10 @@ def network_description(network: Mapping[str, Any]) -> dict[str, Any]:
         "switch_latency_s": network["switch_latency"],
         "chunk_bytes": round(network["chunk"]),
         "contention": network["contention"],
+        "flow_control": network["flow_control"],
+        **{
+            f"{key}_bytes": round(network[key]) for key in ("input_buffer", "output_buffer") if network[key] is not None
+        },
         "host": {
             "overhead_send": overhead_segments(host, "overhead_send"),
             "overhead_recv": overhead_segments(host, "overhead_recv"),

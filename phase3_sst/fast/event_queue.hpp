@@ -26,6 +26,9 @@ enum class EventKind : std::uint8_t {
   InjectGranted,  // the same for a first chunk that has waited for the gap
   Hop,            // chunk `chunk` of message or flight `subject` is ready at link `hop` of its route
   IntranodeHead,  // the first bytes of message `subject` reach a rank of the same node
+  // With flow control (credit_fabric.hpp):
+  PacketArrives,  // the head of packet `subject` is in the buffer behind a link
+  LinkFree,       // link `subject` may start a packet
 };
 
 // What a chunk needs on its way is in the event, so that the message, which lies far away in memory, is touched only

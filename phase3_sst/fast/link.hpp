@@ -14,12 +14,13 @@ inline constexpr std::uint32_t kNoHost = 0xffffffffu;
 
 // A cache line.
 struct alignas(64) LinkUse {
-  Picoseconds free{0};   // from this time on
-  Picoseconds busy{0};   // serialising chunks
-  Picoseconds stall{0};  // sum over chunks of the time between being ready and starting
-  Picoseconds longest_wait{0};
+  Picoseconds free{0};          // from this time on
+  Picoseconds busy{0};          // serialising chunks
+  Picoseconds stall{0};         // sum over chunks of the time between being ready and starting
+  Picoseconds longest_wait{0};  // behind what a chunk found before it
   std::uint64_t bytes{0};
   std::uint64_t chunks{0};
+  Picoseconds queued{0};  // with flow control: for what waits in the output buffers, which `free` does not count
   std::uint8_t link_class{0};
 };
 
@@ -28,7 +29,9 @@ class LinkLoads {
   LinkLoads(const LinkUse* links, Picoseconds now) : links_(links), now_(now) {}
 
   // How long a chunk that came to the link now would wait for it.
-  Picoseconds backlog(LinkId link) const { return std::max<Picoseconds>(0, links_[link].free - now_); }
+  Picoseconds backlog(LinkId link) const {
+    return std::max<Picoseconds>(0, links_[link].free - now_) + links_[link].queued;
+  }
 
  private:
   const LinkUse* links_;

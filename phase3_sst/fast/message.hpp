@@ -32,10 +32,12 @@ struct alignas(64) Message {
   std::uint8_t job{0};
   MessageKind kind : 7 {MessageKind::Eager};
   bool in_use : 1 {false};
-  std::uint8_t chunks{1};       // of this leg
-  std::uint8_t undelivered{1};  // chunks that have not reached the receiving NIC: 0 says that complete_at is final
+  std::uint32_t chunks{1};       // of this leg
+  std::uint32_t undelivered{1};  // chunks that have not reached the receiving NIC: 0 says that complete_at is final
 
   bool complete() const { return undelivered == 0; }
+  // This leg goes from the receiver to the sender.
+  bool backwards() const { return kind == MessageKind::ClearToSend || kind == MessageKind::Acknowledgement; }
 };
 
 static_assert(sizeof(Message) == 64);

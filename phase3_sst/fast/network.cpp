@@ -6,11 +6,6 @@ namespace manynode::fast {
 
 namespace {
 
-// From the receiver to the sender.
-bool backwards(const Message& message) {
-  return message.kind == MessageKind::ClearToSend || message.kind == MessageKind::Acknowledgement;
-}
-
 bool has_data(const Message& message) {
   return message.kind == MessageKind::Eager || message.kind == MessageKind::Data;
 }
@@ -60,13 +55,17 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
     one_rate_ = one_rate_ && link_class.time.of(kMuch) == classes_.front().time.of(kMuch);
   }
   if (jobs > 1) class_uses_.resize(jobs * classes_.size());
+  if (config.flow_control == FlowControl::Credits) {
+    fabric_ = std::make_unique<CreditFabric>(*this, config);
+    most_chunk_bytes_ = fabric_->most_chunk_bytes();
+  }
 }
 
 // Longer chunks in place of more chunks: bytes / kMostChunks, rounded up.
-std::uint64_t Network::chunk_size(const Message& message, std::uint8_t chunk) const {
+std::uint64_t Network::chunk_size(const Message& message, std::uint32_t chunk) const {
   if (!has_data(message) || message.bytes == 0) return 0;
   if (message.bytes <= chunk_bytes_) return message.bytes;
-  const std::uint64_t size = std::max(chunk_bytes_, (message.bytes - 1) / kMostChunks + 1);
+  const std::uint64_t size = std::min(std::max(chunk_bytes_, (message.bytes - 1) / kMostChunks + 1), most_chunk_bytes_);
   return std::min(size, message.bytes - chunk * size);
 }
 
@@ -75,7 +74,7 @@ void Network::send(std::uint32_t index, Picoseconds time) {
   message.chunks = 1;
   message.complete_at = 0;
   if (has_data(message) && message.bytes > chunk_bytes_) {
-    message.chunks = static_cast<std::uint8_t>((message.bytes - 1) / chunk_size(message, 0) + 1);
+    message.chunks = static_cast<std::uint32_t>((message.bytes - 1) / chunk_size(message, 0) + 1);
   }
   message.undelivered = message.chunks;
 
@@ -85,11 +84,12 @@ void Network::send(std::uint32_t index, Picoseconds time) {
     event.kind = EventKind::IntranodeHead;
     return;
   }
-  const std::uint32_t from = backwards(message) ? message.to_nic : message.from_nic;
-  const std::uint32_t to = backwards(message) ? message.from_nic : message.to_nic;
+  if (fabric_) return fabric_->send(index, time);
+  const std::uint32_t from = message.backwards() ? message.to_nic : message.from_nic;
+  const std::uint32_t to = message.backwards() ? message.from_nic : message.to_nic;
   const std::uint32_t hops = own_routes_ ? 0 : topology_.hops(from, to);
   const LinkId first_link = own_routes_ ? 0 : topology_.link_at(from, to, 0, hops);
-  for (std::uint8_t chunk = 0; chunk < std::min(lanes_, message.chunks); ++chunk) {
+  for (std::uint32_t chunk = 0; chunk < lanes_ && chunk < message.chunks; ++chunk) {
     Event& event = events_.push(Event{}, time);
     event.subject = index;
     event.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk));
@@ -110,8 +110,11 @@ Progress Network::handle(const Event& event) {
       return own_routes_ ? hop_of_flight(event) : hop(event);
     case EventKind::IntranodeHead:
       return intranode_head(event);
+    case EventKind::PacketArrives:
+    case EventKind::LinkFree:
+      return fabric_->handle(event);
     default:
-      return inject(event);
+      return fabric_ ? fabric_->inject(event) : inject(event);
   }
 }
 
@@ -121,9 +124,15 @@ Picoseconds Network::occupy(LinkId link, Picoseconds ready, std::uint64_t bytes,
   const Picoseconds duration = classes_[use.link_class].time.of(bytes);
   const Picoseconds wait = start - ready;
   use.free = start + duration;
+  use.longest_wait = std::max(use.longest_wait, wait);
+  count(use, bytes, duration, wait, job);
+  return start;
+}
+
+inline void Network::count(LinkUse& use, std::uint64_t bytes, Picoseconds duration, Picoseconds wait,
+                           std::uint16_t job) {
   use.busy += duration;
   use.stall += wait;
-  use.longest_wait = std::max(use.longest_wait, wait);
   use.bytes += bytes;
   ++use.chunks;
   if (!class_uses_.empty()) {
@@ -133,27 +142,32 @@ Picoseconds Network::occupy(LinkId link, Picoseconds ready, std::uint64_t bytes,
     of_job.busy += duration;
     of_job.stall += wait;
   }
-  return start;
+}
+
+inline void Network::choose_rail(std::uint32_t chunk, std::uint32_t& from, std::uint32_t& to) const {
+  if (lanes_ == 1) return;
+  const std::uint32_t own = from % rails_;
+  const std::uint32_t rail = (own + chunk) % rails_;
+  from += rail - own;
+  to += rail - to % rails_;
+}
+
+// The slot is taken now, in order of arrival; the NIC stays free for chunks of other messages until then.
+inline bool Network::waits_for_gap(const Event& event, std::uint32_t nic) {
+  if (event.kind != EventKind::Inject) return false;
+  const Picoseconds slot = std::max(event.time, nics_[nic].next_injection);
+  nics_[nic].next_injection = slot + gap_;
+  if (slot == event.time) return false;
+  events_.push(event, slot).kind = EventKind::InjectGranted;
+  return true;
 }
 
 Progress Network::inject(const Event& event) {
   std::uint32_t from = event.from;
   std::uint32_t to = event.to;
-  if (lanes_ > 1) {
-    const std::uint32_t rail = (event.from % rails_ + event.chunk) % rails_;
-    from += rail - event.from % rails_;
-    to += rail - event.to % rails_;
-  }
+  choose_rail(event.chunk, from, to);
+  if (event.chunk == 0 && waits_for_gap(event, from)) return {};
   Nic& nic = nics_[from];
-  if (event.chunk == 0 && event.kind == EventKind::Inject) {
-    // The slot is taken now, in order of arrival; the NIC stays free for chunks of other messages until then.
-    const Picoseconds slot = std::max(event.time, nic.next_injection);
-    nic.next_injection = slot + gap_;
-    if (slot > event.time) {
-      events_.push(event, slot).kind = EventKind::InjectGranted;
-      return {};
-    }
-  }
   const Picoseconds duration = nic_time_.of(event.bytes);
   const Picoseconds start = std::max(event.time, nic.inject_free);
   nic.inject_free = start + duration;
@@ -181,7 +195,7 @@ Progress Network::inject(const Event& event) {
   if (event.alone) return {};
 
   const Message& message = messages_[event.subject];
-  if (event.chunk + lanes_ < message.chunks) {
+  if (static_cast<std::uint32_t>(event.chunk + lanes_) < message.chunks) {
     Event& chunk = events_.push(event, nic.inject_free);
     chunk.kind = EventKind::Inject;
     chunk.chunk = static_cast<std::uint8_t>((event.chunk + lanes_) & 0x3f);
@@ -251,13 +265,15 @@ Progress Network::eject(std::uint32_t index, std::uint32_t to, bool head, LinkId
   return progress;
 }
 
+std::uint64_t Network::draw() { return mixed(chance_ += kGoldenGamma); }
+
 std::uint32_t Network::start_flight(std::uint32_t message, std::uint8_t chunk, std::uint32_t from, std::uint32_t to) {
   const std::uint32_t index = flights_.take();
   const std::size_t room = flights_.capacity() * route_stride_;
   if (routes_.size() < room) routes_.resize(std::max(routes_.size() * 2, room));
   Flight& flight = flights_[index];
   flight.in_use = true;
-  flight.random = mixed(chance_ += kGoldenGamma);
+  flight.random = draw();
   flight.message = message;
   flight.from_nic = from;
   flight.to_nic = to;

@@ -15,8 +15,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <vector>
 
+#include "credit_fabric.hpp"
 #include "event_queue.hpp"
 #include "fetch_ahead.hpp"
 #include "link.hpp"
@@ -68,7 +71,7 @@ class Network {
   // Message::from_nic and to_nic are set; they are equal within a node.
   void send(std::uint32_t message, Picoseconds time);
 
-  // Handles an event of kind Inject, InjectGranted, Hop or IntranodeHead.
+  // Handles an event of any kind but Resume.
   Progress handle(const Event& event);
 
   // The message that `event` will bring to its receiver, kNone when it is no such event.
@@ -93,6 +96,8 @@ class Network {
   std::size_t classes() const { return classes_.size(); }
 
  private:
+  friend class CreditFabric;
+
   struct Nic {
     Picoseconds inject_free{0};
     Picoseconds eject_free{0};
@@ -118,7 +123,11 @@ class Network {
     bool in_use{false};
   };
 
-  std::uint64_t chunk_size(const Message& message, std::uint8_t chunk) const;
+  std::uint64_t chunk_size(const Message& message, std::uint32_t chunk) const;
+  // Turns the NICs of a striped chunk to those of its rail.
+  void choose_rail(std::uint32_t chunk, std::uint32_t& from, std::uint32_t& to) const;
+  // Takes the next slot of a NIC for a first chunk; true when that is to come, as an InjectGranted.
+  bool waits_for_gap(const Event& event, std::uint32_t nic);
   Progress inject(const Event& event);
   Progress hop(const Event& event);
   Picoseconds wait_for_tail(LinkId before, LinkId link, std::uint64_t bytes) const;
@@ -128,8 +137,10 @@ class Network {
   Progress intranode_head(const Event& event);
   std::uint32_t start_flight(std::uint32_t message, std::uint8_t chunk, std::uint32_t from, std::uint32_t to);
   void extend(std::uint32_t flight, Picoseconds time);
+  std::uint64_t draw();
   // Keeps the link for a chunk that is ready at `ready`; returns the time at which the chunk starts.
   Picoseconds occupy(LinkId link, Picoseconds ready, std::uint64_t bytes, std::uint16_t job);
+  void count(LinkUse& use, std::uint64_t bytes, Picoseconds duration, Picoseconds wait, std::uint16_t job);
   LinkId* route_of(std::uint32_t flight) { return &routes_[std::size_t{flight} * route_stride_]; }
 
   EventQueue& events_;
@@ -141,6 +152,7 @@ class Network {
   std::uint8_t lanes_;  // chunks of a message that may be injected side by side: rails when striped, else 1
   std::uint32_t route_stride_;
   std::uint64_t chunk_bytes_;
+  std::uint64_t most_chunk_bytes_{std::numeric_limits<std::uint64_t>::max()};
   ByteTime nic_time_;
   ByteTime intranode_time_;
   Picoseconds nic_latency_;
@@ -153,7 +165,8 @@ class Network {
   std::vector<LinkUse> links_;
   std::vector<LinkClass> classes_;
   std::vector<Nic> nics_;
-  std::vector<ClassUse> class_uses_;  // kept only with several jobs
+  std::vector<ClassUse> class_uses_;      // kept only with several jobs
+  std::unique_ptr<CreditFabric> fabric_;  // only with flow control
 };
 
 }  // namespace manynode::fast

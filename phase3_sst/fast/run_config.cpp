@@ -1,6 +1,7 @@
 #include "run_config.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -16,6 +17,7 @@ constexpr std::int64_t kMostRanks = 0x7fffffff;
 constexpr std::int64_t kMost32 = 0xffffffff;
 constexpr std::size_t kMostJobs = 32;
 constexpr std::int64_t kMostRails = 64;
+constexpr std::int64_t kMostBuffer = std::int64_t{1} << 32;
 
 Parameters read_parameters(StrictObject application) {
   std::map<std::string, ParameterValue> values;
@@ -164,6 +166,31 @@ std::map<std::string, LinkConfig> read_link_classes(StrictObject object, const n
   return classes;
 }
 
+std::optional<std::uint64_t> read_buffer(StrictObject& network, const std::string& key) {
+  if (!network.has(key)) return std::nullopt;
+  return static_cast<std::uint64_t>(network.integer(key, 1, kMostBuffer));
+}
+
+void check_flow_control(const NetworkConfig& network, const StrictObject& object) {
+  const auto check_buffer = [&](const std::string& key, std::uint64_t bytes) {
+    if (bytes >= network.chunk_bytes) return;
+    throw UserError("a buffer has no room for a chunk", object.place_of(key), std::to_string(bytes) + " bytes",
+                    "at least chunk_bytes, " + std::to_string(network.chunk_bytes), "enlarge it or lower chunk_bytes");
+  };
+  if (network.flow_control == FlowControl::None) return;
+  check_buffer("input_buffer_bytes", network.buffers().input_bytes);
+  check_buffer("output_buffer_bytes", network.buffers().output_bytes);
+  if (!network.contention) {
+    throw UserError("flow control without contention has nothing to control", object.place_of("flow_control"),
+                    "credits with contention false", "none", "choose one of the two");
+  }
+  if (network.host.receive == Receive::OnArrival) {
+    throw UserError("whole messages do not go through finite buffers", object.place_of("flow_control"),
+                    "credits with host.receive on-arrival, which does not cut messages into chunks", "none",
+                    "choose none, or host.receive in-call");
+  }
+}
+
 NetworkConfig read_network(StrictObject object) {
   NetworkConfig network;
   network.topology = make_topology(object.value("topology"), object.place_of("topology"));
@@ -175,6 +202,13 @@ NetworkConfig read_network(StrictObject object) {
   network.switch_latency_s = object.not_negative("switch_latency_s");
   network.chunk_bytes = static_cast<std::uint64_t>(object.integer("chunk_bytes", 1));
   if (object.has("contention")) network.contention = object.flag("contention");
+  if (object.has("flow_control")) {
+    const std::string flow_control = object.text("flow_control");
+    if (flow_control != "none" && flow_control != "credits") object.refuse("flow_control", "none, credits");
+    network.flow_control = flow_control == "none" ? FlowControl::None : FlowControl::Credits;
+  }
+  network.input_buffer_bytes = read_buffer(object, "input_buffer_bytes");
+  network.output_buffer_bytes = read_buffer(object, "output_buffer_bytes");
   network.host = read_host(object.object("host"));
   if (network.topology->hosts() % network.host.rails != 0) {
     throw UserError(
@@ -186,6 +220,7 @@ NetworkConfig read_network(StrictObject object) {
   network.intranode.latency_s = intranode.not_negative("latency_s");
   network.intranode.bandwidth_Bps = intranode.positive("bandwidth_Bps");
   intranode.finish();
+  check_flow_control(network, object);
   object.finish();
   return network;
 }
@@ -242,6 +277,22 @@ void check_jobs(const RunConfig& config) {
 const LinkConfig& NetworkConfig::link_of_class(const std::string& name) const {
   const auto found = link_classes.find(name);
   return found == link_classes.end() ? link : found->second;
+}
+
+BufferConfig NetworkConfig::buffers() const {
+  double rate = 0;
+  double latency = 0;
+  for (const std::string& name : topology->link_classes()) {
+    const LinkConfig& of_class = link_of_class(name);
+    const bool to_host = name == "host-up" || name == "host-down";
+    rate = std::max(rate, to_host ? std::min(of_class.bandwidth_Bps, host.nic_bandwidth_Bps) : of_class.bandwidth_Bps);
+    latency = std::max(latency, of_class.latency_s);
+  }
+  constexpr std::uint64_t kSpareChunks = 128;
+  const double round_trip = 2 * (latency + switch_latency_s);
+  const double flying = std::ceil(2 * rate * round_trip / static_cast<double>(chunk_bytes));
+  const std::uint64_t derived = (static_cast<std::uint64_t>(flying) + kSpareChunks) * chunk_bytes;
+  return {input_buffer_bytes.value_or(derived), output_buffer_bytes.value_or(derived)};
 }
 
 std::uint32_t RunConfig::ranks() const {

@@ -57,6 +57,17 @@ struct LinkConfig {
   double latency_s{0};
 };
 
+enum class FlowControl : std::uint8_t {
+  None,     // buffers without end
+  Credits,  // finite buffers (credit_fabric.hpp)
+};
+
+// Bytes per virtual channel, of the buffers behind and before a link.
+struct BufferConfig {
+  std::uint64_t input_bytes{0};
+  std::uint64_t output_bytes{0};
+};
+
 struct NetworkConfig {
   std::shared_ptr<const Topology> topology;
   LinkConfig link;
@@ -64,12 +75,18 @@ struct NetworkConfig {
   double switch_latency_s{0};
   std::uint64_t chunk_bytes{2048};
   bool contention{true};  // false: links never make a chunk wait
+  FlowControl flow_control{FlowControl::None};
+  std::optional<std::uint64_t> input_buffer_bytes;
+  std::optional<std::uint64_t> output_buffer_bytes;
   HostConfig host;
   IntranodeConfig intranode;
 
   // Nodes for which the machine has room.
   std::uint32_t room() const { return topology->hosts() / host.rails; }
   const LinkConfig& link_of_class(const std::string& name) const;
+  // What is not given: twice what is on the way on the fastest link until its credit has come back on the longest, and
+  // 128 chunks for moments in which several inputs want one output (the engine sst has the same).
+  BufferConfig buffers() const;
 };
 
 enum class RankOrder : std::uint8_t { Block, Cyclic };

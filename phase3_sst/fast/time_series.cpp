@@ -40,7 +40,7 @@ void TimeSeries::close_one(Picoseconds end) {
     row.bytes += use.bytes;
     row.busy += use.busy - std::min(ahead, use.busy);
     row.stall += use.stall;
-    row.queue_bytes += network_.bytes_in(ahead, use.link_class);
+    row.queue_bytes += network_.bytes_in(ahead + use.queued, use.link_class);
   }
   for (std::size_t place = 0; place < rows.size(); ++place) {
     SeriesRow& row = rows[place];

@@ -62,6 +62,13 @@ class Topology {
   virtual LinkId link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
                          std::uint32_t hops) const;
 
+  // Virtual channels of each link: as many as keep links with finite buffers from waiting for each other in a circle.
+  virtual std::uint32_t virtual_channels() const { return 1; }
+
+  // The channel of `link` for a chunk that has come on channel `channel` of the link `before`; on the first link it is
+  // 0.
+  virtual std::uint8_t virtual_channel(LinkId /*before*/, std::uint8_t /*channel*/, LinkId /*link*/) const { return 0; }
+
   // The host that `link` enters; kNoHost when it enters a switch. Tells the engine that a route is complete.
   virtual std::uint32_t host_behind(LinkId link) const = 0;
 

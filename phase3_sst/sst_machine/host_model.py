@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from phase3_sst.sst_machine.latency_ranges import Segments, latency_parameters, segments_of
+from phase3_sst.sst_machine.run import HEADER_BYTES
 
 # Without bound in practice: what a NIC has taken from the network it keeps, so that N-to-1 traffic never stops it.
 _ENDLESS = 1 << 20
 # Receive buffers that a rank offers to messages it does not await yet. Each takes the memory of an eager message.
 _OFFERED_BYTES = 1 << 20
 _LEAST_OFFERED, _MOST_OFFERED = 16, 64
-# firefly's header is in a message's first packet and at most 45 bytes long. Without room for it, a message of one chunk
-# would be two packets, the second of which waits its turn behind a packet of every other message of the NIC.
-_HEADER_BYTES = 48
 _NOTHING = [(0, 0.0, 0.0)]
 _LONGEST = 2**63
 # Those that it adds for receives it has posted.
@@ -47,7 +45,7 @@ def host_model(network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]
     offered = max(_LEAST_OFFERED, min(_MOST_OFFERED, _OFFERED_BYTES // max(eager, 1)))
     nic = {
         "nic2host_lat": f"{whole_ns}ns",
-        "packetSize": f"{network['chunk_bytes'] + _HEADER_BYTES}B",
+        "packetSize": f"{network['chunk_bytes'] + HEADER_BYTES}B",
         "packetOverhead": 0,
         "txDelay_ns": 0,
         "rxMatchDelay_ns": 0,

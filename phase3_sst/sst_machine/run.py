@@ -53,6 +53,16 @@ class Run:
     parts: str  # the folder for what the run leaves
 
     @property
+    def input_buffer_bytes(self) -> int | None:
+        """Return the size of routers' input buffers where it is given: of this engine, else of the network."""
+        return self.options.input_buffer_bytes or self.network.get("input_buffer_bytes")
+
+    @property
+    def output_buffer_bytes(self) -> int | None:
+        """Return the same of output buffers."""
+        return self.options.output_buffer_bytes or self.network.get("output_buffer_bytes")
+
+    @property
     def rails(self) -> int:
         """Return the NICs of a node."""
         return int(self.network["host"].get("rails", 1))
@@ -126,6 +136,16 @@ def _refuse(run: Run) -> None:
                 allowed="as many ranks on every rail",
                 remedy=f"choose a multiple of {run.rails} ranks per node, or at most {run.rails}",
             )
+    for key, size in (("input", run.input_buffer_bytes), ("output", run.output_buffer_bytes)):
+        packet = run.network["chunk_bytes"] + HEADER_BYTES
+        if size is not None and size < packet:
+            raise UsageError(
+                "a buffer has no room for a packet",
+                where=f"network.{key}_buffer_bytes or simulate.sst.{key}_buffer",
+                found=f"{size} bytes",
+                allowed=f"at least {packet} bytes: a chunk and its header",
+                remedy="enlarge the buffer",
+            )
     chunk = run.network["chunk_bytes"]
     if not math.gcd(chunk, run.options.flit_bytes) == run.options.flit_bytes or chunk < LEAST_CHUNK:
         raise UsageError(
@@ -139,3 +159,6 @@ def _refuse(run: Run) -> None:
 
 # A firefly packet must have room for its own headers.
 LEAST_CHUNK = 128
+# firefly's header is in a message's first packet and at most 45 bytes long. Without room for it, a message of one chunk
+# would be two packets, the second of which waits its turn behind a packet of every other message of the NIC.
+HEADER_BYTES = 48

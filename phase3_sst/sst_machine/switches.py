@@ -38,14 +38,14 @@ def buffers_of(run: Run, rates: Rates) -> Buffers:
     """Return the sizes of all buffers."""
     packet = run.network["chunk_bytes"]
     rate = max(rates.routers)
-    # There and back, with the switch's latency on both ways, and one packet that waits to be whole.
+    # There and back, with the switch's latency on both ways. The engine fast has the same buffers
+    # (NetworkConfig::buffers in phase3_sst/fast/run_config.cpp).
     round_trip = 2 * (max(rates.latencies.values()) + run.network["switch_latency_s"])
     flying = math.ceil(2 * rate * round_trip / packet) * packet
     size = flying + _SPARE_PACKETS * packet
-    options = run.options
     return Buffers(
-        input=options.input_buffer_bytes or size,
-        output=options.output_buffer_bytes or size,
+        input=run.input_buffer_bytes or size,
+        output=run.output_buffer_bytes or size,
         nic_input=size,
         # Enough for the next packet to be ready; more would only be a queue in which messages cannot take turns.
         nic_output=4 * packet,

@@ -13,6 +13,7 @@ from manynode.config.loader import read_yaml, validation_error
 from manynode.config.network import Network, overhead_segments
 from manynode.config.quantities import RESOLVED
 from manynode.paths import ROOT
+from phase3_sst.engines.run_file import network_description
 
 TORUS: dict[str, Any] = {"kind": "torus", "shape": [4, 3], "hosts_per_switch": 2}
 
@@ -98,6 +99,25 @@ def test_a_cost_per_byte_that_nothing_uses_is_refused() -> None:
     host = {"overhead_send": segments, "overhead_recv": segments, "overhead_per_byte": "1 ns/B"}
     assert "overhead_per_byte has no effect beside segments" in message(host=host)
     assert network(host={**host, "overhead_recv": "1 us"}).host.overhead_per_byte > 0
+
+
+@pytest.mark.parametrize("key", ["input_buffer", "output_buffer"])
+def test_a_buffer_has_room_for_a_chunk(key: str) -> None:
+    assert f"{key}: 2047 B have no room for a chunk of 2048 B" in message(**{key: "2047 B"})
+    assert getattr(network(**{key: "2 KiB"}), key) == 2048
+
+
+def test_flow_control_goes_with_contention_and_chunks() -> None:
+    assert network().flow_control == "none"
+    assert "flow_control: without contention" in message(flow_control="credits", contention=False)
+    assert "flow_control: with host: receive" in message(flow_control="credits", host={"receive": "on-arrival"})
+
+
+def test_flow_control_and_buffers_reach_the_run_file() -> None:
+    described = network_description(network(flow_control="credits", input_buffer="64 KiB").model_dump(mode="json"))
+    assert described["flow_control"] == "credits"
+    assert described["input_buffer_bytes"] == 65536
+    assert "output_buffer_bytes" not in described
 
 
 def test_rails_share_the_hosts_of_the_topology() -> None:

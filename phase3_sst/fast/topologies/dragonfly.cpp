@@ -322,6 +322,12 @@ std::uint8_t Dragonfly::link_class(LinkId link) const {
   return link < global_ ? 2 : 3;
 }
 
+std::uint8_t Dragonfly::virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const {
+  const bool from_other_group = before >= global_;
+  const bool second_local = before >= local_ && link >= local_ && link < global_;
+  return from_other_group || second_local ? static_cast<std::uint8_t>(channel + 1) : channel;
+}
+
 LinkDescription Dragonfly::describe(LinkId link) const {
   const auto name = [](std::uint32_t group, std::uint32_t router) {
     return "router-" + std::to_string(group) + "-" + std::to_string(router);

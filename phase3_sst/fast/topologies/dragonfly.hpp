@@ -17,6 +17,10 @@
 //   (progressive adaptive routing: Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection
 //   networks", ISCA 2009). In a real router, a full cable also fills the queues before it, by back-pressure, and the
 //   source router sees that; buffers here have no end, so without the second look UGAL-L would be blind.
+//
+// Virtual channels: a chunk takes the next one when it has come to another group, and for the second link of a detour
+// within a group, so that links are taken in the order of their channels, on each first a local one and then a global
+// one. As in merlin.
 #pragma once
 
 #include <vector>
@@ -57,6 +61,8 @@ class Dragonfly final : public Topology {
   std::uint32_t host_behind(LinkId link) const override;
   std::vector<std::string> link_classes() const override { return {"host-up", "host-down", "local", "global"}; }
   std::uint8_t link_class(LinkId link) const override;
+  std::uint32_t virtual_channels() const override { return routing_ == Routing::Minimal ? 2 : 3; }
+  std::uint8_t virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const override;
   LinkDescription describe(LinkId link) const override;
   std::uint64_t bisection_links() const override;
 

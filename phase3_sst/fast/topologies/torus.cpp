@@ -57,7 +57,7 @@ Torus::Torus(const std::vector<std::int64_t>& shape, std::int64_t hosts_per_swit
     const LinkId plus = links_;
     const LinkId minus = fit(plus + cables);
     links_ = fit(minus + cables);
-    dimensions_.push_back({Divisor(shape_[number]), number, stride, plus, minus});
+    dimensions_.push_back({Divisor(shape_[number]), number, Divisor(stride), plus, minus});
     stride *= shape_[number];
   }
 }
@@ -97,20 +97,20 @@ std::uint32_t Torus::extend(const RouteRequest& request, std::uint32_t /*hops*/,
     const auto cable = [&, fixed = links_per_direction_.remainder(half ? sum / 2 : sum)](std::uint32_t left) {
       return balanced_ ? fixed : links_per_direction_.remainder(left);
     };
-    const std::uint32_t around = (size - 1) * dimension.stride;
+    const std::uint32_t around = (size - 1) * dimension.stride.value();
     std::uint32_t coordinate = here[i];
     if (plus) {
       for (std::uint32_t left = upward; left > 0; --left) {
         out[hops++] = dimension.plus + at * cables + cable(left);
         const bool last = coordinate + 1 == size;
-        at = last ? at - around : at + dimension.stride;
+        at = last ? at - around : at + dimension.stride.value();
         coordinate = last ? 0 : coordinate + 1;
       }
     } else {
       for (std::uint32_t left = size - upward; left > 0; --left) {
         out[hops++] = dimension.minus + at * cables + cable(left);
         const bool first = coordinate == 0;
-        at = first ? at + around : at - dimension.stride;
+        at = first ? at + around : at - dimension.stride.value();
         coordinate = first ? size - 1 : coordinate - 1;
       }
     }
@@ -139,6 +139,25 @@ std::uint8_t Torus::link_class(LinkId link) const {
   return static_cast<std::uint8_t>(2 + 2 * i + (link < dimensions_[i].minus ? 0 : 1));
 }
 
+const Torus::Dimension& Torus::dimension_of(LinkId link) const {
+  std::size_t i = dimensions_.size() - 1;
+  while (link < dimensions_[i].plus) --i;
+  return dimensions_[i];
+}
+
+std::uint32_t Torus::coordinate_before(LinkId link) const {
+  const Dimension& dimension = dimension_of(link);
+  const LinkId first = link < dimension.minus ? dimension.plus : dimension.minus;
+  return dimension.size.remainder(dimension.stride.quotient(links_per_direction_.quotient(link - first)));
+}
+
+std::uint8_t Torus::virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const {
+  if (link < 2 * hosts_) return channel;
+  if (before < hosts_) return 0;
+  if (coordinate_before(link) == 0) return channel ^ 1;
+  return dimension_of(link).number == dimension_of(before).number ? channel : 0;
+}
+
 std::string Torus::switch_name(std::uint32_t index) const {
   std::string name = "router";
   for (const auto size : shape_) {
@@ -162,9 +181,10 @@ LinkDescription Torus::describe(LinkId link) const {
   const bool plus = link < dimension.minus;
   const std::uint32_t at = links_per_direction_.quotient(link - (plus ? dimension.plus : dimension.minus));
   const std::uint32_t size = dimension.size.value();
-  const std::uint32_t coordinate = at / dimension.stride % size;
+  const std::uint32_t stride = dimension.stride.value();
+  const std::uint32_t coordinate = at / stride % size;
   const std::uint32_t next = plus ? (coordinate + 1) % size : (coordinate + size - 1) % size;
-  return {switch_name(at), switch_name(at - coordinate * dimension.stride + next * dimension.stride)};
+  return {switch_name(at), switch_name(at - coordinate * stride + next * stride)};
 }
 
 std::uint64_t Torus::bisection_links() const {

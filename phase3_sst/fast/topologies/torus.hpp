@@ -14,6 +14,10 @@
 //
 // "dimension-order-plus" is what SST's merlin does: half a ring apart all go plus, and the cable is the number of
 // switches still to go modulo links_per_direction, so that neighbours use one cable.
+//
+// Virtual channels: two, with a dateline in each ring (Dally and Seitz, "Deadlock-free message routing in
+// multiprocessor interconnection networks", 1987) at coordinate 0: a chunk that passes this switch or turns there
+// changes its channel, one that turns elsewhere begins on channel 0. As in merlin.
 #pragma once
 
 #include <vector>
@@ -41,6 +45,8 @@ class Torus final : public Topology {
   std::uint32_t host_behind(LinkId link) const override;
   std::vector<std::string> link_classes() const override;
   std::uint8_t link_class(LinkId link) const override;
+  std::uint32_t virtual_channels() const override { return 2; }
+  std::uint8_t virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const override;
   LinkDescription describe(LinkId link) const override;
   std::uint64_t bisection_links() const override;
 
@@ -49,13 +55,16 @@ class Torus final : public Topology {
   struct Dimension {
     Divisor size;
     std::uint32_t number;  // in the shape
-    std::uint32_t stride;  // between switches that are neighbours in it
+    Divisor stride;        // between switches that are neighbours in it
     LinkId plus;           // first link of the direction; the link's index is switch * links_per_direction + k
     LinkId minus;
   };
 
   static constexpr std::size_t kMostDimensions = 31;
 
+  const Dimension& dimension_of(LinkId link) const;
+  // Within its dimension, of the switch that the link leaves.
+  std::uint32_t coordinate_before(LinkId link) const;
   std::string switch_name(std::uint32_t index) const;
 
   std::vector<Dimension> dimensions_;

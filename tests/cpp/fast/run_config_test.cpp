@@ -52,6 +52,35 @@ TEST(RunConfig, ReadsAGoodFile) {
   EXPECT_EQ(config.network.topology->hosts(), 4u);
 }
 
+TEST(RunConfig, BuffersHaveRoomForAChunk) {
+  const auto place_with = [](const char* key, const json& value) {
+    return place([&](json& f) {
+      f["network"]["flow_control"] = "credits";
+      f["network"][key] = value;
+    });
+  };
+  EXPECT_EQ(place_with("input_buffer_bytes", 2047), "network.input_buffer_bytes");
+  EXPECT_EQ(place_with("output_buffer_bytes", 2047), "network.output_buffer_bytes");
+  EXPECT_EQ(place_with("input_buffer_bytes", 2048), "no error");
+  EXPECT_EQ(place_with("contention", false), "network.flow_control");
+  EXPECT_EQ(place([](json& f) {
+              f["network"]["flow_control"] = "credits";
+              f["network"]["host"]["receive"] = "on-arrival";
+            }),
+            "network.flow_control");
+}
+
+TEST(RunConfig, BuffersAreThoseOfTheEngineSst) {
+  // tests/unit/phase3/test_sst_machine_parameters.py has the same figures.
+  json file = good();
+  EXPECT_EQ(parse_run_config(file.dump()).network.buffers().input_bytes, (5 + 128) * 2048u);
+  file["network"]["link_classes"] = {{"leaf-up", {{"bandwidth_Bps", 5e10}, {"latency_s", 9e-8}}},
+                                     {"leaf-down", {{"bandwidth_Bps", 5e10}, {"latency_s", 9e-8}}}};
+  EXPECT_EQ(parse_run_config(file.dump()).network.buffers().output_bytes, (19 + 128) * 2048u);
+  file["network"]["input_buffer_bytes"] = 65536;
+  EXPECT_EQ(parse_run_config(file.dump()).network.buffers().input_bytes, 65536u);
+}
+
 TEST(RunConfig, NamesThePlaceOfEachMistake) {
   EXPECT_EQ(place([](json& f) { f["schema"] = "network-run/1"; }), "schema");
   EXPECT_EQ(place([](json& f) { f["nods"] = 4; }), "nods");
@@ -68,6 +97,7 @@ TEST(RunConfig, NamesThePlaceOfEachMistake) {
   EXPECT_EQ(place([](json& f) { f["network"]["host"]["rail_choice"] = "any"; }), "network.host.rail_choice");
   EXPECT_EQ(place([](json& f) { f["network"]["host"]["receive"] = "later"; }), "network.host.receive");
   EXPECT_EQ(place([](json& f) { f["network"]["contention"] = 1; }), "network.contention");
+  EXPECT_EQ(place([](json& f) { f["network"]["flow_control"] = "pause"; }), "network.flow_control");
   EXPECT_EQ(place([](json& f) { f["network"]["link_classes"]["spine"]["latency_s"] = 1e-7; }),
             "network.link_classes.spine");
   EXPECT_EQ(place([](json& f) { f["network"]["host"]["overhead_send"] = json::array(); }),

@@ -134,6 +134,8 @@ REFUSED: list[tuple[str, dict[str, Any], int]] = [
     ("rail_choice", {"rails": 2, "rail_choice": "striped"}, 1),
     ("ranks_per_node", {"rails": 2}, 3),
     ("chunk_bytes", {"chunk_bytes": 1001}, 1),
+    ("input_buffer_bytes", {"chunk_bytes": 2048, "input_buffer_bytes": 2048}, 1),  # no room for the header
+    ("output_buffer_bytes", {"chunk_bytes": 2048, "output_buffer_bytes": 2048}, 1),
     ("parents", {"topology": {**runs.FULL_TREE, "parents": [2, 4]}}, 1),
     ("parallel_links", {"topology": {**runs.FULL_TREE, "parallel_links": [1, 3]}}, 1),
     ("routing", {"topology": {**TOPOLOGIES["dragonfly, local cables"], "routing": "ugal"}}, 1),

@@ -44,9 +44,27 @@ def test_a_buffer_holds_what_is_on_the_way_twice() -> None:
 
 
 def test_an_experiment_may_choose_the_buffers() -> None:
-    content = runs.run_content(runs.network(), runs.job([0]), input_buffer_bytes=16384, output_buffer_bytes=8192)
-    parameters = machine_of(run_of(content)).routers[0].parameters
-    assert (parameters["input_buf_size"], parameters["output_buf_size"]) == ("16384B", "8192B")
+    def found(net: dict[str, Any], **options: Any) -> tuple[str, str]:
+        parameters = machine_of(run_of(runs.run_content(net, runs.job([0]), **options))).routers[0].parameters
+        return parameters["input_buf_size"], parameters["output_buf_size"]
+
+    assert found(runs.network(), input_buffer_bytes=16384, output_buffer_bytes=8192) == ("16384B", "8192B")
+    of_network = runs.network(input_buffer_bytes=32768, output_buffer_bytes=65536)
+    assert found(of_network) == ("32768B", "65536B")
+    assert found(of_network, output_buffer_bytes=8192) == ("32768B", "8192B")
+
+
+@pytest.mark.parametrize(("gigabits", "flying"), [(100, 5), (400, 19)])
+def test_buffers_are_those_of_the_engine_fast(gigabits: float, flying: int) -> None:
+    """tests/cpp/fast/run_config_test.cpp has the same figures: 90 ns per link, 100 ns per switch, 2 KiB."""
+    rate_Bps = gigabits * 1.25e8
+    run, rates = described(
+        link={"bandwidth_Bps": rate_Bps, "latency_s": 90e-9},
+        nic_bandwidth_Bps=rate_Bps,
+        switch_latency_s=100e-9,
+        chunk_bytes=2048,
+    )
+    assert buffers_of(run, rates).input == (flying + 128) * 2048
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,156 @@
+// Links and switches with finite buffers and credit-based flow control (Dally and Towles, "Principles and Practices of
+// Interconnection Networks", 2004, chapters 12, 13 and 18), in place of the endless queues of network.hpp. What is
+// modelled is a combined input and output queued switch, as SST's merlin has it (hr_router, PortControl):
+//
+//   NIC or switch              link                 switch
+//   output buffer per channel  ------ packet -----> input buffer per channel --> output buffer of the next link
+//                              <----- credit ------
+//
+// - A packet (a chunk) starts on a link when the link is free and the input buffer behind it has room for all of it
+//   (virtual cut-through). Of the virtual channels that have a packet which can start, they take turns (round robin).
+// - Its head is in the input buffer after link and switch latency. Input buffers are queues: only the first packet is
+//   routed, and it moves on when the output buffer of its link and channel has room; what is behind it waits, wherever
+//   it wants to go (head-of-line blocking). Among inputs that want the same output, the one that was served least
+//   recently is next, so that each input has an equal share, however many flows it carries. The crossbar is endlessly
+//   fast (merlin's here has four times the rate of the links).
+// - When the packet has left the input buffer, the credit takes link and switch latency back.
+// - A NIC sends the chunks of its messages in turns, when the link and the buffer behind it allow; it takes what comes
+//   at its own rate and then gives the credit back. So a receiver slower than its link is felt by all before it.
+//
+// Topologies choose virtual channels such that no circle of full buffers can form (Topology::virtual_channel).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "event_queue.hpp"
+#include "fetch_ahead.hpp"
+#include "link.hpp"
+#include "pool.hpp"
+#include "run_config.hpp"
+
+namespace manynode::fast {
+
+class Network;
+struct Progress;
+
+class CreditFabric {
+ public:
+  // Part of `network`, which keeps the links' counters, the NICs and the messages.
+  CreditFabric(Network& network, const NetworkConfig& config);
+
+  // Hands the present leg of a message to its NIC at `time`.
+  void send(std::uint32_t message, Picoseconds time);
+
+  // Handles an event of kind Inject, InjectGranted, PacketArrives or LinkFree. The number of a chunk of which
+  // Inject tells is in Event::link.
+  Progress inject(const Event& event);
+  Progress handle(const Event& event);
+
+  // The largest chunk that is made of a message: some of them have room in a buffer.
+  std::uint64_t most_chunk_bytes() const { return most_chunk_bytes_; }
+
+ private:
+  // One virtual channel of a link: the link's number, then bits for the channel's.
+  using LaneId = std::uint32_t;
+
+  struct alignas(64) Packet {
+    std::uint64_t random{0};
+    Picoseconds ready{0};  // when it could start on the link that it has come to
+    std::uint32_t message{kNone};
+    std::uint32_t chunk{0};
+    std::uint32_t from_nic{0};
+    std::uint32_t to_nic{0};
+    std::int32_t bytes{0};
+    std::uint32_t next{kNone};  // behind it in the same buffer
+    LaneId lane{0};             // that it is on, or waits for
+    std::uint8_t hop{0};        // the place of that lane's link in the route
+    std::uint8_t hops{0};       // links of the route that are known
+    std::uint8_t job{0};
+    bool whole{false};  // the route is complete
+    bool in_use{false};
+  };
+
+  // On its way back to the sender. What has come is counted when the sender needs it, so that it takes no event.
+  struct Credit {
+    Picoseconds time{0};
+    std::int32_t bytes{0};
+    std::uint32_t next{kNone};
+    bool in_use{false};
+  };
+
+  struct Queue {
+    std::uint32_t first{kNone};
+    std::uint32_t last{kNone};
+  };
+
+  struct alignas(64) Lane {
+    Queue output;                 // before the link
+    Queue input;                  // behind it
+    std::int64_t output_room{0};  // bytes; NICs have no bound, they make a chunk when its turn has come
+    std::int64_t credits{0};      // bytes of room in the input buffer, as far as the sender knows
+    Queue returning;              // credits that come, in order of time
+    bool starved{false};          // the first packet waits for a credit that is not yet on its way
+    std::uint64_t served{0};      // the higher, the later has the input buffer had a turn
+    LaneId waiting{kNone};        // the input buffers whose first packet waits for room in `output`, as a list
+    LaneId next_waiting{kNone};
+  };
+
+  struct Port {
+    Picoseconds wake{kNever};  // the next LinkFree that is under way
+    std::uint32_t packets{0};  // in the output buffers
+    std::uint32_t turn{0};     // the channel that is first in the round
+  };
+
+  static constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
+
+  template <typename Record>
+  static void push_back(Queue& queue, Pool<Record>& records, std::uint32_t index);
+  template <typename Record>
+  static std::uint32_t pop_front(Queue& queue, Pool<Record>& records);
+  LinkId link_of(LaneId lane) const { return lane >> channel_bits_; }
+  LaneId lane_of(LinkId link, std::uint32_t channel) const { return link << channel_bits_ | channel; }
+  std::uint8_t channel_of(LaneId lane) const { return static_cast<std::uint8_t>(lane & ((1u << channel_bits_) - 1)); }
+  LinkId* route_of(std::uint32_t packet) { return &routes_[std::size_t{packet} * route_stride_]; }
+  const LinkId* route_of(std::uint32_t packet) const { return &routes_[std::size_t{packet} * route_stride_]; }
+  void add_chunk(std::uint32_t message, std::uint32_t chunk, Picoseconds time);
+  std::uint32_t make_packet(const Event& event, std::uint32_t chunk, std::uint32_t from, std::uint32_t to);
+  void extend(std::uint32_t packet);
+
+  void prefetch() const;
+  void fetch_link(LinkId link, std::uint32_t channel) const;
+  Progress arrive(std::uint32_t packet);
+  Progress deliver(std::uint32_t packet);
+  // Moves packets of an input buffer on, as long as the first one finds room.
+  void advance(LaneId input);
+  void choose_lane(std::uint32_t packet, LaneId input);
+  // The first packet of an input buffer goes to the output buffer that it wants.
+  void cross(LaneId input);
+  // There is room in an output buffer again: inputs that wait for it have their turns.
+  void admit(LaneId output);
+  LaneId* least_recently_served(LaneId output);
+  void enqueue(std::uint32_t packet);
+  // Starts packets on a link while it is free.
+  void serve(LinkId link);
+  bool start_one(LinkId link);
+  void start(LaneId lane);
+  void wake(LinkId link, Picoseconds time);
+  // When there will be room for so many bytes behind a lane, as far as is known; kNever when it is not.
+  Picoseconds room_at(Lane& lane, std::int32_t bytes);
+  void return_credit(LaneId lane, std::int32_t bytes, Picoseconds time);
+
+  Network& network_;
+  std::uint32_t channels_;
+  unsigned channel_bits_;
+  std::uint32_t route_stride_;
+  std::uint64_t most_chunk_bytes_;
+  std::uint64_t turns_{0};
+  Pool<Packet> packets_;
+  Pool<Credit> credits_;
+  std::vector<LinkId> routes_;  // route_stride_ per packet
+  std::vector<Lane> lanes_;
+  std::vector<Port> ports_;  // [link]
+};
+
+}  // namespace manynode::fast
