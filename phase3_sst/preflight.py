@@ -109,15 +109,17 @@ def least_share(network: Mapping[str, Any], nodes: int) -> float:
     D-mod-k routing of a fat-tree spreads a shift permutation, which the exchange is for an even number of nodes, evenly
     over the links (Zahavi 2010), in whole messages; on a torus whose last dimension is even the exchange goes along
     that dimension alone. Otherwise the formula is a bound: with adaptive routing; on a torus whose halves part within a
-    plane, since messages go round other rings too; on a dragonfly, whose minimal routing uses one of a group's ways
-    only; and where classes of links differ, since it then counts the fastest of them.
+    plane, since messages go round other rings too, and on one with finite buffers, where the hosts of a switch together
+    get more of a ring than what passes through and then holds up the ring behind it; on a dragonfly, whose minimal
+    routing uses one of a group's ways only; and where classes of links differ, since it then counts the fastest of
+    them.
     """
     topology, bound = network["topology"], BOUND_SHARE
     uniform = not network["link_classes"]
     if topology["kind"] == "fat-tree" and topology["routing"] == "d-mod-k" and nodes % 2 == 0 and uniform:
         return BISECTION_SHARE * whole_messages(topology)
     if topology["kind"] == "torus":
-        if topology["shape"][-1] % 2 == 0 and uniform:
+        if topology["shape"][-1] % 2 == 0 and uniform and network.get("flow_control", "none") == "none":
             return BISECTION_SHARE
         bound = min(bound, 1 / max(topology["shape"]))
     if topology["kind"] == "dragonfly" and topology["routing"] == "minimal":

@@ -82,6 +82,12 @@ TEST(Errors, ProcessorsThatTakeMessagesInAsTheyComeAreRefused) {
   EXPECT_THROW(run(config, one_way(8, 1)), UserError);
 }
 
+TEST(Errors, FlowControlIsRefused) {
+  auto config = machine();
+  config.network.flow_control = fast::FlowControl::Credits;
+  EXPECT_THROW(run(config, one_way(8, 1)), UserError);
+}
+
 TEST(Errors, AnUnknownRankClassIsAnErrorOfTheInput) {
   TimingProfile profile;
   profile.classes = {"0"};

@@ -168,6 +168,12 @@ def test_the_least_share_of_the_bisection_is_what_the_routing_can_reach(
     assert least_share({**network(), "topology": topology}, nodes) == pytest.approx(share)
 
 
+def test_with_flow_control_the_formula_of_a_torus_is_a_bound() -> None:
+    torus = {**network(), "topology": {"kind": "torus", "shape": [5, 5, 4]}, "flow_control": "credits"}
+    assert least_share(torus, 100) == pytest.approx(0.2)
+    assert least_share({**network(), "flow_control": "credits"}, 2304) == pytest.approx(0.95)
+
+
 def test_where_classes_of_links_differ_the_formula_is_a_bound() -> None:
     classes = {"leaf-up": {"bandwidth_Bps": 12.5e8, "latency_s": 0}}
     assert least_share({**network(), "link_classes": classes}, 2304) == pytest.approx(0.02)
