@@ -107,7 +107,7 @@ void EventQueue::spread(const Bucket& bucket, Rung& rung) {
   release(bucket);
 }
 
-void EventQueue::add_to_bottom(const Bucket& bucket) {
+void EventQueue::add_to_bottom(const Bucket& bucket, bool one_time) {
   bottom_.erase(bottom_.begin(), bottom_.begin() + static_cast<std::ptrdiff_t>(head_));
   head_ = 0;
   const std::size_t first = bottom_.size();
@@ -120,6 +120,7 @@ void EventQueue::add_to_bottom(const Bucket& bucket) {
     left -= here;
   }
   release(bucket);
+  if (one_time) return;
   if (bottom_.size() - first > kSortable) {
     std::stable_sort(bottom_.begin() + static_cast<std::ptrdiff_t>(first), bottom_.end(),
                      [](const Event& a, const Event& b) { return a.time < b.time; });
@@ -165,7 +166,7 @@ void EventQueue::fill() {
       spread(bucket, add_rung(start, end, bucket.count));
       continue;
     }
-    add_to_bottom(bucket);
+    add_to_bottom(bucket, rung.shift == 0);
     bottom_end_ = end;
     return;
   }

@@ -131,7 +131,8 @@ class EventQueue {
   // Makes a rung for [start, end), into which `count` events are to go.
   Rung& add_rung(Picoseconds start, Picoseconds end, std::size_t count);
   void spread(const Bucket& bucket, Rung& rung);
-  void add_to_bottom(const Bucket& bucket);
+  // `one_time`: all of them have the same time, so there is nothing to sort.
+  void add_to_bottom(const Bucket& bucket, bool one_time);
   void release(const Bucket& bucket);
   void fetch_block(std::uint32_t index) const;
 

@@ -44,6 +44,7 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
       chance_(mixed(seed)),
       links_(topology_.links()),
       nics_(topology_.hosts()) {
+  messages_.take();  // kNoMessage
   const Picoseconds switch_latency = to_picoseconds(config.switch_latency_s);
   for (const auto& name : topology_.link_classes()) {
     const LinkConfig& link = config.link_of_class(name);

@@ -74,18 +74,22 @@ class Network {
   // Handles an event of any kind but Resume.
   Progress handle(const Event& event);
 
-  // The message that `event` will bring to its receiver, kNone when it is no such event.
+  // A record that no message uses.
+  static constexpr std::uint32_t kNoMessage = 0;
+
+  // The message that `event` will bring to its receiver, kNoMessage when it is no such event. Without a branch.
   std::uint32_t arriving(const Event& event) const {
-    if (event.kind == EventKind::IntranodeHead) return event.subject;
-    return event.kind == EventKind::Hop && !own_routes_ && event.hop + 1 == event.hops ? event.subject : kNone;
+    const std::uint32_t last_hop = (event.kind == EventKind::Hop) & !own_routes_ & (event.hop + 1 == event.hops);
+    const std::uint32_t arrives = last_hop | (event.kind == EventKind::IntranodeHead);
+    return event.subject & (0u - arrives);
   }
 
-  // Asks the memory for the NIC or link that a chunk will come to soon.
+  // Asks the memory for the NIC and the link that a chunk will come to soon.
   void fetch_link(const Event& event) const {
-    if (event.kind == EventKind::Inject) fetch_ahead(&nics_[event.from]);
     if (own_routes_) return;
-    if (event.kind == EventKind::Hop || event.kind == EventKind::InjectGranted) fetch_ahead(&links_[event.link]);
-    if (event.kind == EventKind::Hop && event.hop + 1 == event.hops) fetch_ahead(&nics_[event.to]);
+    const bool sends = event.kind == EventKind::Inject;
+    fetch_ahead(&nics_[sends ? event.from : event.to]);
+    fetch_ahead(&links_[event.link]);
   }
 
   const std::vector<LinkUse>& links() const { return links_; }

@@ -122,7 +122,7 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
     const Event event = events_.pop();
     ++result_.events;
     if (series && event.time >= series->next()) series->close(event.time);
-    prefetch();
+    look_ahead();
     if (event.kind == EventKind::Resume) {
       if (on_arrival_) {
         take_turn(event);
@@ -157,39 +157,27 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
 
 // Memory is far away: what a message needs when it comes to its receiver is fetched while other events are handled, in
 // steps, because each needs what the one before has fetched: the message, its receiver, the receive it will meet, what
-// the receiver goes on with.
-void Replica::prefetch() const {
-  constexpr std::size_t kFar = 28;
-  constexpr std::size_t kMiddle = 18;
-  constexpr std::size_t kNear = 9;
-  constexpr std::size_t kNext = 3;
-  const auto arriving = [&](std::size_t ahead) {
-    const Event* event = events_.upcoming(ahead);
-    return event == nullptr ? kNone : network_.arriving(*event);
+// the receiver goes on with. The first steps are taken for events without a message, too: a needless fetch costs less
+// than a branch that nobody can foresee.
+void Replica::look_ahead() {
+  constexpr std::uint32_t kFar = 28;
+  constexpr std::uint32_t kMiddle = 18;
+  constexpr std::uint32_t kNear = 9;
+  constexpr std::uint32_t kNext = 3;
+  const auto arriving = [&](std::uint32_t ahead) -> std::uint32_t& {
+    return arriving_[(result_.events + ahead) % arriving_.size()];
   };
-  const auto fetch_message = [&](std::size_t ahead) {
-    const std::uint32_t message = arriving(ahead);
-    if (message != kNone) fetch_ahead(&network_.messages()[message]);
-  };
-  const auto fetch_rank = [&](std::size_t ahead) {
-    const std::uint32_t message = arriving(ahead);
-    if (message != kNone) mailboxes_[network_.messages()[message].destination].fetch();
-  };
-  const auto fetch_receive = [&](std::size_t ahead) {
-    const std::uint32_t message = arriving(ahead);
-    if (message != kNone) prefetch_receive(network_.messages()[message]);
-  };
-  const auto fetch_primitives = [&](std::size_t ahead) {
-    const std::uint32_t message = arriving(ahead);
-    if (message == kNone) return;
-    const std::uint32_t rank = network_.messages()[message].destination;
-    if (mailboxes_[rank].awaits == 1) ranks_[rank].fetch_primitives();
-  };
+  const Pool<Message>& messages = network_.messages();
+  const Event* far = events_.upcoming(kFar);
+  arriving(kFar) = far == nullptr ? Network::kNoMessage : network_.arriving(*far);
+  fetch_ahead(&messages[arriving(kFar)]);
   if (const Event* event = events_.upcoming(kMiddle)) network_.fetch_link(*event);
-  fetch_message(kFar);
-  fetch_rank(kMiddle);
-  fetch_receive(kNear);
-  fetch_primitives(kNext);
+  mailboxes_[messages[arriving(kMiddle)].destination].fetch();
+  if (arriving(kNear) != Network::kNoMessage) prefetch_receive(messages[arriving(kNear)]);
+  if (arriving(kNext) != Network::kNoMessage) {
+    const std::uint32_t rank = messages[arriving(kNext)].destination;
+    if (mailboxes_[rank].awaits == 1) ranks_[rank].fetch_primitives();
+  }
 }
 
 void Replica::report(const ProgressSink& progress) const {

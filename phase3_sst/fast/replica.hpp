@@ -3,6 +3,8 @@
 // messages in as they come) and unfinished.cpp (the account of who waits for what).
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <queue>
@@ -88,7 +90,7 @@ class Replica {
   std::string describe_receive(std::uint32_t rank, std::uint32_t slot) const;
   std::vector<std::string> describe_unmatched(std::size_t most) const;
 
-  void prefetch() const;
+  void look_ahead();
   void prefetch_receive(const Message& message) const;
   void report(const ProgressSink& progress) const;
 
@@ -117,6 +119,8 @@ class Replica {
   Picoseconds turns_time_{-1};
   std::uint64_t ages_{0};
   std::uint32_t working_{kNone};  // the processor that is at work
+  // [event, in turn] the message that it will bring, as it looked when the event came near.
+  std::array<std::uint32_t, 32> arriving_{};
   ReplicaResult result_;
 };
 
