@@ -1,6 +1,7 @@
 // What matching goes by: source, tag and context of a message, or of the receive that is to take it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "manynode/call.hpp"
@@ -22,11 +23,12 @@ struct Envelope {
            (tag == kAnyTag || tag == message.tag);
   }
 
-  // A few bits in which different envelopes mostly differ; never 0.
-  std::uint32_t fingerprint() const {
+  // A few bits in which different envelopes mostly differ.
+  static constexpr std::uint8_t kLeastFingerprint = 3;
+  std::uint8_t fingerprint() const {
     const std::uint32_t mixed = (static_cast<std::uint32_t>(peer) * 0x9e3779b1u) ^
                                 (static_cast<std::uint32_t>(tag) * 0x85ebca6bu) ^ (context * 0xc2b2ae35u);
-    return (mixed >> 21) | 1u;
+    return static_cast<std::uint8_t>(std::max<std::uint32_t>(mixed >> 24, kLeastFingerprint));
   }
 };
 

@@ -173,7 +173,10 @@ void Replica::prefetch_receive(const Message& message) const {
                                  : mailbox.posted.likely_slot(envelope_of(message, jobs_[mailbox.job].first));
   if (slot != kNone) fetch_ahead(&mailbox.requests[slot]);
   // One of the last that the rank waits for: it will go on soon.
-  if (mailbox.awaits <= 2) ranks_[message.destination].fetch_program();
+  if (mailbox.awaits <= 2) {
+    ranks_[message.destination].fetch_program();
+    mailbox.fetch_rest();
+  }
 }
 
 void Replica::arrive_in_order(std::uint32_t index) {

@@ -24,11 +24,12 @@ struct alignas(64) Mailbox {
   PostedReceives posted;  // receives without a message
   UnexpectedMessages unexpected;
 
-  // What a message that meets its receive touches.
+  // What a message that meets its receive touches, and what the rank does besides when it goes on.
   void fetch() const {
     const char* line = reinterpret_cast<const char*>(this);
-    for (std::size_t i = 0; i < 3; ++i) fetch_ahead(line + 64 * i);
+    for (std::size_t i = 0; i < 2; ++i) fetch_ahead(line + 64 * i);
   }
+  void fetch_rest() const { fetch_ahead(&unexpected); }
 };
 
 struct alignas(64) Rank {

@@ -1,10 +1,12 @@
 // The sends and receives that a rank has started and not yet waited for, and which of the receives have met no message.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
+#include <cstring>
 #include <vector>
 
 #include "envelope.hpp"
@@ -91,71 +93,135 @@ class RequestTable {
   std::uint32_t cursor_{0};
 };
 
-// The receives of a rank that no message has met, in the order of posting: fingerprint and slot of each in one word, so
-// that looking through those of a usual halo exchange costs two cache lines, which lie beside the rank's own.
+// The receives of a rank that no message has met, in the order of posting. Those of a usual halo exchange fit in here:
+// a byte of fingerprint for each, which are looked through eight at a time, and beside the rank's own cache line.
 class PostedReceives {
  public:
-  static constexpr unsigned kSlotBits = 20;
-
-  std::uint32_t size() const { return size_; }
-  std::uint32_t slot(std::uint32_t place) const { return data()[place] & kSlotMask; }
+  std::uint32_t size() const { return many_ ? static_cast<std::uint32_t>(more_.size()) : waiting_; }
 
   void add(const Envelope& envelope, std::uint32_t slot) {
-    if (slot > kSlotMask) throw std::length_error("a rank has more than a million requests at once");
-    // Of a receive that takes more than one envelope, the fingerprint is 0.
-    const std::uint32_t word = slot | (envelope.wild() ? 0 : envelope.fingerprint() << kSlotBits);
-    if (size_ < kInline && !many_) {
-      few_[size_++] = word;
+    // Of a receive that takes more than one envelope, the fingerprint is kWild.
+    const std::uint8_t mark = envelope.wild() ? kWild : envelope.fingerprint();
+    if (!many_ && end_ == kInline && waiting_ < kInline / 2) close_gaps();
+    if (!many_ && end_ < kInline && slot <= kGreatestInline) {
+      marks_[end_] = mark;
+      slots_[end_++] = static_cast<std::uint16_t>(slot);
+      ++waiting_;
+      any_wild_ = any_wild_ || mark == kWild;
       return;
     }
-    if (!many_) more_.assign(few_.begin(), few_.begin() + size_);
-    many_ = true;
-    more_.push_back(word);
-    ++size_;
+    if (!many_) move_out();
+    more_.push_back({slot, mark});
   }
 
   // The place of the first that takes `message`; kNone when there is none.
   std::uint32_t find(const Envelope& message, const RequestTable& requests) const {
-    const std::uint32_t wanted = message.fingerprint();
-    const std::uint32_t* words = data();
-    for (std::uint32_t place = 0; place < size_; ++place) {
-      const std::uint32_t fingerprint = words[place] >> kSlotBits;
-      if (fingerprint != wanted && fingerprint != 0) continue;
-      if (requests[words[place] & kSlotMask].envelope().takes(message)) return place;
+    const std::uint8_t wanted = message.fingerprint();
+    if (many_) {
+      for (std::uint32_t place = 0; place < more_.size(); ++place) {
+        if (more_[place].mark != wanted && more_[place].mark != kWild) continue;
+        if (requests[more_[place].slot].envelope().takes(message)) return place;
+      }
+      return kNone;
+    }
+    std::uint32_t places = places_of(wanted);
+    if (any_wild_) places |= places_of(kWild);
+    for (; places != 0; places &= places - 1) {
+      const auto place = static_cast<std::uint32_t>(std::countr_zero(places));
+      if (requests[slots_[place]].envelope().takes(message)) return place;
     }
     return kNone;
   }
+
+  // The slot at a place that find() returned.
+  std::uint32_t slot(std::uint32_t place) const { return many_ ? more_[place].slot : slots_[place]; }
 
   // The slot that find() most probably leads to, without a look at the requests.
   std::uint32_t likely_slot(const Envelope& message) const {
-    const std::uint32_t wanted = message.fingerprint();
-    const std::uint32_t* words = data();
-    for (std::uint32_t place = 0; place < size_; ++place) {
-      if (words[place] >> kSlotBits == wanted) return words[place] & kSlotMask;
+    const std::uint32_t places = many_ ? 0 : places_of(message.fingerprint());
+    return places == 0 ? kNone : slots_[std::countr_zero(places)];
+  }
+
+  // Calls `visit` with the slot of each, in the order of posting.
+  template <typename Visit>
+  void for_each_slot(const Visit& visit) const {
+    for (const Posted& posted : more_) visit(posted.slot);
+    for (std::uint32_t place = 0; place < end_; ++place) {
+      if (marks_[place] != kGone) visit(slots_[place]);
     }
-    return kNone;
   }
 
   void remove(std::uint32_t place) {
-    --size_;
-    if (!many_) {
-      for (std::uint32_t i = place; i < size_; ++i) few_[i] = few_[i + 1];
+    if (many_) {
+      more_.erase(more_.begin() + place);
+      many_ = !more_.empty();
       return;
     }
-    more_.erase(more_.begin() + place);
-    many_ = size_ > 0;
+    marks_[place] = kGone;
+    if (--waiting_ > 0) return;
+    marks_.fill(kGone);
+    end_ = 0;
+    any_wild_ = false;
   }
 
  private:
-  static constexpr std::uint32_t kInline = 30;
-  static constexpr std::uint32_t kSlotMask = (1u << kSlotBits) - 1;
+  static constexpr std::uint32_t kInline = 32;
+  static constexpr std::uint32_t kGreatestInline = 0xffff;
+  static constexpr std::uint8_t kGone = 0;
+  static constexpr std::uint8_t kWild = 2;
+  static_assert(Envelope::kLeastFingerprint > kWild);
 
-  const std::uint32_t* data() const { return many_ ? more_.data() : few_.data(); }
+  struct Posted {
+    std::uint32_t slot;
+    std::uint8_t mark;
+  };
 
-  std::uint32_t size_{0};
-  bool many_{false};
-  std::array<std::uint32_t, kInline> few_{};
-  std::vector<std::uint32_t> more_;  // all of them, when they are `many_` (known without a look at this cache line)
+  // A bit for each place with this mark (at least 2), and perhaps, behind the first such place, for places whose mark
+  // differs in its last bit, never for one that is gone. Bytes that are equal to `mark` become 0; subtracting 1 from
+  // each byte sets the high bit of the first byte that is 0; then the high bits are gathered.
+  std::uint32_t places_of(std::uint8_t mark) const {
+    static_assert(std::endian::native == std::endian::little, "the first byte of a word is its lowest");
+    constexpr std::uint64_t kOnes = 0x0101010101010101u;
+    std::uint32_t places = 0;
+    for (std::uint32_t word = 0; word < kInline / 8; ++word) {
+      std::uint64_t bytes = 0;
+      std::memcpy(&bytes, &marks_[8 * word], sizeof bytes);
+      bytes ^= kOnes * mark;
+      const std::uint64_t equal = ((bytes - kOnes) & ~bytes) >> 7 & kOnes;
+      places |= static_cast<std::uint32_t>((equal * 0x0102040810204080u) >> 56) << (8 * word);
+    }
+    return places;
+  }
+
+  void close_gaps() {
+    std::uint32_t kept = 0;
+    for (std::uint32_t place = 0; place < end_; ++place) {
+      if (marks_[place] == kGone) continue;
+      marks_[kept] = marks_[place];
+      slots_[kept++] = slots_[place];
+    }
+    std::fill(marks_.begin() + kept, marks_.end(), kGone);
+    end_ = kept;
+  }
+
+  void move_out() {
+    for (std::uint32_t place = 0; place < end_; ++place) {
+      if (marks_[place] != kGone) more_.push_back({slots_[place], marks_[place]});
+    }
+    marks_.fill(kGone);
+    end_ = 0;
+    waiting_ = 0;
+    any_wild_ = false;
+    many_ = true;
+  }
+
+  bool many_{false};      // all are in more_ then
+  bool any_wild_{false};  // has been one since the last time that none waited
+  std::uint8_t end_{0};   // the first place that is free, as are all behind it
+  std::uint8_t waiting_{0};
+  std::array<std::uint8_t, kInline> marks_{};
+  std::array<std::uint16_t, kInline> slots_{};
+  std::vector<Posted> more_;
 };
 
 }  // namespace manynode::fast

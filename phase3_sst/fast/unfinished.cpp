@@ -56,13 +56,13 @@ std::string Replica::describe_wait(std::uint32_t index) const {
     return who + "for rank " + std::to_string(message.destination - jobs_[rank.job].first) +
            " to receive its message, " + envelope_text(message.tag, message.bytes, message.context);
   }
-  for (std::uint32_t place = 0; place < mailbox.posted.size(); ++place) {
-    const Request& request = mailbox.requests[mailbox.posted.slot(place)];
-    if (!request.awaited) continue;
-    return who + "for a message from " + peer_name(request.peer) + ", " +
-           envelope_text(request.tag, request.bytes, request.context);
-  }
-  return who + "for a message that is under way";
+  const Request* first = nullptr;
+  mailbox.posted.for_each_slot([&](std::uint32_t slot) {
+    if (first == nullptr && mailbox.requests[slot].awaited) first = &mailbox.requests[slot];
+  });
+  if (first == nullptr) return who + "for a message that is under way";
+  return who + "for a message from " + peer_name(first->peer) + ", " +
+         envelope_text(first->tag, first->bytes, first->context);
 }
 
 std::vector<std::string> Replica::describe_unmatched(std::size_t most) const {
@@ -75,12 +75,11 @@ std::vector<std::string> Replica::describe_unmatched(std::size_t most) const {
   }
   for (std::uint32_t index = 0; index < mailboxes_.size(); ++index) {
     const Mailbox& mailbox = mailboxes_[index];
-    for (std::uint32_t place = 0; place < mailbox.posted.size(); ++place) {
-      if (lines.size() == most) return lines;
+    mailbox.posted.for_each_slot([&](std::uint32_t slot) {
       // What a rank waits for is told with the rank.
-      if (mailbox.requests[mailbox.posted.slot(place)].awaited) continue;
-      lines.push_back("nobody sent to the " + describe_receive(index, mailbox.posted.slot(place)));
-    }
+      if (lines.size() == most || mailbox.requests[slot].awaited) return;
+      lines.push_back("nobody sent to the " + describe_receive(index, slot));
+    });
   }
   return lines;
 }
