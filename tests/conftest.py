@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ import pytest
 from manynode.config.loader import read_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A suite that a script starts in the background inherits an ignored SIGINT, and so would the programs that the tests
+# interrupt; a handler of Python's own makes exec set the default again.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
