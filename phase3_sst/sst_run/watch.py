@@ -10,7 +10,8 @@ from manynode import process_tree, units
 from manynode.errors import EngineFailedError
 
 # Reading /proc costs a few milliseconds; an SST that builds its machine grows by some 100 MB in a second.
-_LOOK_EVERY_S = 0.5
+_FIRST_LOOK_S, _LOOK_EVERY_S = 0.05, 0.5
+"""Often in the beginning: a short simulation is held to its memory as well."""
 
 
 class Watch:
@@ -34,6 +35,7 @@ class Watch:
         self._memory_of = memory_of
         self._simulated_s = 0.0
         self._advanced = self._looked = clock()
+        self._pause_s = _FIRST_LOOK_S
         self.peak_bytes = 0
 
     def advance(self, simulated_s: float) -> None:
@@ -44,9 +46,10 @@ class Watch:
     def look(self, pid: int) -> None:
         """Look at the simulation of process ``pid``."""
         now = self._clock()
-        if now - self._looked < _LOOK_EVERY_S:
+        if now - self._looked < self._pause_s:
             return
         self._looked = now
+        self._pause_s = min(_LOOK_EVERY_S, 2 * self._pause_s)
         used = self._memory_of(pid)
         self.peak_bytes = max(self.peak_bytes, used)
         if used > self._memory_bytes:
