@@ -107,6 +107,11 @@ static void describe_site(struct mk_call_site* site, void* address) {
   struct link_map* module = NULL;
   char program[STRING_LIMIT];
   site->address = (uint64_t)(uintptr_t)address;
+  if (mk_guest.on) { /* in a program at a fixed address (phase2_nodesim/bridge), where this process has none */
+    site->module_offset = site->address;
+    site->module = mk_guest.program;
+    return;
+  }
   if (!dladdr1(address, &info, (void**)&module, RTLD_DL_LINKMAP) || !info.dli_fbase) return;
   if (module && module->l_name && !*module->l_name) {
     /* the executable: dladdr gives argv[0], which may be relative to a folder that is gone */

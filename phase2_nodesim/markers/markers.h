@@ -52,6 +52,14 @@ void mk_end(struct mk_record* record);
 void mk_start_recording(uint64_t start, void* site, int operation);
 void mk_stop_recording(void* site, int operation);
 
+/* guest.c: the calls are those of a guest, which says when and from where they were made */
+struct mk_guest {
+  bool on, announced;
+  uint32_t program; /* string */
+  uint64_t entry_ns, site;
+};
+extern struct mk_guest mk_guest;
+
 /* clock.c: the cheapest dependable clock; its unit is its own until mk_clock_stop has been called */
 void mk_clock_start(void);
 uint64_t mk_now(void);

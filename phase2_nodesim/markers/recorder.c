@@ -41,6 +41,7 @@ static struct mk_record* open_record(int operation, void* site, uint64_t now) {
   record->tag = MK_NONE;
   record->phase = mk_take_phase(&record->flags);
   if (mk_inside_fortran(site) && mk_fortran_site) site = mk_fortran_site;
+  if (mk_guest.on) site = (void*)(uintptr_t)mk_guest.site;
   record->call_site = mk_site_number(site);
   return record;
 }
@@ -48,10 +49,12 @@ static struct mk_record* open_record(int operation, void* site, uint64_t now) {
 struct mk_record* mk_begin(int operation, void* site) {
   if (__builtin_expect(!mk_state.recording, 0) || mk_depth) return NULL;
   if (mk_inside_mpi(site)) return NULL;
+  if (mk_guest.on && !mk_guest.announced) return NULL;
   if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) mk_callgrind_dump();
   uint64_t counts[MK_MAX_COUNTERS];
   /* first of all, so that nothing of this library counts as the application's work */
-  const uint64_t now = mk_now();
+  const uint64_t now = mk_guest.on ? mk_guest.entry_ns : mk_now();
+  mk_guest.announced = false;
   if (mk_counter_count) mk_counters_stop(counts);
   mk_lock();
   struct mk_record* record = open_record(operation, site, now);
@@ -73,7 +76,7 @@ bool mk_returned(struct mk_record* record, int result) {
 void mk_end(struct mk_record* record) {
   record->flags |= MK_RECORD_DONE;
   mk_depth = 0;
-  record->time_out_ns = mk_now();
+  record->time_out_ns = mk_guest.on ? mk_guest.entry_ns : mk_now();
   mk_unlock();
   mk_counters_start();
   if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) {

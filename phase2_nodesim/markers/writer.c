@@ -89,6 +89,7 @@ static uint64_t compact(bool* used_operations, size_t record_bytes) {
 static void describe(struct text* text, const bool* used_operations) {
   static const char* const modes[] = {"time", "perf", "callgrind"};
   char buffer[2048], host[256] = "";
+  uint64_t unused;
   add(text, "{\"mpi\": \"%s\", \"pid\": %d, \"thread_level\": %d, \"polite\": %d, \"on_valgrind\": %s", MK_MPI_NAME,
       (int)getpid(), mk_state.thread_level, mk_state.polite, mk_state.on_valgrind ? "true" : "false");
   add_string(text, "library_version", mk_state.library_version);
@@ -96,7 +97,7 @@ static void describe(struct text* text, const bool* used_operations) {
   add_string(text, "host", host);
   const ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
   buffer[length > 0 ? length : 0] = 0;
-  add_string(text, "program", buffer);
+  add_string(text, "program", mk_guest.on ? mk_strings(&unused) + mk_guest.program : buffer);
   read_first("/proc/self/cmdline", buffer, sizeof buffer);
   add_string(text, "command", buffer);
   add_string(text, "clock", mk_clock_name());

@@ -1,0 +1,25 @@
+/* x86-64: gem5's pseudo-instructions are the undefined opcode 0F 04 followed by the number of the function. */
+#include <stdint.h>
+
+/* rpns: simulated time [ns] */
+static inline uint64_t mb_arch_simulated_ns(void) {
+  uint64_t ns;
+  __asm__ volatile(".byte 0x0f, 0x04, 0x07, 0x00" : "=a"(ns) : : "memory");
+  return ns;
+}
+
+/* quiesce_ns: this hardware thread rests for so long; others go on */
+static inline void mb_arch_rest_ns(uint64_t ns) {
+  uint64_t result;
+  __asm__ volatile(".byte 0x0f, 0x04, 0x02, 0x00" : "=a"(result) : "D"(ns) : "memory");
+}
+
+static inline void mb_arch_flush_line(const void* at) { __asm__ volatile("clflush %0" : : "m"(*(const char*)at)); }
+
+/* A bare system call: no errno, which helper threads share with the application's. */
+static inline long mb_arch_syscall(long number, long a, long b, long c, long d) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  __asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+  return result;
+}
