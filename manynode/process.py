@@ -164,6 +164,10 @@ def run_together(
     logs: Sequence[Path] | None = None,
     env: Mapping[str, str] | None = None,
     watch: Callable[[int, int], None] | None = None,
+    may_start: Callable[[int], bool] | None = None,
+    check: Callable[[Sequence[int | None]], None] | None = None,
+    judge: Callable[[Sequence[Completed | None]], ManynodeError] | None = None,
+    grace_s: float = 0.0,
 ) -> list[Completed]:
     """Run ``commands`` beside each other to their end and return what each left, in their order.
 
@@ -171,9 +175,13 @@ def run_together(
     :class:`EngineFailedError`. ``follow`` gets the number of the command and each line of its output while it runs.
     ``watch`` gets the number and the process id of every running command again and again; what it raises ends all.
     ``logs`` are the files that keep the commands' outputs, ``env`` is added to the caller's environment.
+
+    For commands that depend on each other: command ``i`` starts once ``may_start(i)`` says so; ``check`` sees all exit
+    codes (None: not ended) again and again, and what it raises ends all; after a failure the others have ``grace_s`` to
+    end by themselves, and ``judge``, in place of ``failure``, sees what each left (None: it had to be ended).
     """
     start = time.monotonic()
-    children: list[subprocess.Popen[bytes]] = []
+    children: list[subprocess.Popen[bytes] | None] = [None] * len(commands)
     with contextlib.ExitStack() as stack:
         paths = [_sink(stack) for _ in commands] if logs is None else [Path(log) for log in logs]
         sinks = [stack.enter_context(open(path, "w+b")) for path in paths]
@@ -181,20 +189,23 @@ def run_together(
         views = [stack.enter_context(open(path, "rb")) for path in paths]
         words = [[str(word) for word in command] for command in commands]
         try:
-            for command, sink in zip(words, sinks, strict=True):
-                children.append(_start(command, sink, what=what, env=env, cwd=None))
             pause = 0.001
             while True:
-                codes = [child.poll() for child in children]
+                for index, child in enumerate(children):
+                    if child is None and (may_start is None or may_start(index)):
+                        children[index] = _start(words[index], sinks[index], what=what, env=env, cwd=None)
+                codes = _exit_codes(children)
                 if follow is not None:
                     _forward(views, follow, ended=all(code is not None for code in codes))
                 if watch is not None:
                     for index, child in enumerate(children):
-                        if codes[index] is None:
+                        if child is not None and codes[index] is None:
                             watch(index, child.pid)
                 broken = next((index for index, code in enumerate(codes) if code), None)
                 if broken is not None or None not in codes:
                     break
+                if check is not None:
+                    check(codes)
                 seconds = time.monotonic() - start
                 if timeout_s is not None and seconds > timeout_s:
                     late = codes.index(None)
@@ -202,17 +213,38 @@ def run_together(
                 time.sleep(pause)
                 # Short runs are noticed at once, long ones cost nothing.
                 pause = min(0.05, 2 * pause)
+            if broken is not None:
+                codes = _wait_for_all(children, grace_s)
         finally:
             for child in children:
-                if child.poll() is None:
+                if child is not None and child.poll() is None:
                     _end_group(child)
         completed = [
-            Completed(child.returncode, time.monotonic() - start, path.read_text("utf-8", "replace"), log)
+            Completed(
+                0 if child is None else child.returncode,
+                time.monotonic() - start,
+                path.read_text("utf-8", "replace"),
+                log,
+            )
             for child, path, log in zip(children, paths, paths if logs else [None] * len(paths), strict=True)
         ]
     if broken is not None:
+        if judge is not None:
+            raise judge([None if code is None else left for code, left in zip(codes, completed, strict=True)])
         raise failure(completed[broken])
     return completed
+
+
+def _exit_codes(children: Sequence[subprocess.Popen[bytes] | None]) -> list[int | None]:
+    return [None if child is None else child.poll() for child in children]
+
+
+def _wait_for_all(children: Sequence[subprocess.Popen[bytes] | None], limit_s: float) -> list[int | None]:
+    """Return the exit codes once all that were started have ended, or after ``limit_s``."""
+    until = time.monotonic() + limit_s
+    while any(child is not None and child.poll() is None for child in children) and time.monotonic() < until:
+        time.sleep(0.01)
+    return _exit_codes(children)
 
 
 def _sink(stack: contextlib.ExitStack) -> Path:

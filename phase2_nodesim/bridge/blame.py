@@ -1,0 +1,95 @@
+"""Who is to blame when a bridged job fails: exit codes and outputs in, one culprit out.
+
+When one party dies, the others follow: guests end with a code of their own when their proxy is gone, the launcher ends
+all ranks when one is lost. The first of these that is true tells the culprit: a simulator or guest that ended by itself
+in another way; a proxy that says why it gave up; the rank that died first.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from manynode.process import LAST_LINES, Completed
+from phase2_nodesim.bridge.witness import Death
+
+PROXY_GONE, REFUSED = 86, 87
+"""Exit codes of guests (wire.h)."""
+
+_APPLICATION = "run the application natively with all ranks; if it fails there as well, mend it first"
+_PROXY_SAYS = re.compile(r"^manynode-bridge-proxy: rank (-?\d+): (.*)$", re.MULTILINE)
+_GUEST_SAYS = re.compile(r"^manynode bridge: rank \d+: (.*)$", re.MULTILINE)
+_ABORT = re.compile(r"(application called MPI_Abort|MPI_ABORT was invoked)")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The culprit, what is known of its end, and how to go on."""
+
+    culprit: str
+    found: str
+    remedy: str
+    details: str = ""
+
+
+@dataclass(frozen=True)
+class EndedProcess:
+    """A process of guests: its exit code (None: it had to be ended) and what it left."""
+
+    name: str
+    ranks: Sequence[int]
+    code: int | None
+    left: Completed | None
+    explain: Callable[[str], Verdict | None] | None = None
+
+
+def judge(
+    launcher_code: int | None,
+    log: str,
+    processes: Sequence[EndedProcess],
+    simulated: range,
+    first: Death | None,
+) -> Verdict:
+    """Return who is to blame; ``log`` is the output of the MPI job, of which ``first`` was the first rank to die."""
+    for process in processes:
+        output = process.left.output if process.left else ""
+        if process.explain is not None and (verdict := process.explain(output)) is not None:
+            return verdict
+        if process.code not in (None, 0, PROXY_GONE):
+            return _of_guest(process, output, aborted=_ABORT.search(log) is not None)
+    if said := _PROXY_SAYS.search(log):
+        rank, words = int(said[1]), said[2]
+        if "its guest" in words:
+            return Verdict(f"the guest of rank {rank}", words.replace("its guest", "it"), _APPLICATION, _tail(log))
+        return Verdict(f"the proxy of rank {rank}", words, "see the message", _tail(log))
+    if first is not None:
+        kind = "the proxy of rank" if first.rank in simulated else "external rank"
+        end = "it ended" if first.code is None else _end(first.code)
+        return Verdict(f"{kind} {first.rank}", end, _APPLICATION, _tail(log))
+    if launcher_code is not None and launcher_code < 0:
+        return Verdict("the launcher of the MPI job", _end(launcher_code), "start the job again", _tail(log))
+    return Verdict("the MPI job", _end(launcher_code or 0), _APPLICATION, _tail(log))
+
+
+def _of_guest(process: EndedProcess, output: str, *, aborted: bool) -> Verdict:
+    code = process.code or 0
+    if code == REFUSED and (said := _GUEST_SAYS.search(output)):
+        return Verdict(process.name, said[1], "change the application as the message says", "")
+    if aborted and code > 0:
+        return Verdict(process.name, f"it called MPI_Abort; exit code {code}", _APPLICATION, _tail(output))
+    return Verdict(process.name, _end(code), _APPLICATION, _tail(output))
+
+
+def _end(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def _tail(output: str) -> str:
+    return "\n".join(output.splitlines()[-LAST_LINES:])
