@@ -21,6 +21,9 @@ PROXY_GONE, REFUSED = 86, 87
 _APPLICATION = "run the application natively with all ranks; if it fails there as well, mend it first"
 _PROXY_SAYS = re.compile(r"^manynode-bridge-proxy: rank (-?\d+): (.*)$", re.MULTILINE)
 _GUEST_SAYS = re.compile(r"^manynode bridge: rank \d+: (.*)$", re.MULTILINE)
+# A rank whose MPI library gave up: it tells the launcher, which may end all ranks before this one.
+_MPICH_GAVE_UP = re.compile(r"^Abort\(-?\d+\) on node (\d+) .*?: (.*)$", re.MULTILINE)
+_OPENMPI_GAVE_UP = re.compile(r"\*\*\* (An error occurred in \w+)\n.*reported by process \[\d+,(\d+)\]")
 _ABORT = re.compile(r"(application called MPI_Abort|MPI_ABORT was invoked)")
 
 
@@ -64,13 +67,21 @@ def judge(
         if "its guest" in words:
             return Verdict(f"the guest of rank {rank}", words.replace("its guest", "it"), _APPLICATION, _tail(log))
         return Verdict(f"the proxy of rank {rank}", words, "see the message", _tail(log))
+    if given_up := _MPICH_GAVE_UP.search(log):
+        return _of_rank(int(given_up[1]), given_up[2], simulated, log)
+    if given_up := _OPENMPI_GAVE_UP.search(log):
+        return _of_rank(int(given_up[2]), given_up[1], simulated, log)
     if first is not None:
-        kind = "the proxy of rank" if first.rank in simulated else "external rank"
         end = "it ended" if first.code is None else _end(first.code)
-        return Verdict(f"{kind} {first.rank}", end, _APPLICATION, _tail(log))
+        return _of_rank(first.rank, end, simulated, log)
     if launcher_code is not None and launcher_code < 0:
         return Verdict("the launcher of the MPI job", _end(launcher_code), "start the job again", _tail(log))
     return Verdict("the MPI job", _end(launcher_code or 0), _APPLICATION, _tail(log))
+
+
+def _of_rank(rank: int, found: str, simulated: range, log: str) -> Verdict:
+    kind = "the proxy of rank" if rank in simulated else "external rank"
+    return Verdict(f"{kind} {rank}", found, _APPLICATION, _tail(log))
 
 
 def _of_guest(process: EndedProcess, output: str, *, aborted: bool) -> Verdict:

@@ -123,10 +123,21 @@ def run_bridged_job(
         waiting = _Unfinished(bridge, simulators)
         witness = Witness()
 
+        launcher: list[int] = []
+
         def look(index: int, pid: int) -> None:
-            # Once, when all ranks have passed MPI_Init.
-            if index == 0 and not witness.watching and all(bridge.states()):
-                witness.watch(process_tree.mpi_ranks(pid))
+            if index == 0:
+                launcher[:] = [pid]
+
+        def may_start(index: int) -> bool:
+            """Proxies first: a guest opens its FIFOs without waiting. By then all ranks have passed MPI_Init."""
+            if index == 0:
+                return True
+            if not launcher or not all(bridge.states()):
+                return False
+            if not witness.watching:
+                witness.watch(process_tree.mpi_ranks(launcher[0]))
+            return True
 
         try:
             return process.run_together(
@@ -136,8 +147,7 @@ def run_bridged_job(
                 logs=logs,
                 env=job_environment(job.flavour),
                 timeout_s=timeout_s,
-                # A guest opens its FIFOs without waiting: its proxy must be there.
-                may_start=lambda index: index == 0 or all(bridge.states()),
+                may_start=may_start,
                 watch=look,
                 check=waiting.look,
                 judge=lambda ended: _error(job, simulators, ended, what, logs, witness.first),

@@ -17,13 +17,20 @@ std::size_t Proxy::received_bytes(const MPI_Status& status, std::int64_t basic, 
 }
 
 // Fills the reply's status; basic 0: of a probe, whose datatype is not known.
-void Proxy::put_status(const MPI_Status& status, std::int64_t basic, std::int64_t comm, Reply& reply) {
+void Proxy::put_status(const MPI_Status& status, std::int64_t basic, std::int64_t comm, std::int64_t source,
+                       Reply& reply) {
   std::int64_t counted = 0;
   received_bytes(status, basic != 0 ? basic : 4, counted);
   reply.header.word[MB_R_SOURCE] = wire_rank(status.MPI_SOURCE);
   reply.header.word[MB_R_TAG] = wire_tag(status.MPI_TAG);
   reply.header.word[MB_R_BYTES] = counted;
   reply.header.word[MB_R_EXTERNAL] = is_external(comm, status.MPI_SOURCE) ? 1 : 0;
+  if (source == MB_PROC_NULL) {
+    // MPICH's test of a request from MPI_PROC_NULL, which is how a polite receive ends, says rank 0.
+    reply.header.word[MB_R_SOURCE] = MB_PROC_NULL;
+    reply.header.word[MB_R_TAG] = MB_ANY_TAG;
+    reply.header.word[MB_R_EXTERNAL] = 0;
+  }
 }
 
 void Proxy::send(const Request& request, Reply& reply) {
@@ -48,7 +55,7 @@ void Proxy::receive(const Request& request, Reply& reply) {
     return;
   }
   std::int64_t counted = 0;
-  put_status(status, basic, request.word(MB_P_COMM), reply);
+  put_status(status, basic, request.word(MB_P_COMM), request.word(MB_P_PEER), reply);
   const std::size_t bytes = received_bytes(status, basic, counted);
   inject_write(0, bytes, reply.header.word[MB_R_EXTERNAL] != 0);
   reply.add(outgoing_.at.get(), bytes);
@@ -70,7 +77,7 @@ void Proxy::sendrecv(const Request& request, Reply& reply) {
     return;
   }
   std::int64_t counted = 0;
-  put_status(status, basic, request.word(MB_P_COMM), reply);
+  put_status(status, basic, request.word(MB_P_COMM), request.word(MB_P_SOURCE), reply);
   const std::size_t bytes = received_bytes(status, basic, counted);
   inject_write(0, bytes, reply.header.word[MB_R_EXTERNAL] != 0);
   reply.add(outgoing_.at.get(), bytes);
@@ -90,7 +97,7 @@ void Proxy::sendrecv_replace(const Request& request, Reply& reply) {
     return;
   }
   std::int64_t counted = 0;
-  put_status(status, basic, request.word(MB_P_COMM), reply);
+  put_status(status, basic, request.word(MB_P_COMM), request.word(MB_P_SOURCE), reply);
   const std::size_t bytes = received_bytes(status, basic, counted);
   inject_write(0, bytes, reply.header.word[MB_R_EXTERNAL] != 0);
   reply.add(request.payload.at.get(), bytes);
@@ -107,7 +114,7 @@ void Proxy::probe(const Request& request, Reply& reply) {
   reply.header.word[MB_R_RESULT] = wire_error(result);
   reply.header.word[MB_R_FLAG] = flag;
   if (result == MPI_SUCCESS && flag != 0) {
-    put_status(status, 0, request.word(MB_P_COMM), reply);
+    put_status(status, 0, request.word(MB_P_COMM), request.word(MB_P_PEER), reply);
   }
 }
 
@@ -119,6 +126,7 @@ void Proxy::post(Request& request, Reply& reply) {
   pending.comm = request.word(MB_P_COMM);
   pending.basic = request.word(MB_P_TYPE);
   pending.receives = call == MB_Irecv || call == MB_Recv_init;
+  pending.from_nobody = request.word(MB_P_PEER) == MB_PROC_NULL;
   pending.persistent = call >= MB_Send_init && call <= MB_Recv_init;
   pending.active = !pending.persistent;
   pending.external = !pending.receives && is_external(pending.comm, request.word(MB_P_PEER));

@@ -44,8 +44,9 @@ struct Pending {
   std::vector<int> lists[4];  // counts and displacements of a non-blocking collective
   std::int64_t basic{0};      // datatype of a message
   std::int64_t comm{MB_COMM_NULL};
-  bool receives{false};    // a message
-  bool collective{false};  // all of `receive` is data when it is complete
+  bool receives{false};     // a message
+  bool from_nobody{false};  // from MPI_PROC_NULL
+  bool collective{false};   // all of `receive` is data when it is complete
   bool persistent{false};
   bool active{true};
   bool external{false};  // a collective with ranks outside the simulated node
@@ -82,7 +83,7 @@ class Proxy {
   void probe(const Request& request, Reply& reply);
   void post(Request& request, Reply& reply);
   void start(const Request& request, Reply& reply);
-  void put_status(const MPI_Status& status, std::int64_t basic, std::int64_t comm, Reply& reply);
+  void put_status(const MPI_Status& status, std::int64_t basic, std::int64_t comm, std::int64_t source, Reply& reply);
   std::size_t received_bytes(const MPI_Status& status, std::int64_t basic, std::int64_t& counted) const;
 
   // requests.cpp

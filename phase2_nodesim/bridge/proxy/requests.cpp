@@ -16,7 +16,7 @@ void Proxy::complete(std::size_t index, std::int64_t handle, const MPI_Status& s
   bool external = pending.external;
   if (pending.receives) {
     bytes = received_bytes(status, pending.basic, counted);
-    external = is_external(pending.comm, status.MPI_SOURCE);
+    external = !pending.from_nobody && is_external(pending.comm, status.MPI_SOURCE);
   } else if (pending.collective) {
     bytes = pending.receive.size;
   }
@@ -27,8 +27,10 @@ void Proxy::complete(std::size_t index, std::int64_t handle, const MPI_Status& s
   const bool message = pending.receives;
   std::int64_t words[MB_DONE_WORDS] = {};
   words[MB_DONE_INDEX] = static_cast<std::int64_t>(index);
-  words[MB_DONE_SOURCE] = message ? wire_rank(status.MPI_SOURCE) : std::int64_t{MB_ANY_SOURCE};
-  words[MB_DONE_TAG] = message ? wire_tag(status.MPI_TAG) : std::int64_t{MB_ANY_TAG};
+  words[MB_DONE_SOURCE] = !message              ? std::int64_t{MB_ANY_SOURCE}
+                          : pending.from_nobody ? std::int64_t{MB_PROC_NULL}
+                                                : wire_rank(status.MPI_SOURCE);
+  words[MB_DONE_TAG] = message && !pending.from_nobody ? wire_tag(status.MPI_TAG) : std::int64_t{MB_ANY_TAG};
   words[MB_DONE_ERROR] = in_status ? wire_error(status.MPI_ERROR) : 0;
   words[MB_DONE_BYTES] = counted;
   words[MB_DONE_PAYLOAD] = static_cast<std::int64_t>(bytes);

@@ -55,15 +55,16 @@ static int rest_until(clockid_t clock, int flags, const struct timespec* time) {
 }
 
 int nanosleep(const struct timespec* requested, struct timespec* remaining) {
-  if (remaining) *remaining = (struct timespec){0};
   const int error = rest_until(CLOCK_MONOTONIC, 0, requested);
+  if (remaining) *remaining = (struct timespec){0}; /* may be the same as `requested` */
   if (error) errno = error;
   return error ? -1 : 0;
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec* requested, struct timespec* remaining) {
-  if (remaining) *remaining = (struct timespec){0};
-  return rest_until(clock, flags, requested);
+  const int error = rest_until(clock, flags, requested);
+  if (remaining && !(flags & TIMER_ABSTIME)) *remaining = (struct timespec){0};
+  return error;
 }
 
 static _Noreturn void refuse(const char* call) {
