@@ -1,4 +1,4 @@
-"""A process and its descendants, as ``/proc`` shows them: how much memory they take, which MPI ranks they are."""
+"""A process and its descendants, as ``/proc`` shows them: how much memory they take together."""
 
 from __future__ import annotations
 
@@ -22,21 +22,6 @@ def descendants(pid: int) -> list[int]:
         found.append(current)
         pending += children.get(current, [])
     return found
-
-
-def mpi_ranks(pid: int) -> dict[int, int]:
-    """Return process -> rank in MPI_COMM_WORLD of the processes that the MPI launcher ``pid`` started on this host."""
-    ranks = {}
-    for process in descendants(pid):
-        try:
-            environment = (_PROC / str(process) / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        for variable in environment:
-            name, _, value = variable.partition(b"=")
-            if name in (b"PMI_RANK", b"OMPI_COMM_WORLD_RANK") and value.isdigit():
-                ranks[process] = int(value)
-    return ranks
 
 
 def memory_bytes(pid: int) -> int:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from manynode.process import LAST_LINES, Completed
-from phase2_nodesim.bridge.witness import Death
 
 PROXY_GONE, REFUSED = 86, 87
 """Exit codes of guests (wire.h)."""
@@ -35,6 +34,22 @@ class Verdict:
     found: str
     remedy: str
     details: str = ""
+
+
+@dataclass(frozen=True)
+class Death:
+    """A rank of the MPI job that ended badly: its code as :mod:`subprocess` has it."""
+
+    rank: int
+    code: int
+
+
+def first_death(ends: str) -> Death | None:
+    """Return the first rank that ended badly, from what ``manynode-bridge-rank`` noted, or None."""
+    for line in ends.splitlines():
+        if match := re.fullmatch(r"(\d+) (-?\d+)", line):
+            return Death(int(match[1]), int(match[2]))
+    return None
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,8 @@ def judge(
             return verdict
         if process.code not in (None, 0, PROXY_GONE):
             return _of_guest(process, output, aborted=_ABORT.search(log) is not None)
+    if launcher_code is not None and launcher_code < 0:
+        return Verdict("the launcher of the MPI job", _end(launcher_code), "start the job again", _tail(log))
     if said := _PROXY_SAYS.search(log):
         rank, words = int(said[1]), said[2]
         if "its guest" in words:
@@ -72,10 +89,7 @@ def judge(
     if given_up := _OPENMPI_GAVE_UP.search(log):
         return _of_rank(int(given_up[2]), given_up[1], simulated, log)
     if first is not None:
-        end = "it ended" if first.code is None else _end(first.code)
-        return _of_rank(first.rank, end, simulated, log)
-    if launcher_code is not None and launcher_code < 0:
-        return Verdict("the launcher of the MPI job", _end(launcher_code), "start the job again", _tail(log))
+        return _of_rank(first.rank, _end(first.code), simulated, log)
     return Verdict("the MPI job", _end(launcher_code or 0), _APPLICATION, _tail(log))
 
 

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from manynode import process, process_tree
+from manynode import process
 from manynode.errors import EngineFailedError, ManynodeError, UsageError
 from manynode.launch import Block, Flavour, job_command, job_environment
 from manynode.paths import native_library, native_program
-from phase2_nodesim.bridge.blame import EndedProcess, Verdict, judge
+from phase2_nodesim.bridge.blame import EndedProcess, Verdict, first_death, judge
 from phase2_nodesim.bridge.guest_program import check_guest_program
-from phase2_nodesim.bridge.witness import Death, Witness
 
 Inject = Literal["none", "flush", "nic"]
 STATE_READY, STATE_RUNNING, STATE_WAITING, STATE_FINISHED = 1, 2, 3, 4
@@ -121,40 +120,19 @@ def run_bridged_job(
         logs = [job.directory / "job.log"]
         logs += [job.directory / f"guests-{index}.log" for index in range(len(simulators))]
         waiting = _Unfinished(bridge, simulators)
-        witness = Witness()
-
-        launcher: list[int] = []
-
-        def look(index: int, pid: int) -> None:
-            if index == 0:
-                launcher[:] = [pid]
-
-        def may_start(index: int) -> bool:
-            """Proxies first: a guest opens its FIFOs without waiting. By then all ranks have passed MPI_Init."""
-            if index == 0:
-                return True
-            if not launcher or not all(bridge.states()):
-                return False
-            if not witness.watching:
-                witness.watch(process_tree.mpi_ranks(launcher[0]))
-            return True
-
-        try:
-            return process.run_together(
-                [_job_command(bridge), *(simulator.command for simulator in simulators)],
-                what=what,
-                failure=lambda broken: EngineFailedError(f"{what} failed", details=broken.output),
-                logs=logs,
-                env=job_environment(job.flavour),
-                timeout_s=timeout_s,
-                may_start=may_start,
-                watch=look,
-                check=waiting.look,
-                judge=lambda ended: _error(job, simulators, ended, what, logs, witness.first),
-                grace_s=_GRACE_S,
-            )
-        finally:
-            witness.close()
+        return process.run_together(
+            [_job_command(bridge), *(simulator.command for simulator in simulators)],
+            what=what,
+            failure=lambda broken: EngineFailedError(f"{what} failed", details=broken.output),
+            logs=logs,
+            env=job_environment(job.flavour),
+            timeout_s=timeout_s,
+            # A guest opens its FIFOs without waiting: its proxy must be there.
+            may_start=lambda index: index == 0 or all(bridge.states()),
+            check=waiting.look,
+            judge=lambda ended: _error(bridge, simulators, ended, what, logs),
+            grace_s=_GRACE_S,
+        )
 
 
 class _Unfinished:
@@ -201,6 +179,7 @@ def _make_files(bridge: BridgeFolder) -> None:
         for name in names:
             os.mkfifo(bridge.path / f"rank-{rank}.{name}", 0o600)
     bridge.state_file.write_bytes(bytes(bridge.job.ranks))
+    (bridge.path / "ends").touch()
 
 
 def _job_command(bridge: BridgeFolder) -> list[str]:
@@ -210,20 +189,21 @@ def _job_command(bridge: BridgeFolder) -> list[str]:
         "MANYNODE_MARKERS_DIR": str(job.directory.resolve()),
         "MANYNODE_MARKERS_RANKS_PER_NODE": str(job.ranks_per_node or job.ranks),
         "MANYNODE_MARKERS_COUNTERS": "time",
+        "MANYNODE_BRIDGE_DIR": str(bridge.path),
         # The job runs on this host: MPICH's transport needs no network, and starts faster without.
         "UCX_TLS": "self,sm",
         **job.environment,
     }
     proxy = native_program("manynode-bridge-proxy" + (".openmpi" if job.flavour == "openmpi" else ""))
+    watched = [str(native_program("manynode-bridge-rank"))]
     # Everybody waits for the simulated ranks, which are slow: politely, and all in the same way.
     proxies = Block(
         job.ranks,
         [str(proxy), str(Path(job.guest[0]).resolve()), *job.guest[1:]],
-        (),
+        watched,
         {
             **shared,
             "MANYNODE_MARKERS_POLITE": "2",
-            "MANYNODE_BRIDGE_DIR": str(bridge.path),
             "MANYNODE_BRIDGE_FIRST": str(job.first),
             "MANYNODE_BRIDGE_RANKS": str(job.ranks),
             "MANYNODE_BRIDGE_INJECT": job.inject,
@@ -231,19 +211,18 @@ def _job_command(bridge: BridgeFolder) -> list[str]:
     )
 
     def external(count: int) -> Block:
-        return Block(count, job.external, (), {**shared, "MANYNODE_MARKERS_POLITE": "1"})
+        return Block(count, job.external, watched, {**shared, "MANYNODE_MARKERS_POLITE": "1"})
 
     blocks = [external(job.first), proxies, external(job.total - job.first - job.ranks)]
     return job_command(job.flavour, blocks)
 
 
 def _error(
-    job: BridgedJob,
+    bridge: BridgeFolder,
     simulators: Sequence[Simulator],
     ended: Sequence[process.Completed | None],
     what: str,
     logs: Sequence[Path],
-    first: Death | None,
 ) -> ManynodeError:
     processes = [
         EndedProcess(
@@ -252,7 +231,9 @@ def _error(
         for simulator, left in zip(simulators, ended[1:], strict=True)
     ]
     launcher = ended[0]
+    job = bridge.job
     log = logs[0].read_text("utf-8", "replace")
+    first = first_death((bridge.path / "ends").read_text("utf-8", "replace"))
     verdict = judge(launcher.returncode if launcher else None, log, processes, job.simulated(), first)
     return EngineFailedError(
         f"{what} failed: {verdict.culprit}",

@@ -1,0 +1,68 @@
+/* manynode-bridge-rank COMMAND...: runs one rank of a job and, when it ends badly, notes rank and exit code in
+ * $MANYNODE_BRIDGE_DIR/ends before anybody else can know. Launchers end all ranks when one is lost and do not say for
+ * certain which one it was; the first line of that file does. Otherwise the rank's end is passed on as it is. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t child;
+
+static void pass_on(int number) {
+  if (child > 0) kill(child, number);
+}
+
+static void note(int code) {
+  const char* directory = getenv("MANYNODE_BRIDGE_DIR");
+  const char* rank = getenv("PMI_RANK");
+  if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
+  char path[PATH_MAX], line[64];
+  if (!directory || !rank || snprintf(path, sizeof path, "%s/ends", directory) >= (int)sizeof path) return;
+  const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC); /* made by who started the job */
+  const int length = snprintf(line, sizeof line, "%.20s %d\n", rank, code);
+  if (file >= 0 && write(file, line, (size_t)length) == length) close(file);
+}
+
+int main(int argc, char** argv) {
+  static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
+  const pid_t self = getpid();
+  if (argc < 2) {
+    fprintf(stderr, "usage: manynode-bridge-rank COMMAND [ARGUMENT...]\n");
+    return 2;
+  }
+  child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no rank outlives this process */
+    if (getppid() != self) _exit(1);
+    execvp(argv[1], argv + 1);
+    fprintf(stderr, "manynode-bridge-rank: cannot run %s: %s\n", argv[1], strerror(errno));
+    _exit(127);
+  }
+  if (child < 0) {
+    perror("manynode-bridge-rank: fork");
+    return 1;
+  }
+  for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) signal(passed[i], pass_on);
+  int status;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return 1;
+  child = 0;
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    note(-number);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the rank has left its own */
+    signal(number, SIG_DFL);
+    raise(number);
+    return 128 + number;
+  }
+  if (WEXITSTATUS(status)) note(WEXITSTATUS(status));
+  return WEXITSTATUS(status);
+}
