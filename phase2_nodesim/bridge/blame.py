@@ -23,7 +23,6 @@ _GUEST_SAYS = re.compile(r"^manynode bridge: rank \d+: (.*)$", re.MULTILINE)
 # A rank whose MPI library gave up: it tells the launcher, which may end all ranks before this one.
 _MPICH_GAVE_UP = re.compile(r"^Abort\(-?\d+\) on node (\d+) .*?: (.*)$", re.MULTILINE)
 _OPENMPI_GAVE_UP = re.compile(r"\*\*\* (An error occurred in \w+)\n.*reported by process \[\d+,(\d+)\]")
-_ABORT = re.compile(r"(application called MPI_Abort|MPI_ABORT was invoked)")
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def judge(
         if process.explain is not None and (verdict := process.explain(output)) is not None:
             return verdict
         if process.code not in (None, 0, PROXY_GONE):
-            return _of_guest(process, output, aborted=_ABORT.search(log) is not None)
+            return _of_guest(process, output)
     if launcher_code is not None and launcher_code < 0:
         return Verdict("the launcher of the MPI job", _end(launcher_code), "start the job again", _tail(log))
     if said := _PROXY_SAYS.search(log):
@@ -98,13 +97,12 @@ def _of_rank(rank: int, found: str, simulated: range, log: str) -> Verdict:
     return Verdict(f"{kind} {rank}", found, _APPLICATION, _tail(log))
 
 
-def _of_guest(process: EndedProcess, output: str, *, aborted: bool) -> Verdict:
-    code = process.code or 0
-    if code == REFUSED and (said := _GUEST_SAYS.search(output)):
-        return Verdict(process.name, said[1], "change the application as the message says", "")
-    if aborted and code > 0:
-        return Verdict(process.name, f"it called MPI_Abort; exit code {code}", _APPLICATION, _tail(output))
-    return Verdict(process.name, _end(code), _APPLICATION, _tail(output))
+def _of_guest(process: EndedProcess, output: str) -> Verdict:
+    said = _GUEST_SAYS.search(output)
+    if said is None:
+        return Verdict(process.name, _end(process.code or 0), _APPLICATION, _tail(output))
+    refused = process.code == REFUSED
+    return Verdict(process.name, said[1], "change the application as the message says" if refused else _APPLICATION)
 
 
 def _end(code: int) -> str:

@@ -173,7 +173,7 @@ def test_a_call_that_cannot_be_is_refused_by_name(programs: Programs, tmp_path: 
         ("exit", "the guest of rank", "it ended without MPI_Finalize"),
         ("code", "the guest of rank", "exit code 3"),
         ("crash", "the guest of rank", "killed by signal 11 (SIGSEGV)"),
-        ("abort", "the guest of rank", "it called MPI_Abort; exit code 7"),
+        ("abort", "the guest of rank", "MPI_Abort: called with error code 7"),
         ("wrong type", "the guest of rank", "MPI_Send: no such datatype"),
         ("no init", "ended without MPI_Init", "is not finished"),
     ],

@@ -17,6 +17,13 @@ static void say(const char* call, const char* format, va_list arguments) {
   if (write(STDERR_FILENO, text, (size_t)used) < 0) _exit(MB_EXIT_REFUSED);
 }
 
+void mb_say(const char* call, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(call, format, arguments);
+  va_end(arguments);
+}
+
 void mb_fatal(const char* call, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -96,7 +96,7 @@ int MPI_Finalize(void) {
 int MPI_Abort(MPI_Comm comm, int errorcode) {
   (void)comm; /* the native MPI libraries end the whole job as well */
   MB_ENTER(Abort);
-  fflush(NULL);
+  mb_say("MPI_Abort", "called with error code %d", errorcode);
   call.request.word[0] = errorcode;
   mb_request(&call, NULL, 0, NULL);
   /* the job ends, and with it the proxy: not before it has read this */

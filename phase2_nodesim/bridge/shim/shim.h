@@ -106,7 +106,10 @@ void mb_put(const void* data, size_t bytes);
 void mb_flush(void);
 void mb_get(void* data, size_t bytes);
 
-/* failure.c: these do not return */
+/* failure.c */
+/* one line on stderr, by which a failed job is told in words */
+void mb_say(const char* call, const char* format, ...) __attribute__((format(printf, 2, 3)));
+/* these two do not return */
 _Noreturn void mb_fatal(const char* call, const char* format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void mb_gone(void);
 /* an argument that cannot be: returns `error` where MPI_ERRORS_RETURN is set */

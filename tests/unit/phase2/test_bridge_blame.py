@@ -32,6 +32,11 @@ def test_a_refusal_is_told_in_the_guests_words() -> None:
     assert blamed([guest(1, REFUSED, output)]).found == "fork: a guest cannot use this call"
 
 
+def test_a_guest_that_aborts_says_so() -> None:
+    output = "manynode bridge: rank 1: MPI_Abort: called with error code 7\n"
+    assert blamed([guest(1, 7, output)]).found == "MPI_Abort: called with error code 7"
+
+
 def test_a_simulator_may_explain_its_own_output() -> None:
     simulator = EndedProcess(
         "gem5", [1, 2], 1, Completed(1, 1.0, "panic", None), lambda output: Verdict("gem5", output, "mend it")
