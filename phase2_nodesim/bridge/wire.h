@@ -16,17 +16,19 @@
 enum { MB_WORDS = 10, MB_PIECE = 4096 /* a write of at most this to a FIFO that polls as writable never blocks */ };
 
 /* Calls; those of the second list are made for the shim itself and never recorded. */
-#define MB_RECORDED_CALLS(X)                                                                                          \
-  X(Init)                                                                                                             \
-  X(Init_thread) X(Finalize) X(Abort) X(Send) X(Ssend) X(Rsend) X(Recv) X(Isend) X(Issend) X(Irsend) X(Irecv)         \
-      X(Sendrecv) X(Sendrecv_replace) X(Probe) X(Iprobe) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) \
-          X(Testany) X(Testsome) X(Request_free) X(Send_init) X(Ssend_init) X(Rsend_init) X(Recv_init) X(Start)       \
-              X(Startall) X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Gather) X(Gatherv) X(Scatter) X(Scatterv)      \
-                  X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Reduce_scatter) X(Reduce_scatter_block)       \
-                      X(Scan) X(Exscan) X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Igather) X(Igatherv)         \
-                          X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv)            \
-                              X(Ireduce_scatter) X(Ireduce_scatter_block) X(Iscan) X(Iexscan) X(Comm_dup)             \
-                                  X(Comm_split) X(Comm_create) X(Comm_free) X(Cart_create) X(Cart_sub)
+/* clang-format off */
+#define MB_RECORDED_CALLS(X) \
+  X(Init) X(Init_thread) X(Finalize) X(Abort) \
+  X(Send) X(Ssend) X(Rsend) X(Recv) X(Isend) X(Issend) X(Irsend) X(Irecv) X(Sendrecv) X(Sendrecv_replace) \
+  X(Probe) X(Iprobe) \
+  X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_free) \
+  X(Send_init) X(Ssend_init) X(Rsend_init) X(Recv_init) X(Start) X(Startall) \
+  X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) \
+  X(Alltoall) X(Alltoallv) X(Reduce_scatter) X(Reduce_scatter_block) X(Scan) X(Exscan) \
+  X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Igather) X(Igatherv) X(Iscatter) X(Iscatterv) X(Iallgather) \
+  X(Iallgatherv) X(Ialltoall) X(Ialltoallv) X(Ireduce_scatter) X(Ireduce_scatter_block) X(Iscan) X(Iexscan) \
+  X(Comm_dup) X(Comm_split) X(Comm_create) X(Comm_free) X(Cart_create) X(Cart_sub)
+/* clang-format on */
 #define MB_UNRECORDED_CALLS(X) X(Dims_create) X(Comm_set_errhandler) X(notes)
 
 #define MB_NUMBER(name) MB_##name,
@@ -185,10 +187,10 @@ struct mb_two_doubles {
 };
 enum { MB_BASIC_TYPE_COUNT = 36 /* number 0 is none */ };
 
-#define MB_OPERATIONS(X)                                                                                        \
-  X(1, MAX)                                                                                                     \
-  X(2, MIN) X(3, SUM) X(4, PROD) X(5, LAND) X(6, BAND) X(7, LOR) X(8, BOR) X(9, LXOR) X(10, BXOR) X(11, MINLOC) \
-      X(12, MAXLOC)
+#define MB_OPERATIONS(X) \
+  X(1, MAX)              \
+  X(2, MIN)              \
+  X(3, SUM) X(4, PROD) X(5, LAND) X(6, BAND) X(7, LOR) X(8, BOR) X(9, LXOR) X(10, BXOR) X(11, MINLOC) X(12, MAXLOC)
 enum { MB_OPERATION_COUNT = 13 };
 
 enum { MB_COMM_NULL, MB_COMM_WORLD, MB_COMM_SELF, MB_FIRST_COMM };

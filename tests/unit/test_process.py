@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,41 @@ def test_when_one_of_several_fails_the_others_are_ended(tmp_path: Path) -> None:
 def test_a_time_limit_ends_all_of_them(tmp_path: Path) -> None:
     with pytest.raises(EngineFailedError, match="did not end in time"):
         process.run_together([["sleep", "60"], ["true"]], what="x", failure=_failure, timeout_s=0.5)
+
+
+def test_a_command_may_have_to_wait_for_another(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    first = ["sh", "-c", f"sleep 0.3; touch {ready}; while [ ! -e {tmp_path}/second ]; do sleep 0.02; done"]
+    second = ["sh", "-c", f"test -e {ready} && touch {tmp_path}/second"]
+    done = process.run_together(
+        [first, second], what="x", failure=_failure, may_start=lambda index: index == 0 or ready.exists(), timeout_s=20
+    )
+    assert [completed.returncode for completed in done] == [0, 0]
+
+
+def test_what_a_check_raises_ends_all_of_them(tmp_path: Path) -> None:
+    slow = ["sh", "-c", f"echo $$ > {tmp_path}/pid; exec sleep 60"]
+
+    def check(codes: Sequence[int | None]) -> None:
+        if codes[1] == 0 and (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+            raise EngineFailedError("one is missing")
+
+    with pytest.raises(EngineFailedError, match="one is missing"):
+        process.run_together([slow, ["true"]], what="x", failure=_failure, check=check, timeout_s=20)
+    _assert_gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_judge_sees_what_ended_by_itself_within_the_grace(tmp_path: Path) -> None:
+    seen: list[list[int | None]] = []
+
+    def judge(ended: Sequence[process.Completed | None]) -> EngineFailedError:
+        seen.append([None if completed is None else completed.returncode for completed in ended])
+        return EngineFailedError("judged")
+
+    commands = [["sh", "-c", "exit 7"], ["sh", "-c", "sleep 0.3; exit 4"], ["sleep", "60"]]
+    with pytest.raises(EngineFailedError, match="judged"):
+        process.run_together(commands, what="x", failure=_failure, judge=judge, grace_s=2.0)
+    assert seen == [[7, 4, None]]
 
 
 def test_lines_are_followed_while_the_child_runs_and_the_last_one_without_newline_too() -> None:
