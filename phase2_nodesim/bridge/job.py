@@ -207,6 +207,7 @@ def _job_command(bridge: BridgeFolder) -> list[str]:
             "MANYNODE_BRIDGE_FIRST": str(job.first),
             "MANYNODE_BRIDGE_RANKS": str(job.ranks),
             "MANYNODE_BRIDGE_INJECT": job.inject,
+            "MANYNODE_BRIDGE_REPORT": str(job.directory.resolve()),
         },
     )
 

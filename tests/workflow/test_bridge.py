@@ -52,6 +52,31 @@ def test_all_ranks_may_be_simulated(programs: Programs, plain_calls: list[str], 
     assert lines_of(tmp_path) == plain_calls
 
 
+LINES = (1 << 20) // 64
+
+
+@pytest.mark.parametrize(
+    ("inject", "ranks", "expected"),
+    [("nic", 1, {0: (LINES, LINES)}), ("nic", 2, {0: (0, 0), 1: (0, 0)}), ("flush", 1, {}), ("none", 1, {})],
+)
+def test_each_line_of_external_messages_is_touched_once(
+    programs: Programs, tmp_path: Path, inject: Inject, ranks: int, expected: dict[int, tuple[int, int]]
+) -> None:
+    """One message of 1 MiB there and back; messages within the node are none of a network adapter's."""
+    words = [str(1 << 20), "2"]
+    job = programs.job(
+        "bridge_ping_pong.c", *words, directory=tmp_path, first=0, ranks=ranks, total=2 + (ranks > 1), inject=inject
+    )
+    done = run_bridged_job(job, what="ping-pong", timeout_s=LIMIT_S)
+    assert "wrong bytes: 0" in "".join(completed.output for completed in done)
+    touched = {}
+    for path in tmp_path.glob("injected-*.txt"):
+        numbers = [int(line.split()[1]) for line in path.read_text().splitlines()]
+        touched[int(path.stem.partition("-")[2])] = tuple(numbers)
+    # the sum at the end has an external member: one line each of four bytes
+    assert touched == {rank: (read + 1, written + 1) for rank, (read, written) in expected.items()}
+
+
 def hpcg(flavour: str) -> tuple[str, str]:
     guest, native = BUILD / "bin" / "hpcg.bridge", BUILD / "bin" / ("hpcg" if flavour == "mpich" else "hpcg.openmpi")
     for program in (guest, native):

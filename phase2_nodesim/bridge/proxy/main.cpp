@@ -61,6 +61,8 @@ int run(int argc, char** argv) {
     settings.first = std::atoi(setting("MANYNODE_BRIDGE_FIRST"));
     settings.ranks = std::atoi(setting("MANYNODE_BRIDGE_RANKS"));
     settings.inject = inject_setting();
+    const char* report = std::getenv("MANYNODE_BRIDGE_REPORT");
+    settings.report = report != nullptr ? report : "";
     settings.program = argc > 1 ? argv[1] : "";
     if (rank < settings.first || rank >= settings.first + settings.ranks) {
       throw std::runtime_error(

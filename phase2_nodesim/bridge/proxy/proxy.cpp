@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 
 #include "constants.hpp"
@@ -95,6 +96,7 @@ void Proxy::finish(const Request& request) {
   if (settings_.inject == MB_INJECT_NIC) {
     state_.set(MB_STATE_RUNNING);
     channel_.helper(MB_HELPER_STOP, 0, 0);
+    report_injected();
     state_.set(MB_STATE_WAITING);
   }
   MPI_Finalize();
@@ -202,12 +204,20 @@ bool Proxy::is_external(std::int64_t comm, std::int64_t rank) {
   return world_rank < settings_.first || world_rank >= settings_.first + settings_.ranks;
 }
 
+void Proxy::report_injected() const {
+  if (settings_.report.empty()) {
+    return;
+  }
+  std::ofstream file(settings_.report + "/injected-" + std::to_string(rank_) + ".txt");
+  file << "read_lines " << read_lines_ << "\nwritten_lines " << written_lines_ << "\n";
+}
+
 void Proxy::inject_read(std::int64_t handle, std::size_t bytes, bool external) {
   if (settings_.inject != MB_INJECT_NIC || !external || bytes == 0) {
     return;
   }
   state_.set(MB_STATE_RUNNING);
-  channel_.helper(MB_HELPER_READ, handle, bytes);
+  read_lines_ += channel_.helper(MB_HELPER_READ, handle, bytes);
   state_.set(MB_STATE_WAITING);
 }
 
@@ -216,7 +226,7 @@ void Proxy::inject_write(std::int64_t handle, std::size_t bytes, bool external) 
     return;
   }
   state_.set(MB_STATE_RUNNING);
-  channel_.helper(MB_HELPER_WRITE, handle, bytes);
+  written_lines_ += channel_.helper(MB_HELPER_WRITE, handle, bytes);
   state_.set(MB_STATE_WAITING);
 }
 

@@ -19,6 +19,7 @@ struct Settings {
   int first{0};           // the simulated ranks of the job
   int ranks{0};
   mb_inject inject{MB_INJECT_NONE};
+  std::string report;   // a folder for what was injected, or nothing
   std::string program;  // the guest's, for the names of call sites
 };
 
@@ -102,6 +103,7 @@ class Proxy {
 
   bool is_external(std::int64_t comm, std::int64_t rank);
   // The node's memory operations: before data leaves, and before what came is handed over.
+  void report_injected() const;
   void inject_read(std::int64_t handle, std::size_t bytes, bool external);
   void inject_write(std::int64_t handle, std::size_t bytes, bool external);
 
@@ -116,6 +118,8 @@ class Proxy {
   std::vector<Pending> abandoned_;       // freed while under way: their memory is MPI's to the end
   std::vector<std::int64_t> completed_;  // to be forgotten when the reply is written
   Bytes outgoing_;                       // data of the reply
+  std::uint64_t read_lines_{0};          // by the helper
+  std::uint64_t written_lines_{0};
   volatile bool finished_{false};
 };
 
