@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from manynode import process
 from manynode.errors import EngineMissingError, InputError, UsageError
-from manynode.paths import native_program
+from manynode.paths import build_dir, native_program
 
 Flavour = Literal["mpich", "openmpi"]
 
@@ -89,10 +89,27 @@ def application_command(application: Mapping[str, Any]) -> tuple[list[str], Flav
         command = [str(word) for word in application["command"]]
     else:
         suffix = ".openmpi" if wanted == "openmpi" else ""
-        command = [str(native_program(application["executable"] + suffix))]
-        for name, value in application["parameters"].items():
-            command += [f"--{name}", str(int(value) if isinstance(value, bool) else value)]
+        command = [str(native_program(application["executable"] + suffix)), *_options(application)]
     return command, (detect_mpi(command[0]) if wanted == "auto" else wanted)
+
+
+def application_guest(application: Mapping[str, Any]) -> list[str] | None:
+    """Return the command of a resolved experiment's application as the guest of a simulator, or None.
+
+    The mini-app of this project is built as one (``NAME.bridge``); a program of the user's own is named by ``guest``.
+    """
+    if application.get("command"):
+        return [str(application["guest"]), *map(str, application["command"][1:])] if application.get("guest") else None
+    program = build_dir() / "bin" / (application["executable"] + ".bridge")
+    return [str(program), *_options(application)] if program.is_file() else None
+
+
+def _options(application: Mapping[str, Any]) -> list[str]:
+    """Return the options of a mini-app: every parameter is one of the same name."""
+    words = []
+    for name, value in application["parameters"].items():
+        words += [f"--{name}", str(int(value) if isinstance(value, bool) else value)]
+    return words
 
 
 def launcher(flavour: Flavour) -> list[str]:

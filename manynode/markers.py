@@ -25,7 +25,7 @@ VERSION = 1
 MAX_COUNTERS = 8
 LARGEST = 1 << 62  # times [ns] and bytes beyond this do not exist, and their differences would not fit 64 bits
 INCOMPLETE, TRUNCATED = 1, 2
-PHASE_INHERITED, ANY_SOURCE, ERROR = 2, 4, 8
+PHASE_INHERITED, ANY_SOURCE, ERROR, WARM_UP = 2, 4, 8, 32
 
 HEADER = np.dtype(
     [
@@ -71,8 +71,8 @@ RECORD = np.dtype(RECORD_FIELDS)
 # The columns of every table, in this order; the counters follow.
 COLUMNS = (
     "rank", "node", "sequence", "operation", "call_site", "call_site_name", "communicator", "peer", "peer2", "bytes",
-    "bytes2", "tag", "requests", "time_in_s", "time_out_s", "compute_s", "phase", "phase_inherited", "any_source",
-    "error",
+    "bytes2", "tag", "requests", "time_in_s", "time_out_s", "compute_s", "phase", "phase_inherited", "warm_up",
+    "any_source", "error",
 )  # fmt: skip
 END = np.dtype([("record_count", "<u8"), ("sum", "<u8"), ("magic", "S8")])
 REMEDY = "record the run again; a file that was copied while it was written, or by a broken transfer, looks like this"
@@ -292,6 +292,7 @@ def _table(
         "compute_s": compute,
         "phase": _categories(raw["phase"], lambda offset: _string_at(strings, offset)),
         "phase_inherited": (raw["flags"] & PHASE_INHERITED) != 0,
+        "warm_up": (raw["flags"] & WARM_UP) != 0,
         "any_source": (raw["flags"] & ANY_SOURCE) != 0,
         "error": (raw["flags"] & ERROR) != 0,
     }

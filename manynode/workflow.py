@@ -75,7 +75,7 @@ class Plan:
 
     def digest(self, step: str) -> str:
         """Return the digest of the sections that ``step`` depends on."""
-        sections, unread = SECTIONS[step], (*UNREAD.get(step, ()), *self._unread_of_sst())
+        sections, unread = SECTIONS[step], (*UNREAD.get(step, ()), *self._unread_of_sst(), *self._unread_of_gem5())
         if step == "preflight" and not self.model.simulate.preflight.vary:
             # The probes of the network itself look at nothing else; points would be repeated with them.
             sections = ("network", "simulate")
@@ -106,6 +106,10 @@ class Plan:
     def _unread_of_sst(self) -> tuple[str, ...]:
         """Return the keys of the section ``simulate.sst`` that change no result."""
         return _WATCH_OF_SST if self.model.simulate.engine == "sst" else ("simulate.sst",)
+
+    def _unread_of_gem5(self) -> tuple[str, ...]:
+        """Return the keys of the section ``nodesim.gem5`` that change no result."""
+        return ("nodesim.gem5.progress",) if self.model.nodesim.engine == "gem5" else ("nodesim.gem5",)
 
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the further jobs."""

@@ -40,7 +40,10 @@ def run(
             nodes * ranks_per_node,
             command,
             counted.prefix(directory),
-            counted.environment(directory, flavour, ranks_per_node),
+            {
+                **counted.environment(directory, flavour, ranks_per_node),
+                "OMP_NUM_THREADS": str(content["application"]["threads"]),
+            },
         )
         run_job(
             flavour,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +26,9 @@ def run(
     """Run the application with one simulated node, and write its segments."""
     from manynode.config.loader import read_resolved
     from manynode.hostlock import exclusive
-    from manynode.launch import application_command
+    from manynode.launch import application_command, application_guest
+    from phase2_nodesim.engines._interface import NodeJob
+    from phase2_nodesim.gem5.estimate import profiled_instructions
     from phase2_nodesim.jobs import run_node
     from phase2_nodesim.steps import make_segments
 
@@ -37,17 +40,21 @@ def run(
     directory = output.parent / "markers"
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
-        simulated = run_node(
+        job = NodeJob(
             command,
             flavour,
-            content["nodesim"]["engine"],
-            resolved.model.machine,
-            node=node,
-            nodes=nodes,
-            ranks_per_node=content["ranks_per_node"],
-            directory=directory,
+            node,
+            nodes,
+            content["ranks_per_node"],
+            guest=application_guest(content["application"]),
+            threads=content["application"]["threads"],
+            settings=content["nodesim"],
             timeout_s=content["application"]["timeout_s"],
+            tell=typer.echo,
         )
+        counters = experiment.parent / "profile" / "counters.parquet"
+        job = dataclasses.replace(job, instructions=profiled_instructions(counters, nodes, job.simulated()))
+        simulated = run_node(job, content["nodesim"]["engine"], resolved.model.machine, directory)
         make_segments(
             directory,
             output,

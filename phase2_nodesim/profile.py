@@ -30,10 +30,13 @@ from phase2_nodesim.patterns import Pattern, common_pattern
 
 
 def without_warmup(segments: pd.DataFrame, warmup: int) -> pd.DataFrame:
-    """Return the segments without the first ``warmup`` executions of each phase on each rank.
+    """Return the segments without warm-up.
 
-    A phase that a rank executes no more often than that keeps all its executions there: it must not vanish.
+    That is what the application marks (``MPI_Pcontrol(1, "warm-up")``), and of the rest the first ``warmup``
+    executions of each phase on each rank. A phase that a rank executes no more often than that keeps all its
+    executions there: it must not vanish.
     """
+    segments = segments[~segments["warm_up"]]
     if warmup == 0 or segments.empty:
         return segments
     groups = segments.groupby(["rank", "phase"], sort=False)["sequence"]

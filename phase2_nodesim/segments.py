@@ -26,6 +26,7 @@ COLUMNS = (
     "peer",
     "call_site",
     "labelled",
+    "warm_up",
 )
 _NEEDED = (
     "rank",
@@ -38,6 +39,7 @@ _NEEDED = (
     "compute_s",
     "phase",
     "phase_inherited",
+    "warm_up",
 )
 
 
@@ -81,6 +83,7 @@ def segment_table(records: pd.DataFrame, detail: pd.DataFrame | None = None) -> 
             "peer": ordered["peer"].astype(np.int64),
             "call_site": site,
             "labelled": labelled,
+            "warm_up": ordered["warm_up"].astype(bool),
         }
     )
     table = table[~first].reset_index(drop=True)

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from manynode.config.machine import Machine
 from manynode.config.network import Network
-from manynode.config.quantities import PositiveInt, Section
+from manynode.config.quantities import PositiveInt, Seconds, Section, written
 from manynode.config.simulate import SimulateSection
 
 Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
@@ -40,12 +40,20 @@ class ApplicationSection(Section):
     mpi: Literal["auto", "mpich", "openmpi"] = Field(
         default="auto", description="the MPI the program uses; auto looks at the libraries it is linked with"
     )
+    guest: str | None = Field(
+        default=None,
+        description="for the engine gem5: the program of 'command' built as a guest (docs/gem5.md); the mini-apps of "
+        "this project have theirs",
+    )
+    threads: PositiveInt = Field(default=1, description="threads of each rank (OMP_NUM_THREADS)")
     timeout_s: Annotated[float, Field(gt=0)] = Field(default=3600.0, description="a run that takes longer is ended [s]")
 
     @model_validator(mode="after")
     def _named(self) -> ApplicationSection:
         if self.name is None and self.command is None:
             raise ValueError("give a 'name' (an application of this project) or a 'command' (any MPI program)")
+        if self.guest is not None and self.command is None:
+            raise ValueError("guest: has no effect without a 'command': the mini-apps of this project have their own")
         return self
 
 
@@ -70,10 +78,29 @@ class ProfileSection(Section):
     )
 
 
+class Gem5Section(Section):
+    """How gem5 is run; these keys matter to the engine gem5 only."""
+
+    executable: str | None = Field(
+        default=None, description="the simulator; without one, gem5.opt, gem5.fast or gem5 on PATH"
+    )
+    inject: Literal["none", "flush", "nic"] = Field(
+        default="nic",
+        description="memory operations of messages from and to other nodes: none, flush (what is received leaves the "
+        "caches) or nic (a helper core reads and writes the buffers, as a network adapter does)",
+    )
+    statistics: bool = Field(
+        default=True, description="counts of every compute phase, from which the report's CPI stacks are made"
+    )
+    progress: Annotated[Seconds, Field(gt=0)] = Field(
+        default=written("10 s"), description="time between two lines of progress in the log"
+    )
+
+
 class NodesimSection(Section):
     """Phase 2: compute times between MPI calls on the target node."""
 
-    engine: str = Field(default="valgrind", description="native, valgrind (see 'manynode doctor')")
+    engine: str = Field(default="valgrind", description="native, valgrind or gem5 (see 'manynode doctor')")
     nodes: PositiveInt = Field(
         default=2,
         description="size of the job with external ranks, in nodes: one of them simulated, the others native; one of "
@@ -85,6 +112,7 @@ class NodesimSection(Section):
     separation: Annotated[float, Field(gt=0)] = Field(
         default=0.15, description="clusters whose mean times differ by less than this share are one"
     )
+    gem5: Gem5Section = Field(default_factory=Gem5Section, description="how the engine gem5 is run")
 
 
 class Experiment(Section):

@@ -130,6 +130,8 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
         application["executable"] = description.executable
     if model.application.command is not None:
         application["command"] = find_executable(model.application.command, base)
+        if model.application.guest is not None:
+            (application["guest"],) = find_executable([model.application.guest], base)
     for index, job in enumerate(resolved["simulate"]["jobs"]):
         _resolve_job(job, f"simulate: jobs: {index}", base)
     for key, values in model.simulate.preflight.vary.items():

@@ -1,19 +1,34 @@
 """The node of the target machine: cores, caches, memory. ``configs/machines/*.yaml`` hold one each.
 
 Latencies of caches are in cycles of the core and count from the load's issue to its data; sizes, the frequency and the
-memory's latency and bandwidth are quantities. The interval model (docs/interval_model.md) says what each is used for.
+memory's latency and bandwidth are quantities. The interval model (docs/interval_model.md) and the board for gem5
+(docs/gem5.md) say what each is used for; keys that only the detailed simulation knows say so.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from manynode.config.quantities import Bytes, BytesPerSecond, Hertz, Seconds, Section, written
 
 Cycles = Annotated[float, Field(ge=0, le=10_000)]
+Entries = Annotated[int, Field(ge=1, le=4096)]
+BranchPredictor = Literal["local", "tournament", "ltage", "tage-sc-l"]
+Prefetcher = Literal["none", "next-line", "stride", "best-offset", "ampm"]
+Dram = Literal[
+    "DDR3_1600_8x8",
+    "DDR4_2400_8x8",
+    "DDR4_2400_16x4",
+    "DDR5_4400_4x8",
+    "DDR5_6400_4x8",
+    "DDR5_8400_4x8",
+    "HBM_1000_4H_1x64",
+    "HBM_2000_4H_1x64",
+]
+"""Channels that gem5 has, by its names: standard and rate, devices and bits of each."""
 
 
 class Core(Section):
@@ -37,6 +52,27 @@ class Core(Section):
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] = Field(
         default=10, description="line fill buffers of the first-level data cache: misses in flight at a time"
     )
+    issue_width: Annotated[int, Field(ge=1, le=32)] | None = Field(
+        default=None, description="gem5: operations that start per cycle (ports); without one, twice the dispatch width"
+    )
+    scheduler: Entries | None = Field(
+        default=None, description="gem5: entries that wait for operands; without one, 5/16 of the reorder buffer"
+    )
+    load_queue: Entries | None = Field(
+        default=None, description="gem5: loads in flight; without one, 3/8 of the reorder buffer"
+    )
+    store_queue: Entries | None = Field(
+        default=None, description="gem5: stores in flight; without one, 7/32 of the reorder buffer"
+    )
+    load_ports: Annotated[int, Field(ge=1, le=16)] = Field(default=2, description="gem5: loads that start per cycle")
+    store_ports: Annotated[int, Field(ge=1, le=16)] = Field(default=1, description="gem5: stores that start per cycle")
+    float_units: Annotated[int, Field(ge=1, le=16)] = Field(
+        default=2, description="gem5: floating-point operations, scalar or SSE, that start per cycle"
+    )
+    float_latency: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=4, description="gem5: cycles of a floating-point addition or multiplication"
+    )
+    branch_predictor: BranchPredictor = Field(default="tage-sc-l", description="gem5: its branch predictor")
 
 
 class Cache(Section):
@@ -47,6 +83,7 @@ class Cache(Section):
     associativity: Annotated[int, Field(ge=1, le=256)] = Field(description="ways")
     latency: Cycles = Field(description="load-to-use latency of a hit [cycles]")
     shared_by: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="cores that share one such cache")
+    prefetcher: Prefetcher = Field(default="none", description="gem5: hardware prefetcher of this cache")
 
     @model_validator(mode="after")
     def _consistent(self) -> Cache:
@@ -87,6 +124,22 @@ class Memory(Section):
 
     latency: Seconds = Field(gt=0, le=1e-3, description="idle latency of a load that misses every cache")
     bandwidth: BytesPerSecond = Field(gt=0, le=1e15, description="of the whole node, sustained, reads and writes")
+    dram: Dram | None = Field(
+        default=None,
+        description="gem5: simulate channels of this kind, with banks, rows and queues, at the idle latency above; "
+        "their bandwidth is what they reach. Without one, latency and bandwidth above are all there is",
+    )
+    channels: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        default=None, description="gem5: number of such channels, a power of two"
+    )
+
+    @model_validator(mode="after")
+    def _channels(self) -> Memory:
+        if (self.dram is None) != (self.channels is None):
+            raise ValueError("dram and channels belong together: give both or none")
+        if self.channels is not None and self.channels & (self.channels - 1):
+            raise ValueError(f"channels: {self.channels} is no power of two, by which addresses are spread")
+        return self
 
 
 class Machine(Section):

@@ -104,9 +104,16 @@ def native_guests(bridge: BridgeFolder) -> list[Simulator]:
 
 
 def run_bridged_job(
-    job: BridgedJob, start_guests: StartGuests = native_guests, *, what: str, timeout_s: float | None = None
+    job: BridgedJob,
+    start_guests: StartGuests = native_guests,
+    *,
+    what: str,
+    timeout_s: float | None = None,
+    follow: Callable[[int, str], None] | None = None,
 ) -> list[process.Completed]:
     """Run ``job`` to its end; return what the MPI job and then each process of guests left.
+
+    ``follow`` gets the number of the process (0: the MPI job) and each line of its output.
 
     Whatever dies, all ends within seconds with an :class:`EngineFailedError` that says whose fault it was, and no
     process and no FIFO stays behind.
@@ -127,6 +134,7 @@ def run_bridged_job(
             logs=logs,
             env=job_environment(job.flavour),
             timeout_s=timeout_s,
+            follow=follow,
             # A guest opens its FIFOs without waiting: its proxy must be there.
             may_start=lambda index: index == 0 or all(bridge.states()),
             check=waiting.look,

@@ -122,6 +122,9 @@ struct mb_helper_done {
 /* The byte of a rank in the state file; only MB_STATE_RUNNING needs the simulated core. */
 enum mb_state { MB_STATE_ABSENT, MB_STATE_READY, MB_STATE_RUNNING, MB_STATE_WAITING, MB_STATE_FINISHED };
 
+/* What a guest tells the simulator of its statistics, as MB_MARK_KINDS * rank + mark. */
+enum mb_mark { MB_MARK_CALL, MB_MARK_PAUSE, MB_MARK_KINDS };
+
 /* exit code of a guest whose proxy is gone: somebody else is to blame */
 enum { MB_EXIT_PROXY_GONE = 86, MB_EXIT_REFUSED = 87 };
 

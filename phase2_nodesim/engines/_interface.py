@@ -1,17 +1,18 @@
-"""What an engine of phase 2 is: it says how the simulated ranks are started, and what their compute times are.
+"""What an engine of phase 2 is: it runs the job of one simulated node, and says what its ranks' compute times are.
 
-The job is one MPI job of this host: a block of simulated ranks, started as ``environment`` + ``command_prefix`` +
-application, beside a block of external ranks, which run native. The caller preloads the markers library into both and
-names the folder ``directory`` for marker files. When the job has ended, ``segments`` turns what lies in that folder
-into the table of segments of the simulated ranks. An engine writes to that folder only, keeps no state, and gives the
-same table for the same files.
+The job is one MPI job of this host: a block of simulated ranks beside external ranks, which run native. ``run`` leaves
+the marker files of all ranks in the folder ``directory``; ``segments`` turns what lies there into the table of segments
+of the simulated ranks. An engine writes to that folder only, keeps no state, and gives the same table for the same
+files.
 
-A new engine is one module here with ``@ENGINES.register("name")`` on a class that has these members.
+A new engine is one module here with ``@ENGINES.register("name")`` on a class that has these members. One that starts
+the application itself with words before its command (valgrind) needs no more than ``run_on_host`` of ``_host.py``; one
+that simulates processors (gem5) runs guests of the bridge (``phase2_nodesim/bridge``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from manynode.config.machine import Machine
+from manynode.launch import Flavour
 from manynode.markers import MarkerFile
 from manynode.probe import Probe
 from manynode.registry import Registry
@@ -37,25 +39,57 @@ class NodeRun:
     parameters: NodeParameters = field(default_factory=NodeParameters)
 
 
+@dataclass(frozen=True)
+class NodeJob:
+    """What runs: ``nodes`` x ``ranks_per_node`` ranks of ``command``, those of ``node`` simulated."""
+
+    command: Sequence[str]
+    flavour: Flavour
+    node: int
+    nodes: int
+    ranks_per_node: int
+    guest: Sequence[str] | None = None
+    """The same program linked with the bridge library, for engines that simulate processors."""
+    threads: int = 1
+    """Threads of each rank."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The resolved section ``nodesim`` of the experiment."""
+    timeout_s: float | None = None
+    instructions: float | None = None
+    """How many the simulated ranks will execute in all, as far as phase 1 knows."""
+    tell: Callable[[str], None] | None = None
+    """Gets a line of progress now and then."""
+
+    @property
+    def first(self) -> int:
+        """The first simulated rank."""
+        return self.node * self.ranks_per_node
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of the whole job."""
+        return self.nodes * self.ranks_per_node
+
+    def simulated(self) -> list[int]:
+        """Return the simulated ranks."""
+        return list(range(self.first, self.first + self.ranks_per_node))
+
+    def words(self, engine: str) -> str:
+        """Return what this job is, for messages."""
+        return f"the application with node {self.node} of {self.nodes} under {engine}"
+
+
 class NodeEngine(Protocol):
     """The contract; ``name`` is the one it is registered under."""
 
     name: str
 
-    def probe(self) -> Probe:
-        """Look for the tool, without starting a simulation."""
+    def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
+        """Look for the tool, where ``settings`` (the section ``nodesim``) say, without starting a simulation."""
         ...
 
-    def command_prefix(self, run: NodeRun) -> list[str]:
-        """Return the words before the application's command for simulated ranks."""
-        ...
-
-    def environment(self, run: NodeRun) -> dict[str, str]:
-        """Return what simulated ranks need in their environment."""
-        ...
-
-    def external_environment(self, run: NodeRun) -> dict[str, str]:
-        """Return what external ranks need in their environment."""
+    def run(self, run: NodeRun, job: NodeJob) -> None:
+        """Run ``job`` to its end; a failure is an :class:`~manynode.errors.EngineFailedError`."""
         ...
 
     def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:

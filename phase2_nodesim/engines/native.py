@@ -10,7 +10,8 @@ import pandas as pd
 
 from manynode.markers import MarkerFile, concatenate
 from manynode.probe import Probe
-from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeRun
+from phase2_nodesim.engines._host import run_on_host
+from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.segments import segment_table
 
 # Events of perf_event that the markers record where the host gives them.
@@ -30,17 +31,21 @@ class Native:
 
     name = "native"
 
-    def probe(self) -> Probe:
+    def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
         return Probe(True, platform.node(), platform.machine(), "phase 2: this host's own compute times", "")
 
-    def command_prefix(self, run: NodeRun) -> list[str]:
-        return []
+    def run(self, run: NodeRun, job: NodeJob) -> None:
+        def polite(level: str) -> dict[str, str]:
+            return {"MANYNODE_MARKERS_POLITE": level} if run.crowded else {}
 
-    def environment(self, run: NodeRun) -> dict[str, str]:
-        return {"MANYNODE_MARKERS_COUNTERS": "auto", **({"MANYNODE_MARKERS_POLITE": "2"} if run.crowded else {})}
-
-    def external_environment(self, run: NodeRun) -> dict[str, str]:
-        return {"MANYNODE_MARKERS_COUNTERS": "time", **({"MANYNODE_MARKERS_POLITE": "1"} if run.crowded else {})}
+        run_on_host(
+            run,
+            job,
+            self.name,
+            prefix=[],
+            simulated={"MANYNODE_MARKERS_COUNTERS": "auto", **polite("2")},
+            external={"MANYNODE_MARKERS_COUNTERS": "time", **polite("1")},
+        )
 
     def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:
         records = concatenate(list(files))

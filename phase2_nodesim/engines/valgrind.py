@@ -21,7 +21,8 @@ from manynode.errors import InputError, ManynodeError
 from manynode.markers import MarkerFile, concatenate
 from manynode.probe import Probe
 from phase2_nodesim.cache_geometry import SimulatedCaches, simulated_caches
-from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeRun
+from phase2_nodesim.engines._host import run_on_host
+from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.interval import interval_cycles
 from phase2_nodesim.segments import segment_table
 
@@ -36,7 +37,7 @@ class Valgrind:
 
     name = "valgrind"
 
-    def probe(self) -> Probe:
+    def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
         path = shutil.which("valgrind")
         if path is None:
             return Probe(False, "", "", _PURPOSE, _REMEDY)
@@ -48,14 +49,19 @@ class Valgrind:
         return Probe(match is not None, path, match[0] if match else "unknown", _PURPOSE, "" if match else _REMEDY)
 
     def command_prefix(self, run: NodeRun) -> list[str]:
+        """Return the words before the application's command for simulated ranks."""
         program = process.find_program("valgrind", purpose=_PURPOSE, remedy=_REMEDY)
         return callgrind_command(program, run.directory, self._caches(run).options())
 
-    def environment(self, run: NodeRun) -> dict[str, str]:
-        return {"MANYNODE_MARKERS_COUNTERS": "callgrind", "MANYNODE_MARKERS_POLITE": "2", **_ONE_HOST}
-
-    def external_environment(self, run: NodeRun) -> dict[str, str]:
-        return {"MANYNODE_MARKERS_COUNTERS": "time", "MANYNODE_MARKERS_POLITE": "1", **_ONE_HOST}
+    def run(self, run: NodeRun, job: NodeJob) -> None:
+        run_on_host(
+            run,
+            job,
+            self.name,
+            prefix=self.command_prefix(run),
+            simulated={"MANYNODE_MARKERS_COUNTERS": "callgrind", "MANYNODE_MARKERS_POLITE": "2", **_ONE_HOST},
+            external={"MANYNODE_MARKERS_COUNTERS": "time", "MANYNODE_MARKERS_POLITE": "1", **_ONE_HOST},
+        )
 
     def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:
         caches = self._caches(run)

@@ -45,6 +45,7 @@
 #define MK_RECORD_ANY_SOURCE 4u      /* posted with MPI_ANY_SOURCE; peer is the real source where it became known */
 #define MK_RECORD_ERROR 8u           /* the call returned an error: peer, bytes and tag are not filled in */
 #define MK_RECORD_NO_PHASE 16u       /* nothing was measured before this call (MPI_Init) */
+#define MK_RECORD_WARM_UP 32u        /* the region "warm-up" was open during the phase before this call */
 
 struct mk_file_header {
   char magic[8];

@@ -1,6 +1,7 @@
 /* Names of compute phases: MPI_Pcontrol(1, "name") names the compute phase in which it is called (the last one wins)
  * and opens a region; while the region is open, later phases without a name of their own inherit its name.
- * MPI_Pcontrol(-1, "name") closes it, MPI_Pcontrol(0) closes all. Regions nest.
+ * MPI_Pcontrol(-1, "name") closes it, MPI_Pcontrol(0) closes all. Regions nest. One name has a meaning of its own: what
+ * is computed while the region "warm-up" is open does not count as the application's compute time.
  *
  * MPI_Pcontrol is variadic and other tools define it otherwise, so the second argument is read only for the levels 1
  * and -1, only when the call does not come from the Fortran binding (which passes the level alone), and only after the
@@ -19,8 +20,19 @@ enum { LONGEST_NAME = 200, DEEPEST = 32, PAGE = 4096 };
 static uint32_t label; /* named in this phase */
 static uint32_t open_regions[DEEPEST];
 static int depth;
+static bool warming, warmed; /* the region is open; it was, in this phase */
+static uint32_t warm_up;     /* its name, once it was given */
+
+static void note_warm_up(const char* text, uint32_t name) {
+  if (strcmp(text, "warm-up") == 0) warm_up = name;
+  warming = false;
+  for (int i = 0; i < depth && warm_up; i++) warming |= open_regions[i] == warm_up;
+  warmed |= warming;
+}
 
 uint32_t mk_take_phase(uint16_t* flags) {
+  if (warmed) *flags |= MK_RECORD_WARM_UP;
+  warmed = warming;
   const uint32_t own = label;
   label = 0;
   if (own) return own;
@@ -76,12 +88,15 @@ static int control(void* site, int level, const char* text) {
   if (!mk_state.recording) return MPI_SUCCESS;
   if (level == 0) {
     depth = 0;
+    warming = false;
   } else if (text && !mk_inside_fortran(site) && copy_name(name, text)) {
     mk_lock();
+    const uint32_t number = mk_intern(name);
     if (level == 1)
-      open_region(mk_intern(name));
+      open_region(number);
     else
-      close_region(mk_intern(name));
+      close_region(number);
+    note_warm_up(name, number);
     mk_unlock();
   }
   return MPI_SUCCESS;

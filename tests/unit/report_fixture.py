@@ -153,6 +153,7 @@ def _write_timings(directory: Path, mode: str, rng: np.random.Generator) -> None
                             "peer": 1,
                             "call_site": f"app.cpp:{100 + cluster} exchange_halo",
                             "labelled": " -> " not in phase,
+                            "warm_up": False,
                         }
                     )
                     sequence[rank] += 1

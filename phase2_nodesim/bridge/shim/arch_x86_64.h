@@ -8,6 +8,23 @@ static inline uint64_t mb_arch_simulated_ns(void) {
   return ns;
 }
 
+/* work_begin, work_end: the simulator looks at its statistics; `mark` says whose and why (wire.h, enum mb_mark) */
+static inline void mb_arch_mark_begin(uint64_t mark) {
+  uint64_t result;
+  __asm__ volatile(".byte 0x0f, 0x04, 0x5a, 0x00" : "=a"(result) : "D"(mark), "S"(0L) : "memory");
+}
+
+static inline void mb_arch_mark_end(uint64_t mark) {
+  uint64_t result;
+  __asm__ volatile(".byte 0x0f, 0x04, 0x5b, 0x00" : "=a"(result) : "D"(mark), "S"(0L) : "memory");
+}
+
+/* fail: the whole simulation ends with this code */
+static inline void mb_arch_fail(uint64_t code) {
+  uint64_t result;
+  __asm__ volatile(".byte 0x0f, 0x04, 0x22, 0x00" : "=a"(result) : "D"(0L), "S"(code) : "memory");
+}
+
 /* quiesce_ns: this hardware thread rests for so long; others go on */
 static inline void mb_arch_rest_ns(uint64_t ns) {
   uint64_t result;

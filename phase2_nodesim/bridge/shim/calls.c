@@ -56,8 +56,10 @@ void mb_reply(struct mb_call* call) {
 
 void mb_ask(struct mb_call* call, const int64_t* list, int64_t list_count) {
   const uint64_t start = mb_clock_ns();
+  mb_mark_end(MB_MARK_PAUSE);
   mb_request(call, list, list_count, NULL);
   mb_reply(call);
+  mb_mark_begin(MB_MARK_PAUSE);
   mb_guest.away_ns += mb_clock_ns() - start;
 }
 

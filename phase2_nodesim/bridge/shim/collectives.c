@@ -12,6 +12,7 @@ struct collective {
 };
 
 static bool begin(struct collective* c, int number, uint64_t entry_ns, const void* site, MPI_Comm comm) {
+  mb_mark_end(MB_MARK_CALL);
   mb_open(&c->call, number, entry_ns, site);
   c->comm = mb_comm_of(comm);
   c->send = c->receive = (struct mb_buffer){0};

@@ -7,6 +7,11 @@
 
 #include "shim.h"
 
+void mb_end(int code) {
+  if (!mb_guest.host_clock) mb_arch_fail((uint64_t)code & 0xff); /* gem5 alone knows only the last guest's code */
+  _exit(code);
+}
+
 static void say(const char* call, const char* format, va_list arguments) {
   char text[1024];
   int used = snprintf(text, sizeof text, "manynode bridge: rank %d: %s%s", mb_guest.rank, call, *call ? ": " : "");
@@ -14,7 +19,7 @@ static void say(const char* call, const char* format, va_list arguments) {
   if (used > (int)sizeof text - 2) used = (int)sizeof text - 2;
   text[used++] = '\n';
   fflush(NULL); /* what the application printed comes first */
-  if (write(STDERR_FILENO, text, (size_t)used) < 0) _exit(MB_EXIT_REFUSED);
+  if (write(STDERR_FILENO, text, (size_t)used) < 0) mb_end(MB_EXIT_REFUSED);
 }
 
 void mb_say(const char* call, const char* format, ...) {
@@ -29,14 +34,14 @@ void mb_fatal(const char* call, const char* format, ...) {
   va_start(arguments, format);
   say(call, format, arguments);
   va_end(arguments);
-  _exit(MB_EXIT_REFUSED);
+  mb_end(MB_EXIT_REFUSED);
 }
 
 void mb_gone(void) {
   fflush(NULL);
   static const char text[] = "manynode bridge: the proxy of this rank is gone; the guest ends\n";
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(MB_EXIT_PROXY_GONE);
-  _exit(MB_EXIT_PROXY_GONE);
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) mb_end(MB_EXIT_PROXY_GONE);
+  mb_end(MB_EXIT_PROXY_GONE);
 }
 
 int mb_wrong(const char* call, int error, const char* format, ...) {
@@ -45,5 +50,5 @@ int mb_wrong(const char* call, int error, const char* format, ...) {
   va_start(arguments, format);
   say(call, format, arguments);
   va_end(arguments);
-  _exit(MB_EXIT_REFUSED);
+  mb_end(MB_EXIT_REFUSED);
 }

@@ -1,4 +1,5 @@
 /* Begin and end of the program, and questions that need no proxy. */
+#define _DEFAULT_SOURCE /* on_exit */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,10 +30,19 @@ static int open_fifo(const char* directory, const char* name, int flags) {
   return (int)file;
 }
 
+/* A simulator of several guests knows the exit code of the last one only. */
+static void at_exit(int code, void* unused) {
+  (void)unused;
+  if (code == 0 || mb_guest.host_clock) return;
+  mb_say("", "ended with exit code %d", code);
+  mb_end(code);
+}
+
 static void begin(int number, uint64_t entry_ns, const void* site, int thread_level) {
   if (mb_guest.initialized) mb_fatal(mb_call_names[number], "called twice");
   const char* directory = setting("MANYNODE_BRIDGE_DIR");
   mb_guest.rank = atoi(setting("MANYNODE_BRIDGE_RANK"));
+  mb_mark_end(MB_MARK_CALL);
   mb_guest.thread_level = thread_level < MPI_THREAD_SERIALIZED ? thread_level : MPI_THREAD_SERIALIZED;
   if (mb_guest.host_clock) signal(SIGPIPE, SIG_IGN); /* a proxy that is gone is found by the write's error */
   mb_link_sleeping();
@@ -40,6 +50,7 @@ static void begin(int number, uint64_t entry_ns, const void* site, int thread_le
   mb_guest.reply_fd = open_fifo(directory, "reply", O_RDONLY);
   mb_guest.initialized = true;
   mb_guest.exit_ns = entry_ns;
+  on_exit(at_exit, NULL);
 
   struct mb_call call;
   mb_open(&call, number, entry_ns, site);
@@ -59,17 +70,15 @@ static void begin(int number, uint64_t entry_ns, const void* site, int thread_le
   mb_leave(&call);
 }
 
-/* Before the first mark: gem5's time unless the environment names the host's clock. */
-static void choose_clock(void) {
+/* Before main: the simulator's time, unless the environment names the host's clock or no simulation has started us. */
+__attribute__((constructor)) static void choose_clock(void) {
   const char* clock = getenv("MANYNODE_BRIDGE_CLOCK");
-  mb_guest.host_clock = clock && strcmp(clock, "host") == 0;
+  mb_guest.host_clock = !getenv("MANYNODE_BRIDGE_DIR") || (clock && strcmp(clock, "host") == 0);
 }
 
 int MPI_Init(int* argc, char*** argv) {
   (void)argc;
   (void)argv;
-  setting("MANYNODE_BRIDGE_DIR");
-  choose_clock();
   begin(MB_Init, mb_now(), MB_SITE, MPI_THREAD_SINGLE);
   return MPI_SUCCESS;
 }
@@ -77,8 +86,6 @@ int MPI_Init(int* argc, char*** argv) {
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   (void)argc;
   (void)argv;
-  setting("MANYNODE_BRIDGE_DIR");
-  choose_clock();
   begin(MB_Init_thread, mb_now(), MB_SITE, required);
   *provided = mb_guest.thread_level;
   return MPI_SUCCESS;
@@ -102,7 +109,7 @@ int MPI_Abort(MPI_Comm comm, int errorcode) {
   /* the job ends, and with it the proxy: not before it has read this */
   char byte;
   while (mb_arch_syscall(SYS_read, mb_guest.reply_fd, (long)&byte, 1, 0) > 0) continue;
-  _exit(errorcode & 0xff ? errorcode & 0xff : 1);
+  mb_end(errorcode & 0xff ? errorcode & 0xff : 1);
 }
 
 int MPI_Initialized(int* flag) {

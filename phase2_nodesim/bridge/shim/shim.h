@@ -78,11 +78,22 @@ static inline uint64_t mb_clock_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Between a compute phase's two marks the simulator's statistics are that phase's. A pause is no end of a phase. The
+ * marks lie outside the times: the end of a phase comes after its time was taken, the beginning before. */
+static inline void mb_mark_begin(enum mb_mark mark) {
+  if (__builtin_expect(!mb_guest.host_clock, 1)) mb_arch_mark_begin(MB_MARK_KINDS * (uint64_t)mb_guest.rank + mark);
+}
+
+static inline void mb_mark_end(enum mb_mark mark) {
+  if (__builtin_expect(!mb_guest.host_clock, 1)) mb_arch_mark_end(MB_MARK_KINDS * (uint64_t)mb_guest.rank + mark);
+}
+
 static inline uint64_t mb_now(void) { return mb_clock_ns() - mb_guest.away_ns; }
 
 #define MB_SITE __builtin_return_address(0)
 #define MB_ENTER(name)                \
   const uint64_t entry_ns = mb_now(); \
+  mb_mark_end(MB_MARK_CALL);          \
   struct mb_call call;                \
   mb_open(&call, MB_##name, entry_ns, MB_SITE)
 
@@ -92,6 +103,7 @@ void mb_request(struct mb_call* call, const int64_t* list, int64_t list_count, c
 void mb_reply(struct mb_call* call);
 static inline int mb_leave(const struct mb_call* call) {
   const int result = (int)call->reply.word[MB_R_RESULT];
+  mb_mark_begin(MB_MARK_CALL);
   mb_guest.exit_ns = mb_now();
   return result;
 }
@@ -109,9 +121,10 @@ void mb_get(void* data, size_t bytes);
 /* failure.c */
 /* one line on stderr, by which a failed job is told in words */
 void mb_say(const char* call, const char* format, ...) __attribute__((format(printf, 2, 3)));
-/* these two do not return */
+/* these do not return */
 _Noreturn void mb_fatal(const char* call, const char* format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void mb_gone(void);
+_Noreturn void mb_end(int code); /* of this guest, and of the whole simulation */
 /* an argument that cannot be: returns `error` where MPI_ERRORS_RETURN is set */
 int mb_wrong(const char* call, int error, const char* format, ...) __attribute__((format(printf, 3, 4)));
 

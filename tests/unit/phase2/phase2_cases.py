@@ -36,6 +36,7 @@ def records(rank: int, calls: Sequence[tuple[str, str, float, str, bool]], node:
             "compute_s": [call[2] for call in calls],
             "phase": pd.Categorical([call[3] for call in calls]),
             "phase_inherited": [call[4] for call in calls],
+            "warm_up": False,
         }
     )
 

@@ -1,0 +1,154 @@
+"""The gem5 engine: the ranks of one node on simulated out-of-order cores, beside native ranks, through the bridge.
+
+One process of gem5 holds all ranks of the node. What the board is made of: ``phase2_nodesim/gem5/board_file.py``; how
+simulated ranks talk to native ones: ``phase2_nodesim/bridge/README.md``; what is and is not modelled: ``docs/gem5.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from manynode.errors import EngineFailedError, EngineMissingError, UsageError
+from manynode.markers import MarkerFile, concatenate
+from manynode.paths import ROOT
+from manynode.probe import Probe
+from manynode.tables import write_json
+from phase2_nodesim.bridge.blame import Verdict
+from phase2_nodesim.bridge.gem5_messages import refusal
+from phase2_nodesim.bridge.job import BridgedJob, BridgeFolder, Simulator, run_bridged_job
+from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
+from phase2_nodesim.gem5.board_file import SCHEMA, BoardFiles, GuestProcess, board_file
+from phase2_nodesim.gem5.cpi_stack import cpi_stacks
+from phase2_nodesim.gem5.estimate import Teller, estimate
+from phase2_nodesim.gem5.installation import GUIDE, Installation, find_gem5
+from phase2_nodesim.gem5.statistics import read_statistics, without_rows_beyond
+from phase2_nodesim.segments import segment_table
+
+_PURPOSE = "phase 2: compute times on simulated out-of-order cores, caches and memory"
+_BOARD = Path(__file__).resolve().parent.parent / "gem5" / "board" / "run.py"
+# Memory that malloc gives back is lost to gem5, and every munmap empties all its TLBs: never give back, never map.
+_MALLOC = "glibc.malloc.mmap_threshold=1099511627776:glibc.malloc.trim_threshold=1099511627776:glibc.malloc.arena_max=1"
+
+
+class Gem5:
+    """Runs the guests of one node in gem5 and takes their times and statistics."""
+
+    name = "gem5"
+
+    def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
+        try:
+            found = find_gem5(_executable(settings))
+        except EngineMissingError as error:
+            return Probe(False, str(error.found or ""), "", _PURPOSE, f"optional; {error.remedy or GUIDE}")
+        return Probe(True, str(found.program), found.version, _PURPOSE, "")
+
+    def run(self, run: NodeRun, job: NodeJob) -> None:
+        found = find_gem5(_executable(job.settings))
+        settings = job.settings["gem5"]
+        bridged = BridgedJob(
+            job.flavour,
+            _guest(job),
+            job.command,
+            job.first,
+            job.ranks_per_node,
+            job.ranks,
+            run.directory,
+            settings["inject"],
+            job.ranks_per_node,
+            {"OMP_NUM_THREADS": str(job.threads)},
+        )
+
+        def start(bridge: BridgeFolder) -> list[Simulator]:
+            return [_simulator(run, job, found, bridge)]
+
+        if job.tell is not None:
+            job.tell(estimate(job))
+        teller = Teller(job)
+        left = run_bridged_job(
+            bridged, start, what=job.words(self.name), timeout_s=job.timeout_s, follow=lambda _, line: teller.see(line)
+        )
+        # An instruction that gem5 leaves out is only a warning to it.
+        if (wrong := refusal(left[1].output)) is not None:
+            raise EngineFailedError(
+                f"{job.words(self.name)} failed", where=str(left[1].log), found=wrong.found, remedy=wrong.remedy
+            )
+
+    def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:
+        records = concatenate(list(files))
+        path = run.directory / "statistics.jsonl"
+        if not path.is_file():
+            return segment_table(records)
+        counts = without_rows_beyond(read_statistics(path), records)
+        stacks = cpi_stacks(counts, run.machine)
+        return segment_table(records, pd.concat([counts.drop(columns="tick"), stacks], axis=1))
+
+    def describe(self, run: NodeRun) -> Mapping[str, Any]:
+        board = json.loads((run.directory / "board.json").read_text(encoding="utf-8"))
+        return {
+            "times": "simulated by gem5",
+            "inject": board["inject"],
+            **{key: board[key] for key in ("core", "caches", "memory", "threads")},
+        }
+
+
+def _executable(settings: Mapping[str, Any] | None) -> str | None:
+    return None if settings is None else settings["gem5"]["executable"]
+
+
+def _guest(job: NodeJob) -> list[str]:
+    if job.guest is None:
+        raise UsageError(
+            "the application has no program for the simulator",
+            where="application: guest",
+            found="nothing" if job.settings else "no guest program in the native build",
+            allowed="the application built as a guest: static, with the bridge's mpi.h and library",
+            remedy="build it as docs/gem5.md says and name it under application: guest; for an application of this "
+            "project run 'make build'",
+        )
+    return [str(word) for word in job.guest]
+
+
+def _simulator(run: NodeRun, job: NodeJob, found: Installation, bridge: BridgeFolder) -> Simulator:
+    settings = job.settings["gem5"]
+    shared = [f"GLIBC_TUNABLES={_MALLOC}", f"OMP_NUM_THREADS={job.threads}", "OMP_DYNAMIC=false"]
+    guests = [
+        GuestProcess(
+            rank,
+            bridge.job.guest,
+            [*(f"{name}={value}" for name, value in bridge.guest_environment(rank).items()), *shared],
+            Path.cwd(),
+        )
+        for rank in bridge.job.simulated()
+    ]
+    files = BoardFiles(
+        bridge.state_file.resolve(),
+        (run.directory / "statistics.jsonl").resolve() if settings["statistics"] else None,
+    )
+    board = board_file(
+        run.machine,
+        guests,
+        files,
+        threads=job.threads,
+        helpers=settings["inject"] == "nic",
+        progress_s=settings["progress"],
+    )
+    path = run.directory / "board.json"
+    write_json(path, SCHEMA, {**board, "inject": settings["inject"]})
+    outdir = run.directory / "gem5"
+    # The board's modules are imported by gem5's own Python.
+    command = ["env", f"PYTHONPATH={ROOT}", str(found.program), f"--outdir={outdir}", "--quiet", str(_BOARD), str(path)]
+    return Simulator(command, bridge.job.simulated(), "gem5", _explain)
+
+
+def _explain(output: str) -> Verdict | None:
+    """Return what gem5's own words say of a failure."""
+    wrong = refusal(output)
+    return None if wrong is None else Verdict("the guest program", wrong.found, wrong.remedy)
+
+
+_engine: NodeEngine = ENGINES.register("gem5")(Gem5())

@@ -1,0 +1,47 @@
+"""Caches and crossbars of the board. A crossbar takes one cycle there and one back; each cache its own latency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from m5 import objects
+
+
+def cache(board: dict[str, Any], level: str, **options: Any) -> Any:
+    """Return a cache of ``level``; what it has of tags and data is read side by side."""
+    wanted = board["caches"][level]
+    made = objects.Cache(
+        size=f"{wanted['size_bytes']}B",
+        assoc=wanted["associativity"],
+        tag_latency=wanted["latency"],
+        data_latency=wanted["latency"],
+        response_latency=1,
+        mshrs=wanted["mshrs"],
+        tgts_per_mshr=20,
+        write_buffers=max(8, wanted["mshrs"] // 2),
+        **options,
+    )
+    if wanted["prefetcher"]:
+        made.prefetcher = getattr(objects, wanted["prefetcher"])()
+    return made
+
+
+def small_cache(size: str, **options: Any) -> Any:
+    """Return a cache of a helper's core: a network adapter has next to no room of its own."""
+    return objects.Cache(
+        size=size, assoc=2, tag_latency=1, data_latency=1, response_latency=1, mshrs=8, tgts_per_mshr=8, **options
+    )
+
+
+def crossbar(width_bytes: int, **options: Any) -> Any:
+    """Return a coherent crossbar that moves ``width_bytes`` a cycle on each of its ports."""
+    return objects.CoherentXBar(
+        width=width_bytes,
+        frontend_latency=1,
+        forward_latency=0,
+        response_latency=1,
+        snoop_response_latency=1,
+        # gem5 stops a run when its filter would have to track more: as much as any cache may hold.
+        snoop_filter=objects.SnoopFilter(lookup_latency=0, max_capacity="64GiB"),
+        **options,
+    )

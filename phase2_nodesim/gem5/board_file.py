@@ -1,0 +1,242 @@
+"""Machine and ranks -> the board file that ``board/run.py`` reads inside gem5: plain numbers and gem5's words.
+
+Caches are laid out as the machine has them: the ranks of the node are spread over its last-level caches, each thread
+has a core of its own, and the last-level cache is the whole one. gem5 wants a power of two of sets, so that the
+nearest legal size is taken and the wanted one recorded. Latencies of the machine file are load-to-use; what gem5
+wants, the latency of each cache alone, follows from what lies on the way (docs/gem5.md; ``manynode gem5 check``
+measures the result).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manynode.config.machine import Cache, Core, Machine
+from manynode.errors import UsageError
+from phase2_nodesim.cache_geometry import legal_geometry
+
+SCHEMA = "gem5-board/1"
+
+# Cycles on the way, as board.py builds it: what O3 adds to a load that hits, one crossbar there and back, and a cache's
+# answer to the level below. The first was measured with a chain of dependent loads (docs/gem5.md).
+CORE_CYCLES = 2
+CROSSBAR_CYCLES = 2
+RESPONSE_CYCLES = 1
+
+_PREDICTORS = {
+    "local": "LocalBP",
+    "tournament": "TournamentBP",
+    "ltage": "LTAGE",
+    "tage-sc-l": "TAGE_SC_L_64KB",
+}
+_PREFETCHERS = {
+    "none": None,
+    "next-line": "TaggedPrefetcher",
+    "stride": "StridePrefetcher",
+    "best-offset": "BOPPrefetcher",
+    "ampm": "AMPMPrefetcher",
+}
+
+
+@dataclass(frozen=True)
+class GuestProcess:
+    """The guest of one rank, as gem5 starts it."""
+
+    rank: int
+    command: Sequence[str]
+    environment: Sequence[str]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class BoardFiles:
+    """Files that the board's script reads and writes."""
+
+    states: Path
+    """One byte per rank (phase2_nodesim/bridge/wire.h)."""
+    statistics: Path | None
+    """Receives the statistics of each compute phase."""
+
+
+def board_file(
+    machine: Machine,
+    guests: Sequence[GuestProcess],
+    files: BoardFiles,
+    *,
+    threads: int = 1,
+    helpers: bool = False,
+    progress_s: float = 10.0,
+) -> dict[str, Any]:
+    """Return the board for ``guests``, each with ``threads`` cores and, with ``helpers``, one more off the caches.
+
+    More threads on the node than cores is a :class:`UsageError`.
+    """
+    slots = len(guests) * threads
+    if slots > machine.cores():
+        raise UsageError(
+            "the node has too few cores for its ranks",
+            where=f"machine {machine.name}",
+            found=f"{len(guests)} ranks of {threads} threads",
+            allowed=f"{machine.cores()} threads, one per core",
+            remedy="lower ranks_per_node or application: threads, or take a machine with more cores",
+        )
+    return {
+        "schema": SCHEMA,
+        "machine": machine.name,
+        "frequency_hz": machine.frequency,
+        "line_bytes": int(machine.caches.last_level.line),
+        "core": core_parameters(machine.core),
+        "caches": cache_parameters(machine),
+        "memory": memory_parameters(machine, len(guests)),
+        "last_levels": place(machine, slots),
+        "threads": threads,
+        "helpers": helpers,
+        "guests": [
+            {
+                "rank": guest.rank,
+                "command": [str(word) for word in guest.command],
+                "environment": list(guest.environment),
+                "folder": str(guest.folder),
+            }
+            for guest in guests
+        ],
+        "states": str(files.states),
+        "statistics": None if files.statistics is None else str(files.statistics),
+        "progress_s": progress_s,
+    }
+
+
+def core_parameters(core: Core) -> dict[str, Any]:
+    """Return the parameters of gem5's out-of-order core (X86O3CPU), and its functional units."""
+    width, rob = core.dispatch_width, core.reorder_buffer
+    issue = core.issue_width or 2 * width
+    # From fetch to dispatch gem5 counts decode to rename (1) and rename to dispatch (2) by itself.
+    fetch_to_decode = max(1, round(core.frontend_depth) - 3)
+    return {
+        "o3": {
+            **dict.fromkeys(("fetchWidth", "decodeWidth", "renameWidth", "dispatchWidth", "commitWidth"), width),
+            "squashWidth": 2 * width,
+            "issueWidth": issue,
+            "wbWidth": issue,
+            "fetchToDecodeDelay": fetch_to_decode,
+            "forwardComSize": fetch_to_decode + 5,
+            "fetchQueueSize": 8 * width,
+            "numROBEntries": rob,
+            "numIQEntries": core.scheduler or max(8, rob * 5 // 16),
+            "LQEntries": core.load_queue or max(8, rob * 3 // 8),
+            "SQEntries": core.store_queue or max(8, rob * 7 // 32),
+            # Not to be the limit: real cores size them for the reorder buffer.
+            "numPhysIntRegs": rob + 128,
+            "numPhysFloatRegs": rob + 128,
+            "numPhysVecRegs": rob + 128,
+            "cacheLoadPorts": core.load_ports,
+            "cacheStorePorts": core.store_ports,
+        },
+        "predictor": _PREDICTORS[core.branch_predictor],
+        "units": {
+            "integer": width,
+            "multiply": max(1, width // 4),
+            "float": core.float_units,
+            "float_latency": core.float_latency,
+            "load": core.load_ports,
+            "store": core.store_ports,
+        },
+    }
+
+
+def cache_parameters(machine: Machine) -> dict[str, Any]:
+    """Return the caches by level: geometry, the latency of each alone [cycles], misses in flight, prefetcher."""
+    caches, misses = machine.caches, machine.core.outstanding_misses
+    levels: dict[str, tuple[Cache, int]] = {"l1i": (caches.l1i, max(4, misses // 2)), "l1d": (caches.l1d, misses)}
+    if caches.l2 is not None:
+        levels["l2"] = (caches.l2, 2 * misses * caches.l2.shared_by)
+    levels["last_level"] = (caches.last_level, 2 * misses * caches.last_level.shared_by)
+    latencies = own_latencies(machine)
+    return {
+        name: {
+            **_geometry(cache),
+            "latency": latencies[name],
+            "mshrs": mshrs,
+            "prefetcher": _PREFETCHERS[cache.prefetcher],
+        }
+        for name, (cache, mshrs) in levels.items()
+    }
+
+
+def own_latencies(machine: Machine) -> dict[str, int]:
+    """Return the latency [cycles] of each cache alone, so that load-to-use is the machine's.
+
+    A load that misses passes the level's own latency, one crossbar there and back, and the answer of each level above.
+    """
+    caches = machine.caches
+    first = max(1, round(caches.l1d.latency) - CORE_CYCLES)
+    latencies = {"l1i": max(1, round(caches.l1i.latency) - CORE_CYCLES), "l1d": first}
+    way = CORE_CYCLES + first
+    below = [("l2", caches.l2), ("last_level", caches.last_level)]
+    for name, cache in below:
+        if cache is None:
+            continue
+        way += CROSSBAR_CYCLES + RESPONSE_CYCLES
+        latencies[name] = max(1, round(cache.latency) - way)
+        way += latencies[name]
+    return latencies
+
+
+def memory_parameters(machine: Machine, guests: int) -> dict[str, Any]:
+    """Return the memory: what is left of its latency [s] after the way to it, bandwidth [B/s], channels."""
+    levels = own_latencies(machine)
+    data = [cycles for name, cycles in levels.items() if name != "l1i"]
+    way = CORE_CYCLES + sum(data) + len(data) * (CROSSBAR_CYCLES + RESPONSE_CYCLES)
+    memory = machine.memory
+    rest = memory.latency - way / machine.frequency
+    if rest <= 0:
+        raise UsageError(
+            "the memory is faster than the way to it",
+            where=f"machine {machine.name}: memory: latency",
+            found=f"{memory.latency * 1e9:g} ns",
+            allowed=f"more than {way / machine.frequency * 1e9:.1f} ns, the latency of a miss in the last-level cache",
+            remedy="correct the latencies of the machine file",
+        )
+    return {
+        "latency_s": rest,
+        "bandwidth": memory.bandwidth,
+        "dram": memory.dram,
+        "channels": memory.channels or 1,
+        # Host memory is taken page by page when a guest writes to it: room costs nothing.
+        "bytes": 2 ** max(33, math.ceil(math.log2(guests)) + 32),
+        # No crossbar shall be the limit: line fills of all last-level caches at the memory's rate and more.
+        "width_bytes": 2 ** math.ceil(math.log2(max(64.0, 2 * memory.bandwidth / machine.frequency))),
+    }
+
+
+def place(machine: Machine, slots: int) -> list[list[list[int]]]:
+    """Return, for each last-level cache in use, its second-level caches as lists of the core slots below them.
+
+    Slots (threads of ranks, in order) fill the node in equal blocks: one block per last-level cache, and within it per
+    second-level cache, as schedulers bind ranks to cores.
+    """
+    caches = machine.caches
+    last_levels = _blocks(list(range(slots)), max(1, machine.cores() // caches.last_level.shared_by))
+    if caches.l2 is None:
+        return [[[slot] for slot in block] for block in last_levels]
+    inner = max(1, caches.last_level.shared_by // caches.l2.shared_by)
+    return [_blocks(block, inner) for block in last_levels]
+
+
+def _blocks(items: list[int], count: int) -> list[list[int]]:
+    """Return ``items`` in at most ``count`` blocks of nearly equal size; none is empty."""
+    count = min(count, len(items))
+    return [items[index * len(items) // count : (index + 1) * len(items) // count] for index in range(count)]
+
+
+def _geometry(cache: Cache) -> dict[str, int]:
+    geometry = legal_geometry(cache.size, cache.associativity, int(cache.line))
+    return {
+        "size_bytes": geometry.size_bytes,
+        "associativity": geometry.associativity,
+        "wanted_bytes": round(geometry.wanted_bytes),
+    }

@@ -1,0 +1,48 @@
+"""The board's statistics file -> one row per compute phase: rank, sequence of the call that ended it, counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from manynode.errors import InputError
+
+# The board notes the simulated time just after the guest took it; both belong to one call when they are so close [ns].
+_CLOSE_NS = 1000
+
+
+def read_statistics(path: Path) -> pd.DataFrame:
+    """Return the rows of a statistics file, columns as its first line says; a broken file is an :class:`InputError`."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        columns = json.loads(lines[0])["columns"]
+        rows = [json.loads(line) for line in lines[1:]]
+        frame = pd.DataFrame(rows, columns=columns)
+    except (ValueError, IndexError, KeyError, TypeError) as error:
+        raise InputError(
+            "gem5's statistics cannot be read",
+            where=str(path),
+            found=str(error),
+            remedy="run the node simulation again; the file is written by phase2_nodesim/gem5/board.py",
+        ) from None
+    return frame.astype({"rank": "int64", "sequence": "int64", "tick": "int64"})
+
+
+def without_rows_beyond(counts: pd.DataFrame, records: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of calls that the markers recorded, after a check that both tell of the same moments."""
+    joined = counts.merge(records[["rank", "sequence", "time_in_s"]], on=["rank", "sequence"], validate="one_to_one")
+    # The markers' times begin with the rank's first call.
+    began = joined["rank"].map(counts[counts["sequence"] == 0].set_index("rank")["tick"])
+    here = (joined["tick"] - began) * 1e-3
+    wrong = joined[~((here - joined["time_in_s"] * 1e9).abs() <= _CLOSE_NS)]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise InputError(
+            "gem5's statistics and the markers tell of different calls",
+            where=f"rank {row['rank']:.0f}, MPI call {row['sequence']:.0f}",
+            found=f"{here[wrong.index[0]]:.0f} ns in the statistics, {row['time_in_s'] * 1e9:.0f} ns in the markers",
+            remedy="run the node simulation again; use an empty folder for each run",
+        )
+    return joined.drop(columns="time_in_s").reset_index(drop=True)
