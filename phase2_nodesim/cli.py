@@ -27,6 +27,7 @@ def run(
     from manynode.config.loader import read_resolved
     from manynode.hostlock import exclusive
     from manynode.launch import application_command, application_guest
+    from phase2_nodesim.checksum import check_against_native
     from phase2_nodesim.engines._interface import NodeJob
     from phase2_nodesim.gem5.estimate import profiled_instructions
     from phase2_nodesim.jobs import run_node
@@ -54,17 +55,21 @@ def run(
         )
         counters = experiment.parent / "profile" / "counters.parquet"
         job = dataclasses.replace(job, instructions=profiled_instructions(counters, nodes, job.simulated()))
-        simulated = run_node(job, content["nodesim"]["engine"], resolved.model.machine, directory)
+        engine = content["nodesim"]["engine"]
+        simulated = run_node(job, engine, resolved.model.machine, directory)
+        native = experiment.parent / "profile" / f"nodes-{nodes}-rep-0" / "ranks" / "job.log"
+        checksum = check_against_native(native, directory, job.words(engine))
         make_segments(
             directory,
             output,
-            content["nodesim"]["engine"],
+            engine,
             resolved.model.machine,
             nodes=nodes,
             ranks_per_node=content["ranks_per_node"],
             external=external,
             application=_application(content["application"]),
             simulated_ranks=simulated,
+            provenance={"checksum_as_native": checksum},
         )
 
 

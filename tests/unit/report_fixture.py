@@ -154,6 +154,9 @@ def _write_timings(directory: Path, mode: str, rng: np.random.Generator) -> None
                             "call_site": f"app.cpp:{100 + cluster} exchange_halo",
                             "labelled": " -> " not in phase,
                             "warm_up": False,
+                            "Ir": 1e6,
+                            "cycles_base": 0.4e6,
+                            "cycles_memory": (0.3 + 0.2 * rank) * 1e6,
                         }
                     )
                     sequence[rank] += 1

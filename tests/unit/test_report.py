@@ -28,6 +28,7 @@ FIGURES = [
     "figure-links",
     "figure-link-series",
     "figure-phases",
+    "figure-cpi-stacks",
     "figure-distributions",
     "figure-patterns",
     "figure-classes",

@@ -126,6 +126,13 @@ def test_pcontrol_names_phases_and_bears_any_use(mpi: Mpi, tmp_path: Path) -> No
     assert list(records["phase_inherited"][7:12]) == [False, False, True, True, False]
 
 
+def test_warm_up_is_marked_whatever_its_phases_are_called(mpi: Mpi, tmp_path: Path) -> None:
+    mpi.start(tmp_path, mpi.program("endings.c"), "warm")
+    records = read_marker_directory(tmp_path)[0].records
+    assert list(records["warm_up"][5:11]) == [False, True, True, True, False, False]
+    assert list(records["phase"][6:10]) == ["work", "work", "", "work"]
+
+
 @pytest.mark.parametrize("way", ["crash", "exit", "term", "abort"])
 def test_an_early_end_leaves_an_incomplete_file(mpi: Mpi, tmp_path: Path, way: str) -> None:
     mpi.start(tmp_path, mpi.program("endings.c"), way, check=False)

@@ -6,6 +6,7 @@ from manynode.report.figure import Figure
 from manynode.report.figures import (
     breakdown,
     classes,
+    cpi_stacks,
     distributions,
     efficiency,
     link_series,
@@ -18,7 +19,7 @@ from manynode.report.figures import (
 from manynode.report.load import Inputs
 
 PROJECTION = (scaling, efficiency, breakdown, links, link_series)
-TIMINGS = (phases, distributions, patterns)
+TIMINGS = (phases, cpi_stacks, distributions, patterns)
 PROFILE = (classes, rank_map)
 
 

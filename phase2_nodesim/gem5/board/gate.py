@@ -35,6 +35,7 @@ class Gate:
         facts = {
             "host_s": round(time.monotonic() - self._began, 3),
             "slept_s": round(self._slept_s, 3),
+            "processor_s": round(time.process_time(), 3),
             "simulated_s": m5.curTick() * 1e-12,
             "instructions": int(self._instructions()),
             "states": list(self._states[:]),

@@ -1,5 +1,6 @@
 /* Ends in the way that argv[1] names: finalize, crash (null pointer), exit (without MPI_Finalize), term, abort. With
- * "wild", MPI_Pcontrol is called in every way that other tools know. Ranks other than 0 only wait. */
+ * "wild", MPI_Pcontrol is called in every way that other tools know, with "warm" it marks warm-up. Ranks other than 0
+ * only wait. */
 #include <mpi.h>
 
 #include <signal.h>
@@ -37,6 +38,17 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD); /* first, inherited */
     MPI_Pcontrol(0);
     MPI_Barrier(MPI_COMM_WORLD); /* no phase */
+  } else if (strcmp(way, "warm") == 0) {
+    MPI_Pcontrol(0);
+    MPI_Pcontrol(1, "warm-up");
+    MPI_Pcontrol(1, "work");
+    MPI_Barrier(MPI_COMM_WORLD); /* warm-up */
+    MPI_Barrier(MPI_COMM_WORLD); /* warm-up */
+    MPI_Pcontrol(-1, "work");
+    MPI_Pcontrol(-1, "warm-up");
+    MPI_Barrier(MPI_COMM_WORLD); /* warm-up: it ended here */
+    MPI_Pcontrol(1, "work");
+    MPI_Barrier(MPI_COMM_WORLD); /* not */
   } else if (rank == 0 && strcmp(way, "crash") == 0) {
     return *nowhere;
   } else if (rank == 0 && strcmp(way, "exit") == 0) {

@@ -61,7 +61,7 @@ def segments(ranks: Sequence[int], iterations: int, seed: int = 0, slower: Mappi
                     (rank, rank // 2, sequence, name, "a", "b", time * factor * noise, 0, -1, "y", "@" not in name)
                 )
     names = ["rank", "node", "sequence", "phase", "call_before", "call_after", "compute_s", "bytes", "peer"]
-    return pd.DataFrame(rows, columns=[*names, "call_site", "labelled"])
+    return pd.DataFrame(rows, columns=[*names, "call_site", "labelled"]).assign(warm_up=False)
 
 
 def rank_classes(classes: Sequence[str], fixed: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 from phase2_cases import machine, marker_file, records
 
-from manynode.errors import InputError, UsageError
+from manynode.errors import EngineMissingError, InputError, UsageError
+from manynode.launch import Block
 from phase2_nodesim import steps
-from phase2_nodesim.engines._interface import ENGINES, NodeRun, probes
+from phase2_nodesim.engines import _host
+from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun, probes
+from phase2_nodesim.engines.valgrind import Valgrind
+from phase2_nodesim.gem5.installation import find_gem5
 from phase2_nodesim.segments import SCHEMA
 from phase2_nodesim.steps import make_segments
 
@@ -35,8 +39,8 @@ def callgrind_output(pid: int, totals: dict[int, str]) -> str:
     return text
 
 
-def test_both_engines_are_found_and_probed() -> None:
-    assert ENGINES.names() == ["native", "valgrind"]
+def test_all_engines_are_found_and_probed() -> None:
+    assert ENGINES.names() == ["gem5", "native", "valgrind"]
     found = probes()
     assert found["native"].available
     assert found["valgrind"].available == (shutil.which("valgrind") is not None)
@@ -51,7 +55,7 @@ def test_an_unknown_engine_names_the_nearest() -> None:
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 def test_valgrind_is_told_the_machines_caches(tmp_path: Path) -> None:
     folder = tmp_path / "100%"
-    command = ENGINES.get("valgrind").command_prefix(NodeRun(machine(), 36, folder))
+    command = Valgrind().command_prefix(NodeRun(machine(), 36, folder))
     assert {"--tool=callgrind", "--D1=32768,8,64", "--LL=2621440,20,64"} <= set(command)
     assert f"--callgrind-out-file={tmp_path}/100%%/callgrind.%p" in command
 
@@ -75,12 +79,36 @@ def test_a_rank_without_callgrind_output_is_named(tmp_path: Path) -> None:
         ENGINES.get("valgrind").segments(NodeRun(machine(), 1, tmp_path), [marker_file(records(0, CALLS), 77)])
 
 
-def test_crowded_native_ranks_wait_politely_and_others_do_not(tmp_path: Path) -> None:
-    native = ENGINES.get("native")
-    polite = "MANYNODE_MARKERS_POLITE"
-    calm, crowded = NodeRun(machine(), 1, tmp_path), NodeRun(machine(), 1, tmp_path, crowded=True)
-    assert polite not in native.environment(calm) and polite not in native.external_environment(calm)
-    assert (native.environment(crowded)[polite], native.external_environment(crowded)[polite]) == ("2", "1")
+@pytest.mark.parametrize(("crowded", "levels"), [(False, [None, None, None]), (True, ["1", "2", "1"])])
+def test_crowded_native_ranks_wait_politely_and_others_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crowded: bool, levels: list[str | None]
+) -> None:
+    blocks: list[Block] = []
+    monkeypatch.setattr(_host, "run_job", lambda flavour, given, **options: blocks.extend(given))
+    monkeypatch.setattr(_host, "native_library", lambda name: tmp_path / name)
+    job = NodeJob(["app"], "mpich", 1, 3, 2, threads=4)
+    ENGINES.get("native").run(NodeRun(machine(), 2, tmp_path, crowded=crowded), job)
+    assert [block.ranks for block in blocks] == [2, 2, 2]
+    assert [block.env.get("MANYNODE_MARKERS_POLITE") for block in blocks] == levels
+    assert {block.env["OMP_NUM_THREADS"] for block in blocks} == {"4"}
+
+
+def test_a_missing_gem5_is_named_with_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    probe = ENGINES.get("gem5").probe()
+    assert not probe.available and "gem5.org" in probe.remedy
+    with pytest.raises(EngineMissingError, match="gem5 was not found") as caught:
+        find_gem5("/nonexistent/gem5.opt")
+    assert caught.value.where == "nodesim: gem5: executable" and "/nonexistent/gem5.opt" in str(caught.value.found)
+
+
+def test_a_program_of_gem5s_name_that_is_none_is_refused(tmp_path: Path) -> None:
+    program = tmp_path / "gem5.opt"
+    program.write_text("#!/bin/sh\necho a game of chess\n")
+    program.chmod(0o755)
+    with pytest.raises(EngineMissingError, match="is not gem5") as caught:
+        find_gem5(str(program))
+    assert caught.value.found == "a game of chess"
 
 
 def test_make_segments_writes_only_simulated_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

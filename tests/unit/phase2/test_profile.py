@@ -129,6 +129,15 @@ def test_warmup_leaves_out_the_first_executions_of_each_phase_and_rank() -> None
     assert len(without_warmup(frame, 5)[lambda rows: rows["phase"] == "dot"]) == 10  # it must not vanish
 
 
+def test_what_the_application_marks_as_warm_up_is_left_out_first() -> None:
+    frame = segments([0, 1], 5)
+    frame["warm_up"] = (frame["rank"] == 1) & (frame["sequence"] <= 9)  # the first iteration of rank 1
+    kept = without_warmup(frame, 2)
+    assert not kept["warm_up"].any()
+    assert kept[kept["phase"] == "dot"].groupby("rank").size().to_dict() == {0: 3, 1: 2}
+    assert len(without_warmup(frame, 0)) == len(frame) - 9
+
+
 def test_each_class_has_its_own_times() -> None:
     frame = segments([0, 1], 20, slower={0: 2.0})
     root, rest = fit_classes(frame, rank_classes(["0", "1", "1", "1"]), DEFAULT, ranks=4, ranks_per_node=2)

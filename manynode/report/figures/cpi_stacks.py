@@ -1,0 +1,97 @@
+"""Where the cycles of each compute phase went, for the two ranks that differ most (Figure 7 of Eyerman et al.).
+
+Engines that can tell leave the parts of each segment's cycles as columns ``cycles_NAME``, beside its instructions.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from manynode.report.figure import COLOURS, Figure, shorter
+from manynode.report.load import Inputs
+
+_PREFIX = "cycles_"
+_INSTRUCTIONS = ("instructions", "Ir")
+_MOST = 8
+_ALL = "all phases"
+
+
+def draw(inputs: Inputs) -> Figure | None:
+    """Return the figure, or None where the engine did not tell the parts."""
+    segments = inputs.segments.get(inputs.mode) if inputs.mode else None
+    if segments is None:
+        return None
+    parts = [name for name in segments.columns if name.startswith(_PREFIX)]
+    counted = next((name for name in _INSTRUCTIONS if name in segments.columns), None)
+    if not parts or counted is None or segments[counted].sum() <= 0:
+        return None
+    ranks = most_different(segments, parts, counted)
+    frame = _stacks(segments, parts, counted, ranks)
+    names = [name.removeprefix(_PREFIX) for name in parts]
+    shared = alt.Chart(alt.NamedData(name="table")).mark_bar(size=15)
+    chart = shared.encode(
+        y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(ticks=False)),
+        x=alt.X("cpi:Q", title="cycles per instruction", stack="zero", axis=alt.Axis(tickCount=6)),
+        color=alt.Color("part:N", title="part", sort=names, scale=alt.Scale(domain=names, range=COLOURS)),
+        order=alt.Order("order:Q"),
+        tooltip=[
+            alt.Tooltip("rank:N"),
+            alt.Tooltip("phase:N"),
+            alt.Tooltip("part:N"),
+            alt.Tooltip("cpi:Q", title="cycles per instruction", format=".3f"),
+            alt.Tooltip("share:Q", title="share of the phase's cycles", format=".1%"),
+        ],
+    ).properties(height=max(60, 22 * frame["label"].nunique()))
+    return Figure(
+        "cpi-stacks",
+        "Where the cycles go",
+        "Cycles per instruction of each compute phase and their parts, mean over its executions, for the two simulated "
+        f"ranks that differ most ({' and '.join(map(str, ranks))}).",
+        chart,
+        frame,
+    )
+
+
+def most_different(segments: pd.DataFrame, parts: list[str], counted: str) -> list[int]:
+    """Return the two ranks whose stacks over all phases lie farthest apart; one where there is only one."""
+    sums = segments.groupby("rank")[[*parts, counted]].sum()
+    sums = sums[sums[counted] > 0]
+    stacks = sums[parts].div(sums[counted], axis=0)
+    ranks = [int(rank) for rank in stacks.index]
+    if len(ranks) < 2:
+        return ranks
+
+    pairs = list(itertools.combinations(ranks, 2))
+    apart = [float(np.abs(stacks.loc[a] - stacks.loc[b]).sum()) for a, b in pairs]
+    return list(pairs[int(np.argmax(apart))])
+
+
+def _stacks(segments: pd.DataFrame, parts: list[str], counted: str, ranks: list[int]) -> pd.DataFrame:
+    chosen = segments[segments["rank"].isin(ranks)]
+    largest = chosen.groupby("phase")[parts].sum().sum(axis=1).nlargest(_MOST).index
+    groups = [(_ALL, chosen), *((phase, chosen[chosen["phase"] == phase]) for phase in largest)]
+    rows = []
+    for number, (phase, group) in enumerate(groups):
+        for rank in ranks:
+            own = group[group["rank"] == rank]
+            instructions, cycles = float(own[counted].sum()), float(own[parts].to_numpy().sum())
+            if instructions <= 0 or cycles <= 0:
+                continue
+            for order, part in enumerate(parts):
+                value = float(own[part].sum())
+                rows.append(
+                    {
+                        "label": f"{number}  {shorter(phase, 36)}  rank {rank}" if number else f"{_ALL}  rank {rank}",
+                        "phase": phase,
+                        "rank": rank,
+                        "part": part.removeprefix(_PREFIX),
+                        "order": order,
+                        "cpi": value / instructions,
+                        "share": value / cycles,
+                    }
+                )
+    return pd.DataFrame(rows)

@@ -1,0 +1,42 @@
+"""Whether the application computed the same under an engine as it did natively: the checksums that it prints.
+
+A simulator that leaves out an instruction, or a bridge that mixes up data, goes on with wrong numbers and plausible
+times. An application says what it computed in a line ``checksum: VALUE``, as the mini-apps of this project do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from manynode.errors import EngineFailedError
+
+_LINE = re.compile(r"^\s*checksum\s*[:=]\s*(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
+
+
+def checksum_of(logs: Sequence[Path]) -> str | None:
+    """Return what the logs of one job say, all values in order; None where there is none."""
+    found = [match for path in logs if path.is_file() for match in _LINE.findall(path.read_text("utf-8", "replace"))]
+    return " ".join(found) or None
+
+
+def check_against_native(native: Path, directory: Path, what: str) -> str | None:
+    """Return the checksum that the job in ``directory`` shares with the native job of log ``native``.
+
+    None where either job printed none. Different ones are an :class:`EngineFailedError`.
+    """
+    wanted = checksum_of([native])
+    found = checksum_of([directory / "job.log", *sorted(directory.glob("guests-*.log"))])
+    if wanted is None or found is None:
+        return None
+    if wanted != found:
+        raise EngineFailedError(
+            f"{what} computed something else than natively",
+            where=str(directory),
+            found=f"checksum {found}",
+            allowed=f"{wanted} (in {native})",
+            remedy="an application whose result depends on timing should not print a line 'checksum: ...'; else look "
+            "for instructions that the simulator does not have in the logs there",
+        )
+    return found

@@ -1,0 +1,125 @@
+"""From a machine file to gem5's board: geometry, latencies, where ranks sit, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from phase2_cases import machine
+from pydantic import ValidationError
+
+from manynode.config.machine import Machine
+from manynode.errors import UsageError
+from phase2_nodesim.gem5.board_file import (
+    CORE_CYCLES,
+    CROSSBAR_CYCLES,
+    RESPONSE_CYCLES,
+    BoardFiles,
+    GuestProcess,
+    board_file,
+    cache_parameters,
+    core_parameters,
+    memory_parameters,
+    own_latencies,
+    place,
+)
+
+SHIPPED = ("broadwell", "broadwell-hbm", "wide-core", "generic")
+
+
+def guests(count: int) -> list[GuestProcess]:
+    return [GuestProcess(rank, ["app.bridge", "--nx", "8"], ["A=b"], Path("/tmp")) for rank in range(count)]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_way_of_a_load_adds_up_to_the_machines_latencies(name: str) -> None:
+    node = machine(name)
+    own = own_latencies(node)
+    hop = CROSSBAR_CYCLES + RESPONSE_CYCLES
+    way = CORE_CYCLES + own["l1d"]
+    assert way == round(node.caches.l1d.latency)
+    if node.caches.l2 is not None:
+        way += hop + own["l2"]
+        assert way == round(node.caches.l2.latency)
+    way += hop + own["last_level"]
+    assert way == round(node.caches.last_level.latency)
+    rest = memory_parameters(node, 2)["latency_s"]
+    assert (way + hop) / node.frequency + rest == pytest.approx(node.memory.latency)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_caches_are_legal_for_gem5_and_near_what_is_wanted(name: str) -> None:
+    for level, cache in cache_parameters(machine(name)).items():
+        sets = cache["size_bytes"] / (cache["associativity"] * 64)
+        assert sets == int(sets) and int(sets) & (int(sets) - 1) == 0, level
+        assert cache["size_bytes"] == pytest.approx(cache["wanted_bytes"], rel=0.1), level
+
+
+def test_a_core_takes_its_queues_from_the_file_or_from_its_reorder_buffer() -> None:
+    given_ones = core_parameters(machine("broadwell").core)["o3"]
+    assert (given_ones["LQEntries"], given_ones["SQEntries"], given_ones["numIQEntries"]) == (72, 42, 60)
+    derived = core_parameters(machine("wide-core").core)
+    assert (derived["o3"]["LQEntries"], derived["o3"]["SQEntries"]) == (192, 112)
+    assert derived["o3"]["issueWidth"] == 16 and derived["units"]["load"] == 3
+    # Fetch to dispatch: decode to rename and rename to dispatch are three cycles of gem5's own.
+    assert given_ones["fetchToDecodeDelay"] + 3 == machine("broadwell").core.frontend_depth
+
+
+def test_ranks_are_spread_over_the_last_level_caches_in_blocks() -> None:
+    assert place(machine("broadwell"), 4) == [[[0], [1]], [[2], [3]]]
+    assert place(machine("broadwell"), 1) == [[[0]]]
+    full = place(machine("broadwell"), 36)
+    assert [len(block) for block in full] == [18, 18] and full[1][0] == [18]
+
+
+@given(st.sampled_from(SHIPPED), st.integers(1, 64))
+def test_every_slot_has_one_place(name: str, slots: int) -> None:
+    node = machine(name)
+    slots = min(slots, node.cores())
+    blocks = place(node, slots)
+    assert [slot for block in blocks for members in block for slot in members] == list(range(slots))
+    assert all(members for block in blocks for members in block)
+    assert all(sum(len(members) for members in block) <= node.caches.last_level.shared_by for block in blocks)
+
+
+def test_more_threads_than_cores_are_refused() -> None:
+    files = BoardFiles(Path("states"), None)
+    with pytest.raises(UsageError, match="too few cores") as caught:
+        board_file(machine("generic"), guests(5), files, threads=4)
+    assert caught.value.found == "5 ranks of 4 threads" and "16" in str(caught.value.allowed)
+
+
+def test_a_board_is_plain_data() -> None:
+    board = board_file(machine(), guests(2), BoardFiles(Path("states"), Path("counts")), threads=2, helpers=True)
+    assert [guest["rank"] for guest in board["guests"]] == [0, 1]
+    assert board["last_levels"] == [[[0], [1]], [[2], [3]]]
+    assert board["memory"]["dram"] == "DDR4_2400_8x8" and board["memory"]["channels"] == 8
+
+
+def test_a_memory_that_is_faster_than_the_way_to_it_is_refused() -> None:
+    content = machine("generic").model_dump()
+    content["memory"] |= {"latency": 20e-9}
+    with pytest.raises(UsageError, match="faster than the way"):
+        memory_parameters(Machine.model_construct(**_models(content)), 1)
+
+
+def _models(content: dict[str, object]) -> dict[str, object]:
+    node = machine("generic")
+    memory = node.memory.model_copy(update={"latency": 20e-9})
+    return {**dict(node), "memory": memory, "name": content["name"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"dram": "DDR4_2400_8x8"}, "belong together"),
+        ({"dram": "DDR4_2400_8x8", "channels": 6}, "no power of two"),
+        ({"dram": "DDR9", "channels": 4}, "DDR4_2400_8x8"),
+    ],
+)
+def test_wrong_channels_are_refused(change: dict[str, object], words: str) -> None:
+    memory = {"latency": "90 ns", "bandwidth": "100 GB/s", **change}
+    with pytest.raises(ValidationError, match=words):
+        type(machine().memory).model_validate(memory)
