@@ -73,7 +73,7 @@ def test_each_line_of_external_messages_is_touched_once(
         "bridge_ping_pong.c", *words, directory=tmp_path, first=0, ranks=ranks, total=2 + (ranks > 1), inject=inject
     )
     done = run_bridged_job(job, what="ping-pong", timeout_s=LIMIT_S)
-    assert "wrong bytes: 0" in "".join(completed.output for completed in done)
+    assert "wrong words: 0" in "".join(completed.output for completed in done)
     touched = {}
     for path in tmp_path.glob("injected-*.txt"):
         numbers = [int(line.split()[1]) for line in path.read_text().splitlines()]
