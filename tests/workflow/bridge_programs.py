@@ -38,7 +38,10 @@ class Programs:
     def _compiled(self, source: str, kind: str, compiler: list[str | Path], libraries: list[Path]) -> Path:
         program = self.folder / f"{Path(source).stem}-{kind}"
         if not program.exists():
-            run([*compiler, "-g", "-O1", "-w", SOURCES / source, *libraries, "-lm", "-o", program], what="compiling")
+            run(
+                [*compiler, "-g", "-O1", "-w", "-fopenmp", SOURCES / source, *libraries, "-lm", "-o", program],
+                what="compiling",
+            )
         return program
 
     def job(
