@@ -105,6 +105,21 @@ def fit(
     )
 
 
+@app.command("compare")
+def compare(
+    segments: Annotated[list[Path], typer.Argument(help="nodesim/ext/segments.parquet of several results")],
+    csv: Annotated[Path | None, typer.Option(help="file to write the whole table to")] = None,
+) -> None:
+    """Mean times of every compute phase by several engines, beside each other."""
+    from phase2_nodesim.compare import compare_engines, table_lines
+
+    table = compare_engines(segments)
+    if csv is not None:
+        table.to_csv(csv, index=False)
+    for line in table_lines(table):
+        typer.echo(line)
+
+
 def _external(mode: str) -> bool:
     from manynode.errors import UsageError
 
