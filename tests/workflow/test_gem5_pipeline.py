@@ -1,0 +1,85 @@
+"""HPCG from the application to the projection with its node under a real gem5. Skipped by name without a gem5."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import gem5_jobs
+import pandas as pd
+import pipeline
+import pytest
+
+from manynode.tables import read_provenance
+from phase2_nodesim.compare import compare_engines
+
+TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
+# Ranks on the simulated node, nodes: four external ranks beside two or four simulated ones.
+JOBS = {"two ranks": (2, 3), "four ranks": (4, 2)}
+
+
+def run(folder: Path, engine: str, ranks: int, nodes: int) -> Path:
+    """Run the experiment in ``folder`` and return its results."""
+    content = pipeline.tiny(
+        application={
+            "name": "hpcg",
+            "parameters": {"nx": 8, "ny": 8, "nz": 8, "levels": 2, "iterations": 3},
+            "timeout_s": 1800,
+        },
+        ranks_per_node=ranks,
+        profile={"source": "callgrind", "nodes": [1, nodes], "repetitions": 1},
+        nodesim={"engine": engine, "nodes": nodes},
+        techniques=TECHNIQUES,
+    )
+    done = pipeline.run(pipeline.write(folder, content), folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results" / "tiny"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    gem5_jobs.gem5_or_skip()
+    return {name: run(tmp_path_factory.mktemp("gem5"), "gem5", *job) for name, job in JOBS.items()}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_all_techniques_are_projected_from_both_timing_profiles(results: dict[str, Path], name: str) -> None:
+    projection = pd.read_parquet(results[name] / "projection.parquet")
+    assert sorted(projection["technique"].unique()) == sorted(TECHNIQUES)
+    for mode in ("ext", "no-ext"):
+        profile = json.loads((results[name] / f"nodesim/timing-profile-{mode}.json").read_text())["timing_profile"]
+        assert profile["engine"] == "gem5" and profile["external"] == (mode == "ext")
+        assert profile["ranks"] == JOBS[name][0] * (JOBS[name][1] if mode == "ext" else 1)
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_guests_compute_what_the_native_ranks_compute(results: dict[str, Path], name: str) -> None:
+    for mode in ("ext", "no-ext"):
+        for path in (results[name] / "nodesim" / mode).glob("node-*/segments.parquet"):
+            assert re.fullmatch(r"-?\d+\.\d{9}", str(read_provenance(path)["checksum_as_native"])), path
+
+
+def test_the_report_shows_where_the_cycles_go(results: dict[str, Path]) -> None:
+    page = (results["two ranks"] / "report.html").read_text()
+    assert '<figure id="figure-cpi-stacks"' in page
+
+
+def test_phases_have_as_many_instructions_as_under_callgrind(
+    results: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = run(tmp_path_factory.mktemp("valgrind"), "valgrind", *JOBS["two ranks"])
+    table = compare_engines(
+        [folder / "nodesim" / "ext" / "segments.parquet" for folder in (results["two ranks"], other)]
+    ).set_index("phase")
+    # The bridge's own entry to a call, some tens of instructions, counts in short phases.
+    large = table[(table["gem5_instructions"] > 5000) & ~table.index.str.contains(" -> ")]
+    assert len(large) >= 4
+    ratio = large["gem5_instructions"] / large["valgrind_instructions"]
+    assert ratio.min() > 0.98 and ratio.max() < 1.02, ratio
+
+
+def test_the_log_has_an_estimate_and_progress(results: dict[str, Path]) -> None:
+    log = (results["two ranks"] / "logs" / "phase2_simulate_node" / "ext-0.log").read_text()
+    assert re.search(r"gem5: about [\d.]+ million instructions on 2 ranks", log)
+    assert re.search(r"gem5: [\d.]+ million instructions of about", log)
