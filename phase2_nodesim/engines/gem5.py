@@ -96,6 +96,12 @@ class Gem5:
         }
 
 
+def board_command(found: Installation, board: Path, outdir: Path) -> list[str]:
+    """Return the command that simulates ``board``; gem5's own files go to ``outdir``."""
+    # The board's modules are imported by gem5's own Python.
+    return ["env", f"PYTHONPATH={ROOT}", str(found.program), f"--outdir={outdir}", "--quiet", str(_BOARD), str(board)]
+
+
 def _executable(settings: Mapping[str, Any] | None) -> str | None:
     return None if settings is None else settings["gem5"]["executable"]
 
@@ -139,9 +145,7 @@ def _simulator(run: NodeRun, job: NodeJob, found: Installation, bridge: BridgeFo
     )
     path = run.directory / "board.json"
     write_json(path, SCHEMA, {**board, "inject": settings["inject"]})
-    outdir = run.directory / "gem5"
-    # The board's modules are imported by gem5's own Python.
-    command = ["env", f"PYTHONPATH={ROOT}", str(found.program), f"--outdir={outdir}", "--quiet", str(_BOARD), str(path)]
+    command = board_command(found, path, run.directory / "gem5")
     return Simulator(command, bridge.job.simulated(), "gem5", _explain)
 
 

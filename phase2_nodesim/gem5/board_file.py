@@ -3,7 +3,7 @@
 Caches are laid out as the machine has them: the ranks of the node are spread over its last-level caches, each thread
 has a core of its own, and the last-level cache is the whole one. gem5 wants a power of two of sets, so that the
 nearest legal size is taken and the wanted one recorded. Latencies of the machine file are load-to-use; what gem5
-wants, the latency of each cache alone, follows from what lies on the way (docs/gem5.md; ``manynode gem5 check``
+wants, the latency of each cache alone, follows from what lies on the way (docs/gem5.md; ``make bench NAME=gem5_board``
 measures the result).
 """
 
@@ -56,8 +56,8 @@ class GuestProcess:
 class BoardFiles:
     """Files that the board's script reads and writes."""
 
-    states: Path
-    """One byte per rank (phase2_nodesim/bridge/wire.h)."""
+    states: Path | None
+    """One byte per rank (phase2_nodesim/bridge/wire.h); None for guests that run alone."""
     statistics: Path | None
     """Receives the statistics of each compute phase."""
 
@@ -104,7 +104,7 @@ def board_file(
             }
             for guest in guests
         ],
-        "states": str(files.states),
+        "states": None if files.states is None else str(files.states),
         "statistics": None if files.statistics is None else str(files.statistics),
         "progress_s": progress_s,
     }

@@ -18,11 +18,13 @@ _LONGEST_NAP_S = 0.25
 
 
 class Gate:
-    """The states of the ranks, and an event that looks at them."""
+    """The states of the ranks, and an event that looks at them; without a file of states it never sleeps."""
 
-    def __init__(self, path: str, ranks: int, progress_s: float, instructions: Callable[[], float]) -> None:
-        with open(path, "rb") as file:
-            self._states = mmap.mmap(file.fileno(), ranks, prot=mmap.PROT_READ)
+    def __init__(self, path: str | None, ranks: int, progress_s: float, instructions: Callable[[], float]) -> None:
+        self._states: mmap.mmap | bytes = b""
+        if path is not None:
+            with open(path, "rb") as file:
+                self._states = mmap.mmap(file.fileno(), ranks, prot=mmap.PROT_READ)
         self._progress_s, self._instructions = progress_s, instructions
         self._slept_s = 0.0
         self._began = self._told = time.monotonic()

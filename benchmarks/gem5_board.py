@@ -1,0 +1,143 @@
+"""Measure the board that gem5 simulates, and what the bridge costs there. Skipped by name without gem5.
+
+Load-to-use latencies by chains of dependent loads against the machine file; the time between two adjacent MPI calls;
+the host's processor time of a run through the bridge (a barrier every 0.4 million instructions or so) over that of the
+same program and board without it; gem5's rate.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+from _figure import figure
+
+from manynode import process
+from manynode.config.machine import Machine
+from manynode.errors import EngineMissingError
+from manynode.markers import read_marker_directory
+from manynode.paths import ROOT, build_dir
+from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
+from phase2_nodesim.engines.gem5 import board_command
+from phase2_nodesim.gem5.board_file import BoardFiles, GuestProcess, board_file
+from phase2_nodesim.gem5.installation import find_gem5
+
+MACHINES = ("broadwell", "wide-core")
+LOADS = 4096
+CALLS, PASSES, ROUNDS = 8, 40, 3
+LATENCY_TARGET, ADJACENT_TARGET_S, BRIDGE_TARGET = 0.10, 100e-9, 1.10
+GUEST = ["-static", "-no-pie", "-fno-pie", "-march=x86-64", "-isystem", str(ROOT / "phase2_nodesim/bridge/include")]
+
+
+def machine(name: str) -> Machine:
+    """Return a shipped machine."""
+    return Machine.model_validate(yaml.safe_load((ROOT / "configs/machines" / f"{name}.yaml").read_text()))
+
+
+def compiled(source: Path, folder: Path) -> tuple[Path, Path]:
+    """Return a program as a native MPI program and as a guest."""
+    native, guest = folder / f"{source.stem}-native", folder / f"{source.stem}-guest"
+    process.run(["mpicc.mpich", "-O1", source, "-o", native], what="mpicc")
+    process.run(["gcc", *GUEST, "-O1", source, build_dir() / "lib/libmanynode_bridge.a", "-o", guest], what="gcc")
+    return native, guest
+
+
+def job(programs: tuple[Path, Path], *words: object) -> NodeJob:
+    """Return the job of one simulated rank beside a native one."""
+    arguments = [str(word) for word in words]
+    settings = {"gem5": {"executable": None, "inject": "none", "statistics": True, "progress": 5.0}}
+    native, guest = ([str(program), *arguments] for program in programs)
+    return NodeJob(native, "mpich", 0, 2, 1, guest=guest, settings=settings, timeout_s=3600)
+
+
+def latencies(name: str, programs: tuple[Path, Path], folder: Path) -> list[dict[str, Any]]:
+    """Return the ratio of measured to wanted load-to-use latencies, and the time between adjacent calls."""
+    node, engine = machine(name), ENGINES.get("gem5")
+    folder.mkdir()
+    run = NodeRun(node, 1, folder)
+    engine.run(run, job(programs, LOADS, 512))
+    files = [file for file in read_marker_directory(folder) if file.metadata["rank"] == 0]
+    seconds = engine.segments(run, files).groupby("phase")["compute_s"].sum()
+    wanted = {
+        "load l1": node.caches.l1d.latency,
+        "load l2": node.caches.l2.latency if node.caches.l2 else None,
+        "load last level": node.caches.last_level.latency,
+        "load memory": node.memory_cycles(),
+    }
+    found = []
+    for phase, cycles in wanted.items():
+        if cycles is None:
+            continue
+        measured = float(seconds[phase]) * node.frequency / LOADS
+        off = abs(measured / cycles - 1)
+        found.append(
+            figure(
+                f"gem5 {name}: {phase}, {measured:.1f} cycles for {cycles:.1f}: off by", off, "", LATENCY_TARGET, "<="
+            )
+        )
+    rate = 512 * 1024 / float(seconds["stream"]) / 1e9
+    found.append(figure(f"gem5 {name}: one core reads from memory", rate, "GB/s", None, None))
+    found.append(
+        figure(
+            f"gem5 {name}: between adjacent calls", float(seconds["nothing"]) * 1e9, "ns", ADJACENT_TARGET_S * 1e9, "<="
+        )
+    )
+    return found
+
+
+def processor_seconds(do: Any) -> float:
+    """Return what the children of ``do`` used."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    do()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def bridge_cost(programs: tuple[Path, Path], folder: Path) -> list[dict[str, Any]]:
+    """Return processor time through the bridge over that of the same work alone, and gem5's rate."""
+    node, ratios, rates = machine("broadwell"), [], []
+    for number in range(ROUNDS):
+        place = folder / f"round-{number}"
+        place.mkdir()
+
+        def through_the_bridge(place: Path = place) -> None:
+            ENGINES.get("gem5").run(NodeRun(node, 1, place), job(programs, CALLS, PASSES))
+
+        def alone(place: Path = place) -> None:
+            guest = GuestProcess(0, [str(programs[1]), str(CALLS), str(PASSES), "alone"], [], place)
+            board = {**board_file(node, [guest], BoardFiles(None, None)), "schema": "gem5-board/1"}
+            (place / "alone.json").write_text(json.dumps(board))
+            process.run(board_command(find_gem5(), place / "alone.json", place / "alone"), what="gem5", timeout_s=3600)
+
+        with_bridge, without = processor_seconds(through_the_bridge), processor_seconds(alone)
+        ratios.append(with_bridge / without)
+        facts = [line for line in (place / "guests-0.log").read_text().splitlines() if "manynode progress" in line]
+        last = json.loads(facts[-1].partition(": ")[2])
+        rates.append(last["instructions"] / (last["host_s"] - last["slept_s"]) / 1e6)
+    return [
+        figure(
+            "gem5: processor time through the bridge over alone", statistics.median(ratios), "", BRIDGE_TARGET, "<="
+        ),
+        figure("gem5: rate", statistics.median(rates), "million/s", None, None),
+    ]
+
+
+def figures() -> list[dict[str, Any]]:
+    """Return all figures; none without gem5."""
+    try:
+        find_gem5()
+    except EngineMissingError as error:
+        print(f"gem5_board: skipped, {error.found}", file=sys.stderr)
+        return []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        loads = compiled(ROOT / "tests/data/mpi/node_loads.c", folder)
+        compute = compiled(ROOT / "benchmarks/bridge_compute.c", folder)
+        found = [entry for node in MACHINES for entry in latencies(node, loads, folder / node)]
+        return found + bridge_cost(compute, folder)
