@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from manynode.config.loader import read_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# How long an example takes depends on what else the host does.
+settings.register_profile("manynode", deadline=None)
+settings.load_profile("manynode")
 
 # A suite that a script starts in the background inherits an ignored SIGINT, and so would the programs that the tests
 # interrupt; a handler of Python's own makes exec set the default again.

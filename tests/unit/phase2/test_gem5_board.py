@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from phase2_cases import machine
 from pydantic import ValidationError
@@ -75,7 +75,6 @@ def test_ranks_are_spread_over_the_last_level_caches_in_blocks() -> None:
     assert [len(block) for block in full] == [18, 18] and full[1][0] == [18]
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SHIPPED), st.integers(1, 64))
 def test_every_slot_has_one_place(name: str, slots: int) -> None:
     node = NODES[name]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from phase2_cases import machine
 
@@ -67,7 +67,6 @@ def test_waiting_for_memory_is_divided_by_where_the_lines_were() -> None:
     assert sum(got.values()) == pytest.approx(1e6)
 
 
-@settings(deadline=None)
 @given(st.lists(st.just(0.0) | st.floats(1e-3, 1e9), min_size=len(COUNTS), max_size=len(COUNTS)))
 def test_the_parts_add_up_to_what_was_measured_whatever_the_counts(values: list[float]) -> None:
     named = dict(zip(COUNTS, values, strict=True))
