@@ -93,7 +93,9 @@ def _sources(slot: Slot) -> list[Source]:
     """Return (name, how to read it) for everything that is kept of one core."""
     cpu = slot.cpu
     # Demand only: what a prefetcher brings is counted under a name of its own.
-    data, code = cpu.path() + ".data", cpu.path() + ".inst"
+    # gem5 names requestors without the system that they are in.
+    name = cpu.path().partition(".")[2]
+    data, code = f"{name}.data", f"{name}.inst"
     found = [
         _scalar("cycles", cpu, "numCycles"),
         _scalar("idle_cycles", cpu, "idleCycles"),
