@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from m5 import objects
-from m5.util import convert
 
 from phase2_nodesim.gem5.board.ending import stop
 
@@ -22,7 +21,7 @@ def controllers(wanted: dict[str, Any], whole: Any) -> list[Any]:
     if kind is None:
         stop(f"this gem5 has no memory {wanted['dram']}; name another in the machine file (memory: dram)")
     # Row opened, column read, burst: what the device adds to an idle load. The rest of the latency is the way.
-    device = sum(convert.toLatency(str(getattr(kind, name))) for name in ("tRCD", "tCL", "tBURST"))
+    device = sum(float(getattr(kind, name).value) for name in ("tRCD", "tCL", "tBURST"))
     way = f"{max(0.0, wanted['latency_s'] - device) / 2:.12f}s"
     return [
         objects.MemCtrl(
