@@ -40,9 +40,9 @@ def build(board: dict[str, Any]) -> Node:
     system.bus = crossbar(board["memory"]["width_bytes"], point_of_coherency=True)
     system.system_port = system.bus.cpu_side_ports
     system.mem_ranges = [objects.AddrRange(size=f"{board['memory']['bytes']}B")]
-    system.memories = controllers(board["memory"], system.mem_ranges[0])
-    for memory in system.memories:
-        memory.port = system.bus.mem_side_ports
+    system.controllers = controllers(board["memory"], system.mem_ranges[0])
+    for controller in system.controllers:
+        controller.port = system.bus.mem_side_ports
 
     processes = [
         objects.Process(
