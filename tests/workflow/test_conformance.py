@@ -22,7 +22,7 @@ from phase2_nodesim.conformance import first_difference, promised_calls, recorde
 
 ROOT = Path(__file__).resolve().parents[2]
 MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
-RANKS = [1, 2, 4, 8, 12]
+RANKS = [1, 2, 3, 4, 8, 12]
 
 # Small problems, of unequal sides so that a swapped axis shows.
 CASES: dict[str, list[dict[str, int]]] = {
@@ -30,6 +30,11 @@ CASES: dict[str, list[dict[str, int]]] = {
         {"nx": 16, "ny": 8, "nz": 24, "iterations": 3, "levels": 4, "preconditioner": 1},
         {"nx": 4, "ny": 6, "nz": 2, "iterations": 2, "levels": 2, "preconditioner": 1},
         {"nx": 3, "ny": 5, "nz": 4, "iterations": 2, "levels": 4, "preconditioner": 0},
+    ],
+    "snap": [
+        {"nx": 12, "ny": 3, "nz": 2, "chunk": 4, "angles": 3, "groups": 2, "outers": 2, "inners": 2},
+        {"nx": 10, "ny": 1, "nz": 2, "chunk": 10, "angles": 1, "groups": 3, "outers": 1, "inners": 3},
+        {"nx": 6, "ny": 2, "nz": 1, "chunk": 1, "angles": 4, "groups": 1, "outers": 3, "inners": 1},
     ],
 }
 
