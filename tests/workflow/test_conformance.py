@@ -31,6 +31,10 @@ CASES: dict[str, list[dict[str, int]]] = {
         {"nx": 4, "ny": 6, "nz": 2, "iterations": 2, "levels": 2, "preconditioner": 1},
         {"nx": 3, "ny": 5, "nz": 4, "iterations": 2, "levels": 4, "preconditioner": 0},
     ],
+    "milc": [
+        {"nx": 4, "ny": 6, "nz": 2, "nt": 8, "iterations": 2, "third_neighbours": 0},
+        {"nx": 6, "ny": 4, "nz": 4, "nt": 8, "iterations": 2, "third_neighbours": 1},
+    ],
     "snap": [
         {"nx": 12, "ny": 3, "nz": 2, "chunk": 4, "angles": 3, "groups": 2, "outers": 2, "inners": 2},
         {"nx": 10, "ny": 1, "nz": 2, "chunk": 10, "angles": 1, "groups": 3, "outers": 1, "inners": 3},

@@ -1,0 +1,107 @@
+// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml says the same to
+// the other phases of the toolkit; a test compares them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "geometry.hpp"
+#include "manynode/error_report.hpp"
+#include "manynode/parameters.hpp"
+
+namespace manynode::milc {
+
+// What a rank computes between two MPI calls. The README says what each holds.
+enum class Work : std::uint8_t {
+  Setup,
+  Pack,
+  Adjoint,
+  Forward,
+  Backward,
+  Update,
+  Direction,
+  Checksum,
+};
+
+inline constexpr std::array<const char*, 8> kWorkNames = {"setup",    "pack",   "adjoint",   "forward",
+                                                          "backward", "update", "direction", "checksum"};
+
+constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
+
+inline const std::vector<ParameterDeclaration>& parameter_declarations() {
+  constexpr double kMostSites = 1024;
+  static const std::vector<ParameterDeclaration> declarations = {
+      {"nx", std::int64_t{6}, "sites of a rank in x; even, with third neighbours at least 4", 2, kMostSites},
+      {"ny", std::int64_t{6}, "sites of a rank in y; even, with third neighbours at least 4", 2, kMostSites},
+      {"nz", std::int64_t{6}, "sites of a rank in z; even, with third neighbours at least 4", 2, kMostSites},
+      {"nt", std::int64_t{6}, "sites of a rank in t; even, with third neighbours at least 4", 2, kMostSites},
+      {"iterations", std::int64_t{50}, "iterations of conjugate gradients", 1, 1e9},
+      {"third_neighbours", std::int64_t{0}, "1: the operator reaches third neighbours as well (Naik); 0: first only", 0,
+       1},
+      {"mass", 0.5, "quark mass in units of the lattice", 1e-6, 1e6},
+  };
+  return declarations;
+}
+
+struct Settings {
+  Quad local{};
+  int iterations{0};
+  bool third_neighbours{false};
+  double mass{0};
+};
+
+inline constexpr int kReals = 6;  // of an SU(3) vector: three complex numbers
+
+// What is summed over all ranks at the end: squares of the residual, weighted squares of the solution, weights.
+inline constexpr std::size_t kSums = 3;
+
+// A gather of the vectors of one parity from the sites `distance` further along an axis.
+struct Gather {
+  std::size_t axis{0};
+  int step{0};      // -1 or 1: where the vectors come from
+  int distance{1};  // 1 or 3
+
+  int tag() const { return static_cast<int>(2 * axis) + (step > 0 ? 1 : 0) + (distance == 3 ? 2 * kAxes : 0); }
+};
+
+// The gathers from one side, in the order in which they are started.
+inline std::vector<Gather> gathers(int step, bool third_neighbours) {
+  std::vector<Gather> list;
+  for (const int distance : {1, 3}) {
+    for (std::size_t axis = 0; axis < kAxes && (distance == 1 || third_neighbours); ++axis) {
+      list.push_back({axis, step, distance});
+    }
+  }
+  return list;
+}
+
+// From complete parameters; throws UserError when an extent is odd or too small for the operator.
+inline Settings settings(const Parameters& parameters) {
+  Settings out;
+  out.iterations = static_cast<int>(parameters.integer("iterations", 1));
+  out.third_neighbours = parameters.integer("third_neighbours", 0) != 0;
+  out.mass = parameters.real("mass", 0);
+  const int least = out.third_neighbours ? 4 : 2;
+  constexpr std::array<const char*, kAxes> kNames = {"nx", "ny", "nz", "nt"};
+  for (std::size_t axis = 0; axis < kAxes; ++axis) {
+    const auto sites = static_cast<int>(parameters.integer(kNames[axis], 1));
+    if (sites % 2 != 0 || sites < least) {
+      throw UserError("the local lattice of milc cannot be split into even and odd sites with their neighbours",
+                      kNames[axis], std::to_string(sites), "even, at least " + std::to_string(least),
+                      "choose another " + std::string(kNames[axis]));
+    }
+    out.local[axis] = sites;
+  }
+  // Sites are numbered in 32 bits, and a link has 18 reals.
+  constexpr std::int64_t kMostSites = std::int64_t{1} << 26;
+  if (volume(out.local) > kMostSites) {
+    throw UserError("the local lattice of milc is too large", "nx, ny, nz, nt",
+                    std::to_string(volume(out.local)) + " sites", "at most " + std::to_string(kMostSites),
+                    "spread the problem over more ranks");
+  }
+  return out;
+}
+
+}  // namespace manynode::milc
