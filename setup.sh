@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs the system packages that the named sets lack: with apt as root or through sudo, else it lists them.
-#   ./setup.sh run        what `make demo` needs
+#   ./setup.sh run        what `make demo` and the mini-apps need
 #   ./setup.sh run test   and what `make test` needs besides
 # Engines that no registry has (SST, gem5) are not installed: see README.md.
 set -eu
 
 run="build-essential cmake mpich libmpich-dev valgrind binutils nlohmann-json3-dev libcli11-dev librandom123-dev libfmt-dev \
-python3-venv"
+libfftw3-dev python3-venv"
 # Open MPI and Fortran for the markers' tests, unmodified MPI programs to profile, a browser to open the report in,
 # SimGrid for the engine simgrid: optional at run time, always there in continuous integration.
 test="libgtest-dev gfortran openmpi-bin libopenmpi-dev netpipe-mpich2 netpipe-openmpi chromium chromium-driver \

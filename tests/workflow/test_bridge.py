@@ -14,6 +14,7 @@ from manynode.errors import EngineFailedError, InputError
 from manynode.launch import Block, job_command, job_environment, run_job
 from manynode.markers import read_marker_directory
 from manynode.process import run
+from phase2_nodesim.bridge.guest_program import check_guest_program
 from phase2_nodesim.bridge.job import STATE_WAITING, BridgedJob, BridgeFolder, Inject, native_guests, run_bridged_job
 from phase2_nodesim.segments import segment_table
 
@@ -82,22 +83,31 @@ def test_each_line_of_external_messages_is_touched_once(
     assert touched == {rank: (read + 1, written + 1) for rank, (read, written) in expected.items()}
 
 
-def hpcg(flavour: str) -> tuple[str, str]:
-    guest, native = BUILD / "bin" / "hpcg.bridge", BUILD / "bin" / ("hpcg" if flavour == "mpich" else "hpcg.openmpi")
+def mini_app(name: str, flavour: str) -> tuple[str, str]:
+    suffix = "" if flavour == "mpich" else ".openmpi"
+    guest, native = BUILD / "bin" / f"{name}.bridge", BUILD / "bin" / f"{name}{suffix}"
     for program in (guest, native):
         if not program.exists():
             pytest.skip(f"{program} is not built")
     return str(guest), str(native)
 
 
+MINI_APPS = {
+    "hpcg": ["--iterations", "2", "--nx", "8", "--ny", "8", "--nz", "8"],
+    "fft2d": ["--iterations", "3", "--elements", "720"],
+}
+
+
+@pytest.mark.parametrize("name", MINI_APPS)
 @pytest.mark.parametrize(("first", "ranks", "total"), [(0, 2, 6), (4, 4, 8)])
-def test_hpcg_computes_the_same_and_records_the_same_calls(
-    programs: Programs, tmp_path: Path, first: int, ranks: int, total: int
+def test_a_mini_app_computes_the_same_and_records_the_same_calls(
+    programs: Programs, tmp_path: Path, name: str, first: int, ranks: int, total: int
 ) -> None:
-    guest, native = hpcg(programs.flavour)
-    words = ["--iterations", "2", "--nx", "8", "--ny", "8", "--nz", "8"]
+    guest, native = mini_app(name, programs.flavour)
+    check_guest_program(guest)
+    words = MINI_APPS[name]
     job = BridgedJob(programs.flavour, [guest, *words], [native, *words], first, ranks, total, tmp_path / "bridged")
-    bridged = run_bridged_job(job, what="hpcg", timeout_s=LIMIT_S)
+    bridged = run_bridged_job(job, what=name, timeout_s=LIMIT_S)
     (tmp_path / "plain").mkdir()
     markers = {
         "LD_PRELOAD": str(BUILD / "lib" / f"libmanynode_markers_{programs.flavour}.so"),

@@ -40,6 +40,11 @@ CASES: dict[str, list[dict[str, int]]] = {
         {"nx": 10, "ny": 1, "nz": 2, "chunk": 10, "angles": 1, "groups": 3, "outers": 1, "inners": 3},
         {"nx": 6, "ny": 2, "nz": 1, "chunk": 1, "angles": 4, "groups": 1, "outers": 3, "inners": 1},
     ],
+    # On 12 ranks: 96 elements are 2 rows of 48 columns, which divide evenly; 400 are 5 rows of 80, which do not.
+    "fft2d": [
+        {"elements": 96, "iterations": 2},
+        {"elements": 400, "iterations": 1},
+    ],
 }
 
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPICH's mpiexec is not installed")

@@ -1,0 +1,17 @@
+# FFTW, double precision.
+find_path(MANYNODE_FFTW_INCLUDE_DIR fftw3.h DOC "FFTW, for the mini-app fft2d")
+find_library(MANYNODE_FFTW_LIBRARY fftw3 DOC "FFTW, for the mini-app fft2d")
+find_library(MANYNODE_FFTW_STATIC_LIBRARY libfftw3.a DOC "FFTW for the guest of fft2d")
+if(NOT MANYNODE_FFTW_INCLUDE_DIR OR NOT MANYNODE_FFTW_LIBRARY)
+  set(app_missing "FFTW: libfftw3-dev")
+endif()
+if(NOT MANYNODE_FFTW_INCLUDE_DIR OR NOT MANYNODE_FFTW_STATIC_LIBRARY)
+  set(app_guest_missing "static FFTW: libfftw3-dev")
+endif()
+set(app_libraries ${MANYNODE_FFTW_LIBRARY})
+set(app_guest_libraries ${MANYNODE_FFTW_STATIC_LIBRARY})
+# The default folder is none of the guest's: its mpi.h must be the bridge's.
+if(NOT MANYNODE_FFTW_INCLUDE_DIR STREQUAL "/usr/include")
+  set(app_compile_options -I${MANYNODE_FFTW_INCLUDE_DIR})
+  set(app_guest_compile_options ${app_compile_options})
+endif()

@@ -1,0 +1,42 @@
+// The input of FFT2d, and what its transforms must give: both are functions of the place in the matrix, so that any
+// rank can compute them for any place.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "shape.hpp"
+
+namespace manynode::fft2d {
+
+using Complex = std::complex<double>;
+
+// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): the n-th number of the sequence with seed 0.
+inline std::uint64_t random_bits(std::uint64_t n) {
+  std::uint64_t z = (n + 1) * 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+// Both parts lie in [-0.5, 0.5).
+inline Complex input(const Shape& shape, std::int64_t row, std::int64_t column) {
+  const auto place = static_cast<std::uint64_t>(row * shape.columns + column);
+  const auto part = [](std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53 - 0.5; };
+  return {part(random_bits(2 * place)), part(random_bits(2 * place + 1))};
+}
+
+struct Place {
+  std::int64_t row{0};
+  std::int64_t column{0};
+};
+
+inline Place mirrored(const Shape& shape, const Place& place) {
+  return {(shape.rows() - place.row) % shape.rows(), (shape.columns - place.column) % shape.columns};
+}
+
+// The part of `rank`'s input in the value at `place` after so many transforms, each scaled to keep the sum of squares:
+// two transforms mirror the input at the origin, four give it back. An odd one is computed from the definition.
+Complex expected_part(const Shape& shape, int rank, int transforms, Place place);
+
+}  // namespace manynode::fft2d
