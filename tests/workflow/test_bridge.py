@@ -95,6 +95,7 @@ def mini_app(name: str, flavour: str) -> tuple[str, str]:
 MINI_APPS = {
     "hpcg": ["--iterations", "2", "--nx", "8", "--ny", "8", "--nz", "8"],
     "fft2d": ["--iterations", "3", "--elements", "720"],
+    "caffe": ["--iterations", "4", "--images", "8", "--side", "8", "--filters", "4", "--hidden", "16"],
 }
 
 

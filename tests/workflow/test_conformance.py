@@ -45,6 +45,10 @@ CASES: dict[str, list[dict[str, int]]] = {
         {"elements": 96, "iterations": 2},
         {"elements": 400, "iterations": 1},
     ],
+    "caffe": [
+        {"images": 4, "side": 8, "filters": 2, "hidden": 6, "iterations": 2},
+        {"images": 1, "side": 4, "filters": 1, "hidden": 300, "iterations": 1},
+    ],
 }
 
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPICH's mpiexec is not installed")

@@ -1,0 +1,77 @@
+// What the ranks tell each other: gradients up the tree, summed on the way, and new weights down it.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <vector>
+
+#include "app_codec.hpp"
+#include "app_network.hpp"
+#include "parameters.hpp"
+
+namespace manynode::caffe {
+
+// Names the compute phase in which it is made for the markers library; the last name given in a phase is the phase's.
+// Closing the region keeps the name from phases that follow.
+class PhaseLabel {
+ public:
+  explicit PhaseLabel(Work work) { MPI_Pcontrol(1, work_name(work)); }
+  ~PhaseLabel() { MPI_Pcontrol(0); }
+  PhaseLabel(const PhaseLabel&) = delete;
+  PhaseLabel& operator=(const PhaseLabel&) = delete;
+};
+
+// Stochastic gradient descent with momentum, as Caffe's solver; only rank 0 has one in use.
+class Solver {
+ public:
+  // `images` of all ranks: the gradients are those of sums.
+  Solver(Network& network, double images);
+
+  void change(int layer, const Numbers& gradient);
+  const Numbers& weights(int layer) const { return weights_[static_cast<std::size_t>(layer)]; }
+
+ private:
+  double rate_;
+  std::array<Numbers, kLayers> weights_;  // exact ones: those of the network have been encoded
+  std::array<Numbers, kLayers> velocity_;
+};
+
+// An iteration's messages; every rank makes the same calls, with MPI_PROC_NULL where it has no parent or child.
+class Exchange {
+ public:
+  Exchange(const Settings& settings, Network& network, int rank, int size);
+
+  // Before the forward pass.
+  void expect_gradients();
+  // The backward pass with what it overlaps.
+  void backward();
+  // After it: new weights for the next iteration.
+  void distribute();
+
+ private:
+  struct LayerMessages {
+    std::array<Encoded, 2> from_child;
+    Encoded to_parent;
+    Encoded weights;
+    std::array<MPI_Request, 2> gradients{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Request weights_request{MPI_REQUEST_NULL};
+  };
+
+  void reduce(int layer);
+  void apply(int layer);
+  void send(const Encoded& data, int to, int tag);
+  void send_weights(int layer);
+  bool alone() const { return size_ == 1; }
+
+  Network& network_;
+  Solver solver_;
+  int size_;
+  int parent_;
+  std::array<int, 2> children_;
+  int height_;
+  std::array<LayerMessages, kLayers> messages_;
+  std::vector<MPI_Request> sent_;
+};
+
+}  // namespace manynode::caffe
