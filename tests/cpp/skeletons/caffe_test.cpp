@@ -69,16 +69,16 @@ TEST(CaffeCodec, ABlockOfZerosStaysZero) {
 
 const Parameters kSmall({{"side", std::int64_t{8}}, {"filters", std::int64_t{2}}, {"iterations", std::int64_t{3}}});
 
-struct Run {
+struct Emitted {
   std::vector<std::vector<Primitive>> programs;             // [rank]
   std::vector<std::map<std::string, int>> phases;           // [rank]
   std::vector<std::map<CallKind, std::uint64_t>> messages;  // [rank]: those to or from somebody
 };
 
-Run run(int size) {
+Emitted run(int size) {
   const auto application = make_application("caffe", kSmall, size);
   const std::vector<std::string> names = application->phases();
-  Run result;
+  Emitted result;
   const CollectiveChoice choice;
   for (int rank = 0; rank < size; ++rank) {
     Communicators communicators(rank, size);
@@ -113,7 +113,7 @@ TEST(CaffeSkeleton, EveryMessageFindsItsReceiver) {
 
 TEST(CaffeSkeleton, EveryRankHasEveryPhaseOfEveryLayer) {
   for (const int size : {1, 2, 7, 64}) {
-    const Run result = run(size);
+    const Emitted result = run(size);
     for (const auto& phases : result.phases) {
       const std::map<std::string, int> expected = {{"setup", 1},   {"forward", 3}, {"backward", 12}, {"decode", 12},
                                                    {"encode", 12}, {"apply", 12},  {"check", 1}};
