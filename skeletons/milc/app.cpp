@@ -2,6 +2,8 @@
 // gauge field in four dimensions. README.md says what is left out.
 //
 // Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <iostream>

@@ -3,6 +3,7 @@
 //
 // Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
