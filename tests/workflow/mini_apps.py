@@ -31,13 +31,13 @@ def options(parameters: dict[str, int]) -> list[str]:
 
 
 def start(
-    build_dir: Path, name: str, ranks: int, words: list[str], tool: Sequence[str] = ()
+    build_dir: Path, name: str, ranks: int, words: list[str], tool: Sequence[str] = (), threads: int = 1
 ) -> subprocess.CompletedProcess:
-    """Run a mini-app with MPICH, each rank under ``tool`` if there is one."""
+    """Run a mini-app with MPICH, each rank with so many threads, under ``tool`` if there is one."""
     if MPIEXEC is None:
         pytest.skip("MPICH's mpiexec is not installed")
     command = [MPIEXEC, "-n", str(ranks), *tool, str(program(build_dir, name)), *words]
-    environment = os.environ | {"UCX_TLS": "self,sm"}
+    environment = os.environ | {"UCX_TLS": "self,sm", "OMP_NUM_THREADS": str(threads)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False)
 
 
@@ -47,17 +47,23 @@ def values(output: str) -> dict[str, str]:
 
 
 def result(
-    build_dir: Path, name: str, ranks: int, parameters: dict[str, int], *switches: str, tool: Sequence[str] = ()
+    build_dir: Path,
+    name: str,
+    ranks: int,
+    parameters: dict[str, int],
+    *switches: str,
+    tool: Sequence[str] = (),
+    threads: int = 1,
 ) -> dict[str, str]:
     """Return what a run that must succeed prints."""
-    done = start(build_dir, name, ranks, [*options(parameters), *switches], tool)
+    done = start(build_dir, name, ranks, [*options(parameters), *switches], tool, threads)
     assert done.returncode == 0, done.stdout + done.stderr
     return values(done.stdout)
 
 
-def error_of(build_dir: Path, name: str, words: list[str]) -> dict[str, str]:
+def error_of(build_dir: Path, name: str, words: list[str], ranks: int = 2) -> dict[str, str]:
     """Return the error of a run with a wrong option, which says it once and exits with 2."""
-    done = start(build_dir, name, 2, words)
+    done = start(build_dir, name, ranks, words)
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if line.startswith("{")]
     assert len(lines) == 1

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
+import mini_apps
 import pytest
 
-MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
-
-pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPICH's mpiexec is not installed")
-
-SMALL = ["--side", 8, "--filters", 4, "--hidden", 16]
+SMALL = {"side": 8, "filters": 4, "hidden": 16}
 
 
-def caffe(build_dir: Path, ranks: int, *options: object, threads: int = 1) -> subprocess.CompletedProcess[str]:
-    program = build_dir / "bin" / "caffe"
-    if not program.is_file():
-        pytest.skip(f"{program} is not built")
-    command = [str(MPIEXEC), "-n", str(ranks), str(program), *map(str, options)]
-    environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-
-
-def values(run: subprocess.CompletedProcess[str]) -> dict[str, str]:
-    assert run.returncode == 0, run.stdout + run.stderr
-    return dict(line.split(": ", 1) for line in run.stdout.splitlines())
+def caffe(
+    build_dir: Path, ranks: int, images: int, iterations: int, *switches: str, threads: int = 1
+) -> dict[str, str]:
+    parameters = SMALL | {"images": images, "iterations": iterations}
+    return mini_apps.result(build_dir, "caffe", ranks, parameters, *switches, threads=threads)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8, 12])
 def test_the_loss_falls_and_all_ranks_have_the_same_weights(build_dir: Path, ranks: int) -> None:
-    printed = values(caffe(build_dir, ranks, *SMALL, "--images", 32, "--iterations", 25))
+    printed = caffe(build_dir, ranks, 32, 25)
     assert printed["same_weights"] == "yes"
     # ten classes: knowing nothing costs ln 10 = 2.3
     assert float(printed["first_loss"]) > 2.0
@@ -43,16 +29,13 @@ def test_the_loss_falls_and_all_ranks_have_the_same_weights(build_dir: Path, ran
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_gradients_are_the_derivatives_of_the_loss(build_dir: Path, threads: int) -> None:
     """Central differences with a step of 1e-6 are right to about 1e-10 of the loss, which is of order 10 here."""
-    options = [*SMALL, "--images", 4, "--iterations", 2, "--gradients"]
-    assert float(values(caffe(build_dir, 1, *options, threads=threads))["gradient_difference"]) < 1e-6
+    printed = caffe(build_dir, 1, 4, 2, "--gradients", threads=threads)
+    assert float(printed["gradient_difference"]) < 1e-6
 
 
 def test_ranks_share_the_images_that_one_rank_would_have(build_dir: Path) -> None:
     """The same images, dealt differently: the sums differ by what 8 bits cost."""
-    dealt = {
-        ranks: values(caffe(build_dir, ranks, *SMALL, "--images", 48 // ranks, "--iterations", 10))
-        for ranks in (1, 3, 12)
-    }
+    dealt = {ranks: caffe(build_dir, ranks, 48 // ranks, 10) for ranks in (1, 3, 12)}
     first = {float(printed["first_loss"]) for printed in dealt.values()}
     assert max(first) - min(first) < 1e-8
     last = [float(printed["last_loss"]) for printed in dealt.values()]
@@ -61,17 +44,10 @@ def test_ranks_share_the_images_that_one_rank_would_have(build_dir: Path) -> Non
 
 
 def test_threads_change_nothing_but_the_order_of_additions(build_dir: Path) -> None:
-    checksums = {
-        values(caffe(build_dir, 2, *SMALL, "--images", 10, "--iterations", 5, threads=threads))["checksum"]
-        for threads in (1, 2, 3)
-    }
+    checksums = {caffe(build_dir, 2, 10, 5, threads=threads)["checksum"] for threads in (1, 2, 3)}
     assert len(checksums) == 1
 
 
 def test_images_that_cannot_be_pooled_are_reported_once_and_exit_2(build_dir: Path) -> None:
-    run = caffe(build_dir, 2, "--side", 6)
-    assert run.returncode == 2
-    lines = [line for line in run.stderr.splitlines() if line.startswith("{")]
-    assert len(lines) == 1
-    error = json.loads(lines[0])["error"]
+    error = mini_apps.error_of(build_dir, "caffe", ["--side", "6"])
     assert (error["where"], error["found"]) == ("side", "6")

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 from pathlib import Path
 
+import mini_apps
 import numpy as np
 import pytest
-
-MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
-
-pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPICH's mpiexec is not installed")
-
-
-def fft2d(build_dir: Path, ranks: int, *options: object) -> subprocess.CompletedProcess[str]:
-    program = build_dir / "bin" / "fft2d"
-    if not program.is_file():
-        pytest.skip(f"{program} is not built")
-    command = [str(MPIEXEC), "-n", str(ranks), str(program), *map(str, options)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-
-
-def values(output: str) -> dict[str, str]:
-    return dict(line.split(": ", 1) for line in output.splitlines())
 
 
 def random_bits(n: np.ndarray) -> np.ndarray:
@@ -49,9 +31,7 @@ def checksum_by_numpy(rows: int, columns: int, transforms: int) -> float:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8, 12])
 @pytest.mark.parametrize("transforms", [1, 2, 3, 4])
 def test_the_transform_is_that_of_numpy(build_dir: Path, ranks: int, transforms: int) -> None:
-    run = fft2d(build_dir, ranks, "--elements", 720, "--iterations", transforms)
-    assert run.returncode == 0, run.stdout + run.stderr
-    printed = values(run.stdout)
+    printed = mini_apps.result(build_dir, "fft2d", ranks, {"elements": 720, "iterations": transforms})
     rows, columns = map(int, printed["matrix"].split())
     assert rows * columns == 720 * ranks
     assert float(printed["direct_difference"]) < 1e-14
@@ -59,9 +39,5 @@ def test_the_transform_is_that_of_numpy(build_dir: Path, ranks: int, transforms:
 
 
 def test_more_ranks_than_elements_is_reported_once_and_exits_2(build_dir: Path) -> None:
-    run = fft2d(build_dir, 3, "--elements", 2)
-    assert run.returncode == 2
-    lines = [line for line in run.stderr.splitlines() if line.startswith("{")]
-    assert len(lines) == 1
-    error = json.loads(lines[0])["error"]
+    error = mini_apps.error_of(build_dir, "fft2d", ["--elements", "2"], ranks=3)
     assert (error["where"], error["found"]) == ("elements", "2")
