@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Self
 
 EXIT_USAGE = 2
 EXIT_INPUT = 3
@@ -41,6 +42,12 @@ class ManynodeError(Exception):
         self.remedy = remedy
         self.details = details
         super().__init__(self.render())
+
+    def named(self, part: str) -> Self:
+        """Return the error with the part of the work that it concerns in front."""
+        self.what = f"{part}: {self.what}"
+        self.args = (self.render(),)
+        return self
 
     def render(self) -> str:
         """Return the whole message, one fact a line."""

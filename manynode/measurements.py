@@ -15,7 +15,7 @@ from manynode.config.loader import RESOLVED_SCHEMA, Resolved
 from manynode.errors import InputError, UsageError
 
 # What the measured runs depend on.
-_SECTIONS = ("application", "ranks_per_node", "machine", "profile", "nodesim")
+MEASURED_SECTIONS = ("application", "ranks_per_node", "machine", "profile", "nodesim")
 _FILES = ("profile/nodes-*/counters.parquet", "nodesim/*/node-*/segments.parquet")
 
 
@@ -26,7 +26,7 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
     :class:`UsageError` that names the section; results without measured tables are an :class:`InputError`.
     """
     given = tables.read_json(source / "experiment.json", RESOLVED_SCHEMA).get("experiment", {})
-    for section in _SECTIONS:
+    for section in MEASURED_SECTIONS:
         if given.get(section) != resolved.content[section]:
             raise UsageError(
                 "these measurements are of another experiment",

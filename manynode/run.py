@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from manynode.config.loader import load_experiment
 from manynode.errors import EngineFailedError, ManynodeError, UsageError
@@ -25,6 +25,7 @@ from manynode.paths import ROOT
 ERROR_FILE = "MANYNODE_ERROR_FILE"
 # As a shell says it: 128 and the number of SIGINT.
 EXIT_INTERRUPTED = 130
+_MOST_FAILURES = 20
 
 _STEPS = re.compile(r"^(\d+) of (\d+) steps \(\d+(?:\.\d+)?%\) done")
 _RULE = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$")
@@ -63,6 +64,9 @@ def run_experiment(
         *("--configfile", str(experiment.resolve()), "--directory", str(directory.resolve())),
         *("--cores", str(cores), "--rerun-incomplete", "--nolock"),
     ]
+    if resolved.model.sensitivity is not None:
+        # A point of a study that fails leaves the others their chance.
+        command.append("--keep-going")
     if dry_run:
         command.append("--dry-run")
     if until:
@@ -118,8 +122,7 @@ def _run(command: list[str], results: Path, dry_run: bool) -> None:
         if code == 0:
             return
         if errors.is_file():
-            first = json.loads(errors.read_text(encoding="utf-8").splitlines()[0])
-            raise StepFailedError(first["message"], int(first["exit_code"]))
+            raise _failure([json.loads(line) for line in errors.read_text(encoding="utf-8").splitlines()])
     if code in (2, 3, 4, 5, 6):
         raise StepFailedError("\n".join(tail), code)
     raise EngineFailedError(
@@ -128,6 +131,18 @@ def _run(command: list[str], results: Path, dry_run: bool) -> None:
         remedy=f"see {log}; finished steps are kept, the same command goes on from there",
         details="\n".join(tail),
     )
+
+
+def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
+    """Return the first step's error; of others, which a study goes on to, what failed."""
+    first, *others = errors
+    message = str(first["message"])
+    if others:
+        lines = [str(error["message"]).splitlines()[0] for error in others]
+        shown = [f"  | {line}" for line in lines[:_MOST_FAILURES]]
+        rest = [f"  | and {len(lines) - len(shown)} more"] if len(lines) > len(shown) else []
+        message = "\n".join([message, f"{len(others) + 1} steps failed; the others are finished. Also:", *shown, *rest])
+    return StepFailedError(message, int(first["exit_code"]))
 
 
 def _follow(lines: IO[str], sink: IO[str], *, show_all: bool) -> list[str]:

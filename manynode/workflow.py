@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from manynode.config.loader import RESOLVED_SCHEMA, Resolved, resolve
+from manynode.config.loader import RESOLVED_SCHEMA, Resolved, resolve, resolve_json
+from manynode.config.variants import Variant, study_nodes, study_techniques, variants
 from manynode.errors import ManynodeError, UsageError
 from manynode.provenance import code_digest
 from manynode.tables import read_json, write_json
@@ -29,6 +30,7 @@ SECTIONS = {
     "simulate": (*_SHARED, "network", "simulate"),
     "analyse": (*_SHARED, "nodes", "techniques", "simulate"),
     "preflight": (*_SHARED, "nodes", "network", "simulate"),
+    "sensitivity": (*_SHARED, "nodes", "techniques", "network", "simulate", "sensitivity"),
     "report": (),
 }
 # Keys of those sections that a step does not read.
@@ -39,6 +41,7 @@ _OF_THE_NETWORK = ("engine", "preflight", "sst")
 UNREAD: dict[str, tuple[str, ...]] = {
     "simulate": (*_JUDGES, "simulate.confidence"),
     "analyse": _JUDGES,
+    "sensitivity": _JUDGES,
     "preflight": ("simulate.replicas", "simulate.confidence", "simulate.time_limit"),
 }
 
@@ -67,6 +70,8 @@ class Plan:
         self.root = f"results/{self.model.name}"
         self.shell_prefix = f"set -euo pipefail; export PATH={shlex.quote(sysconfig.get_path('scripts'))}:$PATH; "
         self.has_skeleton = self.model.application.name is not None
+        self._variants = {variant.name: variant for variant in variants(self.resolved.content)}
+        self._variant_digests: dict[str, str] = {}
         self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.model.techniques})
 
     def path(self, *parts: str) -> str:
@@ -110,6 +115,30 @@ class Plan:
     def _unread_of_gem5(self) -> tuple[str, ...]:
         """Return the keys of the section ``nodesim.gem5`` that change no result."""
         return ("nodesim.gem5.progress",) if self.model.nodesim.engine == "gem5" else ("nodesim.gem5",)
+
+    def variant(self, name: str) -> Variant:
+        """Return a variant of the sensitivity study."""
+        return self._variants[name]
+
+    def variant_digest(self, name: str) -> str:
+        """Return the digest of what a variant's simulation depends on."""
+        if name not in self._variant_digests:
+            content = self._variants[name].content(self.resolved.content)
+            changed = resolve_json(content, f"the variant {name}")
+            unread = (*UNREAD["simulate"], *self._unread_of_sst())
+            self._variant_digests[name] = changed.digest(*SECTIONS["simulate"], without=unread)
+        return self._variant_digests[name]
+
+    def study_results(self) -> list[str]:
+        """Return the results of all points of the sensitivity study."""
+        if not self._variants:
+            return []
+        return [
+            self.path(f"sensitivity/{name}/{technique}/nodes-{nodes}/result.json")
+            for name in self._variants
+            for technique in study_techniques(self.resolved.content)
+            for nodes in study_nodes(self.resolved.content)
+        ]
 
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the further jobs."""

@@ -23,9 +23,11 @@ def run(
     processes: Annotated[int, typer.Option(min=1, help="processes that share the replicas")] = 1,
     progress: Annotated[bool, typer.Option("--progress", help="tell how far it is, and how long it will take")] = False,
     cost: Annotated[Path | None, typer.Option(help="CSV file to write: wall and processor time, memory")] = None,
+    variant: Annotated[str | None, typer.Option(help="of the sensitivity study: its name")] = None,
 ) -> None:
     """Simulate one point: a technique at a node count, all replicas."""
     from manynode.config.loader import read_resolved
+    from manynode.config.variants import variant_of
     from manynode.rank_classes import assign_classes, read_rank_classes
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
@@ -36,6 +38,8 @@ def run(
     # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
     read_timing_profile(profile)
     content = read_resolved(experiment).content
+    if variant is not None:
+        content = variant_of(content, variant).content(content)
     ranks = nodes * content["ranks_per_node"]
     if technique.startswith("ext"):
         assigned = assign_classes(read_rank_classes(classes), ranks, content["seed"])
@@ -44,7 +48,7 @@ def run(
         assigned = ["0"] * ranks
     seed = derive_seed(content["seed"], "draws")
     with shown(progress) as sink, recorded(cost):
-        point = Point(content, nodes, technique, profile, assigned, seed, processes, sink)
+        point = Point(content, nodes, technique, profile, assigned, seed, processes, sink, variant)
         engine_of(content).simulate(point, result.parent)
 
 
@@ -123,6 +127,19 @@ def analyse(
         "provenance/1",
         provenance.provenance(seed=content["seed"], experiment_digest=resolved.digest(), tools=tools),
     )
+
+
+@app.command("sensitivity")
+def analyse_sensitivity(
+    experiment: Experiment,
+    points: Annotated[Path, typer.Option(help="folder of the study's points")],
+    output: Annotated[Path, typer.Option(help="sensitivity.parquet to write; the other tables go beside it")],
+) -> None:
+    """Bring the points of the sensitivity study together: times, knees, Sobol indices."""
+    from manynode.config.loader import read_resolved
+    from phase3_sst.studies import sensitivity
+
+    sensitivity.write(sensitivity.analyse(read_resolved(experiment).content, points), output)
 
 
 def _phase2_tools(folder: Path) -> dict[str, str]:

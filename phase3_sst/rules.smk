@@ -54,6 +54,63 @@ rule phase3_simulate_point:
         " --processes {threads} --progress --cost {log.cost} --result {output.result} > {log.text} 2>&1"
 
 
+rule phase3_simulate_variant:
+    input:
+        classes=plan.path("profile/rank-classes.json"),
+        profile=lambda wildcards: plan.path(
+            f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
+        ),
+        job_profiles=plan.job_profiles(),
+        preflight=(
+            [plan.path("simulate/preflight.json")]
+            if plan.model.simulate.preflight.enabled
+            else []
+        ),
+    output:
+        result=plan.path("sensitivity/{variant}/{technique}/nodes-{nodes}/result.json"),
+        ranks=plan.path("sensitivity/{variant}/{technique}/nodes-{nodes}/ranks.parquet"),
+        links=plan.path("sensitivity/{variant}/{technique}/nodes-{nodes}/links.parquet"),
+        link_jobs=plan.path(
+            "sensitivity/{variant}/{technique}/nodes-{nodes}/link_jobs.parquet"
+        ),
+    log:
+        plan.path("logs/phase3_simulate_variant/{variant}/{technique}-{nodes}.log"),
+    conda:
+        "../environment.yaml"
+    threads: plan.cores_of_a_replica
+    resources:
+        **sst_resources.of_points(plan),
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=lambda wildcards: plan.variant_digest(wildcards.variant),
+        code=plan.code("phase3_sst", "skeletons"),
+    shell:
+        "manynode simulate run --experiment {params.experiment} --variant {wildcards.variant:q}"
+        " --technique {wildcards.technique} --nodes {wildcards.nodes} --classes {input.classes}"
+        " --profile {input.profile} --processes {threads} --result {output.result:q} > {log:q} 2>&1"
+
+
+rule phase3_analyse_sensitivity:
+    input:
+        results=plan.study_results(),
+    output:
+        points=plan.path("sensitivity.parquet"),
+        knees=plan.path("sensitivity_knees.parquet"),
+        indices=plan.path("sensitivity_indices.parquet"),
+    log:
+        plan.path("logs/phase3_analyse_sensitivity.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        folder=plan.path("sensitivity"),
+        digest=plan.digest("sensitivity"),
+        code=plan.code("phase3_sst"),
+    shell:
+        "manynode simulate sensitivity --experiment {params.experiment} --points {params.folder}"
+        " --output {output.points} > {log} 2>&1"
+
+
 rule phase3_analyse_points:
     input:
         results=expand(

@@ -49,12 +49,11 @@ def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     for section, folder in _FILES.items():
         if isinstance(content.get(section), str):
             content[section] = included(section, content[section], folder, base, str(experiment))
-    for key, value in changes.items():
+    # A change that names another file comes before those of what is in it.
+    for key, value in sorted(changes.items(), key=lambda change: change[0] not in _FILES):
         _set(content, key, value)
-    # A change may name another file.
-    for section, folder in _FILES.items():
-        if isinstance(content.get(section), str):
-            content[section] = included(section, content[section], folder, base, f"--set {section}")
+        if key in _FILES and isinstance(value, str):
+            content[key] = included(key, value, _FILES[key], base, f"--set {key}")
     where = f"{experiment} with {' '.join(f'--set {key}' for key in changes)}" if changes else str(experiment)
     resolved = resolve(content, where=where, base=base).content
     if resolved["application"]["command"] is not None:

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from manynode.config.machine import Machine
 from manynode.config.network import Network
 from manynode.config.quantities import PositiveInt, Seconds, Section, written
+from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import SimulateSection
 
 Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
@@ -138,6 +139,9 @@ class Experiment(Section):
     profile: ProfileSection = Field(default_factory=ProfileSection, description="phase 1")
     nodesim: NodesimSection = Field(default_factory=NodesimSection, description="phase 2")
     simulate: SimulateSection = Field(default_factory=SimulateSection, description="phase 3")
+    sensitivity: SensitivitySection | None = Field(
+        default=None, description="a study: how the projected time depends on parameters of the network"
+    )
 
     @field_validator("nodes", "techniques", mode="after")
     @classmethod

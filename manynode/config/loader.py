@@ -12,7 +12,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -21,6 +21,7 @@ from manynode.config.application import read_application
 from manynode.config.experiment import Experiment
 from manynode.config.sections import as_written
 from manynode.config.skeleton import resolve_skeleton
+from manynode.config.variants import check_variants
 from manynode.config.variation import with_value
 from manynode.errors import UsageError, nearest
 from manynode.launch import find_executable
@@ -137,7 +138,20 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
     for key, values in model.simulate.preflight.vary.items():
         for value in values:
             with_value(resolved, key, value, "simulate: preflight: vary")
+    _place_network_files(resolved["sensitivity"], base)
+    check_variants(resolved)
     return Resolved(model, resolved)
+
+
+def _place_network_files(study: dict[str, Any] | None, base: Path) -> None:
+    """Make the paths of network files that a study varies absolute."""
+    for parameter in (study or {"parameters": {}})["parameters"].values():
+        if parameter["keys"] == ["network"]:
+            found = [base / str(value) for value in parameter["values"]]
+            parameter["values"] = [
+                str(path.resolve()) if path.suffix in (".yaml", ".yml") and path.is_file() else value
+                for path, value in zip(found, parameter["values"], strict=True)
+            ]
 
 
 def _resolve_job(job: dict[str, Any], where: str, base: Path) -> None:
@@ -201,7 +215,20 @@ def included(key: str, name: str, folder: str, base: Path, where: str) -> dict[s
     )
 
 
-def validation_error(error: ValidationError, model: type[BaseModel], where: str) -> UsageError:
+M = TypeVar("M", bound=BaseModel)
+
+
+def checked(model: type[M], content: Mapping[str, Any], where: str, subject: str) -> M:
+    """Return ``content`` as ``model``; a mistake is a :class:`UsageError` that calls the whole ``subject``."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise validation_error(error, model, where, subject) from None
+
+
+def validation_error(
+    error: ValidationError, model: type[BaseModel], where: str, subject: str = "the experiment"
+) -> UsageError:
     """Return pydantic's findings as one :class:`UsageError`, a block of lines for each wrong key."""
     problems = []
     for item in error.errors(include_url=False):
@@ -224,11 +251,12 @@ def validation_error(error: ValidationError, model: type[BaseModel], where: str)
             message = item["msg"].removeprefix("Value error, ")
             found = "" if item["type"] == "value_error" and not location else f" (found {_short(item.get('input'))})"
             problems.append(f"{key}: {message}{found}")
-    what = "the experiment has a mistake" if len(problems) == 1 else f"the experiment has {len(problems)} mistakes"
+    what = f"{subject} has a mistake" if len(problems) == 1 else f"{subject} has {len(problems)} mistakes"
+    keys = "'manynode config default' prints every key with its unit, bounds and default"
     return UsageError(
         what,
         where=where,
-        remedy="'manynode config default' prints every key with its unit, bounds and default",
+        remedy=keys if subject == "the experiment" else "the documentation has every key",
         details="\n".join(problems),
     )
 

@@ -106,16 +106,26 @@ class FatTree(Section):
             for level in range(len(self.children))
         ]
 
-    def links(self) -> int:
-        """Return the number of directed links."""
+    def cables(self) -> dict[str, int]:
+        """Return the number of cables by class; each is a link in both directions."""
         below = [self.hosts(), *self.switches()]
         ports = [w * p for w, p in zip(self.parents, self.parallel_links, strict=True)]
-        return 2 * sum(nodes * up for nodes, up in zip(below, ports, strict=False))
+        return {stem: nodes * up for stem, nodes, up in zip(self._stems(), below, ports, strict=False)}
+
+    def links(self) -> int:
+        """Return the number of directed links."""
+        return 2 * sum(self.cables().values())
+
+    def _stems(self) -> list[str]:
+        return ["host", "leaf", *(f"level{level}" for level in range(2, len(self.children)))][: len(self.children)]
 
     def link_classes(self) -> list[str]:
         """Return the names of the classes of links."""
-        stems = ["host", "leaf", *(f"level{level}" for level in range(2, len(self.children)))]
-        return [f"{stem}-{way}" for stem in stems[: len(self.children)] for way in ("up", "down")]
+        return [f"{stem}-{way}" for stem in self._stems() for way in ("up", "down")]
+
+    def switch_count(self) -> int:
+        """Return the number of switches of all levels."""
+        return sum(self.switches())
 
     def bisection_links(self) -> int:
         """Return the least cut between the halves of the hosts, in links of one direction.
@@ -169,10 +179,18 @@ class Torus(Section):
         """Return the number of switches."""
         return math.prod(self.shape)
 
+    def switch_count(self) -> int:
+        """Return the number of switches."""
+        return self.switches()
+
+    def cables(self) -> dict[str, int]:
+        """Return the number of cables by class; each is a link in both directions."""
+        each = self.switches() * self.links_per_direction
+        return {"host": self.hosts(), **{f"dim{d}": each for d, size in enumerate(self.shape) if size > 1}}
+
     def links(self) -> int:
         """Return the number of directed links."""
-        rings = sum(1 for size in self.shape if size > 1)
-        return 2 * (self.hosts() + rings * self.switches() * self.links_per_direction)
+        return 2 * sum(self.cables().values())
 
     def link_classes(self) -> list[str]:
         """Return the names of the classes of links; a dimension of size 1 has none."""
@@ -235,10 +253,18 @@ class Dragonfly(Section):
         """Return the number of routers."""
         return self.groups * self.routers_per_group
 
+    def switch_count(self) -> int:
+        """Return the number of routers."""
+        return self.switches()
+
+    def cables(self) -> dict[str, int]:
+        """Return the number of cables by class; each is a link in both directions."""
+        local = self.switches() * (self.routers_per_group - 1) * self.local_links // 2
+        return {"host": self.hosts(), "local": local, "global": self.groups * self.ports_in_use() // 2}
+
     def links(self) -> int:
         """Return the number of directed links."""
-        local = self.switches() * (self.routers_per_group - 1) * self.local_links
-        return 2 * self.hosts() + local + self.groups * self.ports_in_use()
+        return 2 * sum(self.cables().values())
 
     def link_classes(self) -> list[str]:
         """Return the names of the classes of links."""

@@ -1,12 +1,14 @@
 """One parameter of a resolved experiment changed: what a probe or a sweep asks for.
 
-In: the resolved experiment, a key such as ``network.link.bandwidth`` and a value as it would stand in the file. Out:
+In: the resolved experiment, a key such as ``network.link.bandwidth`` and a value as it would stand in the file (of
+``network`` itself: the name of a shipped file, or a path). Out:
 the resolved experiment with that value, checked as a whole; a key or value that is wrong is a :class:`UsageError`.
 """
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from manynode.config.application import read_application
@@ -15,11 +17,13 @@ from manynode.errors import UsageError, nearest
 
 def with_value(content: dict[str, Any], key: str, value: object, where: str) -> dict[str, Any]:
     """Return a copy of ``content`` in which ``key`` has ``value``."""
-    from manynode.config.loader import resolve_json
+    from manynode.config.loader import included, resolve_json
 
     changed: dict[str, Any] = json.loads(json.dumps(content))
     *_, last = key.split(".")
     section = _walk(changed, key, where)[-2]
+    if key == "network" and isinstance(value, str):
+        value = included(key, value, "networks", Path.cwd(), where)
     section[int(last) if isinstance(section, list) else last] = value
     application = changed["application"]
     resolved = resolve_json(changed, f"{where}: {key}").model.model_dump(mode="json")

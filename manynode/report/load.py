@@ -53,6 +53,9 @@ class Inputs:
     links: pd.DataFrame | None
     link_jobs: pd.DataFrame | None
     series: pd.DataFrame | None
+    sensitivity: pd.DataFrame | None
+    sensitivity_knees: pd.DataFrame | None
+    sensitivity_indices: pd.DataFrame | None
     provenance: ProvenanceFile | None
 
     @property
@@ -131,6 +134,21 @@ def load(directory: Path) -> Inputs:
             directory / "series.parquet",
             ["link-series-summary/1"],
             ["technique", "nodes", "start_s", "end_s", "class", "busy_share", "stall_s", "queue_bytes"],
+        ),
+        sensitivity=_table(
+            directory / "sensitivity.parquet",
+            ["sensitivity/1"],
+            ["variant", "technique", "nodes", "time_s", "low_s", "high_s", "relative", "varied"],
+        ),
+        sensitivity_knees=_table(
+            directory / "sensitivity_knees.parquet",
+            ["sensitivity-knees/1"],
+            ["technique", "nodes", "parameter", "others", "best_s", "worst_s", "knee", "enough"],
+        ),
+        sensitivity_indices=_table(
+            directory / "sensitivity_indices.parquet",
+            ["sensitivity-indices/1"],
+            ["technique", "nodes", "parameter", "first", "first_conf", "total", "total_conf"],
         ),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
     )

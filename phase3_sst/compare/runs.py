@@ -97,8 +97,7 @@ class Runs:
         except StepFailedError as error:
             raise StepFailedError(f"with the engine {engine}: {error}", error.exit_code) from None
         except ManynodeError as error:
-            error.what = f"with the engine {engine}: {error.what}"
-            raise
+            raise error.named(f"with the engine {engine}") from None
 
     def _check_profiles(self, results: Sequence[EngineResults]) -> None:
         first, *others = results

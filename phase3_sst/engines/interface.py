@@ -44,7 +44,7 @@ class Point:
     """One point of an experiment: what is simulated, on how many nodes, with which compute times.
 
     ``processes`` is how many processes may share the replicas; ``progress`` receives the lines in which the engine says
-    how far it is.
+    how far it is; ``variant`` names the variant of a study, for messages.
     """
 
     experiment: dict[str, Any]
@@ -55,6 +55,7 @@ class Point:
     seed: int
     processes: int = 1
     progress: ProgressSink | None = None
+    variant: str | None = None
 
     @property
     def ranks(self) -> int:
@@ -64,7 +65,8 @@ class Point:
     @property
     def name(self) -> str:
         """The point in words, for messages."""
-        return f"{self.technique} on {self.nodes} node{'' if self.nodes == 1 else 's'}"
+        words = f"{self.technique} on {self.nodes} node{'' if self.nodes == 1 else 's'}"
+        return words if self.variant is None else f"{words}, {self.variant}"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ class FixedArray {
 
   template <typename... Arguments>
   T& emplace_back(Arguments&&... arguments) {
-    return *std::construct_at(objects_ + size_++, std::forward<Arguments>(arguments)...);
+    T& made = *std::construct_at(objects_ + size_, std::forward<Arguments>(arguments)...);
+    ++size_;  // not before: an object whose constructor throws is none to destroy
+    return made;
   }
 
   std::size_t size() const { return size_; }

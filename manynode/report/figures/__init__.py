@@ -15,6 +15,7 @@ from manynode.report.figures import (
     phases,
     rank_map,
     scaling,
+    sensitivity,
 )
 from manynode.report.load import Inputs
 
@@ -26,6 +27,11 @@ PROFILE = (classes, rank_map)
 def projection_figures(inputs: Inputs) -> list[Figure]:
     """Return the figures of phase 3."""
     return [figure for module in PROJECTION if (figure := module.draw(inputs)) is not None]
+
+
+def sensitivity_figures(inputs: Inputs) -> list[Figure]:
+    """Return the figures of the sensitivity study."""
+    return sensitivity.draw(inputs)
 
 
 def timing_figures(inputs: Inputs) -> list[Figure]:

@@ -1,0 +1,95 @@
+"""The sensitivity study in an experiment: parameters of the network, the values they take, the plan."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from manynode.config.quantities import PositiveInt, Section
+
+# What phase 3 alone depends on: anything else would need other timing profiles.
+VARIED = ("network", "network.", "simulate.collectives.", "simulate.placement.")
+# Columns of the study's table that no parameter can be called.
+RESERVED = frozenset(
+    "variant technique nodes ranks replicas time_s low_s high_s compute_s relative varied parameter others".split()
+)
+
+Value = int | float | str | bool
+ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_length=40)]
+
+
+class SensitivityParameter(Section):
+    """One parameter of a sensitivity study: the keys that take each value together, and the values."""
+
+    keys: list[str] = Field(
+        min_length=1,
+        description="of the experiment, below network, simulate.collectives or simulate.placement; several keys take "
+        "the same value: [network.link.bandwidth, network.host.nic_bandwidth]; network alone takes names of files",
+    )
+    values: list[Value] = Field(default_factory=list, description="as they would stand in the experiment")
+    low: Value | None = Field(default=None, description="of the plan sobol: the least value of a range")
+    high: Value | None = Field(default=None, description="of the plan sobol: the largest value of a range")
+    scale: Literal["log", "linear"] = Field(default="log", description="of a range, and of the axis of figures")
+
+    @model_validator(mode="after")
+    def _keys_and_values(self) -> SensitivityParameter:
+        for key in self.keys:
+            if not any(key == part or (part.endswith(".") and key.startswith(part)) for part in VARIED):
+                raise ValueError(
+                    f"keys: {key}: only what phase 3 alone depends on can be varied: network (a file), network.*, "
+                    "simulate.collectives.*, simulate.placement.*"
+                )
+        if (self.low is None) != (self.high is None):
+            raise ValueError("a range needs both 'low' and 'high'")
+        if bool(self.values) == (self.low is not None):
+            raise ValueError("give either 'values' or a range ('low' and 'high')")
+        if len(set(map(str, self.values))) != len(self.values):
+            raise ValueError(f"values: a value is given twice: {self.values}")
+        return self
+
+
+class SensitivitySection(Section):
+    """How the projected time depends on parameters of the network."""
+
+    nodes: list[PositiveInt] = Field(
+        default_factory=list, description="node counts of the study; empty: the largest of the experiment"
+    )
+    techniques: list[Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]] = Field(
+        default_factory=list, description="of the experiment's; empty: all of them"
+    )
+    plan: Literal["grid", "one-at-a-time", "sobol"] = Field(
+        default="grid",
+        description="every combination of the values; each parameter alone, the others as in the experiment; or "
+        "Saltelli's sample for Sobol indices",
+    )
+    samples: PositiveInt = Field(
+        default=32,
+        description="of the plan sobol, a power of two: so many times the number of parameters and two are simulated",
+    )
+    enough: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.05, description="a value is enough when no better one saves more than this share of the time"
+    )
+    parameters: dict[
+        Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_length=40)], SensitivityParameter
+    ] = Field(min_length=1, description="what is varied, by the names that tables and figures use")
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> SensitivitySection:
+        for name, parameter in self.parameters.items():
+            if name in RESERVED:
+                raise ValueError(f"parameters: {name!r} is a column of the study's table; choose another name")
+            if self.plan != "sobol" and not parameter.values:
+                raise ValueError(f"parameters: {name}: the plan {self.plan} needs 'values'; ranges are for sobol")
+            if len(parameter.values) == 1:
+                raise ValueError(f"parameters: {name}: one value shows no dependence; give at least two")
+        keys = [key for parameter in self.parameters.values() for key in parameter.keys]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ValueError(f"parameters: the key {key} is varied twice")
+        if self.plan == "sobol" and self.samples & (self.samples - 1):
+            raise ValueError(f"samples: {self.samples} is no power of two, which Sobol's sequence needs")
+        for name, values in (("nodes", self.nodes), ("techniques", self.techniques)):
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name}: an entry is given twice: {values}")
+        return self

@@ -1,0 +1,1 @@
+"""Studies: many points of one experiment brought to an answer."""

@@ -1,0 +1,60 @@
+"""The bill of materials of a machine: nodes, network adapters, switches, cables by class; their cost and power.
+
+In: a network, a number of nodes, prices. Out: a table with a row per item: item, count, price (of one), cost, watts (of
+one), power_w. The network is bought whole, as its topology says, whether nodes fill it or not.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from manynode.config.network import Network
+from manynode.config.prices import Item, Prices
+from manynode.errors import UsageError
+
+BILL_SCHEMA = "bill/1"
+
+
+def bill(network: Network, nodes: int, prices: Prices) -> pd.DataFrame:
+    """Return the bill of ``nodes`` nodes on ``network``; more than the network has room for is a UsageError."""
+    if not 1 <= nodes <= network.room():
+        raise UsageError(
+            "the nodes do not fit the network",
+            where=network.name,
+            found=f"{nodes} nodes",
+            allowed=f"1 to {network.room()}",
+            remedy="choose another number of nodes, or a larger topology",
+        )
+    _check_classes(network, prices)
+    topology = network.topology
+    cables = topology.cables()
+    # A port without a node needs no cable.
+    cables["host"] = nodes * network.host.rails
+    parts: list[tuple[str, int, Item]] = [
+        ("nodes", nodes, prices.node),
+        ("network adapters", nodes * network.host.rails, prices.nic),
+        ("switches", topology.switch_count(), prices.switch),
+        *((f"cables, {kind}", count, prices.cable_of(kind)) for kind, count in cables.items()),
+    ]
+    frame = pd.DataFrame(
+        [
+            {"item": name, "count": count, "price": part.price, "cost": count * part.price, "watts": part.watts}
+            for name, count, part in parts
+        ]
+    )
+    frame["power_w"] = frame["count"] * frame["watts"]
+    return frame
+
+
+def _check_classes(network: Network, prices: Prices) -> None:
+    """Refuse a price of a class of cables that no topology has; another topology's is left alone."""
+    known = {"host", "local", "global"} | set(network.topology.cables())
+    for kind in prices.cables:
+        stem = kind.rstrip("0123456789")
+        if kind not in known and stem not in ("leaf", "level", "dim"):
+            raise UsageError(
+                "a price is of no class of cables",
+                where=f"prices {prices.name}: cables",
+                found=kind,
+                allowed="host, leaf, level2 ... (trees), dim0 ... (tori), local, global (dragonflies)",
+            )

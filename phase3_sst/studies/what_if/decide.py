@@ -1,0 +1,144 @@
+"""Alternatives -> time, cost, energy; which are on the Pareto front, which is faster and how surely, what is cheapest.
+
+In: makespans [s] by replica of each alternative, its bill of materials. All alternatives draw the same numbers (seed,
+replica, rank, phase), so that replicas are pairs. Out: tables ``what-if/1`` (a row per alternative),
+``what-if-pairs/1`` (a row per two of them), ``what-if-bills/1``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from manynode import seeds
+from manynode.config.prices import Prices
+from phase3_sst.analysis import bootstrap_interval
+
+ALTERNATIVES_SCHEMA = "what-if/1"
+PAIRS_SCHEMA = "what-if-pairs/1"
+BILLS_SCHEMA = "what-if-bills/1"
+
+# As surely as that an order counts as settled.
+SETTLED = 0.95
+_JOULES_PER_KWH = 3.6e6
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one alternative came to: seconds of the whole work by replica, on an ideal network too, and its bill."""
+
+    name: str
+    nodes: int
+    ranks: int
+    runs: float
+    times_s: Mapping[int, float]
+    ideal_s: Mapping[int, float] | None
+    bill: pd.DataFrame
+
+
+def alternatives(
+    outcomes: Sequence[Outcome], prices: Prices, within: float, confidence: float, seed: int
+) -> pd.DataFrame:
+    """Return a row per alternative.
+
+    name, nodes, ranks, replicas, time_s (of the whole work), low_s, high_s, cost, power_w, energy_kwh and energy_cost
+    (of the whole work, the building's overhead included), ideal_s (NaN when not simulated), front (of time and cost),
+    maybe_front (another draw of the replicas might bring it there), near (its time is within ``within`` of the best).
+    """
+    rows = []
+    for outcome in outcomes:
+        times = list(outcome.times_s.values())
+        low, high = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", "what-if", outcome.name))
+        time = float(np.mean(times))
+        power = float(outcome.bill["power_w"].sum())
+        energy = power * time / _JOULES_PER_KWH * prices.energy.overhead
+        rows.append(
+            {
+                "name": outcome.name,
+                "nodes": outcome.nodes,
+                "ranks": outcome.ranks,
+                "replicas": len(times),
+                "time_s": time,
+                "low_s": low,
+                "high_s": high,
+                "cost": float(outcome.bill["cost"].sum()),
+                "power_w": power,
+                "energy_kwh": energy,
+                "energy_cost": energy * prices.energy.price_per_kwh,
+                "ideal_s": math.nan if outcome.ideal_s is None else float(np.mean(list(outcome.ideal_s.values()))),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    frame["front"] = pareto(frame["time_s"], frame["cost"])
+    frame["maybe_front"] = [
+        not any(other["cost"] <= row["cost"] and other["high_s"] < row["low_s"] for _, other in frame.iterrows())
+        for _, row in frame.iterrows()
+    ]
+    frame["near"] = frame["time_s"] <= frame["time_s"].min() * (1 + within)
+    return frame
+
+
+def pareto(times: Sequence[float] | pd.Series[float], costs: Sequence[float] | pd.Series[float]) -> list[bool]:
+    """Return which alternatives no other one beats: none is as fast and as cheap and better in one of the two."""
+    points = list(zip(times, costs, strict=True))
+    return [not any(t <= time and c <= cost and (t < time or c < cost) for t, c in points) for time, cost in points]
+
+
+def pairs(outcomes: Sequence[Outcome], confidence: float, seed: int) -> pd.DataFrame:
+    """Return a row per two alternatives.
+
+    first, second (names; ``first`` has the shorter mean time), difference_s (second less first, mean over the paired
+    replicas) with its bootstrap interval low_s, high_s, probability (that ``first`` is the faster one in a further
+    pair of runs), settled (the interval leaves 0 out), replicas, more (replicas that would probably
+    settle the order; 0 when it is settled, NaN where the times are equal).
+    """
+    rows = []
+    for one, other in itertools.combinations(outcomes, 2):
+        first, second = sorted((one, other), key=lambda outcome: float(np.mean(list(outcome.times_s.values()))))
+        replicas = sorted(first.times_s.keys() & second.times_s.keys())
+        gaps = np.array([second.times_s[r] - first.times_s[r] for r in replicas])
+        rng = seeds.generator(seed, "bootstrap", "what-if", first.name, second.name)
+        low, high = bootstrap_interval(list(gaps), confidence, rng)
+        settled = len(gaps) > 1 and (low > 0 or high < 0)
+        rows.append(
+            {
+                "first": first.name,
+                "second": second.name,
+                "difference_s": float(gaps.mean()),
+                "low_s": low,
+                "high_s": high,
+                "probability": probability(gaps),
+                "settled": settled,
+                "replicas": len(gaps),
+                "more": 0.0 if settled else further_replicas(gaps, confidence),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def probability(gaps: np.ndarray) -> float:
+    """Return the probability that the next gap is above zero: ties count half, with one success and one failure added.
+
+    The mean of the posterior of a rate under Laplace's prior; the replicas alone would say 1 where they are few.
+    """
+    wins = float((gaps > 0).sum() + 0.5 * (gaps == 0).sum())
+    return (wins + 1) / (len(gaps) + 2)
+
+
+def further_replicas(gaps: np.ndarray, confidence: float) -> float:
+    """Return how many more replicas would make the interval of the mean gap leave zero out, by its normal form.
+
+    NaN where that cannot be said: one replica, or gaps without a mean.
+    """
+    from scipy.stats import norm
+
+    mean = float(abs(gaps.mean()))
+    if len(gaps) < 2 or mean == 0:
+        return math.nan
+    wanted = (float(norm.ppf(0.5 + confidence / 2)) * float(gaps.std(ddof=1)) / mean) ** 2
+    return float(max(1, math.ceil(wanted) - len(gaps)))

@@ -1,0 +1,97 @@
+"""A what-if study's file: a base experiment, prices, and alternatives; checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+
+from manynode.config.loader import checked, included, read_yaml
+from manynode.config.prices import Item, Prices
+from manynode.config.quantities import PositiveInt, Section
+from manynode.errors import UsageError
+
+IDEAL = "ideal network"
+# A network that takes no time but what the hosts' processors spend on messages.
+IDEAL_CHANGES: Mapping[str, Any] = {
+    "network.contention": False,
+    "network.flow_control": "none",
+    "network.link.bandwidth": "1000 Tbit/s",
+    "network.link.latency": "0 ns",
+    "network.link_classes": {},
+    "network.switch_latency": "0 ns",
+    "network.host.nic_bandwidth": "1000 Tbit/s",
+    "network.host.nic_latency": "0 ns",
+    "network.host.gap": "0 ns",
+    "simulate.preflight.enabled": False,
+}
+AlternativeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_length=60)]
+
+
+class Alternative(Section):
+    """One machine that might be bought, and what differs from the base experiment on it."""
+
+    nodes: PositiveInt | None = Field(default=None, description="of the machine; empty: the largest of the experiment")
+    set: dict[str, Any] = Field(
+        default_factory=dict,
+        description="changes of the base experiment, key: value, such as {network: paper-torus, machine: wide-core}",
+    )
+    node: Item | None = Field(
+        default=None, description="price and watts of its nodes, where the price file's are others'"
+    )
+    runs: Annotated[float, Field(gt=0)] = Field(
+        default=1.0,
+        description="such runs that do the work to be compared: 2 where the machine solves half of it in one run",
+    )
+
+
+class WhatIf(Section):
+    """A what-if study's file."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
+        description="folder of the results"
+    )
+    title: str = Field(default="", description="headline of the page")
+    experiment: str = Field(description="the base experiment's file, relative to this one")
+    technique: Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"] = Field(
+        default="ext-var", description="by which the times are projected"
+    )
+    prices: Prices = Field(description="a file of configs/prices/ by name, a path, or the text itself")
+    within: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.05, description="of the inverse question: the cheapest alternative that is so near the best time"
+    )
+    ideal: bool = Field(
+        default=True,
+        description="simulate each alternative with a network that takes no time as well: what is left to gain",
+    )
+    alternatives: dict[AlternativeName, Alternative] = Field(min_length=2, description="what is compared, by name")
+
+    @field_validator("alternatives", mode="after")
+    @classmethod
+    def _no_own_nodes(cls, given: dict[str, Alternative]) -> dict[str, Alternative]:
+        for name, alternative in given.items():
+            for key in alternative.set:
+                if key in ("nodes", "techniques", "name", "seed", "simulate.replicas"):
+                    raise ValueError(
+                        f"{name}: set: {key}: the same for all alternatives, or a key of the alternative itself; "
+                        "common random numbers need equal seeds and replicas"
+                    )
+        return given
+
+
+def read_study(path: Path) -> WhatIf:
+    """Return the study of the YAML file ``path``; a mistake is a :class:`UsageError`."""
+    content = read_yaml(path, "the study")
+    if isinstance(content.get("prices"), str):
+        content["prices"] = included("prices", content["prices"], "prices", path.resolve().parent, str(path))
+    study = checked(WhatIf, content, str(path), "the study")
+    if not (path.resolve().parent / study.experiment).is_file():
+        raise UsageError(
+            "the base experiment does not exist",
+            where=f"{path}: experiment",
+            found=study.experiment,
+            allowed="a path relative to the study's file",
+        )
+    return study

@@ -1,0 +1,138 @@
+"""Alternatives -> Pareto front, paired probabilities, sentences; the study's file and what it refuses."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from phase3_cases import ROOT
+
+from manynode.config.prices import Prices
+from manynode.errors import ManynodeError
+from phase3_sst.studies.what_if import decide, words
+from phase3_sst.studies.what_if.runs import cases
+from phase3_sst.studies.what_if.study import read_study
+
+PRICES = Prices.model_validate(yaml.safe_load((ROOT / "configs/prices/example.yaml").read_text()))
+
+
+def outcome(name: str, times: list[float], cost: float, watts: float = 1000.0) -> decide.Outcome:
+    bill = pd.DataFrame({"item": ["nodes"], "count": [1], "price": [cost], "cost": [cost], "power_w": [watts]})
+    return decide.Outcome(name, 4, 8, 1.0, dict(enumerate(times)), None, bill)
+
+
+def table_of(*outcomes: decide.Outcome) -> pd.DataFrame:
+    return decide.alternatives(outcomes, PRICES, 0.05, 0.9, 1).set_index("name", drop=False)
+
+
+FAST = outcome("fast", [1.0, 1.02, 0.98], 300.0)
+CHEAP = outcome("cheap", [2.0, 2.02, 1.98], 100.0)
+WORSE = outcome("worse", [2.5, 2.52, 2.48], 200.0)
+NEARLY = outcome("nearly", [1.03, 1.05, 1.01], 250.0)
+
+
+def test_energy_is_power_times_time_with_the_buildings_overhead() -> None:
+    row = table_of(FAST, CHEAP).loc["cheap"]
+    assert row["energy_kwh"] == pytest.approx(1000 * 2 / 3.6e6 * 1.3)
+    assert row["energy_cost"] == pytest.approx(row["energy_kwh"] * 0.25)
+
+
+def test_the_front_has_what_no_other_beats_in_both() -> None:
+    table = table_of(FAST, CHEAP, WORSE, NEARLY)
+    assert list(table["front"]) == [True, True, False, True]
+    assert list(table["near"]) == [True, False, False, True]
+    assert decide.pareto([1.0, 1.0, 2.0], [5.0, 5.0, 5.0]) == [True, True, False]
+
+
+def test_what_the_intervals_do_not_tell_apart_may_be_on_the_front() -> None:
+    wide = outcome("wide", [0.9, 1.5, 0.8, 1.2], 100.0)
+    table = table_of(wide, outcome("close", [1.0, 1.6, 0.9, 1.3], 150.0), outcome("far", [9.0, 9.1, 9.2, 9.0], 150.0))
+    assert list(table["front"]) == [True, False, False]
+    assert list(table["maybe_front"]) == [True, True, False]
+
+
+def test_common_draws_settle_an_order_that_means_alone_would_not() -> None:
+    noise = np.random.default_rng(1).normal(10, 1, 12)
+    one, other = outcome("one", list(noise), 1.0), outcome("other", list(noise + 0.1), 1.0)
+    row = decide.pairs([one, other], 0.95, 1).iloc[0]
+    assert (row["first"], row["second"], row["settled"], row["more"]) == ("one", "other", True, 0)
+    assert row["difference_s"] == pytest.approx(0.1) and row["probability"] == pytest.approx(13 / 14)
+    shuffled = outcome("other", list(np.roll(noise + 0.1, 5)), 1.0)
+    assert not decide.pairs([one, shuffled], 0.95, 1).iloc[0]["settled"]
+
+
+def test_the_further_replicas_are_enough_on_average() -> None:
+    """Gaps of mean 1 and deviation 4: the normal form wants 62; it is asked with the first 10."""
+    rng = np.random.default_rng(3)
+    asked = [decide.further_replicas(rng.normal(1, 4, 10), 0.95) for _ in range(400)]
+    exact = decide.further_replicas(np.tile([-3.0, 5.0], 50), 0.95)
+    assert exact == 1  # (1.96 * 4.02)^2 = 62 are fewer than the 100 that are there
+    assert decide.further_replicas(np.tile([-3.0, 5.0], 5), 0.95) == pytest.approx(68.3 - 10, abs=1)
+    assert 20 < np.median([n for n in asked if n < 1e6]) < 120
+    assert math.isnan(decide.further_replicas(np.array([1.0]), 0.95))
+
+
+def test_few_replicas_never_make_sure() -> None:
+    assert decide.probability(np.array([1.0, 2.0, 3.0])) == 0.8
+    assert decide.probability(np.array([0.0, 0.0])) == 0.5
+
+
+def test_the_answer_names_the_cheapest_near_the_best() -> None:
+    outcomes = [FAST, CHEAP, WORSE, NEARLY]
+    table = table_of(*outcomes).reset_index(drop=True)
+    said = words.sentences(table, decide.pairs(outcomes, 0.9, 1), 0.05, "EUR")
+    assert said[0].startswith("The cheapest alternative within 5.0 % of the best time is nearly: 1.03 s for 250 EUR")
+    assert "Not beaten in both time and cost: cheap (2 s, 100 EUR)" in said[1]
+
+
+def study(folder: Path, **changes: Any) -> Path:
+    content: dict[str, Any] = {
+        "name": "trial",
+        "experiment": str(ROOT / "configs/demo.yaml"),
+        "prices": "example",
+        "alternatives": {"tree": {"nodes": 8}, "torus": {"nodes": 8, "set": {"network": "paper-torus"}}},
+    }
+    content.update(changes)
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    return path
+
+
+def test_alternatives_become_experiments_with_an_ideal_one_each(tmp_path: Path) -> None:
+    path = study(tmp_path)
+    found = cases(read_study(path), path)
+    assert [case.name for case in found] == ["tree", "tree+ideal", "torus", "torus+ideal"]
+    assert {case.resolved.model.network.topology.kind for case in found if case.alternative == "torus"} == {"torus"}
+    assert all(case.content["nodes"] == [8] and case.content["techniques"] == ["ext-var"] for case in found)
+    assert len({case.measured_as() for case in found}) == 1
+    assert found[1].resolved.model.network.contention is False
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"alternatives": {"one": {}}}, "at least 2"),
+        ({"prices": "no-such"}, "unknown prices"),
+        ({"prices": {"name": "x", "node": {"price": 1}}}, "nic"),
+        ({"experiment": "nowhere.yaml"}, "does not exist"),
+        ({"alternatives": {"a": {}, "b": {"set": {"seed": 3}}}}, "common random numbers"),
+        ({"alternatives": {"a": {}, "b": {"set": {"network.link.bandwith": "1 GB/s"}}}}, "alternative 'b'"),
+        ({"alternatives": {"a": {}, "b": {"nodes": 99999}}}, "do not fit"),
+        ({"tehcnique": "ext-var"}, "did you mean 'technique'"),
+    ],
+)
+def test_a_wrong_study_is_refused(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    path = study(tmp_path, **changes)
+    with pytest.raises(ManynodeError, match=said):
+        cases(read_study(path), path)
+
+
+def test_the_shipped_study_is_right() -> None:
+    path = ROOT / "configs/what-if.yaml"
+    found = cases(read_study(path), path)
+    assert len({case.alternative for case in found}) == 4

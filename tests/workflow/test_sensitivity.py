@@ -1,0 +1,101 @@
+"""A sensitivity study with real engines: killed and resumed, a point that fails, the report."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pipeline
+import pytest
+
+LATENCY = {"keys": ["network.link.latency"], "values": [f"{value} ns" for value in range(40, 240, 10)]}
+BANDWIDTH = {
+    "keys": ["network.link.bandwidth", "network.host.nic_bandwidth"],
+    "values": ["0.1 Gbit/s", "1 Gbit/s", "10 Gbit/s", "50 Gbit/s", "100 Gbit/s"],
+}
+
+
+def experiment(folder: Path, **section: Any) -> Path:
+    section.setdefault("techniques", ["ext-var"])
+    return pipeline.write(folder, pipeline.tiny(sensitivity=section))
+
+
+def results_of(folder: Path) -> dict[Path, int]:
+    """Return the finished points with the time at which each was written."""
+    points = (folder / "results/tiny/sensitivity").glob("*/*/*/result.json")
+    return {path: path.stat().st_mtime_ns for path in points}
+
+
+def test_a_study_of_a_hundred_points_that_is_killed_loses_no_finished_point(finished: Path, tmp_path: Path) -> None:
+    file = experiment(tmp_path, parameters={"latency": LATENCY, "bandwidth": BANDWIDTH})
+    command = [sys.executable, "-m", "manynode", "run", str(file), "--cores", "2", "--directory", str(tmp_path)]
+    first = subprocess.Popen(
+        [*command, "--measurements-from", str(finished)],
+        cwd=pipeline.ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 300
+    while len(results_of(tmp_path)) < 25 and time.monotonic() < until and first.poll() is None:
+        time.sleep(0.05)
+    os.killpg(first.pid, signal.SIGTERM)
+    first.wait(60)
+    for path in re.findall(r"^(\d+)$", _children(tmp_path), re.M):
+        os.kill(int(path), signal.SIGKILL)
+    kept = results_of(tmp_path)
+    assert 25 <= len(kept) < 100
+    done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = results_of(tmp_path)
+    assert len(after) == 100
+    # Snakemake repeats what was being written when it was killed, at most a point for each core.
+    assert sum(after[path] != written for path, written in kept.items()) <= 2
+    points = pd.read_parquet(tmp_path / "results/tiny/sensitivity.parquet")
+    assert len(points) == 100 and not points["variant"].duplicated().any()
+    slow = points.groupby("bandwidth")["time_s"].mean()
+    assert slow.is_monotonic_decreasing and slow.iloc[0] > 1.2 * slow.iloc[-1]
+
+
+def _children(folder: Path) -> str:
+    """Return the processes that still work on the folder."""
+    return subprocess.run(["pgrep", "-f", str(folder)], capture_output=True, text=True, check=False).stdout
+
+
+def test_a_point_that_fails_is_named_and_the_others_are_finished(finished: Path, tmp_path: Path) -> None:
+    algorithms = {"keys": ["simulate.collectives.allreduce"], "values": ["no-such", "ring", "recursive_doubling"]}
+    file = experiment(tmp_path, parameters={"allreduce": algorithms})
+    done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
+    assert done.returncode == 2
+    assert "no-such" in done.stderr and "Traceback" not in done.stderr
+    assert len(results_of(tmp_path)) == 2
+    assert (tmp_path / "results/tiny/projection.parquet").is_file()
+    file = experiment(tmp_path, parameters={"allreduce": {**algorithms, "values": algorithms["values"][1:]}})
+    done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = (tmp_path / "results/tiny/report.html").read_text()
+    assert 'id="figure-sensitivity-allreduce"' in report
+
+
+@pytest.fixture(scope="module")
+def sobol(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sobol")
+    parameters = {
+        "bandwidth": {"keys": BANDWIDTH["keys"], "low": "0.1 Gbit/s", "high": "10 Gbit/s"},
+        "latency": {"keys": LATENCY["keys"], "low": "40 ns", "high": "1 us"},
+    }
+    file = experiment(folder, plan="sobol", samples=8, parameters=parameters)
+    done = pipeline.run(file, folder, ["--measurements-from", finished])
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results/tiny"
+
+
+def test_sobol_indices_say_what_matters(sobol: Path) -> None:
+    indices = pd.read_parquet(sobol / "sensitivity_indices.parquet").set_index("parameter")
+    assert indices.loc["bandwidth", "total"] > 0.5 > indices.loc["latency", "total"]
+    report = (sobol / "report.html").read_text()
+    assert 'id="figure-sensitivity-indices"' in report and "Total Sobol indices: bandwidth" in report

@@ -1,0 +1,70 @@
+"""``manynode what-if`` and ``manynode bill`` with real engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pipeline
+import yaml
+
+from manynode import tables
+
+
+def study(folder: Path, alternatives: dict[str, Any], **changes: Any) -> Path:
+    pipeline.write(folder, pipeline.tiny(), "tiny.yaml")
+    content = {"name": "trial", "experiment": "tiny.yaml", "prices": "example", "alternatives": alternatives, **changes}
+    return pipeline.write(folder, content, "study.yaml")
+
+
+SLOW = {"network.link.bandwidth": "0.1 Gbit/s", "network.host.nic_bandwidth": "0.1 Gbit/s"}
+
+
+def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path) -> None:
+    alternatives = {
+        "tree": {"nodes": 4},
+        "torus": {"nodes": 4, "set": {"network": "paper-torus"}},
+        "slow tree": {"nodes": 4, "set": SLOW},
+    }
+    options = ("--output", tmp_path / "out", "--cores", 2, "--measurements-from", finished)
+    done = pipeline.manynode("what-if", study(tmp_path, alternatives), *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = tables.read_table(tmp_path / "out/alternatives.parquet", "what-if/1").set_index("name")
+    assert table.loc["slow tree", "time_s"] > 1.1 * table.loc["tree", "time_s"]
+    # As fast as the tree within the draws, and cheaper by 140 switches and their cables.
+    assert table.loc["torus", "cost"] < table.loc["tree", "cost"] == table.loc["slow tree", "cost"]
+    assert (table["ideal_s"] <= table["time_s"]).all()
+    ideal = table["ideal_s"]
+    assert ideal.max() / ideal.min() - 1 < 1e-9, "the same compute times on the same ideal network"
+    pairs = tables.read_table(tmp_path / "out/pairs.parquet", "what-if-pairs/1")
+    slowest = pairs[pairs["second"] == "slow tree"]
+    assert len(slowest) == 2 and slowest["settled"].all()
+    page = (tmp_path / "out/what-if.html").read_text()
+    assert 'id="figure-pareto"' in page and 'id="table-bills"' in page and "src=" not in page.split("<script")[0]
+    bills = pd.read_csv(tmp_path / "out/bills.csv")
+    assert bills[(bills["name"] == "torus") & (bills["item"] == "switches")]["count"].item() == 100
+    # A further time everything is there.
+    again = pipeline.manynode("what-if", tmp_path / "study.yaml", *options)
+    assert again.returncode == 0 and "phase3_simulate_point" not in again.stdout
+
+
+def test_an_alternative_that_fails_is_named_and_the_others_run(finished: Path, tmp_path: Path) -> None:
+    alternatives = {
+        "wrong": {"nodes": 4, "set": {"simulate.collectives.allreduce": "no-such"}},
+        "right": {"nodes": 4},
+    }
+    path = study(tmp_path, alternatives, ideal=False)
+    done = pipeline.manynode("what-if", path, "--output", tmp_path / "out", "--measurements-from", finished)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "alternative 'wrong'" in done.stderr and "no-such" in done.stderr
+    assert (tmp_path / "out/right/results/tiny/projection.parquet").is_file()
+    assert not (tmp_path / "out/what-if.html").exists()
+
+
+def test_the_command_bill_prints_a_bill() -> None:
+    done = pipeline.manynode("bill", "paper-dragonfly", "--nodes", 2048)
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if line.startswith("switches"))
+    assert line.split()[1:4] == ["90", "15,000", "1,350,000"]
+    assert yaml.safe_load((pipeline.ROOT / "configs/prices/example.yaml").read_text())["currency"] in done.stdout
