@@ -133,6 +133,6 @@ def test_a_wrong_study_is_refused(tmp_path: Path, changes: dict[str, Any], said:
 
 
 def test_the_shipped_study_is_right() -> None:
-    path = ROOT / "configs/what-if.yaml"
+    path = ROOT / "configs/studies/what-if.yaml"
     found = cases(read_study(path), path)
     assert len({case.alternative for case in found}) == 4
