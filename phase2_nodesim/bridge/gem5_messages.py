@@ -43,7 +43,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str, str], ...] = (
         "leave the call out of the guest; calls that sleep, wait for files or make processes are the usual cause",
     ),
     (
-        re.compile(r"panic: Tried to (\w+) unmapped address (0x[0-9a-f]+)"),
+        re.compile(r"panic: Tried to (\w+) unmapped address (0x[0-9a-f]+|0)\b"),
         "the guest crashed: it tried to {0} the unmapped address {1}",
         "run the guest natively through the bridge first; if it crashes there as well, mend the application",
     ),

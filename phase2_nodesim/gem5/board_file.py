@@ -23,7 +23,7 @@ SCHEMA = "gem5-board/1"
 
 # Cycles on the way, as board.py builds it: what O3 adds to a load that hits, one crossbar there and back, and a cache's
 # answer to the level below. The first was measured with a chain of dependent loads (docs/gem5.md).
-CORE_CYCLES = 2
+CORE_CYCLES = 1
 CROSSBAR_CYCLES = 2
 RESPONSE_CYCLES = 1
 
@@ -123,7 +123,8 @@ def core_parameters(core: Core) -> dict[str, Any]:
             "issueWidth": issue,
             "wbWidth": issue,
             "fetchToDecodeDelay": fetch_to_decode,
-            "forwardComSize": fetch_to_decode + 5,
+            # How far back a stage can look for what another one sent.
+            "backComSize": fetch_to_decode + 5,
             "fetchQueueSize": 8 * width,
             "numROBEntries": rob,
             "numIQEntries": core.scheduler or max(8, rob * 5 // 16),

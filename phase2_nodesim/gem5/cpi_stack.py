@@ -1,16 +1,15 @@
 """gem5's counts per compute phase -> where its cycles went (Eyerman et al., section 5.3 and Figure 7).
 
-gem5 keeps no CPI stack. Cycles are measured; how they divide follows the same interval analysis as the valgrind
-engine (``interval.py``), with gem5's counts and latencies in place of modelled ones, and never adds up to more than
-was measured:
+gem5 keeps no CPI stack. Cycles are measured, and so is in how many of them nothing was committed. These stall cycles are
+divided in this order, as an interval analysis does it, and never add up to more than was measured:
 
-- base: operations over the dispatch width;
 - branch: mispredicted branches x (resolution + front-end refill);
 - icache: cycles in which fetch waited for the instruction cache;
-- l2, last_level, memory: the measured latency of all demand misses of the first level, over the misses that overlap
-  within the reorder buffer, divided by where the lines were found;
+- l2, last_level, memory: of what is left, the share of the time in which a demand miss of the first level was under way
+  (their measured latencies over the cycles, at most 1), divided by where the lines were found;
 - other: the rest, which is dependences, functional units, full queues, serialising instructions.
 
+Of the cycles in which something was committed, operations over the dispatch width are base; the rest are other.
 In syscall emulation gem5 charges nothing for a TLB miss on x86: they are counted, and have no part.
 """
 
@@ -20,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from manynode.config.machine import Machine
-from phase2_nodesim.interval import memory_level_parallelism
 
 COMPONENTS = ("base", "branch", "icache", "l2", "last_level", "memory", "other")
 _TICKS_PER_S = 1e12
@@ -31,23 +29,21 @@ def cpi_stacks(counts: pd.DataFrame, machine: Machine) -> pd.DataFrame:
     core, levels = machine.core, machine.caches
     n = {name: counts[name].to_numpy(dtype=np.float64) for name in counts.columns}
     cycles = n["cycles"]
-    parts = {
-        "base": n["operations"] / core.dispatch_width,
+    # The last commit of a phase may lie a cycle beyond its end.
+    committing = np.minimum(n["commit_cycles"], cycles)
+    stalled = cycles - committing
+    front = {
         "branch": n["branch_misses"] * (core.branch_resolution + core.frontend_depth),
         "icache": n["fetch_icache_stall_cycles"],
     }
-    # Nothing else is hidden under a front-end stall but other front-end stalls: what is more than measured overlapped.
-    front = sum(parts.values())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fit = np.where(front > cycles, cycles / front, 1.0)
-    parts = {name: values * fit for name, values in parts.items()}
-    rest = np.maximum(0.0, cycles - front * fit)
+    # Stalls of the front end overlap with each other and with what the reorder buffer still has to do.
+    fit = _share(stalled, sum(front.values()))
+    parts = {"base": np.minimum(committing, n["operations"] / core.dispatch_width)}
+    parts |= {name: values * fit for name, values in front.items()}
+    left = np.maximum(0.0, stalled - parts["branch"] - parts["icache"])
 
-    overlapping = memory_level_parallelism(
-        n["l1d_misses"], n["operations"], core.reorder_buffer, float(core.outstanding_misses)
-    )
-    waited = n["l1d_miss_ticks"] / _TICKS_PER_S * machine.frequency / overlapping
-    data = np.minimum(rest, waited)
+    under_way = n["l1d_miss_ticks"] / _TICKS_PER_S * machine.frequency
+    data = left * _share(under_way, cycles)
     beyond = n.get("l2_misses", n["l1d_misses"])
     weights = {
         "l2": np.maximum(0.0, n["l1d_misses"] - beyond) * (levels.l2.latency if levels.l2 is not None else 0.0),
@@ -55,10 +51,13 @@ def cpi_stacks(counts: pd.DataFrame, machine: Machine) -> pd.DataFrame:
         "memory": n["last_level_misses"] * machine.memory_cycles(),
     }
     total = sum(weights.values())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = {name: np.where(total > 0, weight / total, 0.0) for name, weight in weights.items()}
-    attributed = np.where(total > 0, data, 0.0)
-    for name, share in shares.items():
-        parts[name] = attributed * share
-    parts["other"] = rest - attributed
+    for name, weight in weights.items():
+        parts[name] = data * _share(weight, total)
+    parts["other"] = np.maximum(0.0, cycles - sum(parts.values()))
     return pd.DataFrame({f"cycles_{name}": parts[name] for name in COMPONENTS}, index=counts.index)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return part / whole, at most 1; 0 where both are 0 or the whole is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(whole > 0, np.minimum(1.0, part / whole), 0.0)

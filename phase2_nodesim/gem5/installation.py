@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from manynode import process
 from manynode.errors import EngineMissingError, ManynodeError
 
 NAMES = ("gem5.opt", "gem5.fast", "gem5")
+_PROBE = Path(__file__).parent / "board" / "probe.py"
 GUIDE = (
     "build gem5 for X86 as its guide on gem5.org says and put gem5.opt on PATH, or name it under nodesim: gem5: "
     "executable"
@@ -42,32 +45,36 @@ def find_gem5(executable: str | None = None) -> Installation:
 
 @functools.cache
 def _checked(program: Path) -> Installation:
-    try:
-        said = process.run([program, "--build-info"], what="gem5", check=False, timeout_s=120).output
-    except ManynodeError as error:
-        raise EngineMissingError("gem5 does not start", where=str(program), found=error.found, remedy=GUIDE) from None
-    version = build_info_version(said)
-    if version is None:
+    with tempfile.TemporaryDirectory(prefix="manynode-gem5.") as folder:
+        command = [program, "--quiet", f"--outdir={folder}", _PROBE]
+        try:
+            said = process.run(command, what="gem5", check=False, timeout_s=120).output
+        except ManynodeError as error:
+            raise EngineMissingError(
+                "gem5 does not start", where=str(program), found=error.found, remedy=GUIDE
+            ) from None
+    return Installation(program, probed_version(said, str(program)))
+
+
+def probed_version(said: str, program: str) -> str:
+    """Return the version that gem5 printed running ``board/probe.py``.
+
+    What is not gem5, or a gem5 that cannot run the board, is an :class:`EngineMissingError`.
+    """
+    match = re.search(r"^manynode probe: (\{.*\})$", said, re.MULTILINE)
+    if match is None:
         raise EngineMissingError(
-            "a program of gem5's name is not gem5",
-            where=str(program),
+            "a program of gem5's name is not gem5, or not a whole one",
+            where=program,
             found=" ".join(said.split())[:200] or "it prints nothing",
             remedy=GUIDE,
         )
-    if (problem := build_info_problem(said)) is not None:
-        raise EngineMissingError("this gem5 cannot run the board", where=str(program), found=problem, remedy=GUIDE)
-    return Installation(program, version)
-
-
-def build_info_version(said: str) -> str | None:
-    """Return the version in the output of ``gem5 --build-info``, or None."""
-    match = re.search(r"gem5 version (\S+)", said)
-    return match[1] if match else None
-
-
-def build_info_problem(said: str) -> str | None:
-    """Return what the build lacks by its ``--build-info``, or None."""
-    match = re.search(r"USE_X86_ISA\s*=\s*(\S+)", said)
-    if match is not None and match[1].strip("'\",").lower() not in ("true", "1", "y", "yes"):
-        return "it was built without the X86 instruction set"
-    return None
+    facts = json.loads(match[1])
+    if facts["missing"]:
+        raise EngineMissingError(
+            "this gem5 cannot run the board",
+            where=program,
+            found=f"it was built without {', '.join(facts['missing'])} (no X86 instruction set?)",
+            remedy=GUIDE,
+        )
+    return str(facts["version"])

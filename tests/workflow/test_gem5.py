@@ -147,7 +147,7 @@ __attribute__((used)) __m256d twice(__m256d a) { return _mm256_add_pd(a, a); }
         ("code", "ended with exit code 3"),
         ("crash", "it tried to write the unmapped address"),
         ("exit", "ended without MPI_Finalize"),
-        ("wrong rank", "MPI_Send"),
+        ("wrong rank", "Invalid rank has value 7"),
     ],
 )
 def test_a_guest_that_fails_says_why(programs: Programs, tmp_path: Path, way: str, words: str) -> None:

@@ -25,12 +25,6 @@ static inline void mb_arch_fail(uint64_t code) {
   __asm__ volatile(".byte 0x0f, 0x04, 0x22, 0x00" : "=a"(result) : "D"(0L), "S"(code) : "memory");
 }
 
-/* quiesce_ns: this hardware thread rests for so long; others go on */
-static inline void mb_arch_rest_ns(uint64_t ns) {
-  uint64_t result;
-  __asm__ volatile(".byte 0x0f, 0x04, 0x02, 0x00" : "=a"(result) : "D"(ns) : "memory");
-}
-
 static inline void mb_arch_flush_line(const void* at) { __asm__ volatile("clflush %0" : : "m"(*(const char*)at)); }
 
 /* A bare system call: no errno, which helper threads share with the application's. */

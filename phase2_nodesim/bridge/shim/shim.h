@@ -59,6 +59,7 @@ struct mb_guest {
   enum mb_inject inject;
   uint64_t exit_ns;               /* of the last recorded call */
   uint64_t away_ns;               /* spent in requests that are not recorded: taken out of the clock */
+  uint64_t rested_ns;             /* slept without a simulation: in all clocks */
   struct mb_buffer send, receive; /* of the call under way, for the helper thread */
   char processor_name[MPI_MAX_PROCESSOR_NAME];
   char library_version[MPI_MAX_LIBRARY_VERSION_STRING];

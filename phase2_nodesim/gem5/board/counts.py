@@ -36,6 +36,9 @@ class Counts:
         self._sum = [self._zeros() for _ in self._ranks]
         self._ended: list[int | None] = [None for _ in self._ranks]
         self._sequence = [0 for _ in self._ranks]
+        # Ticks of all pauses so far, which are no part of a rank's time, and when the one that goes on began.
+        self._away = [0 for _ in self._ranks]
+        self._paused: list[int | None] = [None for _ in self._ranks]
         self._write({"columns": ["rank", "sequence", "tick", *self._names]})
 
     def begin(self, rank: int, is_call: bool) -> None:
@@ -49,6 +52,10 @@ class Counts:
             self._sequence[index] += 1
             self._ended[index] = None
             self._sum[index] = self._zeros()
+        paused = self._paused[index]
+        if not is_call and paused is not None:
+            self._away[index] += m5.curTick() - paused
+            self._paused[index] = None
         self._start[index] = self._read(index)
 
     def end(self, rank: int, is_call: bool) -> None:
@@ -61,8 +68,10 @@ class Counts:
             now = self._read(index)
             self._sum[index] = [total + b - a for total, a, b in zip(self._sum[index], start, now, strict=True)]
             self._start[index] = None
-        if is_call and self._ended[index] is None:
-            self._ended[index] = m5.curTick()
+        if not is_call:
+            self._paused[index] = m5.curTick()
+        elif self._ended[index] is None:
+            self._ended[index] = m5.curTick() - self._away[index]
 
     def instructions(self) -> float:
         """Return the instructions of all ranks so far."""
@@ -105,7 +114,7 @@ def _sources(slot: Slot) -> list[Source]:
         _scalar("stores", cpu, "commitStats0.numStoreInsts"),
         _scalar("branch_misses", cpu, "commit.branchMispredicts"),
         _scalar("fetch_icache_stall_cycles", cpu, "fetchStats0.icacheStallCycles"),
-        _scalar("full_commit_cycles", cpu, "commit.commitEligibleSamples"),
+        _cycles_with_commits(cpu),
         _scalar("dtlb_read_misses", cpu.mmu.dtb, "rdMisses"),
         _scalar("dtlb_write_misses", cpu.mmu.dtb, "wrMisses"),
         _of_requestor("l1i_misses", cpu.icache, "mshrMisses", code),
@@ -130,6 +139,19 @@ def _scalar(name: str, owner: Any, statistic: str) -> Source:
     if stat is None:
         stop(f"this gem5 has no statistic {statistic} of {owner.path()}; {_KNOWN}")
     return name, lambda: float(stat.value)
+
+
+def _cycles_with_commits(cpu: Any) -> Source:
+    """Return the cycles in which the core committed at least one operation."""
+    stat = _stat(cpu, "commit.numCommittedDist")
+    if stat is None:
+        stop(f"this gem5 has no statistic commit.numCommittedDist of {cpu.path()}; {_KNOWN}")
+
+    def read() -> float:
+        stat.prepare()  # distributions are read from a copy
+        return float(sum(stat.values[1:]) + stat.overflow)
+
+    return "commit_cycles", read
 
 
 def _of_requestor(name: str, cache: Any, statistic: str, requestor: str) -> Source:

@@ -39,7 +39,7 @@ def build(board: dict[str, Any]) -> Node:
     )
     system.bus = crossbar(board["memory"]["width_bytes"], point_of_coherency=True)
     system.system_port = system.bus.cpu_side_ports
-    system.mem_ranges = [objects.AddrRange(size=f"{board['memory']['bytes']}B")]
+    system.mem_ranges = [objects.AddrRange(0, size=f"{board['memory']['bytes']}B")]
     system.controllers = controllers(board["memory"], system.mem_ranges[0])
     for controller in system.controllers:
         controller.port = system.bus.mem_side_ports

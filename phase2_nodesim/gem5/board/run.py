@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
+import _m5.core
 import m5
 from m5 import objects
 
@@ -26,7 +27,7 @@ def main(path: str) -> int:
     node = build(board)
     root = objects.Root(full_system=False, system=node.system)
     m5.instantiate()
-    m5.core.setLogLevel(m5.core.LogLevel.WARN)  # no line for each time that the loop is entered
+    _m5.core.setLogLevel(_m5.core.LogLevel.WARN)  # no line for each time that the loop is entered
     counts = Counts(board, node, board["statistics"])
     gate = Gate(board["states"], len(board["guests"]), board["progress_s"], counts.instructions)
     while True:

@@ -82,6 +82,7 @@ def test_avx_is_found_in_the_programs_own_functions() -> None:
         ("src/arch/x86/faults.cc:131: panic: Unrecognized/invalid instruction executed:\n {\n\tleg = 0xc5,", "{"),
         ("src/sim/syscall_emul.cc:67: fatal: syscall epoll_create1 (#291) unimplemented.", "epoll_create1"),
         ("panic: Tried to write unmapped address 0x8.\nPC: 0x401136, Instr:", "unmapped address 0x8"),
+        ("faults.cc:166: panic: Tried to write unmapped address 0.\nPC: 0x401136", "unmapped address 0"),
     ],
 )
 def test_gem5s_refusals_are_told_in_words(output: str, found: str) -> None:

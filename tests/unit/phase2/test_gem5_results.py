@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from phase2_cases import machine
 
-from manynode.errors import InputError
+from manynode.errors import EngineMissingError, InputError
 from manynode.tables import write_table
 from phase2_nodesim.engines._interface import NodeJob
 from phase2_nodesim.gem5.cpi_stack import COMPONENTS, cpi_stacks
@@ -23,7 +23,7 @@ from phase2_nodesim.gem5.estimate import (
     progress_facts,
     progress_words,
 )
-from phase2_nodesim.gem5.installation import build_info_problem, build_info_version
+from phase2_nodesim.gem5.installation import probed_version
 from phase2_nodesim.gem5.statistics import read_statistics, without_rows_beyond
 
 BROADWELL = machine()
@@ -33,6 +33,7 @@ COUNTS = (
     "operations",
     "branch_misses",
     "fetch_icache_stall_cycles",
+    "commit_cycles",
     "l1d_misses",
     "l1d_miss_ticks",
     "l2_misses",
@@ -50,17 +51,33 @@ def stack(**values: float) -> dict[str, float]:
 
 
 def test_a_phase_without_events_is_base_and_the_rest() -> None:
-    got = stack(cycles=1000, operations=2000)
+    got = stack(cycles=1000, operations=2000, commit_cycles=700)
     assert got["base"] == 500 and got["other"] == 500 and sum(got.values()) == 1000
 
 
+def test_stalls_of_the_front_end_fit_into_the_cycles_without_a_commit() -> None:
+    node = BROADWELL.core
+    penalty = node.branch_resolution + node.frontend_depth
+    got = stack(cycles=1000, operations=400, commit_cycles=200, branch_misses=10, fetch_icache_stall_cycles=100)
+    assert got["branch"] == 10 * penalty and got["icache"] == 100
+    got = stack(cycles=1000, operations=400, commit_cycles=900, branch_misses=10, fetch_icache_stall_cycles=10 * penalty)
+    assert got["branch"] == got["icache"] == pytest.approx(50)
+
+
 def test_waiting_for_memory_is_divided_by_where_the_lines_were() -> None:
-    # 100 misses, far apart, 50 of them in L2, 30 in the last level, 20 in memory, 60 ns each.
-    got = stack(
-        cycles=1e6, operations=4e5, l1d_misses=100, l2_misses=50, last_level_misses=20, l1d_miss_ticks=100 * 60e3
-    )
+    # 1000 misses, half of them in L2, 300 in the last level, 200 in memory, 60 ns each: for a part of the time one waits.
     node = BROADWELL
-    waited = 100 * 60e-9 * node.frequency / (1 + 192 * 100 / 4e5)
+    under_way = 1000 * 60e-9 * node.frequency
+    got = stack(
+        cycles=1e6,
+        operations=4e5,
+        commit_cycles=4e5,
+        l1d_misses=1000,
+        l2_misses=500,
+        last_level_misses=200,
+        l1d_miss_ticks=1000 * 60e3,
+    )
+    waited = 6e5 * under_way / 1e6
     weights = {"l2": 50 * 12, "last_level": 30 * 50, "memory": 20 * 90e-9 * 2.3e9}
     for name, weight in weights.items():
         assert got[name] == pytest.approx(waited * weight / sum(weights.values())), name
@@ -92,10 +109,11 @@ def test_counts_are_joined_with_the_calls_that_end_their_phases(tmp_path: Path) 
 
 
 def test_counts_of_other_calls_are_refused(tmp_path: Path) -> None:
-    path = statistics_file(tmp_path / "counts", [[3, 0, 5_000_000, 0], [3, 1, 17_000_000, 40]])
+    rows = [[3, 0, 5_000_000, 0], [3, 1, 7_000_000, 40], [3, 2, 17_000_000, 40]]
+    path = statistics_file(tmp_path / "counts", rows)
     with pytest.raises(InputError, match="different calls") as caught:
-        without_rows_beyond(read_statistics(path), marks(0.0, 2e-6))
-    assert caught.value.where == "rank 3, MPI call 1"
+        without_rows_beyond(read_statistics(path), marks(0.0, 2e-6, 4e-6))
+    assert caught.value.where == "rank 3, MPI call 2"
 
 
 @pytest.mark.parametrize("text", ["", "{}\n", '{"columns": ["rank"]}\n[1, 2]\n', "nonsense\n"])
@@ -148,7 +166,10 @@ def test_only_the_boards_own_lines_are_progress() -> None:
 
 
 def test_a_build_without_x86_is_told_apart() -> None:
-    assert build_info_version("gem5 Simulator System.\n\ngem5 version 24.0.0.1\n") == "24.0.0.1"
-    assert build_info_version("bash: no such thing") is None
-    assert build_info_problem("  USE_X86_ISA = True\n") is None
-    assert "X86" in str(build_info_problem("  USE_X86_ISA = False\n"))
+    # As release 24.0 says it.
+    said = "info: Standard input is not a terminal, disabling listeners.\nmanynode probe: "
+    assert probed_version(said + '{"version": "24.0.0.1", "missing": []}\n', "gem5.opt") == "24.0.0.1"
+    with pytest.raises(EngineMissingError, match="not gem5"):
+        probed_version("bash: no such thing", "gem5.opt")
+    with pytest.raises(EngineMissingError, match="X86O3CPU"):
+        probed_version(said + '{"version": "24.0.0.1", "missing": ["X86O3CPU"]}\n', "gem5.opt")
