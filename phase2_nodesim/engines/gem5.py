@@ -32,7 +32,7 @@ from phase2_nodesim.segments import segment_table
 _PURPOSE = "phase 2: compute times on simulated out-of-order cores, caches and memory"
 _BOARD = Path(__file__).resolve().parent.parent / "gem5" / "board" / "run.py"
 # Memory that malloc gives back is lost to gem5, and every munmap empties all its TLBs: never give back, never map.
-_MALLOC = "glibc.malloc.mmap_threshold=1099511627776:glibc.malloc.trim_threshold=1099511627776:glibc.malloc.arena_max=1"
+MALLOC = "glibc.malloc.mmap_threshold=1099511627776:glibc.malloc.trim_threshold=1099511627776:glibc.malloc.arena_max=1"
 
 
 class Gem5:
@@ -121,7 +121,7 @@ def _guest(job: NodeJob) -> list[str]:
 
 def _simulator(run: NodeRun, job: NodeJob, found: Installation, bridge: BridgeFolder) -> Simulator:
     settings = job.settings["gem5"]
-    shared = [f"GLIBC_TUNABLES={_MALLOC}", f"OMP_NUM_THREADS={job.threads}", "OMP_DYNAMIC=false"]
+    shared = [f"GLIBC_TUNABLES={MALLOC}", f"OMP_NUM_THREADS={job.threads}", "OMP_DYNAMIC=false"]
     guests = [
         GuestProcess(
             rank,

@@ -1,7 +1,7 @@
 """gem5's counts per compute phase -> where its cycles went (Eyerman et al., section 5.3 and Figure 7).
 
-gem5 keeps no CPI stack. Cycles are measured, and so is in how many of them nothing was committed. These stall cycles are
-divided in this order, as an interval analysis does it, and never add up to more than was measured:
+gem5 keeps no CPI stack. Cycles are measured, and so is in how many of them nothing was committed. These stall cycles
+are divided in this order, as an interval analysis does it, and never add up to more than was measured:
 
 - branch: mispredicted branches x (resolution + front-end refill);
 - icache: cycles in which fetch waited for the instruction cache;

@@ -46,7 +46,7 @@ def find_gem5(executable: str | None = None) -> Installation:
 @functools.cache
 def _checked(program: Path) -> Installation:
     with tempfile.TemporaryDirectory(prefix="manynode-gem5.") as folder:
-        command = [program, "--quiet", f"--outdir={folder}", _PROBE]
+        command: list[str | Path] = [program, "--quiet", f"--outdir={folder}", _PROBE]
         try:
             said = process.run(command, what="gem5", check=False, timeout_s=120).output
         except ManynodeError as error:

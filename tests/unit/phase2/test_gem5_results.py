@@ -60,12 +60,14 @@ def test_stalls_of_the_front_end_fit_into_the_cycles_without_a_commit() -> None:
     penalty = node.branch_resolution + node.frontend_depth
     got = stack(cycles=1000, operations=400, commit_cycles=200, branch_misses=10, fetch_icache_stall_cycles=100)
     assert got["branch"] == 10 * penalty and got["icache"] == 100
-    got = stack(cycles=1000, operations=400, commit_cycles=900, branch_misses=10, fetch_icache_stall_cycles=10 * penalty)
+    got = stack(
+        cycles=1000, operations=400, commit_cycles=900, branch_misses=10, fetch_icache_stall_cycles=10 * penalty
+    )
     assert got["branch"] == got["icache"] == pytest.approx(50)
 
 
 def test_waiting_for_memory_is_divided_by_where_the_lines_were() -> None:
-    # 1000 misses, half of them in L2, 300 in the last level, 200 in memory, 60 ns each: for a part of the time one waits.
+    # 1000 misses, half of them in L2, 300 in the last level, 200 in memory, 60 ns each: one is under way at times.
     node = BROADWELL
     under_way = 1000 * 60e-9 * node.frequency
     got = stack(
