@@ -59,12 +59,6 @@ TOOLS: dict[str, Tool] = {
         "the simulator of the engine sst (see 'simulate: sst' for whether it can be used)",
         "optional; build sst-core and sst-elements as their installation guide on sst-simulator.org says",
     ),
-    "gem5": Tool(
-        ["gem5.opt", "gem5.fast", "gem5"],
-        ["--build-info"],
-        "detailed out-of-order node simulator; no engine of this version uses it",
-        "optional; build gem5 (X86) as its documentation on gem5.org says",
-    ),
     "chromium": Tool(
         ["chromium", "chromium-browser"], ["--version"], "tests of the report", "apt-get install chromium"
     ),

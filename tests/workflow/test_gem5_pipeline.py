@@ -82,11 +82,11 @@ def test_phases_have_as_many_instructions_as_under_callgrind(
     table = compare_engines(
         [folder / "nodesim" / "ext" / "segments.parquet" for folder in (results("two ranks"), other)]
     ).set_index("phase")
-    # The bridge's own entry to a call, some tens of instructions, counts in short phases.
     large = table[(table["gem5_instructions"] > 5000) & ~table.index.str.contains(" -> ")]
-    assert len(large) >= 4
-    ratio = large["gem5_instructions"] / large["valgrind_instructions"]
-    assert ratio.min() > 0.98 and ratio.max() < 1.02, ratio
+    assert {"symgs", "spmv", "residual", "initial"} <= set(large.index)
+    apart = (large["gem5_instructions"] - large["valgrind_instructions"]).abs()
+    # Entry to and exit from a call count in a phase, and the markers' are some 200 instructions longer than the bridge's.
+    assert (apart <= (0.02 * large["valgrind_instructions"]).clip(lower=400)).all(), large
 
 
 def test_the_log_has_an_estimate_and_progress(results: Callable[[str], Path]) -> None:
