@@ -39,6 +39,7 @@ _JUDGES = ("simulate.preflight", "simulate.time_limit")
 _WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", "launcher"))
 _OF_THE_NETWORK = ("engine", "preflight", "sst")
 UNREAD: dict[str, tuple[str, ...]] = {
+    "profile": ("profile.noise_floor", "profile.max_classes", "profile.coverage"),
     "simulate": (*_JUDGES, "simulate.confidence"),
     "analyse": _JUDGES,
     "sensitivity": _JUDGES,

@@ -27,6 +27,9 @@ CORE_CYCLES = 1
 CROSSBAR_CYCLES = 2
 RESPONSE_CYCLES = 1
 
+MOST_WIDTH = 12
+"""gem5's MaxWidth (src/cpu/o3/limits.hh)."""
+
 _PREDICTORS = {
     "local": "LocalBP",
     "tournament": "TournamentBP",
@@ -113,7 +116,16 @@ def board_file(
 def core_parameters(core: Core) -> dict[str, Any]:
     """Return the parameters of gem5's out-of-order core (X86O3CPU), and its functional units."""
     width, rob = core.dispatch_width, core.reorder_buffer
-    issue = core.issue_width or 2 * width
+    issue = core.issue_width or min(2 * width, MOST_WIDTH)
+    for key, value in (("dispatch_width", width), ("issue_width", issue)):
+        if value > MOST_WIDTH:
+            raise UsageError(
+                "the core is wider than gem5's",
+                where=f"machine: core: {key}",
+                found=str(value),
+                allowed=f"at most {MOST_WIDTH} (MaxWidth, which is compiled into gem5)",
+                remedy="take a narrower core for the engine gem5, or the engine valgrind",
+            )
     # From fetch to dispatch gem5 counts decode to rename (1) and rename to dispatch (2) by itself.
     fetch_to_decode = max(1, round(core.frontend_depth) - 3)
     return {

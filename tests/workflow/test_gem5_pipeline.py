@@ -85,7 +85,7 @@ def test_phases_have_as_many_instructions_as_under_callgrind(
     large = table[(table["gem5_instructions"] > 5000) & ~table.index.str.contains(" -> ")]
     assert {"symgs", "spmv", "residual", "initial"} <= set(large.index)
     apart = (large["gem5_instructions"] - large["valgrind_instructions"]).abs()
-    # Entry to and exit from a call count in a phase, and the markers' are some 200 instructions longer than the bridge's.
+    # Entry to and exit from calls count, and are some 200 instructions longer in the markers than in the bridge.
     assert (apart <= (0.02 * large["valgrind_instructions"]).clip(lower=400)).all(), large
 
 

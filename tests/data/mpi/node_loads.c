@@ -1,6 +1,7 @@
 /* How long loads take, by where the data is: compute phases "load l1", "load l2", "load last level" and "load memory"
  * follow chains of argv[1] dependent loads each; "stream" reads argv[2] KiB from memory, one load a line, as fast as it
- * can; "nothing" lies between two calls with nothing in between. Run natively it is an MPI program like any other. */
+ * can; "nothing" lies between two calls with nothing in between. argv[3] is how many lines the chain of the last level has
+ * (32768, a power of two). Run natively it is an MPI program like any other. */
 #include <mpi.h>
 
 #include <stdint.h>
@@ -47,11 +48,12 @@ static void phase(const char* name) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int loads = argc > 1 ? atoi(argv[1]) : 2048, stream_kib = argc > 2 ? atoi(argv[2]) : 1024;
+  const uint32_t last_level = argc > 3 ? (uint32_t)atoi(argv[3]) : 32768;
   line* lines = aligned_alloc(4096, 64u << 20);
-  static const struct {
+  const struct {
     const char* name;
     uint32_t count;
-  } levels[] = {{"load l1", 128}, {"load l2", 2048}, {"load last level", 32768}};
+  } levels[] = {{"load l1", 128}, {"load l2", 2048}, {"load last level", last_level}};
   line* at = lines;
   for (int i = 0; i < 3; i++) {
     at = follow(chain(lines, levels[i].count, 1), (int)levels[i].count);

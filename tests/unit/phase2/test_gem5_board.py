@@ -63,9 +63,16 @@ def test_a_core_takes_its_queues_from_the_file_or_from_its_reorder_buffer() -> N
     assert (given_ones["LQEntries"], given_ones["SQEntries"], given_ones["numIQEntries"]) == (72, 42, 60)
     derived = core_parameters(machine("wide-core").core)
     assert (derived["o3"]["LQEntries"], derived["o3"]["SQEntries"]) == (192, 112)
-    assert derived["o3"]["issueWidth"] == 16 and derived["units"]["load"] == 3
+    assert derived["o3"]["issueWidth"] == 12 and derived["units"]["load"] == 3
     # Fetch to dispatch: decode to rename and rename to dispatch are three cycles of gem5's own.
     assert given_ones["fetchToDecodeDelay"] + 3 == machine("broadwell").core.frontend_depth
+
+
+def test_a_core_is_no_wider_than_gem5_allows() -> None:
+    wide = machine("wide-core").core
+    assert core_parameters(wide)["o3"]["issueWidth"] == 12
+    with pytest.raises(UsageError, match="MaxWidth"):
+        core_parameters(wide.model_copy(update={"dispatch_width": 13}))
 
 
 def test_ranks_are_spread_over_the_last_level_caches_in_blocks() -> None:
