@@ -145,7 +145,7 @@ def test_progress_is_told_with_the_time_left() -> None:
 
 def test_the_estimate_needs_a_profile(tmp_path: Path) -> None:
     assert "not known" in estimate(job(None, []))
-    assert "300 million instructions on 2 ranks, 50 min" in estimate(job(300e6, []))
+    assert "300 million instructions on 2 ranks, 25 min" in estimate(job(300e6, []))
     assert profiled_instructions(tmp_path / "absent", 2, [0]) is None
     frame = pd.DataFrame(
         {
