@@ -103,7 +103,7 @@ rule phase3_analyse_sensitivity:
         "../environment.yaml"
     params:
         experiment=plan.path("experiment.json"),
-        folder=plan.path("sensitivity"),
+        folder=lambda wildcards, output: output.points.removesuffix(".parquet"),
         digest=plan.digest("sensitivity"),
         code=plan.code("phase3_sst"),
     shell:
