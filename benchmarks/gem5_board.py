@@ -29,7 +29,7 @@ from phase2_nodesim.gem5.board_file import BoardFiles, GuestProcess, board_file
 from phase2_nodesim.gem5.installation import find_gem5
 
 # With the lines of the chain that lies in the last level: more than the second level has.
-MACHINES = {"broadwell": 32768, "wide-core": 131072}
+MACHINES = {"broadwell": 32768, "wide-core": 524288}
 LOADS = 4096
 CALLS, PASSES, ROUNDS = 8, 40, 3
 LATENCY_TARGET, ADJACENT_TARGET_S, BRIDGE_TARGET = 0.10, 100e-9, 1.10

@@ -1,7 +1,7 @@
 /* How long loads take, by where the data is: compute phases "load l1", "load l2", "load last level" and "load memory"
  * follow chains of argv[1] dependent loads each; "stream" reads argv[2] KiB from memory, one load a line, as fast as it
- * can; "nothing" lies between two calls with nothing in between. argv[3] is how many lines the chain of the last level has
- * (32768, a power of two). Run natively it is an MPI program like any other. */
+ * can; "nothing" lies between two calls with nothing in between. argv[3] is how many lines the chain of the last level
+ * has (32768, a power of two). Run natively it is an MPI program like any other. */
 #include <mpi.h>
 
 #include <stdint.h>
