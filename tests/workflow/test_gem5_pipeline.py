@@ -87,7 +87,12 @@ def check_checksums(results: Path) -> None:
 def test_every_application_runs_to_its_projection(tmp_path: Path, name: str) -> None:
     gem5_jobs.gem5_or_skip()
     application = {"name": name, "parameters": SMALL[name], "timeout_s": 600}
-    content = pipeline.tiny(name=name, application=application, nodesim={"engine": "gem5", "nodes": 2})
+    content = pipeline.tiny(
+        name=name,
+        application=application,
+        profile={"source": "callgrind", "nodes": [1, 2], "repetitions": 1},
+        nodesim={"engine": "gem5", "nodes": 2},
+    )
     done = pipeline.run(pipeline.write(tmp_path, content), tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     results = tmp_path / "results" / name
