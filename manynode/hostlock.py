@@ -1,4 +1,4 @@
-"""One measuring job at a time on this host.
+"""One measuring job at a time on this host, and one command at a time on a folder of results.
 
 Native runs would disturb each other's times, and a job that outlived a killed pipeline would write beside its
 successor: every step that starts MPI jobs holds this lock. The kernel lets go of it when the holder ends, however.
@@ -11,6 +11,8 @@ import fcntl
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from manynode.errors import UsageError
 
 
 @contextlib.contextmanager
@@ -27,3 +29,17 @@ def exclusive(path: Path, *, purpose: str, wait: bool = True) -> Iterator[bool]:
             print(f"waiting for {path}: another {purpose} is under way", file=sys.stderr, flush=True)
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield True
+
+
+@contextlib.contextmanager
+def only_here(folder: Path, *, what: str, command: str, remedy: str) -> Iterator[None]:
+    """Hold the lock of a results folder; when another ``command`` has it, ``what`` is refused (:class:`UsageError`)."""
+    with exclusive(folder / ".lock", purpose=what, wait=False) as mine:
+        if not mine:
+            raise UsageError(
+                f"this {what} is being run already",
+                where=str(folder),
+                found=f"another 'manynode {command}' holds its lock",
+                remedy=f"wait for it, or {remedy}",
+            )
+        yield

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from manynode.config.loader import load_experiment
-from manynode.errors import EngineFailedError, ManynodeError, UsageError
-from manynode.hostlock import exclusive
+from manynode.errors import EngineFailedError, ManynodeError
+from manynode.hostlock import only_here
 from manynode.measurements import adopt
 from manynode.paths import ROOT
 
@@ -74,14 +74,7 @@ def run_experiment(
     if profile:
         shipped = ROOT / "profiles" / profile
         command += ["--profile", str(shipped if shipped.is_dir() else profile)]
-    with exclusive(results / ".lock", purpose="run", wait=False) as mine:
-        if not mine:
-            raise UsageError(
-                "this experiment is being run already",
-                where=str(results),
-                found="another 'manynode run' holds its lock",
-                remedy="wait for it, or give the experiment another name or --directory",
-            )
+    with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
         if measurements_from is not None and not dry_run:
             adopt(measurements_from, results, resolved)
         try:

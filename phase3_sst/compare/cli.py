@@ -27,8 +27,7 @@ def compare_engines(
 ) -> None:
     """Run an experiment with each engine from the same measurements, and compare: makespan, breakdown, link load."""
     from manynode.config.changes import read_changes
-    from manynode.errors import UsageError
-    from manynode.hostlock import exclusive
+    from manynode.hostlock import only_here
     from phase3_sst.compare.choice import choose, named
     from phase3_sst.compare.runs import Runs
 
@@ -38,14 +37,7 @@ def compare_engines(
     target = output or Path("results") / f"{given.content()['name']}-engines"
     for name, probe in chosen.skipped.items():
         typer.echo(f"skipped: {name} is not installed ({probe.remedy})")
-    with exclusive(target / ".lock", purpose="comparison", wait=False) as mine:
-        if not mine:
-            raise UsageError(
-                "this comparison is being made already",
-                where=str(target),
-                found="another 'manynode compare-engines' holds its lock",
-                remedy="wait for it, or choose another --output",
-            )
+    with only_here(target, what="comparison", command="compare-engines", remedy="choose another --output"):
         runs = Runs(experiment, target, given.changes, cores, profile, measurements_from)
         _compare(target, chosen, runs.all(chosen.names, typer.echo))
 

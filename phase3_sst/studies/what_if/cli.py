@@ -19,22 +19,14 @@ def what_if(
     ] = None,
 ) -> None:
     """Compare alternatives: time, cost, energy, Pareto front, which is faster and how surely."""
-    from manynode.errors import UsageError
-    from manynode.hostlock import exclusive
+    from manynode.hostlock import only_here
     from phase3_sst.studies.what_if.runs import cases, run_all
     from phase3_sst.studies.what_if.study import read_study
 
     described = read_study(study)
     planned = cases(described, study)
     target = output or Path("results") / described.name
-    with exclusive(target / ".lock", purpose="what-if study", wait=False) as mine:
-        if not mine:
-            raise UsageError(
-                "this study is being run already",
-                where=str(target),
-                found="another 'manynode what-if' holds its lock",
-                remedy="wait for it, or choose another --output",
-            )
+    with only_here(target, what="what-if study", command="what-if", remedy="choose another --output"):
         # Nothing runs before every bill can be made.
         bills = {case.alternative: _bill(described, case) for case in planned if not case.ideal}
         run_all(planned, target, cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo)
