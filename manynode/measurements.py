@@ -8,7 +8,9 @@ earlier results computes everything else anew and ends with the same bytes.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from manynode import tables
 from manynode.config.loader import RESOLVED_SCHEMA, Resolved
@@ -25,16 +27,16 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
     Tables that ``target`` has already stay. Results of another experiment (application, machine, phases 1 or 2) are a
     :class:`UsageError` that names the section; results without measured tables are an :class:`InputError`.
     """
-    given = tables.read_json(source / "experiment.json", RESOLVED_SCHEMA).get("experiment", {})
-    for section in MEASURED_SECTIONS:
-        if given.get(section) != resolved.content[section]:
-            raise UsageError(
-                "these measurements are of another experiment",
-                where=f"{source}: {section}",
-                found=str(given.get(section))[:200],
-                allowed=str(resolved.content[section])[:200],
-                remedy="run without --measurements-from, so that the application is measured again",
-            )
+    given = _experiment_of(source)
+    section = _differing(given, resolved)
+    if section is not None:
+        raise UsageError(
+            "these measurements are of another experiment",
+            where=f"{source}: {section}",
+            found=str(given.get(section))[:200],
+            allowed=str(resolved.content[section])[:200],
+            remedy="run without --measurements-from, so that the application is measured again",
+        )
     found = measured(source)
     if not found:
         raise InputError(
@@ -51,6 +53,20 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
                 shutil.copyfile(path, part)
             copied += 1
     return copied
+
+
+def fit(source: Path, resolved: Resolved) -> bool:
+    """Return whether the measured runs of the results in ``source`` are those that ``resolved`` needs."""
+    return _differing(_experiment_of(source), resolved) is None
+
+
+def _experiment_of(source: Path) -> dict[str, Any]:
+    return dict(tables.read_json(source / "experiment.json", RESOLVED_SCHEMA).get("experiment", {}))
+
+
+def _differing(given: Mapping[str, Any], resolved: Resolved) -> str | None:
+    """Return the first section on which measured runs depend and in which two experiments differ."""
+    return next((name for name in MEASURED_SECTIONS if given.get(name) != resolved.content[name]), None)
 
 
 def measured(results: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode.config.loader import RESOLVED_SCHEMA, Resolved, resolve, resolve_json
-from manynode.config.variants import Variant, study_nodes, study_techniques, variants
+from manynode.config.variants import study_nodes, study_techniques, variants
 from manynode.errors import ManynodeError, UsageError
 from manynode.provenance import code_digest
 from manynode.tables import read_json, write_json
@@ -116,10 +116,6 @@ class Plan:
     def _unread_of_gem5(self) -> tuple[str, ...]:
         """Return the keys of the section ``nodesim.gem5`` that change no result."""
         return ("nodesim.gem5.progress",) if self.model.nodesim.engine == "gem5" else ("nodesim.gem5",)
-
-    def variant(self, name: str) -> Variant:
-        """Return a variant of the sensitivity study."""
-        return self._variants[name]
 
     def variant_digest(self, name: str) -> str:
         """Return the digest of what a variant's simulation depends on."""

@@ -70,9 +70,9 @@ class SensitivitySection(Section):
     enough: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.05, description="a value is enough when no better one saves more than this share of the time"
     )
-    parameters: dict[
-        Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_length=40)], SensitivityParameter
-    ] = Field(min_length=1, description="what is varied, by the names that tables and figures use")
+    parameters: dict[ParameterName, SensitivityParameter] = Field(
+        min_length=1, description="what is varied, by the names that tables and figures use"
+    )
 
     @model_validator(mode="after")
     def _belongs_together(self) -> SensitivitySection:

@@ -12,8 +12,6 @@ from manynode.config.network import Network
 from manynode.config.prices import Item, Prices
 from manynode.errors import UsageError
 
-BILL_SCHEMA = "bill/1"
-
 
 def bill(network: Network, nodes: int, prices: Prices) -> pd.DataFrame:
     """Return the bill of ``nodes`` nodes on ``network``; more than the network has room for is a UsageError."""

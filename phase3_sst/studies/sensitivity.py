@@ -36,7 +36,7 @@ from manynode.config.variants import (
     variants,
 )
 from phase3_sst.analysis import bootstrap_interval
-from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst.compare.results import PointResult
 
 POINTS_SCHEMA = "sensitivity/1"
 KNEES_SCHEMA = "sensitivity-knees/1"
@@ -105,8 +105,8 @@ def _named(value: Any) -> Any:
 
 def _point(content: Mapping[str, Any], folder: Path, name: str, technique: str, nodes: int) -> dict[str, Any]:
     place = folder / technique / f"nodes-{nodes}"
-    replicas = tables.read_json(place / "result.json", RESULT_SCHEMA)["replicas"]
-    times = [float(replica["jobs"][0]["makespan_s"]) for replica in replicas]
+    result = PointResult(place)
+    times = list(result.makespans_s.values())
     generator = seeds.generator(content["seed"], "bootstrap", technique, nodes)
     low, high = bootstrap_interval(times, content["simulate"]["confidence"], generator)
     return {
@@ -118,13 +118,12 @@ def _point(content: Mapping[str, Any], folder: Path, name: str, technique: str, 
         "time_s": float(np.mean(times)),
         "low_s": low,
         "high_s": high,
-        "compute_s": _compute(place / "ranks.parquet"),
+        "compute_s": _compute(result.ranks()),
     }
 
 
-def _compute(path: Path) -> float:
+def _compute(ranks: pd.DataFrame) -> float:
     """Return job 0's mean seconds of computation per rank."""
-    ranks = tables.read_table(path, RANKS_SCHEMA, ["replica", "job", "rank", "operation", "seconds"])
     ranks = ranks[ranks["job"] == 0]
     computing = ranks.loc[ranks["operation"] == "compute", "seconds"].sum()
     return float(computing) / len(ranks[["replica", "rank"]].drop_duplicates())

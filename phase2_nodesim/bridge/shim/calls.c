@@ -54,13 +54,23 @@ void mb_reply(struct mb_call* call) {
   mb_get(call->list, call->reply.list_count * sizeof *call->list);
 }
 
-void mb_ask(struct mb_call* call, const int64_t* list, int64_t list_count) {
+/* Between these two nothing belongs to the compute phase, in time and in counts. */
+static inline uint64_t pause_phase(void) {
   const uint64_t start = mb_clock_ns();
   mb_mark_end(MB_MARK_PAUSE);
-  mb_request(call, list, list_count, NULL);
-  mb_reply(call);
+  return start;
+}
+
+static inline void resume_phase(uint64_t start) {
   mb_mark_begin(MB_MARK_PAUSE);
   mb_guest.away_ns += mb_clock_ns() - start;
+}
+
+void mb_ask(struct mb_call* call, const int64_t* list, int64_t list_count) {
+  const uint64_t start = pause_phase();
+  mb_request(call, list, list_count, NULL);
+  mb_reply(call);
+  resume_phase(start);
 }
 
 /* MPI_Pcontrol is variadic and other tools define it otherwise: a name is only read where the program has memory. */
@@ -91,10 +101,8 @@ int MPI_Pcontrol(const int level, ...) {
     mb_ask(&call, NULL, 0);
   }
   /* To write the note down is no part of the compute phase: a thousand instructions would be. */
-  const uint64_t start = mb_clock_ns();
-  mb_mark_end(MB_MARK_PAUSE);
+  const uint64_t start = pause_phase();
   notes_bytes += (size_t)snprintf(notes + notes_bytes, sizeof notes - notes_bytes, "%d %s", level, text) + 1;
-  mb_mark_begin(MB_MARK_PAUSE);
-  mb_guest.away_ns += mb_clock_ns() - start;
+  resume_phase(start);
   return MPI_SUCCESS;
 }

@@ -134,18 +134,21 @@ def _stat(owner: Any, name: str) -> Any:
         return None
 
 
-def _scalar(name: str, owner: Any, statistic: str) -> Source:
+def _needed(owner: Any, statistic: str) -> Any:
     stat = _stat(owner, statistic)
     if stat is None:
         stop(f"this gem5 has no statistic {statistic} of {owner.path()}; {_KNOWN}")
+    return stat
+
+
+def _scalar(name: str, owner: Any, statistic: str) -> Source:
+    stat = _needed(owner, statistic)
     return name, lambda: float(stat.value)
 
 
 def _cycles_with_commits(cpu: Any) -> Source:
     """Return the cycles in which the core committed at least one operation."""
-    stat = _stat(cpu, "commit.numCommittedDist")
-    if stat is None:
-        stop(f"this gem5 has no statistic commit.numCommittedDist of {cpu.path()}; {_KNOWN}")
+    stat = _needed(cpu, "commit.numCommittedDist")
 
     def read() -> float:
         stat.prepare()  # distributions are read from a copy

@@ -87,7 +87,6 @@ def _conclude(described: Any, planned: list[Any], bills: dict[str, Any], target:
             case.alternative,
             case.nodes,
             case.nodes * case.resolved.model.ranks_per_node,
-            described.alternatives[case.alternative].runs,
             times(case),
             ideal.get(case.alternative),
             bills[case.alternative],

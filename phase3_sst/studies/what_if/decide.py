@@ -23,8 +23,6 @@ ALTERNATIVES_SCHEMA = "what-if/1"
 PAIRS_SCHEMA = "what-if-pairs/1"
 BILLS_SCHEMA = "what-if-bills/1"
 
-# As surely as that an order counts as settled.
-SETTLED = 0.95
 _JOULES_PER_KWH = 3.6e6
 
 
@@ -35,7 +33,6 @@ class Outcome:
     name: str
     nodes: int
     ranks: int
-    runs: float
     times_s: Mapping[int, float]
     ideal_s: Mapping[int, float] | None
     bill: pd.DataFrame

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from manynode import tables
 from manynode.config.changes import changed
 from manynode.config.loader import Resolved, resolve
 from manynode.errors import ManynodeError
-from manynode.measurements import MEASURED_SECTIONS
-from manynode.run import StepFailedError, run_experiment
+from manynode.measurements import MEASURED_SECTIONS, fit
+from manynode.run import EXIT_INTERRUPTED, StepFailedError, run_experiment
 from phase3_sst.studies.what_if.study import IDEAL_CHANGES, WhatIf
 
 
@@ -90,11 +90,13 @@ def run_all(
         path = own / "experiment.yaml"
         with tables.replacing(path) as part:
             part.write_text(yaml.safe_dump(case.content, sort_keys=False), encoding="utf-8")
-        source = sources.get(case.measured_as(), _usable(measurements_from, case))
+        source = sources.get(case.measured_as())
+        if source is None and measurements_from is not None and fit(measurements_from, case.resolved):
+            source = measurements_from
         try:
             run_experiment(path, cores=cores, directory=own, profile=profile, measurements_from=source)
         except ManynodeError as error:
-            if isinstance(error, StepFailedError) and error.exit_code == 130:
+            if isinstance(error, StepFailedError) and error.exit_code == EXIT_INTERRUPTED:
                 raise
             failures.append((case, error))
             say(f"failed: {str(error).splitlines()[0]}")
@@ -107,12 +109,3 @@ def run_all(
             f"alternative {case.alternative!r}{' on the ideal network' if case.ideal else ''}: {first}{rest}",
             first.exit_code,
         )
-
-
-def _usable(source: Path | None, case: Case) -> Path | None:
-    """Return ``source`` when its measured runs are those of ``case``."""
-    if source is None:
-        return None
-    given: Mapping[str, Any] = tables.read_json(source / "experiment.json", "experiment/1").get("experiment", {})
-    same = all(given.get(key) == case.resolved.content[key] for key in MEASURED_SECTIONS)
-    return source if same else None

@@ -23,7 +23,7 @@ PRICES = Prices.model_validate(yaml.safe_load((ROOT / "configs/prices/example.ya
 
 def outcome(name: str, times: list[float], cost: float, watts: float = 1000.0) -> decide.Outcome:
     bill = pd.DataFrame({"item": ["nodes"], "count": [1], "price": [cost], "cost": [cost], "power_w": [watts]})
-    return decide.Outcome(name, 4, 8, 1.0, dict(enumerate(times)), None, bill)
+    return decide.Outcome(name, 4, 8, dict(enumerate(times)), None, bill)
 
 
 def table_of(*outcomes: decide.Outcome) -> pd.DataFrame:
