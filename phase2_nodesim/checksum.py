@@ -27,7 +27,7 @@ def check_against_native(native: Path, directory: Path, what: str) -> str | None
     None where either job printed none. Different ones are an :class:`EngineFailedError`.
     """
     wanted = checksum_of([native])
-    found = checksum_of([directory / "job.log", *sorted(directory.glob("guests-*.log"))])
+    found = checksum_of([directory / "job.log", directory / "errors.log", *sorted(directory.glob("guests-*.log"))])
     if wanted is None or found is None:
         return None
     if wanted != found:

@@ -125,10 +125,12 @@ def run_bridged_job(
         _make_files(bridge)
         simulators = list(start_guests(bridge))
         logs = [job.directory / "job.log"]
+        errors = job.directory / "errors.log"
+        errors.write_bytes(b"")
         logs += [job.directory / f"guests-{index}.log" for index in range(len(simulators))]
         waiting = _Unfinished(bridge, simulators)
         return process.run_together(
-            [_job_command(bridge), *(simulator.command for simulator in simulators)],
+            [_job_command(bridge, errors), *(simulator.command for simulator in simulators)],
             what=what,
             failure=lambda broken: EngineFailedError(f"{what} failed", details=broken.output),
             logs=logs,
@@ -138,7 +140,7 @@ def run_bridged_job(
             # A guest opens its FIFOs without waiting: its proxy must be there.
             may_start=lambda index: index == 0 or all(bridge.states()),
             check=waiting.look,
-            judge=lambda ended: _error(bridge, simulators, ended, what, logs),
+            judge=lambda ended: _error(bridge, simulators, ended, what, [logs[0], errors]),
             grace_s=_GRACE_S,
         )
 
@@ -190,7 +192,7 @@ def _make_files(bridge: BridgeFolder) -> None:
     (bridge.path / "ends").touch()
 
 
-def _job_command(bridge: BridgeFolder) -> list[str]:
+def _job_command(bridge: BridgeFolder, errors: Path) -> list[str]:
     job = bridge.job
     shared = {
         "LD_PRELOAD": str(native_library(f"libmanynode_markers_{job.flavour}.so")),
@@ -198,6 +200,7 @@ def _job_command(bridge: BridgeFolder) -> list[str]:
         "MANYNODE_MARKERS_RANKS_PER_NODE": str(job.ranks_per_node or job.ranks),
         "MANYNODE_MARKERS_COUNTERS": "time",
         "MANYNODE_BRIDGE_DIR": str(bridge.path),
+        "MANYNODE_BRIDGE_ERRORS": str(errors.resolve()),
         # The job runs on this host: MPICH's transport needs no network, and starts faster without.
         "UCX_TLS": "self,sm",
         **job.environment,
@@ -241,7 +244,7 @@ def _error(
     ]
     launcher = ended[0]
     job = bridge.job
-    log = logs[0].read_text("utf-8", "replace")
+    log = "\n".join(path.read_text("utf-8", "replace") for path in logs)
     first = first_death((bridge.path / "ends").read_text("utf-8", "replace"))
     verdict = judge(launcher.returncode if launcher else None, log, processes, job.simulated(), first)
     return EngineFailedError(

@@ -233,7 +233,7 @@ def test_a_wrong_argument_ends_the_job_with_the_native_mpis_message(programs: Pr
         run_bridged_job(job, what="x", timeout_s=LIMIT_S)
     assert "the proxy of rank" in caught.value.what, "the guests that lost their proxies are not to blame"
     if programs.flavour == "mpich":
-        assert "Invalid rank" in (tmp_path / "job.log").read_text()
+        assert "Invalid rank" in (tmp_path / "errors.log").read_text()
 
 
 def test_a_call_that_is_not_bridged_fails_when_the_program_is_built(programs: Programs, tmp_path: Path) -> None:

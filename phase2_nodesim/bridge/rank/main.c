@@ -1,6 +1,9 @@
 /* manynode-bridge-rank COMMAND...: runs one rank of a job and, when it ends badly, notes rank and exit code in
  * $MANYNODE_BRIDGE_DIR/ends before anybody else can know. Launchers end all ranks when one is lost and do not say for
- * certain which one it was; the first line of that file does. Otherwise the rank's end is passed on as it is. */
+ * certain which one it was; the first line of that file does. Otherwise the rank's end is passed on as it is.
+ *
+ * The rank's stderr goes straight to $MANYNODE_BRIDGE_ERRORS: an MPI library says there why it gives up, then asks the
+ * launcher to end the job, and what still lies in the launcher's pipe by then is lost. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +34,12 @@ static void note(int code) {
   if (file >= 0 && write(file, line, (size_t)length) == length) close(file);
 }
 
+static void keep_errors(void) {
+  const char* path = getenv("MANYNODE_BRIDGE_ERRORS");
+  const int file = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1; /* made by who started the job */
+  if (file >= 0) dup2(file, STDERR_FILENO);
+}
+
 int main(int argc, char** argv) {
   static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
   const pid_t self = getpid();
@@ -42,6 +51,7 @@ int main(int argc, char** argv) {
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no rank outlives this process */
     if (getppid() != self) _exit(1);
+    keep_errors();
     execvp(argv[1], argv + 1);
     fprintf(stderr, "manynode-bridge-rank: cannot run %s: %s\n", argv[1], strerror(errno));
     _exit(127);
