@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from manynode.config.loader import load_experiment
+from manynode.config.studies import STUDIES
 from manynode.errors import EngineFailedError, ManynodeError
 from manynode.hostlock import only_here
 from manynode.measurements import adopt
@@ -64,7 +65,7 @@ def run_experiment(
         *("--configfile", str(experiment.resolve()), "--directory", str(directory.resolve())),
         *("--cores", str(cores), "--rerun-incomplete", "--nolock"),
     ]
-    if resolved.model.sensitivity is not None:
+    if any(resolved.content[study] for study in STUDIES):
         # A point of a study that fails leaves the others their chance.
         command.append("--keep-going")
     if dry_run:

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from manynode.config.counterfactuals import loss_nodes, loss_techniques
 from manynode.config.loader import RESOLVED_SCHEMA, Resolved, resolve, resolve_json
-from manynode.config.variants import study_nodes, study_techniques, variants
+from manynode.config.studies import STUDIES, study_points, study_variants
 from manynode.errors import ManynodeError, UsageError
 from manynode.provenance import code_digest
 from manynode.tables import read_json, write_json
@@ -31,6 +32,7 @@ SECTIONS = {
     "analyse": (*_SHARED, "nodes", "techniques", "simulate"),
     "preflight": (*_SHARED, "nodes", "network", "simulate"),
     "sensitivity": (*_SHARED, "nodes", "techniques", "network", "simulate", "sensitivity"),
+    "scaling": (*_SHARED, "nodes", "techniques", "network", "simulate", "scaling"),
     "report": (),
 }
 # Keys of those sections that a step does not read.
@@ -43,6 +45,7 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "simulate": (*_JUDGES, "simulate.confidence"),
     "analyse": _JUDGES,
     "sensitivity": _JUDGES,
+    "scaling": _JUDGES,
     "preflight": ("simulate.replicas", "simulate.confidence", "simulate.time_limit"),
 }
 
@@ -71,7 +74,8 @@ class Plan:
         self.root = f"results/{self.model.name}"
         self.shell_prefix = f"set -euo pipefail; export PATH={shlex.quote(sysconfig.get_path('scripts'))}:$PATH; "
         self.has_skeleton = self.model.application.name is not None
-        self._variants = {variant.name: variant for variant in variants(self.resolved.content)}
+        variants = study_variants(self.resolved.content).values()
+        self._variants = {name: variant for found in variants for name, variant in found.items()}
         self._variant_digests: dict[str, str] = {}
         self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.model.techniques})
 
@@ -126,16 +130,21 @@ class Plan:
             self._variant_digests[name] = changed.digest(*SECTIONS["simulate"], without=unread)
         return self._variant_digests[name]
 
-    def study_results(self) -> list[str]:
-        """Return the results of all points of the sensitivity study."""
-        if not self._variants:
+    def study_results(self, study: str) -> list[str]:
+        """Return the results of all points that a study adds; none when the experiment does not have it."""
+        points = study_points(self.resolved.content, study)
+        return [self.path(point.folder, "result.json") for point in points]
+
+    def loss_points(self) -> list[tuple[str, int]]:
+        """Return technique and nodes of the experiment's own points that the scaling study takes apart."""
+        content = self.resolved.content
+        if not content["scaling"]:
             return []
-        return [
-            self.path(f"sensitivity/{name}/{technique}/nodes-{nodes}/result.json")
-            for name in self._variants
-            for technique in study_techniques(self.resolved.content)
-            for nodes in study_nodes(self.resolved.content)
-        ]
+        return [(technique, nodes) for technique in loss_techniques(content) for nodes in loss_nodes(content)]
+
+    def study_tables(self) -> list[str]:
+        """Return the tables of the studies that the experiment has."""
+        return [self.path(f"{study}.parquet") for study in STUDIES if self.study_results(study)]
 
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the further jobs."""

@@ -23,11 +23,11 @@ def run(
     processes: Annotated[int, typer.Option(min=1, help="processes that share the replicas")] = 1,
     progress: Annotated[bool, typer.Option("--progress", help="tell how far it is, and how long it will take")] = False,
     cost: Annotated[Path | None, typer.Option(help="CSV file to write: wall and processor time, memory")] = None,
-    variant: Annotated[str | None, typer.Option(help="of the sensitivity study: its name")] = None,
+    variant: Annotated[str | None, typer.Option(help="of a study: its name")] = None,
 ) -> None:
     """Simulate one point: a technique at a node count, all replicas."""
     from manynode.config.loader import read_resolved
-    from manynode.config.variants import variant_of
+    from manynode.config.studies import variant_of
     from manynode.rank_classes import assign_classes, read_rank_classes
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
@@ -140,6 +140,20 @@ def analyse_sensitivity(
     from phase3_sst.studies import sensitivity
 
     sensitivity.write(sensitivity.analyse(read_resolved(experiment).content, points), output)
+
+
+@app.command("scaling")
+def analyse_scaling(
+    experiment: Experiment,
+    points: Annotated[Path, typer.Option(help="folder of the results")],
+    output: Annotated[Path, typer.Option(help="scaling.parquet to write")],
+) -> None:
+    """Tell apart what the time is lost to at each node count."""
+    from manynode import tables
+    from manynode.config.loader import read_resolved
+    from phase3_sst.studies import scaling
+
+    tables.write_table(output, scaling.LOSSES_SCHEMA, scaling.analyse(read_resolved(experiment).content, points))
 
 
 def _phase2_tools(folder: Path) -> dict[str, str]:

@@ -1,4 +1,7 @@
 # Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
+from pathlib import Path
+
+from manynode.config.studies import STUDIES
 from phase3_sst.sst_run import resources as sst_resources
 
 
@@ -67,14 +70,18 @@ rule phase3_simulate_variant:
             else []
         ),
     output:
-        result=plan.path("sensitivity/{variant}/{technique}/nodes-{nodes}/result.json"),
-        ranks=plan.path("sensitivity/{variant}/{technique}/nodes-{nodes}/ranks.parquet"),
-        links=plan.path("sensitivity/{variant}/{technique}/nodes-{nodes}/links.parquet"),
+        result=plan.path("{study}/{variant}/{technique}/nodes-{nodes}/result.json"),
+        ranks=plan.path("{study}/{variant}/{technique}/nodes-{nodes}/ranks.parquet"),
+        links=plan.path("{study}/{variant}/{technique}/nodes-{nodes}/links.parquet"),
         link_jobs=plan.path(
-            "sensitivity/{variant}/{technique}/nodes-{nodes}/link_jobs.parquet"
+            "{study}/{variant}/{technique}/nodes-{nodes}/link_jobs.parquet"
         ),
     log:
-        plan.path("logs/phase3_simulate_variant/{variant}/{technique}-{nodes}.log"),
+        plan.path(
+            "logs/phase3_simulate_variant/{study}/{variant}/{technique}-{nodes}.log"
+        ),
+    wildcard_constraints:
+        study="|".join(STUDIES),
     conda:
         "../environment.yaml"
     threads: plan.cores_of_a_replica
@@ -92,7 +99,7 @@ rule phase3_simulate_variant:
 
 rule phase3_analyse_sensitivity:
     input:
-        results=plan.study_results(),
+        results=plan.study_results("sensitivity"),
     output:
         points=plan.path("sensitivity.parquet"),
         knees=plan.path("sensitivity_knees.parquet"),
@@ -109,6 +116,29 @@ rule phase3_analyse_sensitivity:
     shell:
         "manynode simulate sensitivity --experiment {params.experiment} --points {params.folder}"
         " --output {output.points} > {log} 2>&1"
+
+
+rule phase3_analyse_scaling:
+    input:
+        variants=plan.study_results("scaling"),
+        results=[
+            plan.path(f"simulate/{technique}/nodes-{nodes}/result.json")
+            for technique, nodes in plan.loss_points()
+        ],
+    output:
+        losses=plan.path("scaling.parquet"),
+    log:
+        plan.path("logs/phase3_analyse_scaling.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        folder=lambda wildcards, output: Path(output.losses).parent,
+        digest=plan.digest("scaling"),
+        code=plan.code("phase3_sst"),
+    shell:
+        "manynode simulate scaling --experiment {params.experiment} --points {params.folder}"
+        " --output {output.losses} > {log} 2>&1"
 
 
 rule phase3_analyse_points:

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from manynode.config.machine import Machine
 from manynode.config.network import Network
 from manynode.config.quantities import PositiveInt, Seconds, Section, written
+from manynode.config.scaling import ScalingSection
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import SimulateSection
 
@@ -141,6 +142,9 @@ class Experiment(Section):
     simulate: SimulateSection = Field(default_factory=SimulateSection, description="phase 3")
     sensitivity: SensitivitySection | None = Field(
         default=None, description="a study: how the projected time depends on parameters of the network"
+    )
+    scaling: ScalingSection | None = Field(
+        default=None, description="a study: what the time is lost to at each node count"
     )
 
     @field_validator("nodes", "techniques", mode="after")

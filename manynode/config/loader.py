@@ -18,6 +18,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from manynode.config.application import read_application
+from manynode.config.counterfactuals import check_counterfactuals
 from manynode.config.experiment import Experiment
 from manynode.config.sections import as_written
 from manynode.config.skeleton import resolve_skeleton
@@ -140,6 +141,7 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
             with_value(resolved, key, value, "simulate: preflight: vary")
     _place_network_files(resolved["sensitivity"], base)
     check_variants(resolved)
+    check_counterfactuals(resolved)
     return Resolved(model, resolved)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manynode.config.variation import value_of, with_value
-from manynode.errors import UsageError, nearest
+from manynode.errors import UsageError
 
 _WHERE = "sensitivity: parameters"
 
@@ -63,21 +63,6 @@ def variants(content: Mapping[str, Any]) -> list[Variant]:
         changes = [(key, value) for setting, value in settings.items() for key in parameters[setting]["keys"]]
         found.append(Variant(name, settings, changes))
     return found
-
-
-def variant_of(content: Mapping[str, Any], name: str) -> Variant:
-    """Return the study's variant of that name; an unknown one is a :class:`UsageError`."""
-    known = {variant.name: variant for variant in variants(content)}
-    if name not in known:
-        near = nearest(name, known)
-        raise UsageError(
-            "no such variant in the sensitivity study",
-            where="--variant",
-            found=name,
-            allowed=f"{len(known)} names, folders of sensitivity/" if known else "none: the experiment has no study",
-            remedy=f"did you mean {near!r}?" if near else None,
-        )
-    return known[name]
 
 
 def check_variants(content: dict[str, Any]) -> None:

@@ -56,6 +56,7 @@ class Inputs:
     sensitivity: pd.DataFrame | None
     sensitivity_knees: pd.DataFrame | None
     sensitivity_indices: pd.DataFrame | None
+    losses: pd.DataFrame | None
     provenance: ProvenanceFile | None
 
     @property
@@ -149,6 +150,11 @@ def load(directory: Path) -> Inputs:
             directory / "sensitivity_indices.parquet",
             ["sensitivity-indices/1"],
             ["technique", "nodes", "parameter", "first", "first_conf", "total", "total_conf"],
+        ),
+        losses=_table(
+            directory / "scaling.parquet",
+            ["scaling/1"],
+            ["technique", "nodes", "part", "seconds", "low_s", "high_s", "share", "growth_s"],
         ),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
     )

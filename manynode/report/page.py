@@ -20,9 +20,16 @@ from markupsafe import Markup
 from manynode import tables
 from manynode.report.answer import answer
 from manynode.report.figure import Figure
-from manynode.report.figures import profile_figures, projection_figures, sensitivity_figures, timing_figures
+from manynode.report.figures import (
+    loss_figures,
+    profile_figures,
+    projection_figures,
+    sensitivity_figures,
+    timing_figures,
+)
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load
+from manynode.report.losses import loss_sentences
 from manynode.report.phase_table import phase_rows
 from manynode.report.sensitivity import knee_rows, sensitivity_sentences
 from manynode.report.sureness import missing, sureness
@@ -60,11 +67,12 @@ def render(inputs: Inputs) -> str:
         sureness=sureness(inputs),
         sections=[
             ("projection", "Projection", projection_figures(inputs)),
+            ("scaling", "Losses to scale", loss_figures(inputs)),
             ("sensitivity", "Sensitivity to the network", sensitivity_figures(inputs)),
             ("timings", "Compute times of the simulated node", timing_figures(inputs)),
             ("profile", "Rank classes", profile_figures(inputs)),
         ],
-        sensitivity_words=sensitivity_sentences(inputs),
+        words={"scaling": loss_sentences(inputs), "sensitivity": sensitivity_sentences(inputs)},
         knees=knee_rows(inputs),
         phases=phase_rows(inputs),
         jobs=job_rows(inputs),

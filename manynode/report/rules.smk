@@ -8,7 +8,7 @@ rule report_build_page:
             plan.path("nodesim/timing-profile-{mode}.json"), mode=plan.modes
         ),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
-        sensitivity=([plan.path("sensitivity.parquet")] if plan.study_results() else []),
+        studies=plan.study_tables(),
     output:
         report(plan.path("report.html"), category="manynode"),
     log:

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from manynode.config.loader import resolve
-from manynode.config.variants import setting_value, study_nodes, study_techniques, variant_of, variants
+from manynode.config.studies import variant_of
+from manynode.config.variants import setting_value, study_nodes, study_techniques, variants
 from manynode.errors import UsageError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -11,6 +11,7 @@ from manynode.report.figures import (
     efficiency,
     link_series,
     links,
+    losses,
     patterns,
     phases,
     rank_map,
@@ -27,6 +28,11 @@ PROFILE = (classes, rank_map)
 def projection_figures(inputs: Inputs) -> list[Figure]:
     """Return the figures of phase 3."""
     return [figure for module in PROJECTION if (figure := module.draw(inputs)) is not None]
+
+
+def loss_figures(inputs: Inputs) -> list[Figure]:
+    """Return the figures of the scaling study."""
+    return losses.draw(inputs)
 
 
 def sensitivity_figures(inputs: Inputs) -> list[Figure]:

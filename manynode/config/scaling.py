@@ -1,0 +1,31 @@
+"""The scaling study in an experiment: at which node counts, and by which techniques, the losses are told apart."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from manynode.config.quantities import PositiveInt, Section
+
+
+class ScalingSection(Section):
+    """What the time is lost to as the machine grows: counterfactual simulations with the same draws."""
+
+    nodes: list[PositiveInt] = Field(
+        default_factory=list, description="of the experiment's node counts; empty: all of them"
+    )
+    techniques: list[Literal["no-ext-var", "ext-var"]] = Field(
+        default_factory=list,
+        description="of the experiment's with variable times; empty: the most complete of them",
+    )
+    broken: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.8, description="efficiency below which the report says that the scaling breaks"
+    )
+
+    @field_validator("nodes", "techniques", mode="after")
+    @classmethod
+    def _no_repetition(cls, values: list[object]) -> list[object]:
+        if len(set(values)) != len(values):
+            raise ValueError(f"an entry is given twice: {values}")
+        return values
