@@ -14,6 +14,15 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
+# Applications beside HPCG at sizes of a million instructions or so.
+SMALL: dict[str, dict[str, int]] = {
+    "snap": {"nx": 24, "ny": 2, "nz": 2, "chunk": 6, "angles": 2, "groups": 1, "outers": 1, "inners": 2},
+    "milc": {"nx": 4, "ny": 4, "nz": 2, "nt": 2, "iterations": 3},
+    "fft2d": {"elements": 1024, "iterations": 2},
+    "caffe": {"images": 2, "side": 8, "filters": 2, "hidden": 8, "iterations": 2},
+}
+
+
 def tiny(**changes: Any) -> dict[str, Any]:
     """HPCG on 8^3 points, 2 levels, 4 iterations, 1 to 4 nodes of one rank."""
     content: dict[str, Any] = {

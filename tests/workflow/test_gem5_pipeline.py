@@ -24,14 +24,6 @@ TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 # Ranks on the simulated node, nodes: four external ranks beside two or four simulated ones.
 JOBS = {"two ranks": (2, 3), "four ranks": (4, 2)}
 
-# The other applications at sizes of a million instructions or so.
-SMALL: dict[str, dict[str, int]] = {
-    "snap": {"nx": 24, "ny": 2, "nz": 2, "chunk": 6, "angles": 2, "groups": 1, "outers": 1, "inners": 2},
-    "milc": {"nx": 4, "ny": 4, "nz": 2, "nt": 2, "iterations": 3},
-    "fft2d": {"elements": 1024, "iterations": 2},
-    "caffe": {"images": 2, "side": 8, "filters": 2, "hidden": 8, "iterations": 2},
-}
-
 
 def run(folder: Path, engine: str, ranks: int, nodes: int) -> Path:
     """Run the experiment in ``folder`` and return its results."""
@@ -83,10 +75,10 @@ def check_checksums(results: Path) -> None:
         assert re.fullmatch(r"-?\d+\.\d+(e[-+]\d+)?", str(read_provenance(path)["checksum_as_native"])), path
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", pipeline.SMALL)
 def test_every_application_runs_to_its_projection(tmp_path: Path, name: str) -> None:
     gem5_jobs.gem5_or_skip()
-    application = {"name": name, "parameters": SMALL[name], "timeout_s": 600}
+    application = {"name": name, "parameters": pipeline.SMALL[name], "timeout_s": 600}
     content = pipeline.tiny(
         name=name,
         application=application,

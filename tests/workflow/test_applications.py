@@ -1,0 +1,65 @@
+"""The shipped experiment of each application from its mini-app to the report, at small sizes; then with SST."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pipeline
+import pytest
+import yaml
+
+from manynode.config.sst import SstSection
+from manynode.errors import ManynodeError
+from phase3_sst.sst_run.installation import find_sst
+
+# Experiment -> problem sizes of a million instructions or so.
+SMALL: dict[str, dict[str, int]] = {"demo": {"nx": 8, "ny": 8, "nz": 8, "levels": 2, "iterations": 3}, **pipeline.SMALL}
+TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
+WITH_SST = [1, 8]
+
+
+def run(name: str, folder: Path, options: list[Any] | None = None, **simulate: Any) -> Path:
+    """Run ``configs/NAME.yaml`` with small sizes and two replicas; return its results."""
+    content: dict[str, Any] = yaml.safe_load((pipeline.ROOT / "configs" / f"{name}.yaml").read_text())
+    content["application"]["parameters"] = SMALL[name]
+    content["simulate"] |= {"replicas": 2, **simulate}
+    if simulate:
+        content["nodes"] = WITH_SST
+    done = pipeline.run(pipeline.write(folder, content), folder, options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results" / name
+
+
+def times(results: Path) -> pd.Series:
+    return pd.read_parquet(results / "projection.parquet").set_index(["technique", "nodes"])["time_s"]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function from the name of an experiment to its results; each runs once."""
+    return functools.cache(lambda name: run(name, tmp_path_factory.mktemp(name)))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_shipped_experiment_runs_from_the_mini_app_to_its_report(results: Callable[[str], Path], name: str) -> None:
+    wanted = [(technique, nodes) for technique in TECHNIQUES for nodes in (1, 2, 4, 8, 16, 32, 64)]
+    assert sorted(times(results(name)).index) == sorted(wanted)
+    assert (results(name) / "report.html").stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_sst_projects_nearly_the_times_of_the_engine_fast(
+    results: Callable[[str], Path], tmp_path: Path, name: str
+) -> None:
+    try:
+        find_sst(SstSection().model_dump(mode="json"))
+    except ManynodeError as error:
+        pytest.skip(f"the engine sst cannot be used: {error.what} ({error.found})")
+    found = times(run(name, tmp_path, ["--measurements-from", results(name)], engine="sst"))
+    assert len(found) == len(TECHNIQUES) * len(WITH_SST)
+    apart = found / times(results(name)).reindex(found.index) - 1
+    assert apart.abs().max() < 0.1, apart
