@@ -34,6 +34,7 @@ def run(
     from phase3_sst.cost import recorded
     from phase3_sst.engines.interface import Point, engine_of
     from phase3_sst.progress import shown
+    from phase3_sst.slow_node import slowed
 
     # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
     read_timing_profile(profile)
@@ -47,8 +48,12 @@ def run(
         # A node that ran alone is of one class: its ranks have no place in a larger job.
         assigned = ["0"] * ranks
     seed = derive_seed(content["seed"], "draws")
-    with shown(progress) as sink, recorded(cost):
-        point = Point(content, nodes, technique, profile, assigned, seed, processes, sink, variant)
+    with (
+        shown(progress) as sink,
+        recorded(cost),
+        slowed(content, nodes, profile, assigned, result.parent) as (chosen, class_of_rank),
+    ):
+        point = Point(content, nodes, technique, chosen, class_of_rank, seed, processes, sink, variant)
         engine_of(content).simulate(point, result.parent)
 
 

@@ -35,6 +35,15 @@ class LinkClass(Section):
     latency: Seconds = Field(ge=0, description="of the wire, one way")
 
 
+class SlowLink(Section):
+    """A cable that is slower than its class, both ways: a bad connector, a lane that failed."""
+
+    between: Annotated[list[str], Field(min_length=2, max_length=2)] = Field(
+        description="its two ends as tables name them: [host-0, leaf-0]; of parallel cables, the first that is not slow"
+    )
+    bandwidth_share: Annotated[float, Field(gt=0, le=1)] = Field(description="of the class's bandwidth that is left")
+
+
 class OverheadSegment(Section):
     """CPU time of messages from one size up to where the next segment begins: time + per_byte times the size."""
 
@@ -139,6 +148,9 @@ class Network(Section):
         default_factory=dict,
         description="classes of links that differ, by name: host-up, host-down, leaf-up, leaf-down, level2-up ... in "
         "trees, dim0-plus, dim0-minus ... in tori, local, global in dragonflies",
+    )
+    slow_links: list[SlowLink] = Field(
+        default_factory=list, description="cables that are slower than their class (engines fast and simgrid)"
     )
     switch_latency: Seconds = Field(
         default=written("100 ns"), ge=0, description="of a switch, port to port, without load"

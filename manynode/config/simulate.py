@@ -88,6 +88,15 @@ class PreflightSection(Section):
         return self
 
 
+class SlowNodeSection(Section):
+    """One node of the application under study that computes more slowly than the others."""
+
+    node: Annotated[int, Field(ge=0)] = Field(default=0, description="its number in the job")
+    factor: Annotated[float, Field(gt=0)] = Field(
+        default=1.0, description="by which its compute times are longer; 1: like the others"
+    )
+
+
 class SimulateSection(Section):
     """Phase 3: the skeleton on the network."""
 
@@ -100,6 +109,7 @@ class SimulateSection(Section):
         default=None, description="a point whose simulation takes longer is ended with an error"
     )
     placement: Placement = Field(default_factory=Placement, description="of the application under study")
+    slow_node: SlowNodeSection = Field(default_factory=SlowNodeSection, description="what if one node were slow")
     collectives: CollectivesSection = Field(default_factory=CollectivesSection, description="collective algorithms")
     counters: CountersSection | None = Field(default=None, description="the links' counters over time")
     jobs: list[JobSection] = Field(

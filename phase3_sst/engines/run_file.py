@@ -107,6 +107,7 @@ def network_description(network: Mapping[str, Any]) -> dict[str, Any]:
         "topology": dict(network["topology"]),
         "link": _link(network["link"]),
         "link_classes": {name: _link(link) for name, link in network["link_classes"].items()},
+        **({"slow_links": network["slow_links"]} if network.get("slow_links") else {}),
         "switch_latency_s": network["switch_latency"],
         "chunk_bytes": round(network["chunk"]),
         "contention": network["contention"],

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "manynode/error_report.hpp"
+#include "slow_links.hpp"
 #include "strict_json.hpp"
 
 namespace manynode::fast {
@@ -166,6 +167,29 @@ std::map<std::string, LinkConfig> read_link_classes(StrictObject object, const n
   return classes;
 }
 
+// Cables slower than their class: the network gets a class of links for each.
+void read_slow_links(NetworkConfig& network, std::vector<StrictObject> objects, const std::string& place) {
+  std::vector<SlowCable> cables;
+  std::vector<double> shares;
+  for (StrictObject& object : objects) {
+    const auto ends = object.texts("between");
+    if (ends.size() != 2) object.refuse("between", "the two ends of a cable");
+    cables.push_back({ends[0], ends[1]});
+    shares.push_back(object.positive("bandwidth_share"));
+    if (shares.back() > 1) object.refuse("bandwidth_share", "at most 1: the share of the bandwidth that is left");
+    object.finish();
+  }
+  const auto names = network.topology->link_classes();
+  network.topology = with_slow_cables(network.topology, cables, place);
+  for (const std::string& name : names) {
+    for (std::size_t cable = 0; cable < cables.size(); ++cable) {
+      LinkConfig link = network.link_of_class(name);
+      link.bandwidth_Bps *= shares[cable];
+      network.link_classes.emplace(slow_class(name, cable), link);
+    }
+  }
+}
+
 std::optional<std::uint64_t> read_buffer(StrictObject& network, const std::string& key) {
   if (!network.has(key)) return std::nullopt;
   return static_cast<std::uint64_t>(network.integer(key, 1, kMostBuffer));
@@ -198,6 +222,9 @@ NetworkConfig read_network(StrictObject object) {
   if (object.has("link_classes")) {
     network.link_classes =
         read_link_classes(object.object("link_classes"), object.value("link_classes"), *network.topology);
+  }
+  if (object.has("slow_links")) {
+    read_slow_links(network, object.objects("slow_links"), object.place_of("slow_links"));
   }
   network.switch_latency_s = object.not_negative("switch_latency_s");
   network.chunk_bytes = static_cast<std::uint64_t>(object.integer("chunk_bytes", 1));
@@ -284,7 +311,7 @@ BufferConfig NetworkConfig::buffers() const {
   double latency = 0;
   for (const std::string& name : topology->link_classes()) {
     const LinkConfig& of_class = link_of_class(name);
-    const bool to_host = name == "host-up" || name == "host-down";
+    const bool to_host = name.starts_with("host-");
     rate = std::max(rate, to_host ? std::min(of_class.bandwidth_Bps, host.nic_bandwidth_Bps) : of_class.bandwidth_Bps);
     latency = std::max(latency, of_class.latency_s);
   }

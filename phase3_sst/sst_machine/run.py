@@ -118,6 +118,14 @@ def _refuse(run: Run) -> None:
             allowed="true: merlin's links always make packets wait",
             remedy="use the engine fast for a network without contention",
         )
+    if run.network.get("slow_links"):
+        raise UsageError(
+            "the sst engine cannot slow down single links",
+            where="network.slow_links",
+            found=f"{len(run.network['slow_links'])}",
+            allowed="none: merlin's routers have one rate for all ports of a kind",
+            remedy="use the engine fast or simgrid for a network with slow links",
+        )
     if run.rails > 1 and run.network["host"].get("rail_choice", "by-rank") == "striped":
         raise UsageError(
             "the sst engine cannot stripe messages over the rails of a node",

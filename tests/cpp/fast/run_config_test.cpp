@@ -52,6 +52,28 @@ TEST(RunConfig, ReadsAGoodFile) {
   EXPECT_EQ(config.network.topology->hosts(), 4u);
 }
 
+TEST(RunConfig, SlowLinks) {
+  const auto place_with = [](const json& cable) {
+    return place([&](json& f) { f["network"]["slow_links"] = json::array({cable}); });
+  };
+  const json cable = {{"between", {"host-0", "leaf-0"}}, {"bandwidth_share", 0.5}};
+  json file = good();
+  file["network"]["slow_links"] = json::array({cable});
+  const RunConfig config = parse_run_config(file.dump());
+  EXPECT_EQ(config.network.link_of_class("host-up-slow0").bandwidth_Bps, 6.25e9);
+  EXPECT_EQ(config.network.topology->link_classes().size(), 6u);
+  const auto changed = [&](const char* key, const json& value) {
+    json other = cable;
+    other[key] = value;
+    return place_with(other);
+  };
+  EXPECT_EQ(changed("bandwidth_share", 1.5), "network.slow_links[0].bandwidth_share");
+  EXPECT_EQ(changed("bandwidth_share", 0), "network.slow_links[0].bandwidth_share");
+  EXPECT_EQ(changed("between", json::array({"host-0"})), "network.slow_links[0].between");
+  EXPECT_EQ(changed("between", json::array({"host-0", "leaf-9"})), "network.slow_links");
+  EXPECT_EQ(changed("factor", 2), "network.slow_links[0].factor");
+}
+
 TEST(RunConfig, BuffersHaveRoomForAChunk) {
   const auto place_with = [](const char* key, const json& value) {
     return place([&](json& f) {
