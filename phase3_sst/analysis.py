@@ -1,8 +1,8 @@
 """Points -> projection: mean, bootstrap interval, efficiency, breakdown per MPI operation, jobs, load of the links.
 
 In: the result folders of all points of an experiment. Out: tidy tables (schemas ``projection/1``, ``makespans/1``,
-``breakdown/1``, ``jobs/1`` and those of :mod:`phase3_sst.link_load`). All times in seconds. The projection is of job 0,
-the application under study; other jobs are there to disturb it.
+``breakdown/1``, ``jobs/1`` and those of :mod:`phase3_sst.iterations` and :mod:`phase3_sst.link_load`). All times in
+seconds. The projection is of job 0, the application under study; other jobs are there to disturb it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from manynode import seeds, tables
-from phase3_sst import link_load
+from phase3_sst import iterations, link_load
 from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
 
 PROJECTION_SCHEMA = "projection/1"
@@ -33,6 +33,7 @@ class Tables:
 
     projection: pd.DataFrame
     makespans: pd.DataFrame
+    iterations: pd.DataFrame
     breakdown: pd.DataFrame
     jobs: pd.DataFrame
     links: pd.DataFrame
@@ -60,13 +61,13 @@ def bootstrap_interval(values: Sequence[float], confidence: float, rng: np.rando
 def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, confidence: float, seed: int) -> Tables:
     """Return the tables of ``points`` (technique, nodes, result folder), in the order given."""
     projection, makespans, breakdown, jobs = [], [], [], []
-    links, link_jobs, series = [], [], []
+    links, link_jobs, series, spread = [], [], [], []
     for technique, nodes, folder in points:
         key = {"technique": technique, "nodes": nodes}
         replicas = tables.read_json(folder / "result.json", RESULT_SCHEMA)["replicas"]
         times = [float(replica["jobs"][0]["makespan_s"]) for replica in replicas]
         whole = {int(replica["replica"]): float(replica["makespan_s"]) for replica in replicas}
-        iterations = [_iterations(replica["jobs"][0]["iteration_end_s"]) for replica in replicas]
+        each = [iterations.lengths(replica["jobs"][0]["iteration_end_s"]) for replica in replicas]
         low, high = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", technique, nodes))
         projection.append(
             {
@@ -76,12 +77,16 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
                 "time_s": float(np.mean(times)),
                 "low_s": low,
                 "high_s": high,
-                "iteration_s": float(np.mean(np.concatenate(iterations))),
+                "iteration_s": float(np.mean(np.concatenate(each))),
             }
         )
         makespans += [{**key, "replica": r["replica"], "makespan_s": t} for r, t in zip(replicas, times, strict=True)]
         jobs.append(_keyed(_jobs(replicas), key))
-        breakdown.append(_keyed(_breakdown(folder), key))
+        ranks = tables.read_table(
+            folder / "ranks.parquet", RANKS_SCHEMA, ["replica", "job", "rank", "operation", "seconds"]
+        )
+        breakdown.append(_keyed(_breakdown(ranks), key))
+        spread.append({**key, **iterations.row(replicas, ranks)})
         names = [str(job["name"]) for job in replicas[0]["jobs"]]
         links.append(_keyed(link_load.by_class(folder, whole), key))
         link_jobs.append(_keyed(link_load.by_job(folder, whole, names), key))
@@ -91,7 +96,7 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
     # Weak scaling: the problem grows with the nodes, so that equal times mean an efficiency of 1.
     frame["efficiency"] = frame["technique"].map(base) / frame["time_s"]
     joined = (_joined(parts) for parts in (breakdown, jobs, links, link_jobs, series))
-    return Tables(frame, pd.DataFrame(makespans), *joined)
+    return Tables(frame, pd.DataFrame(makespans), pd.DataFrame(spread), *joined)
 
 
 def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -125,17 +130,8 @@ def _jobs(replicas: Sequence[dict[str, Any]]) -> pd.DataFrame:
     return frame.reset_index().drop(columns="position")
 
 
-def _iterations(ends_s: Sequence[float]) -> np.ndarray:
-    """Return the lengths of the iterations [s]; the first is left out where there are more: it holds the set-up."""
-    lengths = np.diff([0.0, *ends_s])
-    return lengths[1:] if len(lengths) > 1 else lengths
-
-
-def _breakdown(folder: Path) -> pd.DataFrame:
+def _breakdown(ranks: pd.DataFrame) -> pd.DataFrame:
     """Return job 0's mean seconds per rank in compute and in each MPI operation, over ranks and replicas."""
-    ranks = tables.read_table(
-        folder / "ranks.parquet", RANKS_SCHEMA, ["replica", "job", "rank", "operation", "seconds"]
-    )
     ranks = ranks[ranks["job"] == 0]
     count = len(ranks[["replica", "rank"]].drop_duplicates())
     seconds = ranks.groupby("operation", sort=True)["seconds"].sum() / count
@@ -156,6 +152,7 @@ def write(result: Tables, projection_path: Path) -> None:
     folder = projection_path.parent
     for name, schema, frame in (
         ("makespans", MAKESPANS_SCHEMA, result.makespans),
+        ("iterations", iterations.ITERATIONS_SCHEMA, result.iterations),
         ("breakdown", BREAKDOWN_SCHEMA, result.breakdown),
         ("jobs", JOBS_SCHEMA, result.jobs),
         ("links", link_load.LINK_SUMMARY_SCHEMA, result.links),

@@ -151,6 +151,7 @@ rule phase3_analyse_points:
     output:
         projection=plan.path("projection.parquet"),
         makespans=plan.path("makespans.parquet"),
+        iterations=plan.path("iterations.parquet"),
         breakdown=plan.path("breakdown.parquet"),
         jobs=plan.path("jobs.parquet"),
         links=plan.path("links.parquet"),

@@ -42,7 +42,13 @@ def answer(inputs: Inputs) -> Answer | None:
         ("technique", technique),
     ]
     sentences = [
-        text for text in (_dominates(inputs, technique, nodes), _simpler(projection, technique, nodes)) if text
+        text
+        for text in (
+            _dominates(inputs, technique, nodes),
+            _spread(inputs, technique, nodes),
+            _simpler(projection, technique, nodes),
+        )
+        if text
     ]
     subject = f"on {count(nodes, 'node')}, {count(int(row['ranks']), 'rank')}"
     return Answer(time, subject, facts, sentences)
@@ -51,6 +57,18 @@ def answer(inputs: Inputs) -> Answer | None:
 def _row(projection: pd.DataFrame, technique: str, nodes: int) -> dict[str, Any] | None:
     found = at_point(projection, technique, nodes)
     return {str(key): value for key, value in found.iloc[0].items()} if len(found) else None
+
+
+def _spread(inputs: Inputs, technique: str, nodes: int) -> str:
+    """Return how iterations and ranks differ from each other."""
+    row = None if inputs.iterations is None else _row(inputs.iterations, technique, nodes)
+    if row is None or row["iterations"] == 0 or row["compute_s"] == 0:
+        return ""
+    slowest = row["slowest_compute_s"] / row["compute_s"] - 1
+    return (
+        f"Half of the iterations take at most {duration(row['p50_s'])}, 99 % at most {duration(row['p99_s'])}; the "
+        f"slowest rank computes {percent(slowest)} longer than the mean one."
+    )
 
 
 def _dominates(inputs: Inputs, technique: str, nodes: int) -> str:

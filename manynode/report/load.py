@@ -48,6 +48,7 @@ class Inputs:
     profiles: dict[str, TimingProfile]
     projection: pd.DataFrame | None
     makespans: pd.DataFrame | None
+    iterations: pd.DataFrame | None
     breakdown: pd.DataFrame | None
     jobs: pd.DataFrame | None
     links: pd.DataFrame | None
@@ -110,6 +111,14 @@ def load(directory: Path) -> Inputs:
         profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in MODES}),
         projection=_projection(directory / "projection.parquet"),
         makespans=_table(directory / "makespans.parquet", ["makespans/1"], ["technique", "nodes", "makespan_s"]),
+        iterations=_table(
+            directory / "iterations.parquet",
+            ["iterations/1"],
+            [
+                *("technique", "nodes", "iterations", "p05_s", "p25_s", "p50_s", "p75_s", "p95_s", "p99_s", "max_s"),
+                *("compute_s", "slowest_compute_s"),
+            ],
+        ),
         breakdown=_table(
             directory / "breakdown.parquet", ["breakdown/1"], ["technique", "nodes", "operation", "seconds", "share"]
         ),

@@ -239,6 +239,7 @@ def _write_projection(directory: Path, rng: np.random.Generator) -> None:
     for name, schema, rows in (
         ("projection", "projection/1", projection),
         ("makespans", "makespans/1", makespans),
+        ("iterations", "iterations/1", _iterations(projection)),
         ("breakdown", "breakdown/1", breakdown),
         ("links", "link-load-summary/2", links),
         ("jobs", "jobs/1", _jobs(projection)),
@@ -246,6 +247,18 @@ def _write_projection(directory: Path, rng: np.random.Generator) -> None:
         ("series", "link-series-summary/1", _series(projection)),
     ):
         write_table(directory / f"{name}.parquet", schema, pd.DataFrame(rows))
+
+
+def _iterations(projection: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    shares = {"p05_s": 0.9, "p25_s": 0.95, "p50_s": 1.0, "p75_s": 1.05, "p95_s": 1.15, "p99_s": 1.3, "max_s": 1.5}
+    return [
+        {
+            **{"technique": row["technique"], "nodes": row["nodes"], "iterations": 200.0},
+            **{name: share * row["iteration_s"] for name, share in shares.items()},
+            **{"compute_s": 0.8 * row["time_s"], "slowest_compute_s": 0.9 * row["time_s"]},
+        }
+        for row in projection
+    ]
 
 
 def _jobs(projection: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from manynode.timing_profile import PhaseTimes
 FIGURES = [
     "figure-scaling",
     "figure-efficiency",
+    "figure-iterations",
     "figure-breakdown",
     "figure-links",
     "figure-link-series",
@@ -202,8 +203,8 @@ def test_an_application_without_skeleton_ends_after_phase_2(tmp_path: Path) -> N
     [
         ((), "There are no rank classes", []),
         (("1",), "There is no timing profile", ["figure-classes", "figure-rank-map"]),
-        (("1", "2"), "phase 3 has not ended", FIGURES[5:]),
-        (("3",), "There is no timing profile", FIGURES[:5]),
+        (("1", "2"), "phase 3 has not ended", FIGURES[6:]),
+        (("3",), "There is no timing profile", FIGURES[:6]),
     ],
 )
 def test_whatever_is_missing_is_said(tmp_path: Path, parts: tuple[str, ...], sentence: str, figures: list[str]) -> None:

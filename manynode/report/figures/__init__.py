@@ -9,6 +9,7 @@ from manynode.report.figures import (
     cpi_stacks,
     distributions,
     efficiency,
+    iterations,
     link_series,
     links,
     losses,
@@ -20,7 +21,7 @@ from manynode.report.figures import (
 )
 from manynode.report.load import Inputs
 
-PROJECTION = (scaling, efficiency, breakdown, links, link_series)
+PROJECTION = (scaling, efficiency, iterations, breakdown, links, link_series)
 TIMINGS = (phases, cpi_stacks, distributions, patterns)
 PROFILE = (classes, rank_map)
 

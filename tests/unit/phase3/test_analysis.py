@@ -34,6 +34,17 @@ def test_the_breakdown_is_seconds_per_rank(tmp_path: Path) -> None:
     assert breakdown["share"].sum() == pytest.approx(1)
 
 
+def test_iterations_have_percentiles_and_ranks_a_slowest_one(tmp_path: Path) -> None:
+    """Two replicas, each with two iterations of a quarter of its makespan after the first."""
+    points = [("ext-var", 1, point(tmp_path / "1", [1.0, 3.0]))]
+    row = analyse(points, ranks_per_node=2, confidence=0.9, seed=1).iterations.iloc[0]
+    assert row["iterations"] == 4
+    assert (row["p50_s"], row["max_s"]) == (pytest.approx(0.5), pytest.approx(0.75))
+    assert row["p05_s"] == pytest.approx(0.25) and row["p99_s"] == pytest.approx(0.75)
+    # Both ranks compute for three quarters of the makespan.
+    assert row["compute_s"] == row["slowest_compute_s"] == pytest.approx(1.5)
+
+
 def test_the_load_of_a_class_of_links_is_its_busiest_link(tmp_path: Path) -> None:
     points = [("ext-var", 1, point(tmp_path / "1", [2.0]))]
     links = analyse(points, ranks_per_node=2, confidence=0.9, seed=1).links
