@@ -31,6 +31,8 @@ SECTIONS = {
     "analyse": (*_SHARED, "nodes", "techniques", "simulate"),
     "preflight": (*_SHARED, "nodes", "network", "simulate"),
     "sensitivity": (*_SHARED, "nodes", "techniques", "network", "simulate", "sensitivity"),
+    "validation": ("seed", "nodes", "techniques", "machine", "network", "simulate", "validation"),
+    "collectives": ("seed", "network", "simulate", "validation"),
     "report": (),
 }
 # Keys of those sections that a step does not read.
@@ -43,6 +45,8 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "simulate": (*_JUDGES, "simulate.confidence"),
     "analyse": _JUDGES,
     "sensitivity": _JUDGES,
+    "validation": (*_JUDGES, "validation.collectives", "validation.iterations"),
+    "collectives": (*_JUDGES, "validation.measured", "simulate.replicas", "simulate.confidence"),
     "preflight": ("simulate.replicas", "simulate.confidence", "simulate.time_limit"),
 }
 
@@ -137,6 +141,14 @@ class Plan:
             for nodes in study_nodes(self.resolved.content)
         ]
 
+    def validation_results(self) -> list[str]:
+        """Return the tables of the validation study."""
+        study = self.model.validation
+        if study is None:
+            return []
+        names = (("validation.parquet", study.measured), ("validation_collectives.parquet", study.collectives))
+        return [self.path(name) for name, rows in names if rows]
+
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the further jobs."""
         jobs = self.resolved.content["simulate"]["jobs"]
@@ -144,7 +156,8 @@ class Plan:
 
     def write(self) -> None:
         """Write the resolved experiment, which the steps read."""
-        content = {"digest": self.resolved.digest(), "experiment": self.resolved.content}
+        digests = {"digest": self.resolved.digest(), "projection_digest": self.resolved.projection_digest()}
+        content = {**digests, "experiment": self.resolved.content}
         write_json(Path(self.path("experiment.json")), RESOLVED_SCHEMA, content)
 
     def representative_nodes(self, path: str) -> list[int]:

@@ -9,6 +9,7 @@ rule report_build_page:
         ),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
         sensitivity=([plan.path("sensitivity.parquet")] if plan.study_results() else []),
+        validation=plan.validation_results(),
     output:
         report(plan.path("report.html"), category="manynode"),
     log:
