@@ -59,7 +59,7 @@ def read_runs(path: Path) -> list[dict[str, Any]]:
                 name: _seconds(cells, name, where) for name in cells if name not in RUN_COLUMNS and cells[name]
             },
         }
-        _check_parts(run, where)
+        check_parts(run, where)
         _once(seen, (run["nodes"], run["replica"]), "nodes and replica", line, where)
         runs.append(run)
     return _some(runs, path)
@@ -200,7 +200,8 @@ def _seconds(cells: Mapping[str, str], name: str, where: str, *, positive: bool 
     return value
 
 
-def _check_parts(run: Mapping[str, Any], where: str) -> None:
+def check_parts(run: Mapping[str, Any], where: str) -> None:
+    """Raise :class:`InputError` where the operations of a run are longer than the run."""
     parts = sum(run["operations"].values())
     if parts > MOST_SUM * run["seconds"]:
         raise InputError(
