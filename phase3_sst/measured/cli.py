@@ -42,9 +42,8 @@ def measured(
         runs = collect.runs(files, reports, nodes)
         table.write_runs(output, runs, [remark])
         for run in runs:
-            typer.echo(
-                f"{run['nodes']} node{'' if run['nodes'] == 1 else 's'}, replica {run['replica']}: {run['seconds']:.6g} s"
-            )
+            where = f"{run['nodes']} node{'' if run['nodes'] == 1 else 's'}, replica {run['replica']}"
+            typer.echo(f"{where}: {run['seconds']:.6g} s")
     else:
         rows, notes = collect.collectives(files, form, nodes, ranks_per_node)
         table.write_collectives(output, rows, [remark])
