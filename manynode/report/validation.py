@@ -154,13 +154,12 @@ def _parts(inputs: Inputs) -> str:
             f"{where}, {technique} is farthest off in {largest['operation']}: {duration(largest['projected_s'])} "
             f"projected, {duration(largest['measured_s'])} measured, {percent(abs(largest['share']))} of the run."
         )
-    unnamed = single[(single["projected_s"] == 0) & (single["measured_s"] > 0)]
-    if len(unnamed):
-        share = percent(float(unnamed["share"].abs().sum()))
-        text += (
-            f" Measured, but not in the skeleton: {listing([str(name) for name in unnamed['operation']])} ({share} of "
-            "the run)."
-        )
+    # Not in the skeleton, or without cost on this network: of the two, the tables do not tell which.
+    free = single[(single["projected_s"] == 0) & (single["measured_s"] > 0)]
+    share = float(free["share"].abs().sum())
+    if share >= _SMALL:
+        names = listing([str(name) for name in free["operation"]])
+        text += f" Measured, but without time in the projection: {names} ({percent(share)} of the run)."
     return text
 
 

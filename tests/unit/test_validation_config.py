@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from manynode.config.loader import Resolved, resolve, resolve_json
+from manynode.config.changes import changed
+from manynode.config.loader import Resolved, load_experiment, resolve, resolve_json
 from manynode.config.measured import read_collectives, read_runs, write_collectives, write_runs
 from manynode.errors import InputError, ManynodeError, UsageError
 
@@ -36,6 +37,7 @@ def experiment(base: Path, **section: Any) -> Resolved:
 
 
 def written(folder: Path, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
     path = folder / "measured.csv"
     path.write_text(text, encoding="utf-8")
     return path
@@ -53,6 +55,17 @@ def test_the_resolved_experiment_holds_the_table_itself(tmp_path: Path) -> None:
     }
     assert measured[2]["operations"] == {}  # an empty cell was not measured
     assert resolve_json(resolved.content, "again").digest() == resolved.digest()
+
+
+def test_an_experiment_that_is_written_elsewhere_takes_its_tables_along(tmp_path: Path) -> None:
+    written(tmp_path / "first", RUNS)
+    content = yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text())
+    path = tmp_path / "first" / "experiment.yaml"
+    path.write_text(yaml.safe_dump({**content, "validation": {"measured": "measured.csv"}}))
+    elsewhere = changed(path, {"simulate.engine": "simgrid"})
+    assert len(elsewhere["validation"]["measured"]) == 3
+    again = resolve(elsewhere, where="test", base=tmp_path)
+    assert again.digest("validation") == load_experiment(path).digest("validation")
 
 
 def test_a_changed_measurement_changes_the_digest_of_its_section_alone(tmp_path: Path) -> None:

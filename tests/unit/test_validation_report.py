@@ -134,7 +134,7 @@ def test_what_the_measurement_lacks_is_said(tmp_path: Path) -> None:
 def test_the_operation_that_is_farthest_off_is_named(tmp_path: Path) -> None:
     text = " ".join(validation_sentences(study(tmp_path)))
     assert "farthest off in MPI_Allreduce: 30 ms projected, 150 ms measured, 12 % of the run." in text
-    assert "Measured, but not in the skeleton: MPI_Test (2.0 % of the run)." in text
+    assert "Measured, but without time in the projection: MPI_Test (2.0 % of the run)." in text
 
 
 def test_collectives_alone_are_told_with_their_worst_size(tmp_path: Path) -> None:
