@@ -42,7 +42,16 @@ def report_format(path: Path, form: str) -> str | None:
     if form != AUTO:
         return form if form in readers.names() else None
     text = _text(path)
-    return next((name for name in readers.names() if readers.get(name)().recognises(text)), None)
+    found = next((name for name in readers.names() if readers.get(name)().recognises(text)), None)
+    if found is None and not any(table_readers.get(name)().recognises(text) for name in table_readers.names()):
+        raise InputError(
+            "the format is not known",
+            where=str(path),
+            found=f"first line: {(text.strip() or 'an empty file').splitlines()[0][:100]!r}",
+            allowed=", ".join(formats()[1:]),
+            remedy="name the format with --format",
+        )
+    return found
 
 
 def runs(paths: Sequence[Path], forms: Sequence[str], nodes: int | None) -> list[dict[str, Any]]:

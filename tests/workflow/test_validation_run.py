@@ -113,3 +113,19 @@ def test_an_experiment_without_the_study_does_not_show_an_earlier_one(validated:
     done = pipeline.run(file, validated)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'id="figure-validation"' not in (results_of(validated) / "report.html").read_text()
+
+
+def test_reports_of_a_tool_become_the_table_of_an_experiment(tmp_path: Path) -> None:
+    reports = pipeline.ROOT / "tests/data/measured"
+    output = tmp_path / "measured.csv"
+    done = pipeline.manynode("measured", reports / "solver.4.7121.1.mpiP", "--nodes", 4, "--output", output)
+    assert done.returncode == 0, done.stdout + done.stderr
+    file = pipeline.write(tmp_path, pipeline.tiny(validation={"measured": "measured.csv"}))
+    assert pipeline.manynode("config", "check", file).returncode == 0
+    done = pipeline.manynode("measured", reports / "README.md", "--output", output)
+    assert (
+        done.returncode == 3
+        and "the format is not known" in done.stderr
+        and "mpip" in done.stderr
+        and "Traceback" not in done.stderr
+    )
