@@ -131,7 +131,10 @@ def _rows(path: Path, needed: Sequence[str], further: str | None) -> Iterator[tu
     for line, content in enumerate(text.splitlines(), start=1):
         if not content.strip() or content.lstrip().startswith("#"):
             continue
-        cells = [cell.strip() for cell in next(csv.reader([content]))]
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([content], strict=True))]
+        except csv.Error as error:
+            raise InputError("a row is no CSV", where=f"{path}:{line}", found=str(error)) from None
         if header is None:
             header = cells
             _check_header(header, needed, further, f"{path}:{line}")
@@ -175,7 +178,7 @@ def _check_header(header: Sequence[str], needed: Sequence[str], further: str | N
 
 def _whole(cells: Mapping[str, str], name: str, where: str) -> int:
     text, least = cells[name], _LEAST[name]
-    if not re.fullmatch(r"\d{1,18}", text) or int(text) < least:
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
         raise InputError(
             f"{name} is no such number",
             where=f"{where}, column {name}",
@@ -187,7 +190,8 @@ def _whole(cells: Mapping[str, str], name: str, where: str) -> int:
 
 def _seconds(cells: Mapping[str, str], name: str, where: str, *, positive: bool = False) -> float:
     try:
-        value = float(cells[name])
+        # Python would take 1_000 for a number.
+        value = math.nan if "_" in cells[name] else float(cells[name])
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0 or (positive and value == 0):

@@ -29,6 +29,18 @@ def validation_sentences(inputs: Inputs) -> list[str]:
     return [sentence for sentence in [*sentences, *_collectives(inputs)] if sentence]
 
 
+def validated(inputs: Inputs) -> str:
+    """Return how far the projection has been held against measurements of a real machine, in a sentence or two."""
+    if inputs.projection is None:
+        return ""
+    if inputs.validation is None or inputs.validation_summary is None:
+        return (
+            "The projection has not been held against measurements of a real machine, so that the error of the models "
+            "is not known here; the section validation of an experiment does that (docs/studies.md)."
+        )
+    return f"{_answer(inputs.validation, inputs.validation_summary)} {_region(inputs)}".strip()
+
+
 def _best(frame: pd.DataFrame) -> str:
     """Return the most complete technique in a table."""
     present = set(frame["technique"])
@@ -122,8 +134,9 @@ def _region(inputs: Inputs) -> str:
         slope = float(summary.set_index("technique").loc[technique, "error_per_doubling"])
         if slope == slope:  # not NaN
             text += (
-                f" From {first} to {last} nodes the error of {technique} moved by {signed(slope)} of the time per "
-                f"doubling; nothing says that it goes on so, but if it did it would be {signed(far['error_if_trend'])} "
+                f" From {first} to {last} nodes the ratio of {technique} to the measurement changed by {signed(slope)} "
+                "per doubling; nothing says that it goes on so, but if it did the error would be "
+                f"{signed(far['error_if_trend'])} "
                 f"at {count(nodes, 'node')}. The projection is not corrected by it."
             )
     for what in ("machine", "network"):

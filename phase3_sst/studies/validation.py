@@ -9,8 +9,9 @@ times in seconds and errors as projection / measurement - 1:
   (the projection's interval contains the measured mean), overlaps (the two intervals have a time in common);
 - ``validation-summary/1``, a row per technique, the best first: technique, points, mean_error, mean_absolute,
   worst_absolute, worst_nodes, covered, overlapping (numbers of points), rank_correlation (Kendall's tau-b of projected
-  and measured times over the node counts; NaN below three of them), error_per_doubling (slope of the error over
-  log2(nodes) by least squares; NaN below two node counts);
+  and measured times over the node counts; NaN below three of them), error_per_doubling (by how much
+  projection / measurement changes with each doubling of the nodes, less one: least squares of its logarithm over
+  log2(nodes); NaN below two node counts);
 - ``validation-region/1``, a row per technique and projected node count: technique, nodes, measured (whether), doublings
   (beyond the largest measured node count; negative below the smallest; 0 between them), error_if_trend (what the error
   would be if its trend went on: a warning, no correction), machine_measured, machine, network_measured, network,
@@ -134,7 +135,7 @@ def summarise(points: pd.DataFrame) -> pd.DataFrame:
                 "covered": int(own["covers"].sum()),
                 "overlapping": int(own["overlaps"].sum()),
                 "rank_correlation": rank_correlation(own["time_s"], own["measured_s"]),
-                "error_per_doubling": trend(own["nodes"], own["error"])[0],
+                "error_per_doubling": math.expm1(trend(own["nodes"], own["error"])[0]),
             }
         )
     return pd.DataFrame(rows).sort_values("mean_absolute", kind="stable", ignore_index=True)
@@ -150,11 +151,14 @@ def rank_correlation(projected: Sequence[float] | pd.Series, measured: Sequence[
 
 
 def trend(nodes: Sequence[int] | pd.Series, errors: Sequence[float] | pd.Series) -> tuple[float, float]:
-    """Return the slope of the errors per doubling of the nodes and the error at one node; NaN below two node counts."""
+    """Return slope per doubling of the nodes and value at one node of ln(1 + error); NaN below two node counts.
+
+    Least squares of the logarithm: however far the line is drawn on, a projection stays above zero.
+    """
     doublings = np.log2(np.asarray(nodes, dtype=float))
     if len(doublings) < 2 or np.ptp(doublings) == 0:
         return math.nan, math.nan
-    slope, start = np.polyfit(doublings, np.asarray(errors, dtype=float), 1)
+    slope, start = np.polyfit(doublings, np.log1p(np.asarray(errors, dtype=float)), 1)
     return float(slope), float(start)
 
 
@@ -178,7 +182,7 @@ def region(
                 "nodes": int(row.nodes),
                 "measured": int(row.nodes) in nodes,
                 "doublings": doublings_beyond(int(row.nodes), nodes),
-                "error_if_trend": start + slope * math.log2(row.nodes),
+                "error_if_trend": math.expm1(start + slope * math.log2(row.nodes)),
                 **measured_on,
                 "same_machine": same,
             }

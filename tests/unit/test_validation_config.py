@@ -113,6 +113,8 @@ def test_tables_that_are_written_are_read_again(tmp_path: Path) -> None:
         ("nodes,replica,seconds\n1,-1,2\n", ["column replica", "at least 0"]),
         ("nodes,replica,seconds\n1,0,0\n", ["column seconds", "above 0"]),
         ("nodes,replica,seconds\n1,0,nan\n", ["column seconds", "'nan'"]),
+        ("nodes,replica,seconds\n1,0,1_0\n", ["column seconds", "'1_0'"]),
+        ('nodes,replica,seconds\n1,0,"2\n', [":2", "no CSV"]),
         ("nodes,replica,seconds\n1,0,2 s\n", ["column seconds", "'2 s'"]),
         ("nodes,replica,seconds,MPI_Send\n1,0,2,-1\n", ["column MPI_Send", "of at least 0"]),
         ("nodes,replica,seconds\n1,0,2\n\n1,0,3\n", [":4", "given twice", "as in line 2", "'replica'"]),

@@ -15,6 +15,7 @@ from manynode import tables
 from manynode.report.figures.validation import draw
 from manynode.report.load import Inputs, load
 from manynode.report.page import render
+from manynode.report.sureness import sureness
 from manynode.report.validation import error_table, region_rows, validation_sentences
 from manynode.report.wording import signed
 
@@ -118,11 +119,18 @@ def test_techniques_that_the_measurement_cannot_tell_apart_are_called_so(tmp_pat
 def test_the_distance_is_said_without_a_correction(tmp_path: Path) -> None:
     text = " ".join(validation_sentences(study(tmp_path)))
     assert "The projection at 64 nodes lies 4 doublings (16 times) beyond the largest measured node count, 4." in text
-    assert "moved by +2.0 % of the time per doubling" in text and "it would be +12 % at 64 nodes" in text
+    assert "changed by +2.0 % per doubling" in text and "the error would be +12 % at 64 nodes" in text
     assert "The projection is not corrected by it." in text
     assert "nothing has been validated" not in text
     other = " ".join(validation_sentences(study(tmp_path / "other", machine="our-cluster")))
     assert "The measured machine was our-cluster, the projected one is broadwell" in other
+
+
+def test_how_sure_names_the_measurements_or_that_there_are_none(tmp_path: Path) -> None:
+    text = dict(sureness(study(tmp_path)))["Measurements"]
+    assert text.startswith("Held against measurements at 1 and 4 nodes") and "4 doublings" in text
+    without = dict(sureness(load(fixture.write_results(tmp_path / "without"))))["Measurements"]
+    assert "has not been held against measurements" in without
 
 
 def test_what_the_measurement_lacks_is_said(tmp_path: Path) -> None:
