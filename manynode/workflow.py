@@ -46,7 +46,16 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "analyse": _JUDGES,
     "sensitivity": _JUDGES,
     "validation": (*_JUDGES, "validation.collectives", "validation.iterations"),
-    "collectives": (*_JUDGES, "validation.measured", "simulate.replicas", "simulate.confidence"),
+    "collectives": (
+        *_JUDGES,
+        *(
+            "validation.measured",
+            "validation.machine",
+            "validation.network",
+            "simulate.replicas",
+            "simulate.confidence",
+        ),
+    ),
     "preflight": ("simulate.replicas", "simulate.confidence", "simulate.time_limit"),
 }
 
