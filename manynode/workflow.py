@@ -33,6 +33,8 @@ SECTIONS = {
     "preflight": (*_SHARED, "nodes", "network", "simulate"),
     "sensitivity": (*_SHARED, "nodes", "techniques", "network", "simulate", "sensitivity"),
     "scaling": (*_SHARED, "nodes", "techniques", "network", "simulate", "scaling"),
+    "validation": ("seed", "nodes", "techniques", "machine", "network", "simulate", "validation"),
+    "collectives": ("seed", "network", "simulate", "validation"),
     "report": (),
 }
 # Keys of those sections that a step does not read.
@@ -46,6 +48,17 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "analyse": _JUDGES,
     "sensitivity": _JUDGES,
     "scaling": _JUDGES,
+    "validation": (*_JUDGES, "validation.collectives", "validation.iterations"),
+    "collectives": (
+        *_JUDGES,
+        *(
+            "validation.measured",
+            "validation.machine",
+            "validation.network",
+            "simulate.replicas",
+            "simulate.confidence",
+        ),
+    ),
     "preflight": ("simulate.replicas", "simulate.confidence", "simulate.time_limit"),
 }
 
@@ -146,6 +159,14 @@ class Plan:
         """Return the tables of the studies that the experiment has."""
         return [self.path(f"{study}.parquet") for study in STUDIES if self.study_results(study)]
 
+    def validation_results(self) -> list[str]:
+        """Return the tables of the validation study."""
+        study = self.model.validation
+        if study is None:
+            return []
+        names = (("validation.parquet", study.measured), ("validation_collectives.parquet", study.collectives))
+        return [self.path(name) for name, rows in names if rows]
+
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the further jobs."""
         jobs = self.resolved.content["simulate"]["jobs"]
@@ -153,7 +174,8 @@ class Plan:
 
     def write(self) -> None:
         """Write the resolved experiment, which the steps read."""
-        content = {"digest": self.resolved.digest(), "experiment": self.resolved.content}
+        digests = {"digest": self.resolved.digest(), "projection_digest": self.resolved.projection_digest()}
+        content = {**digests, "experiment": self.resolved.content}
         write_json(Path(self.path("experiment.json")), RESOLVED_SCHEMA, content)
 
     def representative_nodes(self, path: str) -> list[int]:

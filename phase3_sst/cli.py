@@ -130,7 +130,7 @@ def analyse(
     tables.write_json(
         projection.parent / "provenance.json",
         "provenance/1",
-        provenance.provenance(seed=content["seed"], experiment_digest=resolved.digest(), tools=tools),
+        provenance.provenance(seed=content["seed"], experiment_digest=resolved.projection_digest(), tools=tools),
     )
 
 
@@ -159,6 +159,41 @@ def analyse_scaling(
     from phase3_sst.studies import scaling
 
     tables.write_table(output, scaling.LOSSES_SCHEMA, scaling.analyse(read_resolved(experiment).content, points))
+
+
+@app.command("validate")
+def analyse_validation(
+    experiment: Experiment,
+    projection: Annotated[Path, typer.Option(help="projection.parquet; breakdown.parquet lies beside it")],
+    output: Annotated[Path, typer.Option(help="validation.parquet to write; the other tables go beside it")],
+) -> None:
+    """Hold the projection against the measurements of the section validation."""
+    from manynode import tables
+    from manynode.config.loader import read_resolved
+    from phase3_sst import analysis
+    from phase3_sst.studies import validation
+
+    columns = ["technique", "nodes"]
+    projected = tables.read_table(projection, analysis.PROJECTION_SCHEMA, [*columns, "time_s", "low_s", "high_s"])
+    operations = tables.read_table(
+        projection.parent / "breakdown.parquet", analysis.BREAKDOWN_SCHEMA, [*columns, "operation", "seconds"]
+    )
+    validation.write(validation.analyse(read_resolved(experiment).content, projected, operations), output)
+
+
+@app.command("validate-collectives")
+def analyse_collectives(
+    experiment: Experiment,
+    output: Annotated[Path, typer.Option(help="validation_collectives.parquet to write")],
+) -> None:
+    """Simulate the collectives of the section validation and hold their latencies against the measured ones."""
+    from manynode import tables
+    from manynode.config.loader import read_resolved
+    from phase3_sst.engines.interface import engine_of
+    from phase3_sst.studies import collectives
+
+    content = read_resolved(experiment).content
+    tables.write_table(output, collectives.SCHEMA, collectives.compare(content, engine_of(content)))
 
 
 def _phase2_tools(folder: Path) -> dict[str, str]:

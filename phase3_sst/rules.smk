@@ -141,6 +141,43 @@ rule phase3_analyse_scaling:
         " --output {output.losses} > {log} 2>&1"
 
 
+rule phase3_analyse_validation:
+    input:
+        projection=plan.path("projection.parquet"),
+        breakdown=plan.path("breakdown.parquet"),
+    output:
+        points=plan.path("validation.parquet"),
+        summary=plan.path("validation_summary.parquet"),
+        region=plan.path("validation_region.parquet"),
+        breakdown=plan.path("validation_breakdown.parquet"),
+    log:
+        plan.path("logs/phase3_analyse_validation.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("validation"),
+        code=plan.code("phase3_sst"),
+    shell:
+        "manynode simulate validate --experiment {params.experiment} --projection {input.projection}"
+        " --output {output.points} > {log} 2>&1"
+
+
+rule phase3_validate_collectives:
+    output:
+        plan.path("validation_collectives.parquet"),
+    log:
+        plan.path("logs/phase3_validate_collectives.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("collectives"),
+        code=plan.code("phase3_sst", "skeletons"),
+    shell:
+        "manynode simulate validate-collectives --experiment {params.experiment} --output {output} > {log} 2>&1"
+
+
 rule phase3_analyse_points:
     input:
         results=expand(

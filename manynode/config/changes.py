@@ -58,6 +58,8 @@ def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     resolved = resolve(content, where=where, base=base).content
     if resolved["application"]["command"] is not None:
         content["application"]["command"] = resolved["application"]["command"]
+    if resolved["validation"] is not None:
+        content["validation"] |= {key: resolved["validation"][key] for key in ("measured", "collectives")}
     for given, job in zip((content.get("simulate") or {}).get("jobs") or [], resolved["simulate"]["jobs"], strict=True):
         if job["timing_profile"] is not None:
             given["timing_profile"] = job["timing_profile"]

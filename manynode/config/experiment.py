@@ -16,6 +16,7 @@ from manynode.config.quantities import PositiveInt, Seconds, Section, written
 from manynode.config.scaling import ScalingSection
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import SimulateSection
+from manynode.config.validation import ValidationSection
 
 Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", "ext-var")
@@ -146,6 +147,9 @@ class Experiment(Section):
     scaling: ScalingSection | None = Field(
         default=None, description="a study: what the time is lost to at each node count"
     )
+    validation: ValidationSection | None = Field(
+        default=None, description="a study: how far the projection is from measurements of the real machine"
+    )
 
     @field_validator("nodes", "techniques", mode="after")
     @classmethod
@@ -164,6 +168,12 @@ class Experiment(Section):
                 f"nodes: {max(self.nodes)} nodes{beside} do not fit the network {self.network.name!r}, "
                 f"which has room for {room}"
             )
+        if self.validation is not None:
+            self.validation.check_nodes(self.nodes, room)
+            if self.validation.measured and self.application.name is None:
+                raise ValueError(
+                    "validation: measured: without a skeleton (application: name) there is no projection to compare"
+                )
         if self.nodesim.nodes not in self.profile.nodes:
             raise ValueError(
                 f"nodesim: nodes: {self.nodesim.nodes} is not among profile: nodes {self.profile.nodes}; the simulated "

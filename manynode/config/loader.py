@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from manynode.config.application import read_application
 from manynode.config.counterfactuals import check_counterfactuals
 from manynode.config.experiment import Experiment
+from manynode.config.measured import with_tables
 from manynode.config.sections import as_written
 from manynode.config.skeleton import resolve_skeleton
 from manynode.config.variants import check_variants
@@ -30,6 +31,7 @@ from manynode.paths import ROOT
 
 RESOLVED_SCHEMA = "experiment/1"
 _MAX_BYTES = 4 * 2**20
+_NOT_OF_THE_PROJECTION = ("title", "sensitivity", "validation")
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,19 @@ class Resolved:
             chosen = _without(chosen, key.split("."))
         return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 
+    def projection_digest(self) -> str:
+        """Return the digest of all that the projection depends on: neither the title nor the studies."""
+        return self.digest(without=_NOT_OF_THE_PROJECTION)
+
 
 def _without(content: dict[str, Any], path: list[str]) -> dict[str, Any]:
     """Return a copy of nested mappings without the entry at ``path``."""
     first, *rest = path
-    if not rest or first not in content:
+    if not rest:
         return {key: value for key, value in content.items() if key != first}
-    return {**content, first: _without(content[first], rest)}
+    inner = content.get(first)
+    # A section that may be left out is None then.
+    return {**content, first: _without(inner, rest)} if isinstance(inner, dict) else content
 
 
 class _Loader(yaml.SafeLoader):
@@ -118,6 +126,8 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
     for key, folder in (("machine", "machines"), ("network", "networks")):
         if isinstance(content.get(key), str):
             content[key] = included(key, content[key], folder, base, where)
+    if isinstance(content.get("validation"), dict):
+        content["validation"] = with_tables(content["validation"], base)
     try:
         model = Experiment.model_validate(content)
     except ValidationError as error:

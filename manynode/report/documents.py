@@ -61,9 +61,10 @@ class Experiment(Document):
 
 
 class ExperimentFile(Document):
-    """``experiment/1``."""
+    """``experiment/1``; ``projection_digest`` is of what the projection depends on."""
 
     digest: str = ""
+    projection_digest: str = ""
     experiment: Experiment
 
 

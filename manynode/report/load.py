@@ -40,6 +40,7 @@ class Inputs:
     """Everything the report shows; ``segments`` and ``profiles`` by mode (``ext``, ``no-ext``)."""
 
     digest: str
+    projection_digest: str
     experiment: Experiment
     resolved: dict[str, Any]
     classes: RankClasses | None
@@ -58,6 +59,11 @@ class Inputs:
     sensitivity_knees: pd.DataFrame | None
     sensitivity_indices: pd.DataFrame | None
     losses: pd.DataFrame | None
+    validation: pd.DataFrame | None
+    validation_summary: pd.DataFrame | None
+    validation_region: pd.DataFrame | None
+    validation_breakdown: pd.DataFrame | None
+    validation_collectives: pd.DataFrame | None
     provenance: ProvenanceFile | None
 
     @property
@@ -90,10 +96,12 @@ def load(directory: Path) -> Inputs:
             remedy="run 'manynode run EXPERIMENT' first, or name its result folder",
         )
     experiment = read_document(path, "experiment/1", ExperimentFile)
+    resolved = json.loads(path.read_bytes())["experiment"]
     return Inputs(
         digest=experiment.digest,
+        projection_digest=experiment.projection_digest or experiment.digest,
         experiment=experiment.experiment,
-        resolved=json.loads(path.read_bytes())["experiment"],
+        resolved=resolved,
         classes=_rank_classes(directory / "profile/rank-classes.json"),
         counters=_table(
             directory / "profile/counters.parquet", ["counters/1"], ["nodes", "repetition", "node", "rank", "phase"]
@@ -165,8 +173,52 @@ def load(directory: Path) -> Inputs:
             ["scaling/1"],
             ["technique", "nodes", "part", "seconds", "low_s", "high_s", "share", "growth_s"],
         ),
+        **_validation(directory, resolved.get("validation") or {}),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
     )
+
+
+# The tables of a validation study: name, schema, columns.
+_VALIDATION = {
+    "validation": (
+        "validation/1",
+        [
+            *("technique", "nodes", "runs", "measured_s", "measured_low_s", "measured_high_s", "time_s"),
+            *("error", "error_low", "error_high", "covers", "overlaps"),
+        ],
+    ),
+    "validation_summary": (
+        "validation-summary/1",
+        [
+            *("technique", "points", "mean_absolute", "worst_absolute", "worst_nodes", "covered", "overlapping"),
+            *("rank_correlation", "error_per_doubling"),
+        ],
+    ),
+    "validation_region": (
+        "validation-region/1",
+        [
+            *("technique", "nodes", "measured", "doublings", "error_if_trend"),
+            *("machine_measured", "machine", "network_measured", "network"),
+        ],
+    ),
+    "validation_breakdown": (
+        "validation-breakdown/1",
+        ["technique", "nodes", "operation", "measured_s", "projected_s", "share"],
+    ),
+    "validation_collectives": (
+        "validation-collectives/1",
+        ["collective", "bytes", "nodes", "ranks_per_node", "measured_s", "simulated_s", "error"],
+    ),
+}
+
+
+def _validation(directory: Path, section: dict[str, Any]) -> dict[str, pd.DataFrame | None]:
+    """Return the tables of the study that the experiment asks for; what an earlier one left is not of interest."""
+    found: dict[str, pd.DataFrame | None] = {}
+    for name, (schema, columns) in _VALIDATION.items():
+        wanted = section.get("collectives" if name == "validation_collectives" else "measured")
+        found[name] = _table(directory / f"{name}.parquet", [schema], columns) if wanted else None
+    return found
 
 
 def _projection(path: Path) -> pd.DataFrame | None:

@@ -26,6 +26,7 @@ from manynode.report.figures import (
     projection_figures,
     sensitivity_figures,
     timing_figures,
+    validation_figures,
 )
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load
@@ -33,7 +34,8 @@ from manynode.report.losses import loss_sentences
 from manynode.report.phase_table import phase_rows
 from manynode.report.sensitivity import knee_rows, sensitivity_sentences
 from manynode.report.sureness import missing, sureness
-from manynode.report.wording import count, duration, number, percent, ranges, size
+from manynode.report.validation import error_table, region_rows, validation_sentences
+from manynode.report.wording import count, duration, number, percent, ranges, signed, size
 
 _HERE = Path(__file__).resolve().parent
 
@@ -68,12 +70,19 @@ def render(inputs: Inputs) -> str:
         sections=[
             ("projection", "Projection", projection_figures(inputs)),
             ("scaling", "Losses to scale", loss_figures(inputs)),
+            ("validation", "Against measurements", validation_figures(inputs)),
             ("sensitivity", "Sensitivity to the network", sensitivity_figures(inputs)),
             ("timings", "Compute times of the simulated node", timing_figures(inputs)),
             ("profile", "Rank classes", profile_figures(inputs)),
         ],
-        words={"scaling": loss_sentences(inputs), "sensitivity": sensitivity_sentences(inputs)},
+        words={
+            "scaling": loss_sentences(inputs),
+            "validation": validation_sentences(inputs),
+            "sensitivity": sensitivity_sentences(inputs),
+        },
         knees=knee_rows(inputs),
+        errors=error_table(inputs),
+        region=region_rows(inputs),
         phases=phase_rows(inputs),
         jobs=job_rows(inputs),
         link_jobs=link_rows(inputs),
@@ -98,6 +107,7 @@ def fill(template: str, **values: object) -> str:
         "ranges": ranges,
         "json_block": json_block,
         "count": count,
+        "signed": signed,
         "size": size,
     }
     return environment.get_template(template).render(

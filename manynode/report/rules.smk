@@ -9,6 +9,7 @@ rule report_build_page:
         ),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
         studies=plan.study_tables(),
+        validation=plan.validation_results(),
     output:
         report(plan.path("report.html"), category="manynode"),
     log:

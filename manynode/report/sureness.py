@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from manynode.report.load import Inputs, at_point
+from manynode.report.validation import validated
 from manynode.report.wording import count, duration, engine, listing, number, percent
 
 
@@ -11,6 +12,7 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
     statements = [
         ("Interval", _interval(inputs)),
         ("Techniques", _techniques(inputs)),
+        ("Measurements", validated(inputs)),
         ("Rank classes", _stability(inputs)),
         ("Unlabelled gaps", _gaps(inputs)),
         ("Variability", _variance(inputs)),

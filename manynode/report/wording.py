@@ -42,6 +42,12 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if abs(value) >= 1 else f"{value:.2g} %"
 
 
+def signed(share: float) -> str:
+    """Return a share as percent with its sign: ``+3.1 %``, ``-12 %``, ``0 %``."""
+    text = percent(share)
+    return f"+{text}" if math.isfinite(share) and share > 0 and text != "0 %" else text
+
+
 def change(value: float, base: float) -> str:
     """Return how ``value`` differs from ``base``: ``12 % lower``, ``3.1 % higher`` or ``the same``."""
     if base == 0 or abs(value / base - 1) < 5e-4:

@@ -18,6 +18,7 @@ from manynode.report.figures import (
     rank_map,
     scaling,
     sensitivity,
+    validation,
 )
 from manynode.report.load import Inputs
 
@@ -39,6 +40,11 @@ def loss_figures(inputs: Inputs) -> list[Figure]:
 def sensitivity_figures(inputs: Inputs) -> list[Figure]:
     """Return the figures of the sensitivity study."""
     return sensitivity.draw(inputs)
+
+
+def validation_figures(inputs: Inputs) -> list[Figure]:
+    """Return the figures of the validation study."""
+    return validation.draw(inputs)
 
 
 def timing_figures(inputs: Inputs) -> list[Figure]:

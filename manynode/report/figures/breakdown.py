@@ -16,14 +16,34 @@ def draw(inputs: Inputs) -> Figure | None:
     """Return the breakdown figure; operations beyond the largest are added up as ``other MPI``."""
     if inputs.breakdown is None:
         return None
-    frame = _folded(inputs.breakdown[["technique", "nodes", "operation", "seconds", "share"]], len(COLOURS))
+    chart, frame = stacks(
+        inputs.breakdown[["technique", "nodes", "operation", "seconds", "share"]], parameter="breakdown_nodes"
+    )
+    return Figure(
+        "breakdown",
+        "Where the time goes",
+        "Seconds in computation and in each MPI operation, mean over ranks and replicas. Time in MPI includes waiting "
+        "for slower ranks.",
+        chart,
+        frame,
+    )
+
+
+def stacks(frame: pd.DataFrame, parameter: str, first: str | None = None) -> tuple[alt.Chart, pd.DataFrame]:
+    """Return a chart of one stack per technique at a chosen node count, and its data.
+
+    ``frame`` has technique, nodes, operation, seconds, share; ``parameter`` names the choice of nodes in the page;
+    ``first`` is what stands before the techniques (a measurement).
+    """
+    frame = _folded(frame, len(COLOURS))
     totals = frame.groupby("operation")["seconds"].sum().sort_values(ascending=False)
     operations = ["compute"] + [str(name) for name in totals.index if name not in ("compute", _REST)]
     operations += [_REST] if _REST in totals.index else []
     frame["position"] = [operations.index(name) for name in frame["operation"]]
     frame = frame.sort_values(["technique", "nodes", "position"], ignore_index=True)
-    techniques = in_order(sorted(set(frame["technique"])), list(TECHNIQUE_STYLE))
-    choice = node_choice("breakdown_nodes", frame["nodes"])
+    order = [*([first] if first else []), *TECHNIQUE_STYLE]
+    techniques = in_order(sorted(set(frame["technique"])), order)
+    choice = node_choice(parameter, frame["nodes"])
     chart = (
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar(size=46)
@@ -43,18 +63,11 @@ def draw(inputs: Inputs) -> Figure | None:
                 alt.Tooltip("share:Q", format=".1%"),
             ],
         )
-        .transform_filter("datum.nodes == breakdown_nodes")
+        .transform_filter(f"datum.nodes == {parameter}")
         .add_params(choice)
         .properties(height=320)
     )
-    return Figure(
-        "breakdown",
-        "Where the time goes",
-        "Seconds in computation and in each MPI operation, mean over ranks and replicas. Time in MPI includes waiting "
-        "for slower ranks.",
-        chart,
-        frame,
-    )
+    return chart, frame
 
 
 def _folded(frame: pd.DataFrame, most: int) -> pd.DataFrame:

@@ -64,7 +64,8 @@ def cases(study: WhatIf, path: Path) -> list[Case]:
                 content = changed(base, changes)
                 nodes = alternative.nodes or max(content.get("nodes") or [64])
                 content |= {"nodes": [nodes], "techniques": [study.technique]}
-                content.pop("sensitivity", None)
+                for section in ("sensitivity", "validation"):
+                    content.pop(section, None)
                 resolved = resolve(content, where=f"{path}: alternatives: {name}", base=base.parent)
             except ManynodeError as error:
                 raise error.named(f"alternative {name!r}") from None

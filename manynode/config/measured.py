@@ -1,0 +1,236 @@
+"""CSV tables of measurements: what a validation study compares with, read strictly and written.
+
+``measured``: one row per run, ``nodes,replica,seconds``, then optionally ``compute`` and one column per MPI operation
+(``MPI_Allreduce``), mean seconds per rank; an empty cell of these was not measured. ``collectives``: one row per
+latency, ``collective,bytes,nodes,ranks_per_node,seconds``. Lines that start with ``#`` are comments. A mistake is an
+:class:`InputError` with row, column, what was found and what is allowed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from manynode import tables
+from manynode.config.validation import COMPUTE, MOST_SUM, OPERATION, Collective
+from manynode.errors import InputError, UsageError, nearest
+
+RUN_COLUMNS = ("nodes", "replica", "seconds")
+COLLECTIVE_COLUMNS = ("collective", "bytes", "nodes", "ranks_per_node", "seconds")
+_LEAST = {"nodes": 1, "ranks_per_node": 1, "replica": 0, "bytes": 0}
+
+
+def with_tables(section: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """Return the section ``validation`` with the rows of the CSV files that it names, relative to ``base``."""
+    filled = dict(section)
+    for key, read in (("measured", read_runs), ("collectives", read_collectives)):
+        name = filled.get(key)
+        if isinstance(name, str):
+            found = next((path for path in (base / name, Path(name)) if path.is_file()), None)
+            if found is None:
+                raise UsageError(
+                    "a table of measurements does not exist",
+                    where=f"validation: {key}",
+                    found=name,
+                    allowed="a CSV file, relative to the experiment's folder or to the working directory",
+                    remedy="correct the path; 'manynode measured' makes such a table of reports of mpiP and IPM and of "
+                    "OSU and IMB tables",
+                )
+            filled[key] = read(found)
+    return filled
+
+
+def read_runs(path: Path) -> list[dict[str, Any]]:
+    """Return the runs in the CSV file ``path``: nodes, replica, seconds [s], operations (name -> seconds [s])."""
+    runs: list[dict[str, Any]] = []
+    seen: dict[tuple[int, int], int] = {}
+    for line, cells in _rows(path, RUN_COLUMNS, OPERATION):
+        where = f"{path}:{line}"
+        run: dict[str, Any] = {
+            "nodes": _whole(cells, "nodes", where),
+            "replica": _whole(cells, "replica", where),
+            "seconds": _seconds(cells, "seconds", where, positive=True),
+            "operations": {
+                name: _seconds(cells, name, where) for name in cells if name not in RUN_COLUMNS and cells[name]
+            },
+        }
+        check_parts(run, where)
+        _once(seen, (run["nodes"], run["replica"]), "nodes and replica", line, where)
+        runs.append(run)
+    return _some(runs, path)
+
+
+def read_collectives(path: Path) -> list[dict[str, Any]]:
+    """Return the latencies in the CSV file ``path``: collective, bytes, nodes, ranks_per_node, seconds [s]."""
+    found: list[dict[str, Any]] = []
+    seen: dict[tuple[Any, ...], int] = {}
+    known = get_args(Collective)
+    for line, cells in _rows(path, COLLECTIVE_COLUMNS, None):
+        where = f"{path}:{line}"
+        if cells["collective"] not in known:
+            near = nearest(cells["collective"], known)
+            raise InputError(
+                "unknown collective",
+                where=f"{where}, column collective",
+                found=repr(cells["collective"]),
+                allowed=", ".join(known),
+                remedy=f"did you mean {near!r}?" if near else None,
+            )
+        row: dict[str, Any] = {"collective": cells["collective"]}
+        row |= {name: _whole(cells, name, where) for name in ("bytes", "nodes", "ranks_per_node")}
+        row["seconds"] = _seconds(cells, "seconds", where, positive=True)
+        _once(seen, tuple(row[name] for name in COLLECTIVE_COLUMNS[:-1]), "collective, sizes", line, where)
+        found.append(row)
+    return _some(found, path)
+
+
+def write_runs(path: Path, runs: Sequence[Mapping[str, Any]], remarks: Sequence[str] = ()) -> None:
+    """Write ``runs`` (as :func:`read_runs` returns them) with ``remarks`` as comments; nine digits."""
+    names = {name for run in runs for name in run["operations"]}
+    operations = [name for name in (COMPUTE,) if name in names] + sorted(names - {COMPUTE})
+    rows = [
+        [run["nodes"], run["replica"], _text(run["seconds"])]
+        + [_text(run["operations"][name]) if name in run["operations"] else "" for name in operations]
+        for run in sorted(runs, key=lambda run: (run["nodes"], run["replica"]))
+    ]
+    _write(path, [*RUN_COLUMNS, *operations], rows, remarks)
+
+
+def write_collectives(path: Path, found: Sequence[Mapping[str, Any]], remarks: Sequence[str] = ()) -> None:
+    """Write ``found`` (as :func:`read_collectives` returns it) with ``remarks`` as comments."""
+    rows = [[*(row[name] for name in COLLECTIVE_COLUMNS[:-1]), _text(row["seconds"])] for row in found]
+    _write(path, COLLECTIVE_COLUMNS, rows, remarks)
+
+
+def _text(seconds: float) -> str:
+    return f"{seconds:.9g}"
+
+
+def _write(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]], remarks: Sequence[str]) -> None:
+    sink = io.StringIO()
+    sink.writelines(f"# {line}\n" for remark in remarks for line in remark.splitlines())
+    csv.writer(sink, lineterminator="\n").writerows([header, *rows])
+    with tables.replacing(path) as part:
+        part.write_text(sink.getvalue(), encoding="utf-8")
+
+
+def _rows(path: Path, needed: Sequence[str], further: str | None) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield line number and cells by column of each row; ``further`` is the pattern of optional columns."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError("a table of measurements cannot be read", where=str(path), found=error.strerror) from None
+    except UnicodeDecodeError as error:
+        raise InputError("a table of measurements is not text", where=str(path), found=str(error)) from None
+    header: list[str] | None = None
+    for line, content in enumerate(text.splitlines(), start=1):
+        if not content.strip() or content.lstrip().startswith("#"):
+            continue
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([content], strict=True))]
+        except csv.Error as error:
+            raise InputError("a row is no CSV", where=f"{path}:{line}", found=str(error)) from None
+        if header is None:
+            header = cells
+            _check_header(header, needed, further, f"{path}:{line}")
+            continue
+        if len(cells) != len(header):
+            raise InputError(
+                "a row does not fit its header",
+                where=f"{path}:{line}",
+                found=f"{len(cells)} values",
+                allowed=f"{len(header)}: {', '.join(header)}",
+            )
+        yield line, dict(zip(header, cells, strict=True))
+
+
+def _check_header(header: Sequence[str], needed: Sequence[str], further: str | None, where: str) -> None:
+    allowed = ", ".join(needed) + ("; optionally compute and MPI operations, such as MPI_Allreduce" if further else "")
+    for name in needed:
+        if name not in header:
+            near = nearest(name, header)
+            raise InputError(
+                "a column is missing",
+                where=where,
+                found=", ".join(header),
+                allowed=allowed,
+                remedy=f"is {near!r} meant for {name!r}?" if near else f"add {name!r}",
+            )
+    for name in header:
+        if header.count(name) > 1:
+            raise InputError("a column is given twice", where=where, found=name, remedy="leave one of them out")
+        if name not in needed and not (further and re.match(further, name)):
+            near = nearest(name, [*needed, *((COMPUTE,) if further else ())])
+            hint = f"MPI_{name[:1].upper()}{name[1:]}" if further and name.isidentifier() else None
+            raise InputError(
+                "unknown column",
+                where=where,
+                found=repr(name),
+                allowed=allowed,
+                remedy=f"did you mean {near or hint!r}?" if near or hint else None,
+            )
+
+
+def _whole(cells: Mapping[str, str], name: str, where: str) -> int:
+    text, least = cells[name], _LEAST[name]
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
+        raise InputError(
+            f"{name} is no such number",
+            where=f"{where}, column {name}",
+            found=repr(text),
+            allowed=f"a whole number of at least {least}",
+        )
+    return int(text)
+
+
+def _seconds(cells: Mapping[str, str], name: str, where: str, *, positive: bool = False) -> float:
+    try:
+        # Python would take 1_000 for a number.
+        value = math.nan if "_" in cells[name] else float(cells[name])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0 or (positive and value == 0):
+        raise InputError(
+            "a time cannot be used",
+            where=f"{where}, column {name}",
+            found=repr(cells[name]),
+            allowed=f"seconds, a number {'above' if positive else 'of at least'} 0",
+        )
+    return value
+
+
+def check_parts(run: Mapping[str, Any], where: str) -> None:
+    """Raise :class:`InputError` where the operations of a run are longer than the run."""
+    parts = sum(run["operations"].values())
+    if parts > MOST_SUM * run["seconds"]:
+        raise InputError(
+            "the parts of a run are longer than the whole",
+            where=where,
+            found=f"{parts:.6g} s in {', '.join(run['operations'])}; {run['seconds']:.6g} s in all",
+            allowed="mean seconds per rank, whose sum is at most the run's seconds",
+            remedy="divide sums over all ranks by the number of ranks",
+        )
+
+
+def _once(seen: dict[Any, int], key: tuple[Any, ...], what: str, line: int, where: str) -> None:
+    if key in seen:
+        raise InputError(
+            "a measurement is given twice",
+            where=where,
+            found=f"{what} {', '.join(map(str, key))}, as in line {seen[key]}",
+            remedy="number the runs on so many nodes with 'replica'"
+            if what.startswith("nodes")
+            else "keep one of them",
+        )
+    seen[key] = line
+
+
+def _some(rows: list[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
+    if not rows:
+        raise InputError("a table of measurements has no rows", where=str(path), found="0 rows", allowed="at least one")
+    return rows

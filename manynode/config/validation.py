@@ -1,0 +1,121 @@
+"""The validation study in an experiment: measurements that the projection is held against.
+
+The resolved experiment holds the tables themselves (:mod:`manynode.config.measured` reads them), so that a changed
+measurement is a changed experiment.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from manynode.config.quantities import PositiveInt, Section
+
+Collective = Literal[
+    "barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall", "reduce_scatter"
+]
+COMPUTE = "compute"
+OPERATION = r"^(compute|MPI_[A-Z][A-Za-z_]*)$"
+# Of what lies within a run: reports round their figures.
+MOST_SUM = 1.02
+
+
+def _or_path(schema: dict[str, Any]) -> None:
+    """Let editors accept the path of a CSV file where the loader puts its rows."""
+    kept = {key: schema.pop(key) for key in ("items", "type") if key in schema}
+    schema["anyOf"] = [{"type": "string"}, kept]
+
+
+class MeasuredRun(Section):
+    """One run of the application on the real machine."""
+
+    nodes: PositiveInt = Field(description="that the run had")
+    replica: Annotated[int, Field(ge=0, strict=True)] = Field(description="which of the runs on so many nodes")
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        description="from the end of MPI_Init to the start of MPI_Finalize, of the slowest rank [s]"
+    )
+    operations: dict[Annotated[str, Field(pattern=OPERATION)], Annotated[float, Field(ge=0, allow_inf_nan=False)]] = (
+        Field(default_factory=dict, description="mean seconds per rank in 'compute' and in MPI operations, by name")
+    )
+
+    @model_validator(mode="after")
+    def _parts_of_a_whole(self) -> MeasuredRun:
+        parts = sum(self.operations.values())
+        if parts > MOST_SUM * self.seconds:
+            raise ValueError(
+                f"the parts are longer than the whole: {parts:.6g} s in {', '.join(self.operations)}, "
+                f"{self.seconds:.6g} s in all; parts are mean seconds per rank, not sums over the ranks"
+            )
+        return self
+
+
+class MeasuredCollective(Section):
+    """A measured latency of a collective operation over all ranks."""
+
+    collective: Collective = Field(description="which one")
+    bytes: Annotated[int, Field(ge=0, strict=True)] = Field(description="one rank's contribution; 0 of a barrier")
+    nodes: PositiveInt = Field(description="that took part")
+    ranks_per_node: PositiveInt = Field(description="that took part")
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(description="of one execution [s]")
+
+
+class ValidationSection(Section):
+    """Measurements of the real machine that the projection is held against."""
+
+    measured: list[MeasuredRun] = Field(
+        default_factory=list,
+        description="runs of the application: a CSV file (nodes, replica, seconds, and optionally compute and one "
+        "column per MPI operation), or its rows",
+        json_schema_extra=_or_path,
+    )
+    collectives: list[MeasuredCollective] = Field(
+        default_factory=list,
+        description="latencies of collectives: a CSV file (collective, bytes, nodes, ranks_per_node, seconds), or its "
+        "rows; the network of the experiment is simulated with each",
+        json_schema_extra=_or_path,
+    )
+    iterations: PositiveInt = Field(
+        default=10,
+        description="of collectives: executions one after the other without a barrier, as IMB measures; 1 is one "
+        "execution from a common start, as the OSU benchmarks measure",
+    )
+    machine: str | None = Field(
+        default=None, description="name of the machine that was measured, where it is not the experiment's"
+    )
+    network: str | None = Field(
+        default=None, description="name of the network that was measured, where it is not the experiment's"
+    )
+
+    @model_validator(mode="after")
+    def _something_once(self) -> ValidationSection:
+        if not self.measured and not self.collectives:
+            raise ValueError("give 'measured' (runs of the application) or 'collectives', with at least one row")
+        _once([(run.nodes, run.replica) for run in self.measured], "measured: nodes and replica")
+        _once(
+            [(row.collective, row.bytes, row.nodes, row.ranks_per_node) for row in self.collectives],
+            "collectives: collective, bytes, nodes and ranks_per_node",
+        )
+        return self
+
+    def check_nodes(self, projected: list[int], room: int) -> None:
+        """Raise :class:`ValueError` where nothing can be compared with ``projected`` node counts of the network."""
+        measured = sorted({run.nodes for run in self.measured})
+        if measured and not set(measured) & set(projected):
+            raise ValueError(
+                f"validation: measured: no measured node count is projected (measured: {measured}, nodes: "
+                f"{sorted(projected)}); project at least one of them"
+            )
+        for row in self.collectives:
+            if row.nodes > room:
+                raise ValueError(
+                    f"validation: collectives: {row.nodes} nodes do not fit the network, which has room for {room}"
+                )
+
+
+def _once(keys: list[Any], what: str) -> None:
+    seen: set[Any] = set()
+    for key in keys:
+        if key in seen:
+            raise ValueError(f"{what}: {', '.join(map(str, key))} is given twice")
+        seen.add(key)
