@@ -13,10 +13,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from manynode.config.loader import load_experiment
+import yaml
+
+from manynode import tables
+from manynode.config.changes import changed
+from manynode.config.loader import Resolved, load_experiment, resolve
 from manynode.errors import EngineFailedError, ManynodeError
 from manynode.hostlock import only_here
 from manynode.measurements import adopt
@@ -49,19 +54,22 @@ def run_experiment(
     until: str | None = None,
     profile: str | None = None,
     measurements_from: Path | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> None:
     """Run ``experiment`` in ``directory``; on success print where the report is.
 
     ``measurements_from`` is a results folder whose measured runs are taken over (:mod:`manynode.measurements`).
+    ``changes`` are key -> value; the experiment with them is kept as ``experiment.yaml`` beside its results.
 
     Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
     """
-    resolved = load_experiment(experiment)
+    resolved = resolve_with(experiment, changes or {})
     name = resolved.model.name
     results = directory / "results" / name
+    file = results / "experiment.yaml" if changes else experiment
     command = [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
-        *("--configfile", str(experiment.resolve()), "--directory", str(directory.resolve())),
+        *("--configfile", str(file.resolve()), "--directory", str(directory.resolve())),
         *("--cores", str(cores), "--rerun-incomplete", "--nolock"),
     ]
     if resolved.model.sensitivity is not None:
@@ -75,6 +83,9 @@ def run_experiment(
         shipped = ROOT / "profiles" / profile
         command += ["--profile", str(shipped if shipped.is_dir() else profile)]
     with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
+        if changes:
+            with tables.replacing(file) as part:
+                part.write_text(yaml.safe_dump(changed(experiment, changes), sort_keys=False), encoding="utf-8")
         if measurements_from is not None and not dry_run:
             adopt(measurements_from, results, resolved)
         try:
@@ -86,6 +97,13 @@ def run_experiment(
     if not dry_run:
         report = results / "report.html"
         print(f"report: {report}" if report.is_file() else f"results: {results}")
+
+
+def resolve_with(experiment: Path, changes: Mapping[str, Any]) -> Resolved:
+    """Return the checked experiment of the file with ``changes``."""
+    if not changes:
+        return load_experiment(experiment)
+    return resolve(changed(experiment, changes), where=str(experiment), base=experiment.resolve().parent)
 
 
 def _run(command: list[str], results: Path, dry_run: bool) -> None:
