@@ -1,7 +1,7 @@
 """MPI jobs within a job of Slurm: what the launcher must find in its environment to place ranks on the job's nodes.
 
-Snakemake's executor plugin removes Slurm's variables but the job's id from the environment of a job. Launchers that find
-no list of nodes start all ranks on the node that they are on; the list is asked for again here.
+Snakemake's executor plugin removes Slurm's variables but the job's id from the environment of a job. Launchers that
+find no list of nodes start all ranks on the node that they are on; the list is asked for again here.
 """
 
 from __future__ import annotations
