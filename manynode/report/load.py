@@ -17,6 +17,7 @@ import pandas as pd
 from manynode.errors import InputError
 from manynode.rank_classes import read_rank_classes
 from manynode.report.documents import (
+    Confirmation,
     Document,
     Experiment,
     ExperimentFile,
@@ -56,6 +57,8 @@ class Inputs:
     sensitivity: pd.DataFrame | None
     sensitivity_knees: pd.DataFrame | None
     sensitivity_indices: pd.DataFrame | None
+    confirmation: pd.DataFrame | None
+    confirmation_summary: Confirmation | None
     provenance: ProvenanceFile | None
 
     @property
@@ -150,6 +153,12 @@ def load(directory: Path) -> Inputs:
             ["sensitivity-indices/1"],
             ["technique", "nodes", "parameter", "first", "first_conf", "total", "total_conf"],
         ),
+        confirmation=_table(
+            directory / "confirmation.parquet",
+            ["confirmation/1"],
+            ["variant", "technique", "nodes", "time_s", "confirmed_s", "ratio", "low", "high", "confirmed_place"],
+        ),
+        confirmation_summary=_document(directory / "confirmation.json", "confirmation-summary/1", Confirmation),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
     )
 

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from manynode import tables
 from manynode.report.answer import answer
+from manynode.report.confirmation import confirmation_rows, confirmation_sentences
 from manynode.report.figure import Figure
 from manynode.report.figures import profile_figures, projection_figures, sensitivity_figures, timing_figures
 from manynode.report.job_tables import job_rows, link_rows
@@ -66,6 +67,8 @@ def render(inputs: Inputs) -> str:
         ],
         sensitivity_words=sensitivity_sentences(inputs),
         knees=knee_rows(inputs),
+        confirmation_words=confirmation_sentences(inputs),
+        confirmed=confirmation_rows(inputs),
         phases=phase_rows(inputs),
         jobs=job_rows(inputs),
         link_jobs=link_rows(inputs),

@@ -9,6 +9,9 @@ rule report_build_page:
         ),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
         sensitivity=([plan.path("sensitivity.parquet")] if plan.study_results() else []),
+        confirmation=(
+            [plan.path("confirmation.parquet")] if plan.confirmed_results() else []
+        ),
     output:
         report(plan.path("report.html"), category="manynode"),
     log:

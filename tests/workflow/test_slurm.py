@@ -117,9 +117,9 @@ def test_a_step_that_fails_on_a_node_is_told_where_it_was_started(
 
 
 def _without_rate() -> dict[str, Any]:
-    """A network whose NICs cannot reach the rate of their links."""
+    """A network whose links take a thousand times as long: no message is long enough to reach their rate."""
     content: dict[str, Any] = yaml.safe_load((pipeline.ROOT / "configs/networks/opa100-fat-tree.yaml").read_text())
-    content["host"]["gap"] = "100 us"
+    content["link"]["latency"] = "90 us"
     return content
 
 
