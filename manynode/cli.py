@@ -7,7 +7,7 @@ import signal
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -44,28 +44,41 @@ def _root(
 
 @app.command()
 def run(
-    experiment: ExperimentFile,
+    experiments: Annotated[list[Path], typer.Argument(help="experiment files (YAML)", metavar="EXPERIMENT...")],
     cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
     directory: Annotated[Path, typer.Option(help="results go to DIRECTORY/results/NAME")] = Path("."),
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="only say what would be done")] = False,
     until: Annotated[str | None, typer.Option(help="stop after this rule, such as phase1_classify_ranks")] = None,
     profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
     measurements_from: Annotated[
-        Path | None, typer.Option(help="results folder whose measured runs are taken over, such as results/demo")
+        Path | None,
+        typer.Option(
+            help="results folder whose measured runs are taken over, such as results/demo; of several experiments, "
+            "also a folder of such folders: each takes over what fits it"
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, a change of every experiment; several times")
     ] = None,
 ) -> None:
-    """Run an experiment end to end; a run that was stopped goes on where it was."""
+    """Run experiments end to end, one after the other; a run that was stopped goes on where it was."""
+    from manynode.config.changes import read_changes
     from manynode.run import run_experiment
+    from manynode.several import run_several
 
-    run_experiment(
-        experiment,
-        cores=cores,
-        directory=directory,
-        dry_run=dry_run,
-        until=until,
-        profile=profile,
-        measurements_from=measurements_from,
-    )
+    options: dict[str, Any] = {
+        "cores": cores,
+        "directory": directory,
+        "dry_run": dry_run,
+        "until": until,
+        "profile": profile,
+        "measurements_from": measurements_from,
+        "changes": read_changes(changes or []),
+    }
+    if len(experiments) == 1:
+        run_experiment(experiments[0], **options)
+    else:
+        run_several(experiments, **options)
 
 
 @app.command()
@@ -78,12 +91,22 @@ def doctor() -> None:
 
 @app.command()
 def report(
-    directory: Annotated[Path, typer.Argument(help="an experiment's results, such as results/demo")],
-    output: Annotated[Path | None, typer.Option(help="HTML file [default: DIRECTORY/report.html]")] = None,
+    directory: Annotated[
+        Path, typer.Argument(help="an experiment's results, such as results/demo; or results, the folder of several")
+    ],
+    output: Annotated[
+        Path | None, typer.Option(help="HTML file [default: DIRECTORY/report.html; of several, DIRECTORY/index.html]")
+    ] = None,
 ) -> None:
-    """Make the offline HTML report of an experiment's results."""
+    """Make the offline HTML report of an experiment's results, or the front page of several experiments."""
     from manynode.report import build_report
+    from manynode.report.overview import build_overview, experiments_in
 
+    if names := experiments_in(directory):
+        target = output or directory / "index.html"
+        build_overview(directory, names, target)
+        typer.echo(str(target))
+        return
     target = output or directory / "report.html"
     build_report(directory, target)
     typer.echo(str(target))

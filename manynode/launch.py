@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from manynode import process
+from manynode import process, slurm
 from manynode.errors import EngineMissingError, InputError, UsageError
 from manynode.paths import build_dir, native_program
 
@@ -154,9 +154,10 @@ def job_command(flavour: Flavour, blocks: Sequence[Block]) -> list[str]:
 
 def job_environment(flavour: Flavour) -> dict[str, str]:
     """Return what the launcher itself needs in its environment."""
+    environment = slurm.launcher_environment()
     if flavour == "openmpi" and os.geteuid() == 0:
-        return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return {}
+        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return environment
 
 
 def run_job(

@@ -12,16 +12,21 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from manynode.config.loader import load_experiment
+import yaml
+
+from manynode import tables
+from manynode.config.changes import changed
+from manynode.config.loader import Resolved, load_experiment, resolve
 from manynode.config.studies import STUDIES
 from manynode.errors import EngineFailedError, ManynodeError
 from manynode.hostlock import only_here
 from manynode.measurements import adopt
 from manynode.paths import ROOT
+from manynode.snakemake_profile import profile_folder
 
 ERROR_FILE = "MANYNODE_ERROR_FILE"
 # As a shell says it: 128 and the number of SIGINT.
@@ -50,19 +55,22 @@ def run_experiment(
     until: str | None = None,
     profile: str | None = None,
     measurements_from: Path | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> None:
     """Run ``experiment`` in ``directory``; on success print where the report is.
 
     ``measurements_from`` is a results folder whose measured runs are taken over (:mod:`manynode.measurements`).
+    ``changes`` are key -> value; the experiment with them is kept as ``experiment.yaml`` beside its results.
 
     Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
     """
-    resolved = load_experiment(experiment)
+    resolved = resolve_with(experiment, changes or {})
     name = resolved.model.name
     results = directory / "results" / name
+    file = results / "experiment.yaml" if changes else experiment
     command = [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
-        *("--configfile", str(experiment.resolve()), "--directory", str(directory.resolve())),
+        *("--configfile", str(file.resolve()), "--directory", str(directory.resolve())),
         *("--cores", str(cores), "--rerun-incomplete", "--nolock"),
     ]
     if any(resolved.content[study] for study in STUDIES):
@@ -73,9 +81,11 @@ def run_experiment(
     if until:
         command += ["--until", until]
     if profile:
-        shipped = ROOT / "profiles" / profile
-        command += ["--profile", str(shipped if shipped.is_dir() else profile)]
+        command += ["--profile", str(profile_folder(profile))]
     with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
+        if changes:
+            with tables.replacing(file) as part:
+                part.write_text(yaml.safe_dump(changed(experiment, changes), sort_keys=False), encoding="utf-8")
         if measurements_from is not None and not dry_run:
             adopt(measurements_from, results, resolved)
         try:
@@ -89,34 +99,42 @@ def run_experiment(
         print(f"report: {report}" if report.is_file() else f"results: {results}")
 
 
+def resolve_with(experiment: Path, changes: Mapping[str, Any]) -> Resolved:
+    """Return the checked experiment of the file with ``changes``."""
+    if not changes:
+        return load_experiment(experiment)
+    return resolve(changed(experiment, changes), where=str(experiment), base=experiment.resolve().parent)
+
+
 def _run(command: list[str], results: Path, dry_run: bool) -> None:
     log = results / "logs" / "snakemake.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="manynode-run.") as folder:
-        errors = Path(folder) / "errors.jsonl"
-        environment = dict(os.environ, **{ERROR_FILE: str(errors)})
-        child = subprocess.Popen(  # the one child outside process.py: its output is followed while it runs
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            encoding="utf-8", errors="replace", env=environment, start_new_session=True,
-        )  # fmt: skip
-        assert child.stdout is not None
+    # Beside the log and not in a folder for temporary files: a cluster's nodes write there as well.
+    errors = log.with_name("errors.jsonl").resolve()
+    errors.unlink(missing_ok=True)
+    environment = dict(os.environ, **{ERROR_FILE: str(errors)})
+    child = subprocess.Popen(  # the one child outside process.py: its output is followed while it runs
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        encoding="utf-8", errors="replace", env=environment, start_new_session=True,
+    )  # fmt: skip
+    assert child.stdout is not None
+    try:
+        with open(log, "w", encoding="utf-8") as sink:
+            tail = _follow(child.stdout, sink, show_all=dry_run)
+        code = child.wait()
+    except BaseException:
+        # Snakemake ends its jobs and forgets half-written outputs when it is asked politely.
+        os.killpg(child.pid, signal.SIGINT)
         try:
-            with open(log, "w", encoding="utf-8") as sink:
-                tail = _follow(child.stdout, sink, show_all=dry_run)
-            code = child.wait()
-        except BaseException:
-            # Snakemake ends its jobs and forgets half-written outputs when it is asked politely.
-            os.killpg(child.pid, signal.SIGINT)
-            try:
-                child.wait(15)
-            except subprocess.TimeoutExpired:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-            raise
-        if code == 0:
-            return
-        if errors.is_file():
-            raise _failure([json.loads(line) for line in errors.read_text(encoding="utf-8").splitlines()])
+            child.wait(15)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        raise
+    if code == 0:
+        return
+    if errors.is_file():
+        raise _failure([json.loads(line) for line in errors.read_text(encoding="utf-8").splitlines()])
     if code in (2, 3, 4, 5, 6):
         raise StepFailedError("\n".join(tail), code)
     raise EngineFailedError(

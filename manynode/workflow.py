@@ -17,6 +17,7 @@ from typing import Any
 from manynode.config.counterfactuals import loss_nodes, loss_techniques
 from manynode.config.loader import RESOLVED_SCHEMA, Resolved, resolve, resolve_json
 from manynode.config.studies import STUDIES, study_points, study_variants
+from manynode.config.variants import confirmed, study_nodes, study_techniques, with_confirming_engine
 from manynode.errors import ManynodeError, UsageError
 from manynode.provenance import code_digest
 from manynode.tables import read_json, write_json
@@ -142,6 +143,22 @@ class Plan:
             unread = (*UNREAD["simulate"], *self._unread_of_sst())
             self._variant_digests[name] = changed.digest(*SECTIONS["simulate"], without=unread)
         return self._variant_digests[name]
+
+    def confirmed_digest(self, name: str) -> str:
+        """Return the digest of what the second simulation of a variant depends on, with another engine."""
+        content = with_confirming_engine(self._variants[name].content(self.resolved.content))
+        watch = _WATCH_OF_SST if content["simulate"]["engine"] == "sst" else ("simulate.sst",)
+        changed = resolve_json(content, f"the variant {name}")
+        return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *watch))
+
+    def confirmed_results(self) -> list[str]:
+        """Return the results of the points that are simulated again with another engine."""
+        return [
+            self.path(f"confirm/{variant.name}/{technique}/nodes-{nodes}/result.json")
+            for variant in confirmed(self.resolved.content)
+            for technique in study_techniques(self.resolved.content)
+            for nodes in study_nodes(self.resolved.content)
+        ]
 
     def study_results(self, study: str) -> list[str]:
         """Return the results of all points that a study adds; none when the experiment does not have it."""

@@ -1,4 +1,5 @@
 # Phase 1: counters per rank -> classes of ranks -> representative nodes.
+from manynode import cluster
 
 
 # Measured runs own the host: all cores, so that nothing runs beside them.
@@ -10,6 +11,8 @@ rule phase1_profile_ranks:
     conda:
         "../environment.yaml"
     threads: workflow.cores
+    resources:
+        **cluster.of_profiling(plan),
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("profile"),

@@ -1,4 +1,5 @@
 # Phase 2: compute times between MPI calls -> timing profile, with (ext) and without (no-ext) external ranks.
+from manynode import cluster
 
 
 # Which nodes are simulated is in their wildcards: classes that are written anew do not make a simulated node stale.
@@ -14,6 +15,8 @@ rule phase2_simulate_node:
     conda:
         "../environment.yaml"
     threads: workflow.cores
+    resources:
+        **cluster.of_node_simulation(plan),
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("nodesim"),

@@ -24,10 +24,12 @@ def run(
     progress: Annotated[bool, typer.Option("--progress", help="tell how far it is, and how long it will take")] = False,
     cost: Annotated[Path | None, typer.Option(help="CSV file to write: wall and processor time, memory")] = None,
     variant: Annotated[str | None, typer.Option(help="of a study: its name")] = None,
+    confirm: Annotated[bool, typer.Option("--confirm", help="of the study: with the engine that confirms it")] = False,
 ) -> None:
     """Simulate one point: a technique at a node count, all replicas."""
     from manynode.config.loader import read_resolved
     from manynode.config.studies import variant_of
+    from manynode.config.variants import with_confirming_engine
     from manynode.rank_classes import assign_classes, read_rank_classes
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
@@ -41,6 +43,8 @@ def run(
     content = read_resolved(experiment).content
     if variant is not None:
         content = variant_of(content, variant).content(content)
+    if confirm:
+        content = with_confirming_engine(content)
     ranks = nodes * content["ranks_per_node"]
     if technique.startswith("ext"):
         assigned = assign_classes(read_rank_classes(classes), ranks, content["seed"])
@@ -194,6 +198,22 @@ def analyse_collectives(
 
     content = read_resolved(experiment).content
     tables.write_table(output, collectives.SCHEMA, collectives.compare(content, engine_of(content)))
+
+
+@app.command("confirm")
+def confirm(
+    experiment: Experiment,
+    points: Annotated[Path, typer.Option(help="folder of the study's points")],
+    confirmed: Annotated[Path, typer.Option(help="folder of the points that were simulated again")],
+    output: Annotated[Path, typer.Option(help="confirmation.parquet to write; confirmation.json goes beside it")],
+    lacks: Annotated[str | None, typer.Option(help="what to do to have the engine, where it is not installed")] = None,
+) -> None:
+    """Compare the points of a study that two engines have simulated: ratios, and whether they order alike."""
+    from manynode.config.loader import read_resolved
+    from phase3_sst.studies import confirmation
+
+    content = read_resolved(experiment).content
+    confirmation.write(confirmation.of_study(content, points, confirmed, lacks), output)
 
 
 def _phase2_tools(folder: Path) -> dict[str, str]:

@@ -3,6 +3,11 @@ from pathlib import Path
 
 from manynode.config.studies import STUDIES
 from phase3_sst.sst_run import resources as sst_resources
+from phase3_sst.studies import second_engine
+
+# What to do to have the engine that confirms a study; empty where it is installed.
+confirm_lacks = second_engine.lacks(plan.resolved.content)
+confirm_engine = second_engine.engine_of_study(plan.resolved.content)
 
 
 rule phase3_check_network:
@@ -176,6 +181,60 @@ rule phase3_validate_collectives:
         code=plan.code("phase3_sst", "skeletons"),
     shell:
         "manynode simulate validate-collectives --experiment {params.experiment} --output {output} > {log} 2>&1"
+
+
+rule phase3_confirm_variant:
+    input:
+        classes=plan.path("profile/rank-classes.json"),
+        profile=lambda wildcards: plan.path(
+            f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
+        ),
+        job_profiles=plan.job_profiles(),
+    output:
+        result=plan.path("confirm/{variant}/{technique}/nodes-{nodes}/result.json"),
+        ranks=plan.path("confirm/{variant}/{technique}/nodes-{nodes}/ranks.parquet"),
+        links=plan.path("confirm/{variant}/{technique}/nodes-{nodes}/links.parquet"),
+        link_jobs=plan.path(
+            "confirm/{variant}/{technique}/nodes-{nodes}/link_jobs.parquet"
+        ),
+    log:
+        plan.path("logs/phase3_confirm_variant/{variant}/{technique}-{nodes}.log"),
+    conda:
+        "../environment.yaml"
+    threads: plan.model.simulate.sst.cores() if confirm_engine == "sst" else 1
+    resources:
+        **sst_resources.of_points(plan, confirm_engine),
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=lambda wildcards: plan.confirmed_digest(wildcards.variant),
+        code=plan.code("phase3_sst", "skeletons"),
+    shell:
+        "manynode simulate run --experiment {params.experiment} --variant {wildcards.variant:q} --confirm"
+        " --technique {wildcards.technique} --nodes {wildcards.nodes} --classes {input.classes}"
+        " --profile {input.profile} --processes {threads} --result {output.result:q} > {log:q} 2>&1"
+
+
+rule phase3_compare_confirmed:
+    input:
+        results=plan.study_results("sensitivity"),
+        confirmed=[] if confirm_lacks else plan.confirmed_results(),
+    output:
+        table=plan.path("confirmation.parquet"),
+        summary=plan.path("confirmation.json"),
+    log:
+        plan.path("logs/phase3_compare_confirmed.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        points=plan.path("sensitivity"),
+        confirmed=plan.path("confirm"),
+        lacks=f"--lacks '{confirm_lacks}'" if confirm_lacks else "",
+        digest=plan.digest("sensitivity"),
+        code=plan.code("phase3_sst"),
+    shell:
+        "manynode simulate confirm --experiment {params.experiment} --points {params.points}"
+        " --confirmed {params.confirmed} {params.lacks} --output {output.table} > {log} 2>&1"
 
 
 rule phase3_analyse_points:

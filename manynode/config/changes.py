@@ -63,6 +63,10 @@ def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     for given, job in zip((content.get("simulate") or {}).get("jobs") or [], resolved["simulate"]["jobs"], strict=True):
         if job["timing_profile"] is not None:
             given["timing_profile"] = job["timing_profile"]
+    study = resolved["sensitivity"]
+    for name, parameter in (study or {"parameters": {}})["parameters"].items():
+        if parameter["keys"] == ["network"]:
+            content["sensitivity"]["parameters"][name]["values"] = parameter["values"]
     return content
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from manynode.config.confirm import SensitivityConfirmSection
 from manynode.config.quantities import PositiveInt, Section
 
 # What phase 3 alone depends on: anything else would need other timing profiles.
@@ -74,6 +75,9 @@ class SensitivitySection(Section):
     parameters: dict[ParameterName, SensitivityParameter] = Field(
         min_length=1, description="what is varied, by the names that tables and figures use"
     )
+    confirm: SensitivityConfirmSection | None = Field(
+        default=None, description="points that are simulated again with another engine: {engine: sst}"
+    )
 
     @model_validator(mode="after")
     def _belongs_together(self) -> SensitivitySection:
@@ -88,6 +92,8 @@ class SensitivitySection(Section):
         for key in keys:
             if keys.count(key) > 1:
                 raise ValueError(f"parameters: the key {key} is varied twice")
+        if self.plan == "sobol" and self.confirm is not None and self.confirm.points == "corners":
+            raise ValueError("confirm: points: samples of the plan sobol have no corners; say 'all'")
         if self.plan == "sobol" and self.samples & (self.samples - 1):
             raise ValueError(f"samples: {self.samples} is no power of two, which Sobol's sequence needs")
         for name, values in (("nodes", self.nodes), ("techniques", self.techniques)):

@@ -65,6 +65,42 @@ def variants(content: Mapping[str, Any]) -> list[Variant]:
     return found
 
 
+def confirmed(content: Mapping[str, Any]) -> list[Variant]:
+    """Return the variants that are simulated again with another engine; without ``confirm`` there are none."""
+    section = content.get("sensitivity")
+    if not section or not section.get("confirm"):
+        return []
+    planned = variants(content)
+    if section["confirm"]["points"] == "all":
+        return planned
+    corners = {name: _ends(content, parameter) for name, parameter in section["parameters"].items()}
+    return [
+        variant
+        for variant in planned
+        if all(any(value == end for end in corners[name]) for name, value in variant.settings.items())
+    ]
+
+
+def with_confirming_engine(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the resolved experiment with the engine and the replicas of ``sensitivity: confirm``."""
+    confirm = content["sensitivity"]["confirm"]
+    simulate = {**content["simulate"], "engine": confirm["engine"]}
+    # Replicas are numbered from 0 and draw by their number: the first ones are those of the study.
+    simulate["replicas"] = min(simulate["replicas"], confirm["replicas"] or simulate["replicas"])
+    return {**content, "simulate": simulate}
+
+
+def _ends(content: Mapping[str, Any], parameter: Mapping[str, Any]) -> list[Any]:
+    """Return the least and the largest value of a parameter as written; of texts, which have no order, all."""
+    key, values = parameter["keys"][0], list(parameter["values"])
+    if key == "network":
+        return values
+    sizes = [value_of(changed(content, [(key, value)]), key) for value in values]
+    if any(isinstance(size, (str, bool)) or size is None for size in sizes):
+        return values
+    return [values[sizes.index(min(sizes))], values[sizes.index(max(sizes))]]
+
+
 def check_variants(content: dict[str, Any]) -> None:
     """Try every value of a study on the experiment, and whether its nodes fit; a wrong one is a :class:`UsageError`."""
     from manynode.config.loader import resolve_json

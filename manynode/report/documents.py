@@ -106,6 +106,15 @@ class RankClasses(Document):
         return self.rank_class.get(str(rank), "")
 
 
+class Confirmation(Document):
+    """``confirmation-summary/1``."""
+
+    engine: str
+    confirmed_by: str
+    lacks: str = ""
+    sentences: list[str] = []
+
+
 class ProvenanceFile(Document):
     """``provenance/1``."""
 

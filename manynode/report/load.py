@@ -17,6 +17,7 @@ import pandas as pd
 from manynode.errors import InputError
 from manynode.rank_classes import read_rank_classes
 from manynode.report.documents import (
+    Confirmation,
     Document,
     Experiment,
     ExperimentFile,
@@ -64,6 +65,8 @@ class Inputs:
     validation_region: pd.DataFrame | None
     validation_breakdown: pd.DataFrame | None
     validation_collectives: pd.DataFrame | None
+    confirmation: pd.DataFrame | None
+    confirmation_summary: Confirmation | None
     provenance: ProvenanceFile | None
 
     @property
@@ -174,6 +177,12 @@ def load(directory: Path) -> Inputs:
             ["technique", "nodes", "part", "seconds", "low_s", "high_s", "share", "growth_s"],
         ),
         **_validation(directory, resolved.get("validation") or {}),
+        confirmation=_table(
+            directory / "confirmation.parquet",
+            ["confirmation/1"],
+            ["variant", "technique", "nodes", "time_s", "confirmed_s", "ratio", "low", "high", "confirmed_place"],
+        ),
+        confirmation_summary=_document(directory / "confirmation.json", "confirmation-summary/1", Confirmation),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
     )
 

@@ -81,6 +81,27 @@
     }
   };
 
+  // A heading of a sortable table sorts by its column: by data-value where cells have one, else by their text.
+  const sortable = (table) => {
+    const heads = [...table.tHead.rows[0].cells];
+    const key = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+    const order = (a, b) => (isNaN(a) || isNaN(b) || a === "" || b === "" ? a.localeCompare(b) : a - b);
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent;
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        for (const other of heads) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+        const rows = [...table.tBodies[0].rows];
+        table.tBodies[0].append(...rows.sort((a, b) => sign * order(key(a, column), key(b, column))));
+      });
+    });
+  };
+  document.querySelectorAll("table.sortable").forEach(sortable);
+
   const figures = [...document.querySelectorAll(".figure")];
   Promise.all(figures.map(draw)).then(() => {
     document.documentElement.dataset.figures = String(figures.length);

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from manynode import tables
 from manynode.report.answer import answer
+from manynode.report.confirmation import confirmation_rows, confirmation_sentences
 from manynode.report.figure import Figure
 from manynode.report.figures import (
     loss_figures,
@@ -83,6 +84,8 @@ def render(inputs: Inputs) -> str:
         knees=knee_rows(inputs),
         errors=error_table(inputs),
         region=region_rows(inputs),
+        confirmation_words=confirmation_sentences(inputs),
+        confirmed=confirmation_rows(inputs),
         phases=phase_rows(inputs),
         jobs=job_rows(inputs),
         link_jobs=link_rows(inputs),

@@ -9,6 +9,9 @@ rule report_build_page:
         ),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
         studies=plan.study_tables(),
+        confirmation=(
+            [plan.path("confirmation.parquet")] if plan.confirmed_results() else []
+        ),
         validation=plan.validation_results(),
     output:
         report(plan.path("report.html"), category="manynode"),

@@ -33,6 +33,7 @@ class WhatIfFile(Document):
     manynode: str
     code: str
     digests: dict[str, str]
+    confirmed_by: str = ""
 
 
 _ALTERNATIVES = [
@@ -62,9 +63,17 @@ def build_what_if(directory: Path, output: Path) -> None:
         alternatives=_rows(table.sort_values("time_s")),
         pairs=_rows(pairs),
         bills=_rows(bills),
+        confirmed=_rows(_confirmed(directory)),
     )
     with tables.replacing(output) as part:
         part.write_text(html, encoding="utf-8", newline="\n")
+
+
+def _confirmed(directory: Path) -> pd.DataFrame:
+    """Return the alternatives that another engine has simulated again."""
+    path = directory / "confirmation.parquet"
+    columns = ["variant", "nodes", "time_s", "confirmed_s", "ratio", "low", "high", "place", "confirmed_place"]
+    return tables.read_table(path, "confirmation/1", columns) if path.is_file() else pd.DataFrame(columns=columns)
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What Snakemake is told of the points of an experiment with the engine sst, so that an executor can place them.
+"""What Snakemake is told of the points of an experiment, so that an executor can place them.
 
 ``mpi`` and ``tasks`` are the words of snakemake-executor-plugin-slurm for a job that starts MPI processes by itself.
 """
@@ -19,13 +19,16 @@ from phase3_sst.sst_run.estimate import Estimate, estimate_of
 _MORE_MEMORY = 1.5
 _MORE_TIME = 4
 _STARTING_MINUTES = 10
+# The engine fast took 10.4 kB per rank at 65,536 ranks (make bench NAME=fast_scale).
+_KB_PER_RANK = 10.4
+_MB_OF_A_POINT = 1000
 
 
-def of_points(plan: Plan) -> dict[str, Callable[[Any, int], int | str]]:
-    """Return the resources of rule ``phase3_simulate_point`` as functions; none for other engines than sst."""
+def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any, int], int | str]]:
+    """Return the resources of the rules that simulate a point, as functions; ``engine`` is another than the study's."""
     simulate = plan.model.simulate
-    if simulate.engine != "sst":
-        return {}
+    if (engine or simulate.engine) != "sst":
+        return {"mem_mb": lambda wildcards, threads: _native_mb(plan, int(wildcards.nodes), threads)}
     each = simulate.sst.cores()
     content = plan.resolved.content
 
@@ -57,6 +60,12 @@ def of_points(plan: Plan) -> dict[str, Callable[[Any, int], int | str]]:
             "cpus_per_task": lambda wildcards, threads: simulate.sst.threads,
         }
     return resources
+
+
+def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
+    """Return the memory of a point with an engine of the native build: so many replicas at once, and the tables."""
+    ranks = nodes * plan.model.ranks_per_node
+    return _MB_OF_A_POINT + math.ceil(_MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
 
 
 def point_estimate(content: dict[str, Any], nodes: int) -> Estimate:

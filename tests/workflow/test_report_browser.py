@@ -149,6 +149,25 @@ def test_the_page_of_a_comparison_is_drawn_and_redrawn(browser: Any, compared: P
     assert figure.find_element(By.CSS_SELECTOR, ".chart svg").get_attribute("innerHTML") != before
 
 
+def test_the_front_page_of_several_is_drawn_and_its_table_sorts(browser: Any, fixture_report: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    from manynode.report.overview import build_overview
+
+    results = fixture_report.parent.parent
+    name = fixture_report.parent.name
+    build_overview(results, [name, "missing"], results / "index.html")
+    assert check_report(browser, results / "index.html") == [f"figure-time-{name}", "figure-efficiency"]
+    head = browser.find_elements(By.CSS_SELECTOR, "#table-overview th")[5]
+    assert head.text == "time"
+    for direction in ("ascending", "descending"):
+        head.find_element(By.TAG_NAME, "button").click()
+        assert head.get_attribute("aria-sort") == direction
+        cells = browser.find_elements(By.CSS_SELECTOR, "#table-overview tbody tr td:nth-child(6)")
+        times = [float(cell.get_attribute("data-value")) for cell in cells]
+        assert len(times) == 4 and times == sorted(times, reverse=direction == "descending")
+
+
 def test_hostile_names_do_nothing(browser: Any, fixture_report: Path) -> None:
     from selenium.webdriver.common.by import By
 

@@ -6,6 +6,7 @@ from manynode.report.figure import Figure
 from manynode.report.figures import (
     breakdown,
     classes,
+    confirmation,
     cpi_stacks,
     distributions,
     efficiency,
@@ -39,7 +40,7 @@ def loss_figures(inputs: Inputs) -> list[Figure]:
 
 def sensitivity_figures(inputs: Inputs) -> list[Figure]:
     """Return the figures of the sensitivity study."""
-    return sensitivity.draw(inputs)
+    return [*sensitivity.draw(inputs), *([figure] if (figure := confirmation.draw(inputs)) is not None else [])]
 
 
 def validation_figures(inputs: Inputs) -> list[Figure]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,8 +30,16 @@ def what_if(
     with only_here(target, what="what-if study", command="what-if", remedy="choose another --output"):
         # Nothing runs before every bill can be made.
         bills = {case.alternative: _bill(described, case) for case in planned if not case.ideal}
-        run_all(planned, target, cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo)
-        _conclude(described, planned, bills, target)
+        sources: dict[str, Path] = {}
+
+        def run(cases: list[Any]) -> None:
+            run_all(
+                cases, target, cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo,
+                sources=sources,
+            )  # fmt: skip
+
+        run(planned)
+        _conclude(described, planned, bills, target, run)
 
 
 def bill(
@@ -63,7 +72,9 @@ def _bill(described: Any, case: Any) -> Any:
     return bill_of(case.resolved.model.network, case.nodes, prices)
 
 
-def _conclude(described: Any, planned: list[Any], bills: dict[str, Any], target: Path) -> None:
+def _conclude(
+    described: Any, planned: list[Any], bills: dict[str, Any], target: Path, run: Callable[[list[Any]], None]
+) -> None:
     """Bring the finished cases together, write tables and page, say what came out."""
     import pandas as pd
 
@@ -102,7 +113,9 @@ def _conclude(described: Any, planned: list[Any], bills: dict[str, Any], target:
     for name, frame in (("alternatives", table), ("pairs", pairs), ("bills", all_bills)):
         with tables.replacing(target / f"{name}.csv") as part:
             frame.to_csv(part, index=False)
+    confirmed = _confirm(described, real, table, target, times, run)
     said = words.sentences(table, pairs, described.within, described.prices.currency)
+    said += [] if confirmed is None else confirmed.summary["sentences"]
     document = {
         "name": described.name,
         "title": described.title or described.name,
@@ -115,6 +128,7 @@ def _conclude(described: Any, planned: list[Any], bills: dict[str, Any], target:
         "confidence": confidence,
         "seed": seed,
         "sentences": said,
+        "confirmed_by": "" if confirmed is None else confirmed.summary["confirmed_by"],
         "manynode": __version__,
         "code": code_digest(),
         "digests": {case.name: case.resolved.digest() for case in planned},
@@ -124,3 +138,41 @@ def _conclude(described: Any, planned: list[Any], bills: dict[str, Any], target:
     for sentence in said:
         typer.echo(sentence)
     typer.echo(f"what-if: {target / 'what-if.html'}")
+
+
+def _confirm(
+    described: Any,
+    real: list[Any],
+    table: Any,
+    target: Path,
+    times: Callable[[Any], dict[int, float]],
+    run: Callable[[list[Any]], None],
+) -> Any:
+    """Simulate the Pareto front again with the engine that confirms it, and compare; None where none is asked for."""
+    from phase3_sst.studies import confirmation, second_engine
+    from phase3_sst.studies.what_if.runs import confirming
+
+    # What an earlier run with another file left would be taken for this study's.
+    for stale in ("confirmation.parquet", "confirmation.json", "confirmation.csv"):
+        (target / stale).unlink(missing_ok=True)
+    if described.confirm is None:
+        return None
+    front = set(table.loc[table["front"] | table["maybe_front"], "name"])
+    again = confirming(real, front, described.confirm)
+    content = real[0].resolved.content
+    lacking = second_engine.missing(described.confirm.engine, content)
+    if not lacking:
+        run(again)
+    first = {case.alternative: case for case in real}
+    pairs = [
+        # Alternatives of different sizes are compared with each other: what counts is the time of the work.
+        confirmation.Pair(case.alternative, described.technique, 0, times(first[case.alternative]), times(case), {})
+        for case in ([] if lacking else again)
+    ]
+    engine = content["simulate"]["engine"]
+    found = confirmation.compare(pairs, engine, described.confirm.engine, content, lacking)
+    sizes = {case.alternative: case.nodes for case in again}
+    found.table["nodes"] = [sizes[name] for name in found.table["variant"]]
+    confirmation.write(found, target / "confirmation.parquet")
+    found.table.to_csv(target / "confirmation.csv", index=False)
+    return found

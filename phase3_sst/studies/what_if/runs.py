@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import yaml
 
 from manynode import tables
 from manynode.config.changes import changed
+from manynode.config.confirm import ConfirmSection
 from manynode.config.loader import Resolved, resolve
 from manynode.errors import ManynodeError
 from manynode.measurements import MEASURED_SECTIONS, fit
@@ -32,12 +33,13 @@ class Case:
     ideal: bool
     content: dict[str, Any]
     resolved: Resolved
+    engine: str = ""  # that confirms it, where it is not the study's
 
     @property
     def name(self) -> str:
         """Return the folder's name."""
         stem = re.sub(r"[^A-Za-z0-9._-]+", "-", self.alternative)
-        return f"{stem}+ideal" if self.ideal else stem
+        return f"{stem}+ideal" if self.ideal else f"{stem}+{self.engine}" if self.engine else stem
 
     @property
     def nodes(self) -> int:
@@ -73,6 +75,22 @@ def cases(study: WhatIf, path: Path) -> list[Case]:
     return found
 
 
+def confirming(planned: list[Case], names: Collection[str], confirm: ConfirmSection) -> list[Case]:
+    """Return the cases of the alternatives ``names`` with the engine and replicas that confirm them."""
+    found = []
+    for case in planned:
+        if case.ideal or case.alternative not in names:
+            continue
+        simulate = dict(case.content.get("simulate") or {})
+        simulate["engine"] = confirm.engine
+        # Replicas are numbered from 0 and draw by their number: the first ones are those of the study.
+        simulate["replicas"] = min(case.resolved.model.simulate.replicas, confirm.replicas or 10**9)
+        content = {**case.content, "simulate": simulate}
+        resolved = resolve(content, where=f"{case.alternative} with {confirm.engine}", base=Path())
+        found.append(Case(case.alternative, False, content, resolved, confirm.engine))
+    return found
+
+
 def run_all(
     planned: list[Case],
     output: Path,
@@ -81,12 +99,16 @@ def run_all(
     profile: str | None,
     measurements_from: Path | None,
     say: Callable[[str], None],
+    sources: dict[str, Path],
 ) -> None:
-    """Run every case; raise the error of the first that fails, with its name, after all others have run."""
-    sources: dict[str, Path] = {}
+    """Run every case; raise the error of the first that fails, with its name, after all others have run.
+
+    ``sources`` (what measured runs depend on -> results that have them) is completed.
+    """
     failures: list[tuple[Case, ManynodeError]] = []
     for case in planned:
-        say(f"{case.alternative}{', ideal network' if case.ideal else ''}: {case.nodes} nodes")
+        how = ", ideal network" if case.ideal else f", {case.engine}" if case.engine else ""
+        say(f"{case.alternative}{how}: {case.nodes} nodes")
         own = output / case.name
         path = own / "experiment.yaml"
         with tables.replacing(path) as part:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
+from manynode.config.confirm import ConfirmSection
 from manynode.config.loader import checked, included, read_yaml
 from manynode.config.prices import Item, Prices
 from manynode.config.quantities import PositiveInt, Section
@@ -65,6 +66,11 @@ class WhatIf(Section):
     ideal: bool = Field(
         default=True,
         description="simulate each alternative with a network that takes no time as well: what is left to gain",
+    )
+    confirm: ConfirmSection | None = Field(
+        default=None,
+        description="simulate the alternatives of the Pareto front, and those that may be on it, again with another "
+        "engine: {engine: sst}",
     )
     alternatives: dict[AlternativeName, Alternative] = Field(min_length=2, description="what is compared, by name")
 

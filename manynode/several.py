@@ -1,0 +1,114 @@
+"""``manynode run A B C``: experiments one after the other, each as if it were run alone, and a front page of them all.
+
+Each keeps its results folder, its report and what it has finished. One after the other uses the cores well enough:
+measured runs want the whole host, and the points of a projection share it. All are checked before the first starts; one
+that fails is named at the end and does not stop the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from manynode.config.loader import Resolved
+from manynode.errors import InputError, ManynodeError, UsageError
+from manynode.measurements import fit
+from manynode.run import EXIT_INTERRUPTED, StepFailedError, resolve_with, run_experiment
+
+_MEASURED = "experiment.json"
+
+
+def run_several(
+    experiments: Sequence[Path],
+    *,
+    cores: int,
+    directory: Path,
+    dry_run: bool = False,
+    until: str | None = None,
+    profile: str | None = None,
+    measurements_from: Path | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> None:
+    """Run the experiments in ``directory`` and write ``results/index.html`` there.
+
+    ``changes`` (key -> value) apply to all. Of ``measurements_from``, a results folder or a folder of such folders,
+    each experiment takes over the measured runs that fit it; where none fit, it measures.
+
+    Raises :class:`UsageError` before anything starts when an experiment is wrong or two have the same name, and
+    :class:`StepFailedError` with the names of those that failed when all have been run.
+    """
+    from manynode.report.overview import build_overview
+
+    planned = {path: resolve_with(path, changes or {}) for path in experiments}
+    _check_names(experiments, planned)
+    sources = _sources(measurements_from)
+    failures: dict[str, ManynodeError] = {}
+    for number, (path, resolved) in enumerate(planned.items(), start=1):
+        name = resolved.model.name
+        source = _fitting(sources, resolved)
+        print(f"experiment {number} of {len(planned)}: {name}", flush=True)
+        if sources and source is None:
+            print(f"no measurements in {measurements_from} fit {name}: it is measured", flush=True)
+        try:
+            run_experiment(
+                path, cores=cores, directory=directory, dry_run=dry_run, until=until, profile=profile,
+                measurements_from=source, changes=changes,
+            )  # fmt: skip
+        except ManynodeError as error:
+            if isinstance(error, StepFailedError) and error.exit_code == EXIT_INTERRUPTED:
+                raise
+            failures[name] = error
+            print(f"failed: {name}: {_first_line(error)}", flush=True)
+    if not dry_run:
+        names = [resolved.model.name for resolved in planned.values()]
+        page = directory / "results" / "index.html"
+        build_overview(page.parent, names, page, {name: _first_line(error) for name, error in failures.items()})
+        print(f"overview: {page}")
+    if failures:
+        raise _failed(failures, len(planned))
+
+
+def _check_names(experiments: Sequence[Path], planned: Mapping[Path, Resolved]) -> None:
+    taken: dict[str, Path] = {}
+    for path in experiments:
+        name = planned[path].model.name
+        if name in taken:
+            raise UsageError(
+                "two experiments have the same name",
+                where=f"{taken[name]} and {path}",
+                found=f"name: {name}",
+                allowed="names of their own: results go to results/NAME",
+                remedy="rename one, or give each file once",
+            )
+        taken[name] = path
+
+
+def _sources(given: Path | None) -> list[Path]:
+    """Return the results folders that ``given`` is or holds."""
+    if given is None:
+        return []
+    found = [given] if (given / _MEASURED).is_file() else sorted(path.parent for path in given.glob(f"*/{_MEASURED}"))
+    if not found:
+        raise InputError(
+            "there are no measurements to take over",
+            where=str(given),
+            found=f"no {_MEASURED}, nor a folder with one",
+            remedy="name the results folder of a finished run, such as results/demo, or a folder of such folders",
+        )
+    return found
+
+
+def _fitting(sources: Sequence[Path], resolved: Resolved) -> Path | None:
+    return next((source for source in sources if fit(source, resolved)), None)
+
+
+def _failed(failures: Mapping[str, ManynodeError], count: int) -> StepFailedError:
+    (name, first), *others = failures.items()
+    lines = [f"{len(failures)} of {count} experiments failed", f"experiment {name!r}: {first}"]
+    lines += [f"experiment {other!r}: {_first_line(error)}" for other, error in others]
+    return StepFailedError("\n".join(lines), first.exit_code)
+
+
+def _first_line(error: ManynodeError) -> str:
+    return str(error).splitlines()[0]

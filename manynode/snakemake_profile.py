@@ -1,0 +1,44 @@
+"""Snakemake profiles by name: the folder, and whether the executor that it names is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from manynode.config.loader import read_yaml
+from manynode.errors import EngineMissingError, UsageError
+from manynode.paths import ROOT
+
+# Executors that Snakemake itself has.
+_OWN = ("local", "dryrun", "touch")
+_FILES = ("config.v9+.yaml", "config.v8+.yaml", "config.yaml")
+
+
+def profile_folder(name: str) -> Path:
+    """Return the folder of a profile: one of ``profiles/`` by name, or a path.
+
+    Raises :class:`UsageError` for a folder without a profile, :class:`EngineMissingError` when its executor's plugin is
+    not installed: Snakemake would only say that the executor is no valid choice.
+    """
+    shipped = ROOT / "profiles" / name
+    folder = shipped if shipped.is_dir() else Path(name)
+    file = next((folder / entry for entry in _FILES if (folder / entry).is_file()), None)
+    if file is None:
+        known = ", ".join(sorted(path.name for path in (ROOT / "profiles").iterdir()))
+        raise UsageError(
+            "no such Snakemake profile",
+            where="--profile",
+            found=name,
+            allowed=f"{known}, or a folder with a config.yaml",
+            remedy="correct the name or the path",
+        )
+    executor = read_yaml(file, "the profile").get("executor")
+    module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
+    if executor is not None and executor not in _OWN and importlib.util.find_spec(module) is None:
+        raise EngineMissingError(
+            "the executor of the Snakemake profile is not installed",
+            where=f"{file}: executor",
+            found=executor,
+            remedy=f"pip install snakemake-executor-plugin-{executor}",
+        )
+    return folder

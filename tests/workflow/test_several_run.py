@@ -1,0 +1,74 @@
+"""``manynode run A B C`` with real engines: a front page, one that fails, what is repeated and what is not."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pipeline
+import pytest
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two experiments that run, and between them one whose points fail."""
+    folder = tmp_path_factory.mktemp("several")
+    wrong = {"replicas": 3, "collectives": {"allreduce": "no-such"}}
+    contents = [
+        pipeline.tiny(name="tree"),
+        pipeline.tiny(name="wrong", simulate=wrong),
+        pipeline.tiny(name="torus", network="paper-torus"),
+    ]
+    return [pipeline.write(folder, content, f"{content['name']}.yaml") for content in contents]
+
+
+def run(files: list[Path], finished: Path, *options: object) -> subprocess.CompletedProcess[str]:
+    directory = files[0].parent
+    return pipeline.manynode(
+        *("run", *files, "--cores", 2, "--directory", directory, "--measurements-from", finished.parent, *options)
+    )
+
+
+def test_the_others_are_finished_and_the_failure_is_named(files: list[Path], finished: Path) -> None:
+    done = run(files, finished, "--set", "nodes=[1, 2]", "--set", "simulate.replicas=2")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "1 of 3 experiments failed" in done.stderr and "experiment 'wrong'" in done.stderr
+    results = files[0].parent / "results"
+    for name in ("tree", "torus"):
+        projection = pd.read_parquet(results / name / "projection.parquet")
+        assert set(projection["nodes"]) == {1, 2} and set(projection["replicas"]) == {2}
+        assert (results / name / "report.html").is_file()
+    page = (results / "index.html").read_text()
+    assert 'href="tree/report.html"' in page and "wrong: " in page and 'href="wrong/report.html"' not in page
+    frame = pd.read_parquet(results / "overview.parquet")
+    assert list(dict.fromkeys(frame["experiment"])) == ["tree", "torus"] and len(frame) == 2 * 2 * 4
+
+
+def test_a_further_node_count_repeats_nothing(files: list[Path], finished: Path) -> None:
+    options = ("--set", "simulate.replicas=2")
+    kept = [files[0], files[2]]
+    assert run(kept, finished, "--set", "nodes=[1, 2]", *options).returncode == 0
+    points = [path for file in kept for path in (file.parent / "results" / file.stem / "simulate").rglob("result.json")]
+    before = {path: path.stat().st_mtime_ns for path in points}
+    assert len(before) == 2 * 2 * 4
+    done = run(kept, finished, "--set", "nodes=[1, 2, 4]", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    frame = pd.read_parquet(files[0].parent / "results/overview.parquet")
+    assert set(frame["nodes"]) == {1, 2, 4}
+
+
+def test_the_front_page_can_be_made_again(files: list[Path], finished: Path) -> None:
+    assert run([files[0], files[2]], finished, "--set", "nodes=[1, 2]").returncode == 0
+    results = files[0].parent / "results"
+    done = pipeline.manynode("report", results)
+    assert done.returncode == 0 and done.stdout.strip() == str(results / "index.html")
+    assert (results / "index.html").is_file()
+
+
+def test_the_shipped_experiments_can_be_checked_together() -> None:
+    shipped = sorted((pipeline.ROOT / "configs/studies/scaling").glob("*.yaml"))
+    assert len(shipped) == 5
+    done = pipeline.manynode("run", *shipped, shipped[0], "--dry-run")
+    assert done.returncode == 2 and "same name" in done.stderr
