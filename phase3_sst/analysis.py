@@ -17,6 +17,7 @@ import pandas as pd
 
 from manynode import seeds, tables
 from phase3_sst import link_load
+from phase3_sst.converge import note
 from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
 
 PROJECTION_SCHEMA = "projection/1"
@@ -62,12 +63,14 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
     projection, makespans, breakdown, jobs = [], [], [], []
     links, link_jobs, series = [], [], []
     for technique, nodes, folder in points:
-        key = {"technique": technique, "nodes": nodes}
-        replicas = tables.read_json(folder / "result.json", RESULT_SCHEMA)["replicas"]
+        key: dict[str, object] = {"technique": technique, "nodes": nodes}
+        document = tables.read_json(folder / "result.json", RESULT_SCHEMA)
+        replicas = document["replicas"]
         times = [float(replica["jobs"][0]["makespan_s"]) for replica in replicas]
         whole = {int(replica["replica"]): float(replica["makespan_s"]) for replica in replicas}
         iterations = [_iterations(replica["jobs"][0]["iteration_end_s"]) for replica in replicas]
-        low, high = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", technique, nodes))
+        interval = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", technique, nodes))
+        low, high = note.widened(*interval, float(np.mean(times)), document)
         projection.append(
             {
                 **key,
@@ -77,8 +80,10 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
                 "low_s": low,
                 "high_s": high,
                 "iteration_s": float(np.mean(np.concatenate(iterations))),
+                **note.columns(document),
             }
         )
+        key["extrapolated"] = note.extrapolated(document)
         makespans += [{**key, "replica": r["replica"], "makespan_s": t} for r, t in zip(replicas, times, strict=True)]
         jobs.append(_keyed(_jobs(replicas), key))
         breakdown.append(_keyed(_breakdown(folder), key))

@@ -31,6 +31,7 @@ def run(
     from manynode.rank_classes import assign_classes, read_rank_classes
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
+    from phase3_sst.converge.point import simulate_point
     from phase3_sst.cost import recorded
     from phase3_sst.engines.interface import Point, engine_of
     from phase3_sst.progress import shown
@@ -49,7 +50,7 @@ def run(
     seed = derive_seed(content["seed"], "draws")
     with shown(progress) as sink, recorded(cost):
         point = Point(content, nodes, technique, profile, assigned, seed, processes, sink, variant)
-        engine_of(content).simulate(point, result.parent)
+        simulate_point(engine_of(content), point, result.parent)
 
 
 @app.command("estimate")
