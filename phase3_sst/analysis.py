@@ -85,7 +85,7 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
         )
         key["extrapolated"] = note.extrapolated(document)
         makespans += [{**key, "replica": r["replica"], "makespan_s": t} for r, t in zip(replicas, times, strict=True)]
-        jobs.append(_keyed(_jobs(replicas), key))
+        jobs.append(_keyed(_jobs(replicas, note.growth(document)), key))
         breakdown.append(_keyed(_breakdown(folder), key))
         names = [str(job["name"]) for job in replicas[0]["jobs"]]
         links.append(_keyed(link_load.by_class(folder, whole), key))
@@ -105,8 +105,10 @@ def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(filled, ignore_index=True) if filled else parts[0]
 
 
-def _jobs(replicas: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def _jobs(replicas: Sequence[dict[str, Any]], growth: float = 1.0) -> pd.DataFrame:
     """Return each job's own makespan, messages and bytes: mean, least and most over the replicas.
+
+    ``growth`` is how many iterations stand for each simulated one.
 
     A background job starts again until the others have ended: its ``makespan_s`` tells when it was stopped, and
     ``iterations`` how far it came.
@@ -117,7 +119,7 @@ def _jobs(replicas: Sequence[dict[str, Any]]) -> pd.DataFrame:
             "job": str(job["name"]),
             "background": bool(job["background"]),
             "time_s": float(job["makespan_s"]),
-            "iterations": len(job["iteration_end_s"]),
+            "iterations": len(job["iteration_end_s"]) * growth,
             "messages": float(job["messages"]),
             "bytes": float(job["bytes"]),
         }

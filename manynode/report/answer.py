@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.report.extrapolation import headline
 from manynode.report.load import Inputs, at_point
 from manynode.report.wording import change, count, duration, interval, listing, percent
 
@@ -42,7 +43,9 @@ def answer(inputs: Inputs) -> Answer | None:
         ("technique", technique),
     ]
     sentences = [
-        text for text in (_dominates(inputs, technique, nodes), _simpler(projection, technique, nodes)) if text
+        text
+        for text in (headline(row), _dominates(inputs, technique, nodes), _simpler(projection, technique, nodes))
+        if text
     ]
     subject = f"on {count(nodes, 'node')}, {count(int(row['ranks']), 'rank')}"
     return Answer(time, subject, facts, sentences)

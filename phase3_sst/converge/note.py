@@ -11,6 +11,11 @@ def extrapolated(document: Mapping[str, Any]) -> bool:
     return bool(document.get("iterations", {}).get("extrapolated", False))
 
 
+def growth(document: Mapping[str, Any]) -> float:
+    """Return how many iterations stand for each simulated one: 1 unless the result was extrapolated."""
+    return document["iterations"]["of"] / document["iterations"]["simulated"] if extrapolated(document) else 1.0
+
+
 def columns(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return columns of a table of points: ``extrapolated``, ``iterations`` (in words), ``extrapolation_s``.
 

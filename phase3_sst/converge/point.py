@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from manynode import tables
-from manynode.config.application import read_application
-from manynode.errors import CheckFailedError, UsageError
+from manynode.config.converge import iterations_of
+from manynode.errors import CheckFailedError
 from manynode.timing_profile import TimingProfile, read_timing_profile
 from phase3_sst.converge.extrapolate import extrapolate
 from phase3_sst.converge.operations import Iteration, UnlikeIterationsError, iteration_of
@@ -62,7 +62,7 @@ def simulate_point(engine: NetworkEngine, point: Point, directory: Path) -> None
             remedy="'otherwise: full' simulates such a point whole",
         )
     attempt.tell(f"all {attempt.total} iterations are simulated: {reasons}")
-    engine.simulate(attempt.timed(point), directory)
+    engine.simulate(attempt.of(attempt.total), directory)
     document = tables.read_json(directory / "result.json", RESULT_SCHEMA)
     document.pop("schema")
     note = {**attempt.note(attempt.total), "extrapolated": False, "reasons": reasons}
@@ -79,17 +79,8 @@ class _Attempt:
         self._section = section
         self._began = time.monotonic()
         self._runs: dict[int, Path] = {}
-        application = point.experiment["application"]
-        self._name = str(application["name"])
-        counter = read_application(self._name).iterations
-        if counter is None:
-            raise UsageError(
-                "it is not known which parameter counts the application's iterations",
-                where=f"simulate: converge: application {self._name}",
-                remedy="name it in its application.yaml ('iterations: PARAMETER'), or leave 'converge' out",
-            )
-        self._counter = counter
-        self.total = int(application["parameters"][counter])
+        self._name = str(point.experiment["application"]["name"])
+        self._counter, self.total = iterations_of(point.experiment)
 
     def extrapolated(self) -> None:
         """Simulate until it converges and write the result, or raise :class:`RefusedError`."""
@@ -132,14 +123,15 @@ class _Attempt:
         if self._point.progress is not None:
             self._point.progress(line)
 
-    def timed(self, point: Point) -> Point:
-        """Return ``point`` with what is left of its time limit, which holds for all its runs together."""
-        limit = point.experiment["simulate"].get("time_limit")
-        if limit is None:
-            return point
-        left = max(1e-3, limit - (time.monotonic() - self._began))
-        simulate = {**point.experiment["simulate"], "time_limit": left}
-        return replace(point, experiment={**point.experiment, "simulate": simulate})
+    def of(self, iterations: int) -> Point:
+        """Return the point with so many iterations and what is left of its time limit, which holds for all its runs."""
+        application, simulate = self._point.experiment["application"], self._point.experiment["simulate"]
+        parameters = {**application["parameters"], self._counter: iterations}
+        limit = simulate.get("time_limit")
+        if limit is not None:
+            simulate = {**simulate, "time_limit": max(1e-3, limit - (time.monotonic() - self._began))}
+        changed = {"application": {**application, "parameters": parameters}, "simulate": simulate}
+        return replace(self._point, experiment={**self._point.experiment, **changed})
 
     def _refuse_what_changes(self) -> None:
         simulate = self._point.experiment["simulate"]
@@ -154,7 +146,7 @@ class _Attempt:
         ranks = self._point.ranks
         numbers = Counter(self._point.class_of_rank)
         firsts = {name: self._point.class_of_rank.index(name) for name in numbers}
-        parameters = self._point.experiment["application"]["parameters"]
+        parameters = {**self._point.experiment["application"]["parameters"], self._counter: self.total}
         try:
             found = {
                 rank: iteration_of(self._name, parameters, self._counter, ranks, rank)
@@ -182,10 +174,7 @@ class _Attempt:
     def _run(self, iterations: int) -> Path:
         if iterations not in self._runs:
             folder = self._directory / f"iterations-{iterations}"
-            application = self._point.experiment["application"]
-            parameters = {**application["parameters"], self._counter: iterations}
-            experiment = {**self._point.experiment, "application": {**application, "parameters": parameters}}
-            self._engine.simulate(self.timed(replace(self._point, experiment=experiment)), folder)
+            self._engine.simulate(self.of(iterations), folder)
             self._runs[iterations] = folder
         return self._runs[iterations]
 

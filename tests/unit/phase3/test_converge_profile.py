@@ -102,6 +102,7 @@ EXTRAPOLATED = {"iterations": {"of": 100, "simulated": 16, "extrapolated": True,
 def test_tables_say_what_was_simulated() -> None:
     assert note.columns({}) == {"extrapolated": False, "iterations": "all", "extrapolation_s": 0.0}
     found = note.columns(EXTRAPOLATED)
+    assert note.growth(EXTRAPOLATED) == 6.25 and note.growth({}) == 1
     assert found["extrapolated"] and found["iterations"] == "16 of 100, the others extrapolated"
     refused = {"iterations": {"of": 100, "simulated": 100, "extrapolated": False, "reasons": "too few"}}
     assert note.columns(refused)["iterations"] == "all 100: too few" and not note.extrapolated(refused)
