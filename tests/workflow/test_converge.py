@@ -220,3 +220,13 @@ def test_the_time_limit_is_that_of_all_runs_together(tmp_path: Path) -> None:
     done = run(tmp_path, point(tmp_path, "snap", 4000, nodes=16, converge={}, time_limit="500 ms"))
     assert done.returncode == 5
     assert "did not end in time" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_estimate_tries_the_engine_on_every_node_count(tmp_path: Path) -> None:
+    file = pipeline.write(tmp_path, pipeline.tiny(nodes=[1, 4], techniques=["ext-var"], simulate={"converge": {}}))
+    done = pipeline.manynode("simulate", "estimate", "--experiment", file, "--output", tmp_path / "estimate.json")
+    assert done.returncode == 0, done.stderr
+    assert "4 nodes, 4 ranks: 1 point, each about" in done.stdout and "in all 2 points" in done.stdout
+    points = tables.read_json(tmp_path / "estimate.json", "cost-estimate/1")["points"]
+    assert [point["nodes"] for point in points] == [1, 4]
+    assert all(0 < point["processor_s"] < 60 and point["memory_bytes"] > 1e6 for point in points)
