@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import yaml
 
-from manynode import tables
+from manynode import process, tables
 from manynode.config.changes import changed
 from manynode.config.loader import Resolved, load_experiment, resolve
 from manynode.config.studies import STUDIES
@@ -27,6 +27,7 @@ from manynode.hostlock import only_here
 from manynode.measurements import adopt
 from manynode.paths import ROOT
 from manynode.snakemake_profile import profile_folder
+from manynode.study_progress import StudyProgress, read_estimate
 
 ERROR_FILE = "MANYNODE_ERROR_FILE"
 # As a shell says it: 128 and the number of SIGINT.
@@ -89,7 +90,8 @@ def run_experiment(
         if measurements_from is not None and not dry_run:
             adopt(measurements_from, results, resolved)
         try:
-            _run(command, results, dry_run)
+            expected = {} if dry_run or until else _expected(file, resolved, results, cores)
+            _run(command, results, dry_run, StudyProgress(expected))
         except KeyboardInterrupt:
             raise StepFailedError(
                 "interrupted; finished steps are kept, the same command goes on from there", EXIT_INTERRUPTED
@@ -106,7 +108,24 @@ def resolve_with(experiment: Path, changes: Mapping[str, Any]) -> Resolved:
     return resolve(changed(experiment, changes), where=str(experiment), base=experiment.resolve().parent)
 
 
-def _run(command: list[str], results: Path, dry_run: bool) -> None:
+def _expected(experiment: Path, resolved: Resolved, results: Path, cores: int) -> dict[tuple[str, str, int], float]:
+    """Return what each point is expected to take [s], and print it; nothing where phase 3 cannot tell."""
+    path, digest = results / "logs" / "estimate.json", resolved.digest()
+    if resolved.model.application.name is None:
+        return {}
+    known = read_estimate(path, digest)
+    if known:
+        return known
+    # Phase 3's own command: this package imports no phase.
+    command = [sys.executable, "-m", "manynode", "simulate", "estimate", "--experiment", str(experiment.resolve())]
+    done = process.run([*command, "--cores", str(cores), "--output", str(path)], what="the estimate", check=False)
+    found = read_estimate(path, digest) if done.returncode == 0 else {}
+    if found:
+        print(done.output.rstrip(), flush=True)
+    return found
+
+
+def _run(command: list[str], results: Path, dry_run: bool, points: StudyProgress) -> None:
     log = results / "logs" / "snakemake.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     # Beside the log and not in a folder for temporary files: a cluster's nodes write there as well.
@@ -120,7 +139,7 @@ def _run(command: list[str], results: Path, dry_run: bool) -> None:
     assert child.stdout is not None
     try:
         with open(log, "w", encoding="utf-8") as sink:
-            tail = _follow(child.stdout, sink, show_all=dry_run)
+            tail = _follow(child.stdout, sink, points, show_all=dry_run)
         code = child.wait()
     except BaseException:
         # Snakemake ends its jobs and forgets half-written outputs when it is asked politely.
@@ -157,20 +176,24 @@ def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
     return StepFailedError(message, int(first["exit_code"]))
 
 
-def _follow(lines: IO[str], sink: IO[str], *, show_all: bool) -> list[str]:
+def _follow(lines: IO[str], sink: IO[str], points: StudyProgress, *, show_all: bool) -> list[str]:
     """Copy Snakemake's output to the log, show progress, and return the last lines."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(highlight=False)
     tail: list[str] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()),
+        TextColumn("{task.fields[points]}"),
+    )
     with Progress(*columns, console=console, disable=not console.is_terminal or show_all) as progress:
-        task = progress.add_task("starting", total=None)
+        task = progress.add_task("starting", total=None, points="")
         step = ""
         for line in lines:
             sink.write(line)
             text = line.rstrip("\n")
+            points.read(text)
             tail = [*tail[-29:], text]
             if show_all:
                 print(text)
@@ -184,9 +207,10 @@ def _follow(lines: IO[str], sink: IO[str], *, show_all: bool) -> list[str]:
                     print(step, flush=True)
                 step = ""
             elif match := _STEPS.match(text):
-                progress.update(task, completed=int(match[1]), total=int(match[2]))
+                words = points.words()
+                progress.update(task, completed=int(match[1]), total=int(match[2]), points=words)
                 if not console.is_terminal:
-                    print(text, flush=True)
+                    print(f"{text}; {words}" if words else text, flush=True)
     return [line for line in tail if line.strip()]
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 
 from manynode import seeds, tables
 from phase3_sst import iterations, link_load
+from phase3_sst.converge import note
 from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
 
 PROJECTION_SCHEMA = "projection/1"
@@ -63,12 +64,14 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
     projection, makespans, breakdown, jobs = [], [], [], []
     links, link_jobs, series, spread = [], [], [], []
     for technique, nodes, folder in points:
-        key = {"technique": technique, "nodes": nodes}
-        replicas = tables.read_json(folder / "result.json", RESULT_SCHEMA)["replicas"]
+        key: dict[str, object] = {"technique": technique, "nodes": nodes}
+        document = tables.read_json(folder / "result.json", RESULT_SCHEMA)
+        replicas = document["replicas"]
         times = [float(replica["jobs"][0]["makespan_s"]) for replica in replicas]
         whole = {int(replica["replica"]): float(replica["makespan_s"]) for replica in replicas}
         each = [iterations.lengths(replica["jobs"][0]["iteration_end_s"]) for replica in replicas]
-        low, high = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", technique, nodes))
+        interval = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", technique, nodes))
+        low, high = note.widened(*interval, float(np.mean(times)), document)
         projection.append(
             {
                 **key,
@@ -78,10 +81,12 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
                 "low_s": low,
                 "high_s": high,
                 "iteration_s": float(np.mean(np.concatenate(each))),
+                **note.columns(document),
             }
         )
+        key["extrapolated"] = note.extrapolated(document)
         makespans += [{**key, "replica": r["replica"], "makespan_s": t} for r, t in zip(replicas, times, strict=True)]
-        jobs.append(_keyed(_jobs(replicas), key))
+        jobs.append(_keyed(_jobs(replicas, note.growth(document)), key))
         ranks = tables.read_table(
             folder / "ranks.parquet", RANKS_SCHEMA, ["replica", "job", "rank", "operation", "seconds"]
         )
@@ -105,8 +110,10 @@ def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(filled, ignore_index=True) if filled else parts[0]
 
 
-def _jobs(replicas: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def _jobs(replicas: Sequence[dict[str, Any]], growth: float = 1.0) -> pd.DataFrame:
     """Return each job's own makespan, messages and bytes: mean, least and most over the replicas.
+
+    ``growth`` is how many iterations stand for each simulated one.
 
     A background job starts again until the others have ended: its ``makespan_s`` tells when it was stopped, and
     ``iterations`` how far it came.
@@ -117,7 +124,7 @@ def _jobs(replicas: Sequence[dict[str, Any]]) -> pd.DataFrame:
             "job": str(job["name"]),
             "background": bool(job["background"]),
             "time_s": float(job["makespan_s"]),
-            "iterations": len(job["iteration_end_s"]),
+            "iterations": len(job["iteration_end_s"]) * growth,
             "messages": float(job["messages"]),
             "bytes": float(job["bytes"]),
         }

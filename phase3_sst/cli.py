@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,7 @@ def run(
     from manynode.rank_classes import assign_classes, read_rank_classes
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
+    from phase3_sst.converge.point import simulate_point
     from phase3_sst.cost import recorded
     from phase3_sst.engines.interface import Point, engine_of
     from phase3_sst.progress import shown
@@ -58,22 +60,27 @@ def run(
         slowed(content, nodes, profile, assigned, result.parent) as (chosen, class_of_rank),
     ):
         point = Point(content, nodes, technique, chosen, class_of_rank, seed, processes, sink, variant)
-        engine_of(content).simulate(point, result.parent)
+        simulate_point(engine_of(content), point, result.parent)
 
 
 @app.command("estimate")
 def estimate(
     experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
+    cores: Annotated[int, typer.Option(min=1, help="cores that share the points")] = os.cpu_count() or 1,
+    output: Annotated[Path | None, typer.Option(help="estimate.json to write")] = None,
 ) -> None:
-    """Say what the points will take with the engine sst: memory, and processor time of one replica."""
+    """Say what every point will take, a sensitivity study's included: processor time and memory."""
     from manynode.config.loader import load_experiment, read_resolved
-    from phase3_sst.sst_run.resources import point_estimate
+    from phase3_sst.estimates import points
+    from phase3_sst.estimates.words import lines
 
     read = read_resolved if experiment.suffix == ".json" else load_experiment
-    content = read(experiment).content
-    for nodes in content["nodes"]:
-        found = point_estimate(content, nodes)
-        typer.echo(f"{nodes} nodes, {nodes * content['ranks_per_node']} ranks: {found.words()}")
+    resolved = read(experiment)
+    costs = points.point_costs(resolved.content)
+    for line in lines(costs, resolved.content["ranks_per_node"], cores):
+        typer.echo(line)
+    if output is not None:
+        points.write(output, resolved.digest(), costs)
 
 
 @app.command("preflight")

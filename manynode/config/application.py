@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from manynode.config.quantities import Section
 from manynode.errors import InputError, UsageError, nearest
@@ -33,7 +33,19 @@ class ApplicationDescription(Section):
     description: str = Field(description="one sentence")
     executable: str = Field(description="program of the native build")
     parameters: dict[str, Parameter] = Field(default_factory=dict, description="by name")
+    iterations: str | None = Field(
+        default=None,
+        description="the parameter that counts iterations which are all alike, the first and the last one apart",
+    )
     phases: dict[str, str] = Field(default_factory=dict, description="compute phases of the skeleton, a sentence each")
+
+    @model_validator(mode="after")
+    def _iterations_are_counted(self) -> ApplicationDescription:
+        if self.iterations is not None:
+            counter = self.parameters.get(self.iterations)
+            if counter is None or counter.type != "int":
+                raise ValueError(f"iterations: {self.iterations!r} is no parameter of type int")
+        return self
 
     def resolve(self, given: dict[str, Any], where: str = "application") -> dict[str, Any]:
         """Return all parameters with the given values in place of defaults; a wrong one is a :class:`UsageError`."""

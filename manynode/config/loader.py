@@ -18,6 +18,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from manynode.config.application import read_application
+from manynode.config.converge import iterations_of
 from manynode.config.counterfactuals import check_counterfactuals
 from manynode.config.experiment import Experiment
 from manynode.config.measured import with_tables
@@ -140,6 +141,8 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
         description = read_application(model.application.name)
         application["parameters"] = description.resolve(dict(model.application.parameters))
         application["executable"] = description.executable
+        if model.simulate.converge is not None:
+            iterations_of(resolved)
     if model.application.command is not None:
         application["command"] = find_executable(model.application.command, base)
         if model.application.guest is not None:

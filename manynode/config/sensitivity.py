@@ -13,7 +13,10 @@ from manynode.config.quantities import PositiveInt, Section
 VARIED = ("network", "network.", "simulate.collectives.", "simulate.placement.", "simulate.slow_node.")
 # Columns of the study's table that no parameter can be called.
 RESERVED = frozenset(
-    "variant technique nodes ranks replicas time_s low_s high_s compute_s relative varied parameter others".split()
+    (
+        "variant technique nodes ranks replicas time_s low_s high_s compute_s relative varied parameter others "
+        "extrapolated iterations extrapolation_s"
+    ).split()
 )
 
 Value = int | float | str | bool

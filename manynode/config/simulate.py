@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from manynode.config.converge import ConvergeSection
 from manynode.config.placement import Placement
 from manynode.config.quantities import PositiveInt, Seconds, Section, written
 from manynode.config.sst import SstSection
@@ -107,6 +108,9 @@ class SimulateSection(Section):
     )
     time_limit: Annotated[Seconds, Field(gt=0)] | None = Field(
         default=None, description="a point whose simulation takes longer is ended with an error"
+    )
+    converge: ConvergeSection | None = Field(
+        default=None, description="simulate iterations until their time has converged, and extrapolate the others"
     )
     placement: Placement = Field(default_factory=Placement, description="of the application under study")
     slow_node: SlowNodeSection = Field(default_factory=SlowNodeSection, description="what if one node were slow")

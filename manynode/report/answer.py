@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.report.extrapolation import headline
 from manynode.report.load import Inputs, at_point
 from manynode.report.wording import change, count, duration, interval, listing, percent
 
@@ -44,6 +45,7 @@ def answer(inputs: Inputs) -> Answer | None:
     sentences = [
         text
         for text in (
+            headline(row),
             _dominates(inputs, technique, nodes),
             _spread(inputs, technique, nodes),
             _simpler(projection, technique, nodes),

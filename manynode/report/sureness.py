@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manynode.report.extrapolation import extrapolation
 from manynode.report.load import Inputs, at_point
 from manynode.report.validation import validated
 from manynode.report.wording import count, duration, engine, listing, number, percent
@@ -11,6 +12,7 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
     """Return (heading, sentences) for everything that is known about the reliability of the results."""
     statements = [
         ("Interval", _interval(inputs)),
+        ("Iterations", extrapolation(inputs)),
         ("Techniques", _techniques(inputs)),
         ("Measurements", validated(inputs)),
         ("Rank classes", _stability(inputs)),

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from manynode.config.application import read_application
+from manynode.paths import application_dirs
 from manynode.units import render
 from phase3_sst.engines.fast import FastEngine
 from phase3_sst.sst_machine.wiring import wiring_of
@@ -68,12 +70,26 @@ def traffic(run: Mapping[str, Any]) -> tuple[float, float]:
 
     Computing takes no time there.
     """
-    jobs = []
-    for job in run["jobs"]:
-        bare = {key: value for key, value in job.items() if key not in ("timing_profile", "start_s", "background")}
-        jobs.append({**bare, "iterations_limit": _ITERATIONS})
+    application = run["jobs"][0]["application"]
+    counter = _counter(application)
+    total = float(application["parameters"].get(counter, _ITERATIONS))
+    jobs = [{**_bare(job), "iterations_limit": _ITERATIONS} for job in run["jobs"]]
+    if counter in application["parameters"]:
+        # An iteration may have several steps of the skeleton, which the limit counts.
+        few = {**application["parameters"], counter: min(_ITERATIONS, int(total))}
+        jobs[0] = {**_bare(run["jobs"][0]), "application": {**application, "parameters": few}}
     plain = {key: value for key, value in run.items() if key != "counters"}
     measured = FastEngine().measure({**plain, "jobs": jobs})
-    iterations = run["jobs"][0]["application"]["parameters"].get("iterations", _ITERATIONS)
-    times = max(1.0, float(iterations) / _ITERATIONS)
+    times = max(1.0, total / _ITERATIONS)
     return measured.messages * times, measured.packet_hops * times
+
+
+def _bare(job: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in job.items() if key not in ("timing_profile", "start_s", "background")}
+
+
+def _counter(application: Mapping[str, Any]) -> str:
+    """Return the parameter that counts the iterations of an application, or of a traffic pattern."""
+    name = application["name"]
+    found = read_application(name).iterations if name in application_dirs() else None
+    return found or "iterations"

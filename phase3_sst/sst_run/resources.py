@@ -12,7 +12,7 @@ from typing import Any
 
 from manynode.errors import ManynodeError
 from manynode.workflow import Plan
-from phase3_sst.engines.run_file import run_of
+from phase3_sst.estimates.trial import bare_run
 from phase3_sst.sst_run.estimate import Estimate, estimate_of
 
 # Estimates are of the machine in docs/validation.md; a job that outgrows what it asked for is ended by the cluster.
@@ -70,15 +70,5 @@ def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
 
 def point_estimate(content: dict[str, Any], nodes: int) -> Estimate:
     """Return the estimate of a replica of the application under study on ``nodes`` nodes, beside the further jobs."""
-    application = {key: content["application"][key] for key in ("name", "parameters")}
-    jobs = [
-        {"name": "main", "application": application, "nodes": nodes, "ranks_per_node": content["ranks_per_node"]},
-    ]
-    taken = nodes
-    for job in content["simulate"]["jobs"]:
-        hosts = list(range(taken, taken + job["nodes"]))
-        taken += job["nodes"]
-        kept = {key: job[key] for key in ("name", "nodes", "ranks_per_node")}
-        jobs.append({**kept, "application": dict(job["application"]), "hosts": hosts})
-    run = run_of(content, jobs, seed=content["seed"], replicas=[0])
+    run = bare_run(content, nodes)
     return estimate_of(run, content["simulate"]["sst"]["processes"])

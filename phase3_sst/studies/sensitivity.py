@@ -37,6 +37,7 @@ from manynode.config.variants import (
 )
 from phase3_sst.analysis import bootstrap_interval
 from phase3_sst.compare.results import PointResult
+from phase3_sst.converge import note
 
 POINTS_SCHEMA = "sensitivity/1"
 KNEES_SCHEMA = "sensitivity-knees/1"
@@ -108,7 +109,8 @@ def _point(content: Mapping[str, Any], folder: Path, name: str, technique: str, 
     result = PointResult(place)
     times = list(result.makespans_s.values())
     generator = seeds.generator(content["seed"], "bootstrap", technique, nodes)
-    low, high = bootstrap_interval(times, content["simulate"]["confidence"], generator)
+    interval = bootstrap_interval(times, content["simulate"]["confidence"], generator)
+    low, high = note.widened(*interval, float(np.mean(times)), result.document)
     return {
         "variant": name,
         "technique": technique,
@@ -119,6 +121,7 @@ def _point(content: Mapping[str, Any], folder: Path, name: str, technique: str, 
         "low_s": low,
         "high_s": high,
         "compute_s": _compute(result.ranks()),
+        **note.columns(result.document),
     }
 
 

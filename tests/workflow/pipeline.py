@@ -74,5 +74,5 @@ def tables(results: Path) -> dict[str, str]:
     return {
         str(path.relative_to(results)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(kept)
-        if not {"ranks", "markers"} & set(path.relative_to(results).parts)
+        if not {"ranks", "markers", "logs"} & set(path.relative_to(results).parts)
     }

@@ -21,7 +21,7 @@ from phase3_sst.engines.run_file import run_description
 from phase3_sst.engines.sst import check_memory, side_by_side
 from phase3_sst.sst_run.command import environment, sst_command
 from phase3_sst.sst_run.element_library import Fingerprint, check_fits, read_record, read_version
-from phase3_sst.sst_run.estimate import Estimate, estimate, estimate_of
+from phase3_sst.sst_run.estimate import Estimate, estimate, estimate_of, traffic
 from phase3_sst.sst_run.installation import Installation
 from phase3_sst.sst_run.parts import read_parts, write_result
 from phase3_sst.sst_run.progress_lines import Progress, Teller, read_progress
@@ -245,6 +245,23 @@ def test_an_estimate_of_a_run_asks_the_fast_engine_for_its_packets() -> None:
         pytest.skip("manynode-fast is not built")
     ports = pd.read_csv(PARTS / "statistics_0.csv")
     assert 0.1 < found.seconds < 60 and 50e6 < found.memory_bytes < 1e9 and len(ports) > 0
+
+
+def test_the_traffic_is_that_of_all_iterations_however_the_application_counts_them() -> None:
+    """SNAP's outer iterations have several steps each; twice as many have twice the messages, but for the set-up's."""
+    found = {}
+    for outers in (4, 8):
+        run = json.loads(json.dumps(recorded()["run"]))
+        parameters = {"nx": 100, "chunk": 50, "inners": 3, "outers": outers}
+        run["jobs"][0]["application"] = {"name": "snap", "parameters": parameters}
+        try:
+            found[outers] = traffic(run)[0]
+            run["jobs"][0] = {key: value for key, value in run["jobs"][0].items() if key != "timing_profile"}
+            whole = FastEngine().measure(run).messages
+        except EngineMissingError:
+            pytest.skip("manynode-fast is not built")
+        assert found[outers] == pytest.approx(whole, rel=0.02)
+    assert found[8] == pytest.approx(2 * found[4])
 
 
 def test_what_cannot_fit_the_host_is_refused_with_figures_unless_the_user_sets_a_limit() -> None:

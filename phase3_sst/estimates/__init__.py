@@ -1,0 +1,1 @@
+"""What the points of an experiment will take, before they are launched."""

@@ -1,0 +1,114 @@
+"""What timing profile and operation stream say of iterations that are not simulated; what is written down of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from manynode.config.application import ApplicationDescription
+from manynode.errors import EngineFailedError
+from manynode.timing_profile import TimingProfile
+from phase3_sst.converge import note
+from phase3_sst.converge.operations import read_counts
+from phase3_sst.converge.profile_periods import Replayed, period, unseen
+
+
+def phase(name: str, means: list[float], weights: list[float], sequence: list[int] | None = None) -> dict[str, Any]:
+    clusters = [
+        {"mean_s": mean, "count": 10, "weight": weight, "cdf": {"time_s": [mean], "probability": [1.0]}}
+        for mean, weight in zip(means, weights, strict=True)
+    ]
+    pattern = {"kind": "weights"}
+    if sequence:
+        pattern = {"kind": "sequence", "sequence": sequence, "repeat": 3, "agreement": 1.0}
+    mean = sum(mean * weight for mean, weight in zip(means, weights, strict=True))
+    variance = {"between_ranks_s2": 0.0, "within_rank_s2": 0.0, "total_s2": 0.0}
+    common = {"name": name, "count": 10, "mean_s": mean}
+    return {**common, "clusters": clusters, "pattern": pattern, "variance": variance}
+
+
+def profile(*phases: dict[str, Any]) -> TimingProfile:
+    classes = [{"name": "0", "share": 1.0, "simulated_ranks": [0], "phases": list(phases)}]
+    head = {"application": {}, "engine": "none", "engine_version": "1", "machine": "none", "external": True}
+    sizes = {"nodes": 1, "ranks": 1, "simulated_ranks": [0], "compute_s": 1.0, "skipped_s": 0.0}
+    return TimingProfile.model_validate({**head, **sizes, "classes": classes, "provenance": {}})
+
+
+def ranks(number: int = 8, **draws: int) -> list[Replayed]:
+    return [Replayed("0", number, draws)]
+
+
+def test_a_pattern_repeats_when_executions_and_iterations_meet() -> None:
+    levels = phase("symgs", [4.0, 3.0, 2.0, 1.0], [2 / 7, 2 / 7, 2 / 7, 1 / 7], [0, 1, 2, 3, 2, 1, 0])
+    assert period(profile(levels), ranks(symgs=7)) == (1, "")
+    assert period(profile(levels), ranks(symgs=14)) == (1, "")
+    assert period(profile(levels), ranks(symgs=3)) == (7, "symgs")
+    other = phase("dot", [1.0, 2.0], [0.5, 0.5], [0, 1])
+    assert period(profile(levels, other), ranks(symgs=3, dot=1)) == (14, "symgs")
+
+
+def test_what_no_iteration_executes_and_what_never_varies_has_no_period() -> None:
+    setup = phase("setup", [1.0, 2.0], [0.5, 0.5], [0, 1, 1, 0, 1])
+    steady = phase("update", [1.0], [1.0], [0, 0, 0])
+    assert period(profile(setup, steady), ranks(update=1)) == (1, "")
+
+
+def test_a_rare_long_time_is_counted_as_unseen_until_it_comes_often() -> None:
+    """One of 10,000 executions takes a second; 8 ranks execute the phase once in an iteration."""
+    rare = profile(phase("update", [0.001, 1.0], [0.9999, 0.0001]))
+    lost, name = unseen(rare, ranks(update=1), 100, constant=True)
+    assert name == "update"
+    assert lost == pytest.approx(8 * 0.0001 * (1 - rare.classes[0].phases[0].mean_s))
+    assert unseen(rare, ranks(update=1), 100_000, constant=True) == (0.0, "")
+    assert unseen(rare, ranks(update=1), 100, constant=False)[0] == pytest.approx(lost)
+
+
+def test_the_tail_of_a_cluster_counts_as_well() -> None:
+    long_tail = phase("update", [1.0], [1.0])
+    long_tail["clusters"][0]["cdf"] = {"time_s": [0.9, 1.1, 50.0], "probability": [0.0, 0.9999, 1.0]}
+    assert unseen(profile(long_tail), ranks(update=1), 100, constant=False)[0] == pytest.approx(8 * 1e-4 * 49, rel=0.01)
+    assert unseen(profile(long_tail), ranks(update=1), 100, constant=True)[0] == 0
+
+
+def test_the_counts_of_the_skeleton_are_read() -> None:
+    text = (
+        "operation                number              bytes\n"
+        "MPI_Isend                    12               3456\n"
+        "\nphase                    number\nsymgs                         7\n"
+        "\nsender  receiver       messages              bytes\n5       4                    11               1024\n"
+    )
+    found = read_counts(text)
+    assert found == {"operation MPI_Isend": (12, 3456), "phase symgs": (7, 0), "message to 4": (11, 1024)}
+    with pytest.raises(EngineFailedError, match="cannot be read"):
+        read_counts("operation number bytes\nMPI_Isend twelve\n")
+
+
+def test_the_counter_of_iterations_is_a_parameter() -> None:
+    parameters = {
+        "n": {"type": "int", "default": 1, "description": ""},
+        "x": {"type": "float", "default": 1.0, "description": ""},
+    }
+    given = {"name": "a", "description": "", "executable": "a", "parameters": parameters}
+    assert ApplicationDescription.model_validate({**given, "iterations": "n"}).iterations == "n"
+    for wrong in ("x", "m"):
+        with pytest.raises(ValueError, match=f"'{wrong}' is no parameter of type int"):
+            ApplicationDescription.model_validate({**given, "iterations": wrong})
+
+
+EXTRAPOLATED = {"iterations": {"of": 100, "simulated": 16, "extrapolated": True, "added_s": 0.5}}
+
+
+def test_tables_say_what_was_simulated() -> None:
+    assert note.columns({}) == {"extrapolated": False, "iterations": "all", "extrapolation_s": 0.0}
+    found = note.columns(EXTRAPOLATED)
+    assert note.growth(EXTRAPOLATED) == 6.25 and note.growth({}) == 1
+    assert found["extrapolated"] and found["iterations"] == "16 of 100, the others extrapolated"
+    refused = {"iterations": {"of": 100, "simulated": 100, "extrapolated": False, "reasons": "too few"}}
+    assert note.columns(refused)["iterations"] == "all 100: too few" and not note.extrapolated(refused)
+
+
+def test_the_interval_is_no_narrower_than_the_extrapolation() -> None:
+    assert note.widened(9.9, 10.1, 10.0, EXTRAPOLATED) == (9.5, 10.5)
+    assert note.widened(9.0, 11.0, 10.0, EXTRAPOLATED) == (9.0, 11.0)
+    assert note.widened(9.9, 10.1, 10.0, {}) == (9.9, 10.1)
