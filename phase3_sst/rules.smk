@@ -1,4 +1,6 @@
 # Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
+from pathlib import Path
+
 from phase3_sst.studies import second_engine
 from phase3_sst.sst_run import resources as sst_resources
 
@@ -160,8 +162,10 @@ rule phase3_compare_confirmed:
         "../environment.yaml"
     params:
         experiment=plan.path("experiment.json"),
-        points=plan.path("sensitivity"),
-        confirmed=plan.path("confirm"),
+        points=lambda wildcards, output: str(
+            Path(output.table).with_name("sensitivity")
+        ),
+        confirmed=lambda wildcards, output: str(Path(output.table).with_name("confirm")),
         lacks=f"--lacks '{confirm_lacks}'" if confirm_lacks else "",
         digest=plan.digest("sensitivity"),
         code=plan.code("phase3_sst"),
