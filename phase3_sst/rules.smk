@@ -227,8 +227,10 @@ rule phase3_compare_confirmed:
         "../environment.yaml"
     params:
         experiment=plan.path("experiment.json"),
-        points=plan.path("sensitivity"),
-        confirmed=plan.path("confirm"),
+        points=lambda wildcards, output: str(
+            Path(output.table).with_name("sensitivity")
+        ),
+        confirmed=lambda wildcards, output: str(Path(output.table).with_name("confirm")),
         lacks=f"--lacks '{confirm_lacks}'" if confirm_lacks else "",
         digest=plan.digest("sensitivity"),
         code=plan.code("phase3_sst"),
