@@ -40,10 +40,13 @@ _WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", 
 _OF_THE_NETWORK = ("engine", "preflight", "sst")
 UNREAD: dict[str, tuple[str, ...]] = {
     "profile": ("profile.noise_floor", "profile.max_classes", "profile.coverage"),
+    # The fit's, not the simulated node's.
+    "classify": ("nodesim.tail",),
+    "nodesim": ("nodesim.tail",),
     "simulate": (*_JUDGES, "simulate.confidence"),
     "analyse": _JUDGES,
     "sensitivity": _JUDGES,
-    "preflight": ("simulate.replicas", "simulate.confidence", "simulate.time_limit"),
+    "preflight": tuple(f"simulate.{key}" for key in ("replicas", "confidence", "time_limit", "persistent", "tail")),
 }
 
 

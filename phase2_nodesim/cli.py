@@ -85,7 +85,6 @@ def fit(
     """Fit the timing profile: distributions, clusters and patterns of every compute phase and class."""
     from manynode.config.loader import read_resolved
     from manynode.provenance import provenance
-    from phase2_nodesim.parameters import FitParameters
     from phase2_nodesim.steps import fit_profile
 
     _external(mode)
@@ -95,7 +94,7 @@ def fit(
         segments,
         classes,
         profile,
-        FitParameters(warmup=section["warmup"], separation=section["separation"]),
+        _fit_parameters(section),
         table=table,
         provenance=provenance(
             seed=resolved.content["seed"],
@@ -118,6 +117,18 @@ def compare(
         table.to_csv(csv, index=False)
     for line in table_lines(table):
         typer.echo(line)
+
+
+def _fit_parameters(section: Mapping[str, Any]) -> Any:
+    """Return the parameters of the fit that a resolved section ``nodesim`` asks for."""
+    from phase2_nodesim.parameters import FitParameters
+
+    tail = section["tail"] or {}
+    return FitParameters(
+        warmup=section["warmup"],
+        separation=section["separation"],
+        **({"tail": tail["threshold"], "min_exceedances": tail["min_exceedances"]} if tail else {}),
+    )
 
 
 def _external(mode: str) -> bool:

@@ -9,7 +9,10 @@ from pydantic import Field, model_validator
 from manynode.config.quantities import PositiveInt, Section
 
 # What phase 3 alone depends on: anything else would need other timing profiles.
-VARIED = ("network", "network.", "simulate.collectives.", "simulate.placement.")
+VARIED = (
+    *("network", "network.", "simulate.collectives.", "simulate.placement."),
+    *("simulate.persistent", "simulate.tail"),
+)
 # Columns of the study's table that no parameter can be called.
 RESERVED = frozenset(
     "variant technique nodes ranks replicas time_s low_s high_s compute_s relative varied parameter others".split()
@@ -24,8 +27,9 @@ class SensitivityParameter(Section):
 
     keys: list[str] = Field(
         min_length=1,
-        description="of the experiment, below network, simulate.collectives or simulate.placement; several keys take "
-        "the same value: [network.link.bandwidth, network.host.nic_bandwidth]; network alone takes names of files",
+        description="of the experiment, below network, simulate.collectives or simulate.placement, or "
+        "simulate.persistent, simulate.tail; several keys take the same value: [network.link.bandwidth, "
+        "network.host.nic_bandwidth]; network alone takes names of files",
     )
     values: list[Value] = Field(default_factory=list, description="as they would stand in the experiment")
     low: Value | None = Field(default=None, description="of the plan sobol: the least value of a range")
@@ -38,7 +42,7 @@ class SensitivityParameter(Section):
             if not any(key == part or (part.endswith(".") and key.startswith(part)) for part in VARIED):
                 raise ValueError(
                     f"keys: {key}: only what phase 3 alone depends on can be varied: network (a file), network.*, "
-                    "simulate.collectives.*, simulate.placement.*"
+                    "simulate.collectives.*, simulate.placement.*, simulate.persistent, simulate.tail"
                 )
         if (self.low is None) != (self.high is None):
             raise ValueError("a range needs both 'low' and 'high'")

@@ -96,6 +96,16 @@ class SimulateSection(Section):
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.95, description="of the bootstrap interval over the replicas"
     )
+    persistent: bool = Field(
+        default=True,
+        description="ranks and nodes keep the differences that phase 2 measured between them; false: every execution "
+        "of every rank is drawn independently, as in the paper",
+    )
+    tail: bool = Field(
+        default=False,
+        description="times beyond the samples are drawn from the fitted tails (nodesim: tail); false: none is longer "
+        "than the longest sample",
+    )
     time_limit: Annotated[Seconds, Field(gt=0)] | None = Field(
         default=None, description="a point whose simulation takes longer is ended with an error"
     )

@@ -25,6 +25,7 @@ from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load
 from manynode.report.phase_table import phase_rows
 from manynode.report.sensitivity import knee_rows, sensitivity_sentences
+from manynode.report.slowest import largest_ranks, slowest_rows
 from manynode.report.sureness import missing, sureness
 from manynode.report.wording import count, duration, number, percent, ranges, size
 
@@ -67,6 +68,8 @@ def render(inputs: Inputs) -> str:
         sensitivity_words=sensitivity_sentences(inputs),
         knees=knee_rows(inputs),
         phases=phase_rows(inputs),
+        slowest=slowest_rows(inputs),
+        slowest_of=largest_ranks(inputs),
         jobs=job_rows(inputs),
         link_jobs=link_rows(inputs),
         resolved=json.dumps(resolved, indent=1, sort_keys=True, ensure_ascii=False),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from manynode.report.load import Inputs, at_point
+from manynode.report.persistence import persistence_words
+from manynode.report.slowest import tail_words
 from manynode.report.wording import count, duration, engine, listing, number, percent
 
 
@@ -14,6 +16,8 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
         ("Rank classes", _stability(inputs)),
         ("Unlabelled gaps", _gaps(inputs)),
         ("Variability", _variance(inputs)),
+        ("Persistent differences", persistence_words(inputs)),
+        ("Slowest ranks", tail_words(inputs)),
         ("Node model", _engine(inputs)),
         (
             "Known limits",
