@@ -38,15 +38,16 @@ _JUDGES = ("simulate.preflight", "simulate.time_limit")
 # How SST is watched and started changes no result; how it is divided does not either, but that is only measured.
 _WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", "launcher"))
 _OF_THE_NETWORK = ("engine", "preflight", "sst")
+_DRAWS = ("replicas", "confidence", "time_limit", "persistent", "tail", "profile_bootstrap")
 UNREAD: dict[str, tuple[str, ...]] = {
     "profile": ("profile.noise_floor", "profile.max_classes", "profile.coverage"),
     # The fit's, not the simulated node's.
     "classify": ("nodesim.tail",),
     "nodesim": ("nodesim.tail",),
-    "simulate": (*_JUDGES, "simulate.confidence"),
+    "simulate": (*_JUDGES, "simulate.confidence", "simulate.profile_bootstrap"),
     "analyse": _JUDGES,
-    "sensitivity": _JUDGES,
-    "preflight": tuple(f"simulate.{key}" for key in ("replicas", "confidence", "time_limit", "persistent", "tail")),
+    "sensitivity": (*_JUDGES, "simulate.profile_bootstrap"),
+    "preflight": tuple(f"simulate.{key}" for key in _DRAWS),
 }
 
 
@@ -138,6 +139,16 @@ class Plan:
             for name in self._variants
             for technique in study_techniques(self.resolved.content)
             for nodes in study_nodes(self.resolved.content)
+        ]
+
+    def resampled_results(self) -> list[str]:
+        """Return the tables of all points with resampled timing profiles; none where no resamples are asked for."""
+        if not self.model.simulate.profile_bootstrap:
+            return []
+        return [
+            self.path(f"resamples/{technique}/nodes-{nodes}.parquet")
+            for technique in self.model.techniques
+            for nodes in self.model.nodes
         ]
 
     def job_profiles(self) -> list[str]:

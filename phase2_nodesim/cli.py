@@ -104,6 +104,29 @@ def fit(
     )
 
 
+@app.command("resample")
+def resample(
+    experiment: Experiment,
+    mode: Mode,
+    classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
+    count: Annotated[int, typer.Option(min=1, help="resamples")],
+    output: Annotated[Path, typer.Option(help="resamples of the timing profile to write")],
+    segments: Annotated[Path, typer.Argument(help="all segments in one table, as the fit wrote them")],
+) -> None:
+    """Resample the timing profile: what other samples of ranks and executions might have given."""
+    from manynode.config.loader import read_resolved
+    from manynode.profile_resamples import write_resamples
+    from phase2_nodesim.resampling import make_resamples
+
+    external = _external(mode)
+    content = read_resolved(experiment).content
+    parameters = _fit_parameters(content["nodesim"])
+    write_resamples(
+        output,
+        make_resamples(segments, classes, parameters, count=count, seed=content["seed"], borrow=not external),
+    )
+
+
 @app.command("compare")
 def compare(
     segments: Annotated[list[Path], typer.Argument(help="nodesim/ext/segments.parquet of several results")],

@@ -52,11 +52,11 @@ def variance_split(times: Times, labels: Labels, ranks: Labels) -> Variance:
 
     Law of total variance within each cluster, pooled by count: sum n_cr (m_cr - m_c)^2 / N + sum (t - m_cr)^2 / N.
     """
-    frame = pd.DataFrame({"time": times, "cluster": labels, "rank": ranks})
-    by_cluster = frame.groupby("cluster")["time"].transform("mean")
-    by_rank = frame.groupby(["cluster", "rank"])["time"].transform("mean")
+    _, group = np.unique(labels * (int(ranks.max()) + 1) + ranks, return_inverse=True)
+    by_cluster = (np.bincount(labels, times) / np.maximum(np.bincount(labels), 1))[labels]
+    by_rank = (np.bincount(group, times) / np.bincount(group))[group]
     between = float(((by_rank - by_cluster) ** 2).mean())
-    within = float(((frame["time"] - by_rank) ** 2).mean())
+    within = float(((times - by_rank) ** 2).mean())
     return Variance(between_ranks_s2=between, within_rank_s2=within, total_s2=between + within)
 
 

@@ -7,7 +7,7 @@ the application under study; other jobs are there to disturb it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from manynode import seeds, tables
-from phase3_sst import link_load
+from phase3_sst import interval_parts, link_load
 from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
 
 PROJECTION_SCHEMA = "projection/1"
@@ -32,6 +32,7 @@ class Tables:
     """The tables of an analysis."""
 
     projection: pd.DataFrame
+    interval_parts: pd.DataFrame
     makespans: pd.DataFrame
     breakdown: pd.DataFrame
     jobs: pd.DataFrame
@@ -57,8 +58,19 @@ def bootstrap_interval(values: Sequence[float], confidence: float, rng: np.rando
     return float(interval.low), float(interval.high)
 
 
-def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, confidence: float, seed: int) -> Tables:
-    """Return the tables of ``points`` (technique, nodes, result folder), in the order given."""
+def analyse(
+    points: Sequence[tuple[str, int, Path]],
+    *,
+    ranks_per_node: int,
+    confidence: float,
+    seed: int,
+    resamples: Path | None = None,
+) -> Tables:
+    """Return the tables of ``points`` (technique, nodes, result folder), in the order given.
+
+    ``resamples`` is the folder of the same points with resampled timing profiles; without it, no interval has parts.
+    """
+    parts: list[dict[str, object]] = []
     projection, makespans, breakdown, jobs = [], [], [], []
     links, link_jobs, series = [], [], []
     for technique, nodes, folder in points:
@@ -79,6 +91,10 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
                 "iteration_s": float(np.mean(np.concatenate(iterations))),
             }
         )
+        if resamples is not None:
+            by_number = {int(r["replica"]): time for r, time in zip(replicas, times, strict=True)}
+            table = resamples / technique / f"nodes-{nodes}.parquet"
+            parts += [{**key, **row} for row in _interval_parts(by_number, table, confidence)]
         makespans += [{**key, "replica": r["replica"], "makespan_s": t} for r, t in zip(replicas, times, strict=True)]
         jobs.append(_keyed(_jobs(replicas), key))
         breakdown.append(_keyed(_breakdown(folder), key))
@@ -90,8 +106,16 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
     base = frame.loc[frame.groupby("technique")["nodes"].idxmin()].set_index("technique")["time_s"]
     # Weak scaling: the problem grows with the nodes, so that equal times mean an efficiency of 1.
     frame["efficiency"] = frame["technique"].map(base) / frame["time_s"]
-    joined = (_joined(parts) for parts in (breakdown, jobs, links, link_jobs, series))
-    return Tables(frame, pd.DataFrame(makespans), *joined)
+    joined = (_joined(found) for found in (breakdown, jobs, links, link_jobs, series))
+    interval_parts_table = pd.DataFrame(parts, columns=list(interval_parts.COLUMNS))
+    return Tables(frame, interval_parts_table, pd.DataFrame(makespans), *joined)
+
+
+def _interval_parts(replicas: Mapping[int, float], table: Path, confidence: float) -> list[dict[str, float | str]]:
+    """Return the parts of a point's interval."""
+    frame = tables.read_table(table, interval_parts.RESAMPLES_SCHEMA, ["replica", "makespan_s", "groups"])
+    resampled = [(int(row.replica), float(row.makespan_s)) for row in frame.itertuples()]
+    return interval_parts.interval_parts(replicas, resampled, int(frame["groups"].iloc[0]), confidence)
 
 
 def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -155,6 +179,7 @@ def write(result: Tables, projection_path: Path) -> None:
     """Write the tables beside each other, the projection last and under the given name."""
     folder = projection_path.parent
     for name, schema, frame in (
+        ("interval_parts", interval_parts.SCHEMA, result.interval_parts),
         ("makespans", MAKESPANS_SCHEMA, result.makespans),
         ("breakdown", BREAKDOWN_SCHEMA, result.breakdown),
         ("jobs", JOBS_SCHEMA, result.jobs),

@@ -47,6 +47,7 @@ class Inputs:
     segments: dict[str, pd.DataFrame]
     profiles: dict[str, TimingProfile]
     projection: pd.DataFrame | None
+    interval_parts: pd.DataFrame | None
     makespans: pd.DataFrame | None
     breakdown: pd.DataFrame | None
     jobs: pd.DataFrame | None
@@ -108,6 +109,11 @@ def load(directory: Path) -> Inputs:
         ),
         profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in MODES}),
         projection=_projection(directory / "projection.parquet"),
+        interval_parts=_table(
+            directory / "interval_parts.parquet",
+            ["interval-parts/1"],
+            ["technique", "nodes", "part", "low_s", "high_s", "error_s", "bias_s", "dof"],
+        ),
         makespans=_table(directory / "makespans.parquet", ["makespans/1"], ["technique", "nodes", "makespan_s"]),
         breakdown=_table(
             directory / "breakdown.parquet", ["breakdown/1"], ["technique", "nodes", "operation", "seconds", "share"]

@@ -21,6 +21,7 @@ from manynode import tables
 from manynode.report.answer import answer
 from manynode.report.figure import Figure
 from manynode.report.figures import profile_figures, projection_figures, sensitivity_figures, timing_figures
+from manynode.report.interval_parts import parts_rows
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load
 from manynode.report.phase_table import phase_rows
@@ -59,6 +60,7 @@ def render(inputs: Inputs) -> str:
         answer=answer(inputs),
         missing=missing(inputs),
         sureness=sureness(inputs),
+        interval_parts=parts_rows(inputs),
         sections=[
             ("projection", "Projection", projection_figures(inputs)),
             ("sensitivity", "Sensitivity to the network", sensitivity_figures(inputs)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manynode.report.interval_parts import parts_words
 from manynode.report.load import Inputs, at_point
 from manynode.report.persistence import persistence_words
 from manynode.report.slowest import tail_words
@@ -12,6 +13,7 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
     """Return (heading, sentences) for everything that is known about the reliability of the results."""
     statements = [
         ("Interval", _interval(inputs)),
+        ("Parts of the interval", parts_words(inputs)),
         ("Techniques", _techniques(inputs)),
         ("Rank classes", _stability(inputs)),
         ("Unlabelled gaps", _gaps(inputs)),

@@ -20,9 +20,9 @@ RUN_SCHEMA = "network-run/2"
 
 
 def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict[str, Any]:
-    """Return the run file of ``point`` for the given replicas (all of the experiment's when None)."""
+    """Return the run file of ``point`` for the given replicas (all of the point's when None)."""
     simulate = point.experiment["simulate"]
-    chosen = range(simulate["replicas"]) if replicas is None else replicas
+    chosen = point.chosen_replicas if replicas is None else replicas
     jobs = [main_job(point), *further_jobs(point)]
     _place(jobs, [simulate["placement"], *(job["placement"] for job in simulate["jobs"])], point.experiment)
     return {
