@@ -46,12 +46,13 @@ def expected_slowest(phase: PhaseTimes, ranks: int, *, tail: bool) -> float:
             for share, cluster in zip(shares, phase.clusters, strict=True)
             if share > 0
         )
-    # Drawn by weight; the clusters do not overlap and the first has the longest times.
+    # Drawn by weight; clusters do not overlap.
     levels = _levels(ranks)
-    edges = np.cumsum([cluster.weight for cluster in phase.clusters])
+    clusters = sorted(phase.clusters, key=lambda cluster: -cluster.mean_s)
+    edges = np.cumsum([cluster.weight for cluster in clusters])
     places = np.minimum(np.searchsorted(edges, levels, side="right"), len(edges) - 1)
     total = 0.0
-    for place, cluster in enumerate(phase.clusters):
+    for place, cluster in enumerate(clusters):
         here = levels[places == place]
         if here.size:
             exceeding = np.clip((here - (edges[place] - cluster.weight)) / cluster.weight, 1e-300, 1.0)

@@ -67,7 +67,7 @@ rule phase2_resample_profile:
         classes=plan.path("profile/rank-classes.json"),
         segments=plan.path("nodesim/{mode}/segments.parquet"),
     output:
-        resamples=plan.path("nodesim/timing-profile-resamples-{mode}.json"),
+        resamples=plan.path("nodesim/resamples-{mode}.json"),
     log:
         plan.path("logs/phase2_resample_profile/{mode}.log"),
     wildcard_constraints:

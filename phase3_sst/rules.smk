@@ -62,7 +62,7 @@ rule phase3_simulate_resamples:
             f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
         ),
         resamples=lambda wildcards: plan.path(
-            f"nodesim/timing-profile-resamples-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
+            f"nodesim/resamples-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
         ),
         job_profiles=plan.job_profiles(),
         preflight=(

@@ -37,7 +37,7 @@ def test_the_timing_profile_says_what_persists_and_what_lies_beyond_it(results: 
     known = [phase.persistence for phase in phases if phase.persistence is not None]
     assert known and all(found.ranks == 2 and found.nodes == 1 for found in known)
     assert any(cluster.tail is not None for phase in phases for cluster in phase.clusters)
-    resamples = read_resamples(results / "nodesim/timing-profile-resamples-ext.json")
+    resamples = read_resamples(results / "nodesim/resamples-ext.json")
     assert len(resamples.profiles) == 4 and resamples.groups == 2
 
 
