@@ -18,6 +18,8 @@ from manynode.errors import InputError, UsageError
 
 # What the measured runs depend on.
 MEASURED_SECTIONS = ("application", "ranks_per_node", "machine", "profile", "nodesim")
+# Of the fit: measured runs do not depend on it.
+_TAIL = "tail"
 _FILES = ("profile/nodes-*/counters.parquet", "nodesim/*/node-*/segments.parquet")
 
 
@@ -66,7 +68,12 @@ def _experiment_of(source: Path) -> dict[str, Any]:
 
 def _differing(given: Mapping[str, Any], resolved: Resolved) -> str | None:
     """Return the first section on which measured runs depend and in which two experiments differ."""
-    return next((name for name in MEASURED_SECTIONS if given.get(name) != resolved.content[name]), None)
+
+    def part(content: Mapping[str, Any], name: str) -> Any:
+        section = content.get(name)
+        return {k: v for k, v in section.items() if k != _TAIL} if isinstance(section, dict) else section
+
+    return next((name for name in MEASURED_SECTIONS if part(given, name) != part(resolved.content, name)), None)
 
 
 def measured(results: Path) -> list[Path]:

@@ -2,7 +2,9 @@
 
 Per rank class and compute phase: clusters of times, each with count, mean, weight and a cumulative distribution of at
 most 100 bins (``probability[i]`` of the times are at most ``time_s[i]``, linear in between); the pattern in which the
-clusters follow each other, or none (they are drawn by weight); and how the variance splits.
+clusters follow each other, or none (they are drawn by weight); how the variance splits; which differences between ranks
+and nodes persist; and, where the fit was asked for it, a tail beyond the samples. What a file of an earlier version
+lacks is null: not known.
 """
 
 from __future__ import annotations
@@ -47,13 +49,37 @@ class Cdf(_Part):
         return self
 
 
+class TailFit(_Part):
+    """A tail that was fitted above one threshold: the share of times below it, times above it, scale [s], shape."""
+
+    probability: Probability
+    exceedances: Count
+    scale_s: Time
+    shape: Annotated[float, Field(gt=-1, lt=1)]
+
+
+class Tail(TailFit):
+    """A generalised Pareto distribution of the times above ``threshold_s``, and how well it fits.
+
+    ``p_value`` is that of the Anderson-Darling statistic: small where the times above are no such distribution.
+    ``others`` are the fits above other thresholds: a shape that wanders with the threshold is not to be trusted.
+    """
+
+    model: Literal["generalised-pareto"]
+    threshold_s: Time
+    anderson_darling: Annotated[float, Field(allow_inf_nan=False)]
+    p_value: Probability
+    others: list[TailFit]
+
+
 class ClusterTimes(_Part):
-    """One cluster: count of times, their mean [s], share of the phase's times, distribution."""
+    """One cluster: count of times, their mean [s], share of the phase's times, distribution, tail."""
 
     mean_s: Time
     count: Annotated[int, Field(ge=1)]
     weight: Probability
     cdf: Cdf
+    tail: Tail | None = None
 
 
 class SequencePattern(_Part):
@@ -80,8 +106,40 @@ class Variance(_Part):
     total_s2: Time
 
 
+class Part(_Part):
+    """A part of a phase's variance: its share, a 90 % interval of that, and the correlation that replays it.
+
+    ``correlation`` is that of normal scores in a Gaussian copula with the phase's distributions.
+    """
+
+    share: Probability
+    low: Probability
+    high: Probability
+    correlation: Probability
+
+
+class Persistence(_Part):
+    """Differences that persist, from so many simulated ranks: between the ranks of a node, and between nodes.
+
+    ``between_nodes`` is null where ranks of one node were simulated, or one rank of each: a node's part is then one
+    with the ranks'.
+    """
+
+    ranks: Annotated[int, Field(ge=2)]
+    nodes: Annotated[int, Field(ge=1)]
+    between_ranks: Part
+    between_nodes: Part | None
+
+    @model_validator(mode="after")
+    def _within_one(self) -> Persistence:
+        nodes = self.between_nodes.correlation if self.between_nodes else 0.0
+        if self.between_ranks.correlation + nodes > 1 + 1e-9:
+            raise ValueError("the correlations of ranks and nodes sum to more than 1")
+        return self
+
+
 class PhaseTimes(_Part):
-    """One compute phase of one class."""
+    """One compute phase of one class; ``persistence`` is null where nothing is known of it (one simulated rank)."""
 
     name: Annotated[str, Field(min_length=1)]
     count: Annotated[int, Field(ge=1)]
@@ -89,6 +147,7 @@ class PhaseTimes(_Part):
     clusters: list[ClusterTimes] = Field(min_length=1)
     pattern: Annotated[SequencePattern | WeightsPattern, Field(discriminator="kind")]
     variance: Variance
+    persistence: Persistence | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> PhaseTimes:
@@ -110,6 +169,8 @@ class ClassTimes(_Part):
     simulated_ranks: list[Count] = Field(min_length=1)
     borrowed: bool = False
     """No rank of this class was simulated (a node that runs alone): times of all simulated ranks stand in."""
+    common: Probability = 0.0
+    """Of what persists on a rank: the share (of a normal score's variance) that all its phases have in common."""
     phases: list[PhaseTimes] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -43,12 +43,16 @@ _JUDGES = ("simulate.preflight", "simulate.time_limit")
 # How SST is watched and started changes no result; how it is divided does not either, but that is only measured.
 _WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", "launcher"))
 _OF_THE_NETWORK = ("engine", "preflight", "sst")
+_DRAWS = ("replicas", "confidence", "time_limit", "persistent", "tail", "profile_bootstrap")
 UNREAD: dict[str, tuple[str, ...]] = {
     "profile": ("profile.noise_floor", "profile.max_classes", "profile.coverage"),
-    "simulate": (*_JUDGES, "simulate.confidence"),
+    # The fit's, not the simulated node's.
+    "classify": ("nodesim.tail",),
+    "nodesim": ("nodesim.tail",),
+    "simulate": (*_JUDGES, "simulate.confidence", "simulate.profile_bootstrap"),
     "analyse": _JUDGES,
-    "sensitivity": _JUDGES,
-    "scaling": _JUDGES,
+    "sensitivity": (*_JUDGES, "simulate.profile_bootstrap"),
+    "scaling": (*_JUDGES, "simulate.profile_bootstrap"),
     "validation": (*_JUDGES, "validation.collectives", "validation.iterations"),
     "collectives": (
         *_JUDGES,
@@ -60,7 +64,7 @@ UNREAD: dict[str, tuple[str, ...]] = {
             "simulate.confidence",
         ),
     ),
-    "preflight": ("simulate.replicas", "simulate.confidence", "simulate.time_limit"),
+    "preflight": tuple(f"simulate.{key}" for key in _DRAWS),
 }
 
 
@@ -183,6 +187,16 @@ class Plan:
             return []
         names = (("validation.parquet", study.measured), ("validation_collectives.parquet", study.collectives))
         return [self.path(name) for name, rows in names if rows]
+
+    def resampled_results(self) -> list[str]:
+        """Return the tables of all points with resampled timing profiles; none where no resamples are asked for."""
+        if not self.model.simulate.profile_bootstrap:
+            return []
+        return [
+            self.path(f"resamples/{technique}/nodes-{nodes}.parquet")
+            for technique in self.model.techniques
+            for nodes in self.model.nodes
+        ]
 
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the further jobs."""

@@ -85,7 +85,6 @@ def fit(
     """Fit the timing profile: distributions, clusters and patterns of every compute phase and class."""
     from manynode.config.loader import read_resolved
     from manynode.provenance import provenance
-    from phase2_nodesim.parameters import FitParameters
     from phase2_nodesim.steps import fit_profile
 
     _external(mode)
@@ -95,13 +94,36 @@ def fit(
         segments,
         classes,
         profile,
-        FitParameters(warmup=section["warmup"], separation=section["separation"]),
+        _fit_parameters(section),
         table=table,
         provenance=provenance(
             seed=resolved.content["seed"],
             experiment_digest=resolved.digest("application", "ranks_per_node", "machine", "nodesim"),
             tools={},
         ),
+    )
+
+
+@app.command("resample")
+def resample(
+    experiment: Experiment,
+    mode: Mode,
+    classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
+    count: Annotated[int, typer.Option(min=1, help="resamples")],
+    output: Annotated[Path, typer.Option(help="resamples of the timing profile to write")],
+    segments: Annotated[Path, typer.Argument(help="all segments in one table, as the fit wrote them")],
+) -> None:
+    """Resample the timing profile: what other samples of ranks and executions might have given."""
+    from manynode.config.loader import read_resolved
+    from manynode.profile_resamples import write_resamples
+    from phase2_nodesim.resampling import make_resamples
+
+    external = _external(mode)
+    content = read_resolved(experiment).content
+    parameters = _fit_parameters(content["nodesim"])
+    write_resamples(
+        output,
+        make_resamples(segments, classes, parameters, count=count, seed=content["seed"], borrow=not external),
     )
 
 
@@ -118,6 +140,18 @@ def compare(
         table.to_csv(csv, index=False)
     for line in table_lines(table):
         typer.echo(line)
+
+
+def _fit_parameters(section: Mapping[str, Any]) -> Any:
+    """Return the parameters of the fit that a resolved section ``nodesim`` asks for."""
+    from phase2_nodesim.parameters import FitParameters
+
+    tail = section["tail"] or {}
+    return FitParameters(
+        warmup=section["warmup"],
+        separation=section["separation"],
+        **({"tail": tail["threshold"], "min_exceedances": tail["min_exceedances"]} if tail else {}),
+    )
 
 
 def _external(mode: str) -> bool:

@@ -53,6 +53,15 @@ class FitParameters(Section):
     significance: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=1e-4, description="chance below which a repetition in a random series would have to be, to be a pattern"
     )
+    tail: Annotated[float, Field(ge=0.5, lt=1)] | None = Field(
+        default=None, description="share of a cluster's times above which a tail is fitted; none: no tails"
+    )
+    min_exceedances: Annotated[int, Field(ge=10)] = Field(
+        default=30, description="a cluster with fewer times above that has no tail"
+    )
+    goodness_resamples: Annotated[int, Field(ge=0)] = Field(
+        default=199, description="samples of a fitted tail for the p-value of its goodness of fit"
+    )
 
 
 class NodeParameters(Section):

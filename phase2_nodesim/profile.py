@@ -1,32 +1,21 @@
-"""Segments -> timing profile: classes, phases, clusters, patterns, the split of the variance.
+"""Segments -> timing profile: warm-up, classes and their ranks; :mod:`phase2_nodesim.phases` has what follows.
 
-In: the segments of all simulated ranks and the class of each. Out: the ``classes`` of a timing profile. Clusters are
-those of all ranks of a class together; where the class follows a pattern, an execution counts for the cluster that the
-pattern says (an outlier is then part of that cluster's tail), so that a replay of the pattern keeps the phase's mean.
+In: the segments of all simulated ranks and the class of each. Out: the ``classes`` of a timing profile.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from manynode.errors import InputError
-from manynode.timing_profile import (
-    Cdf,
-    ClassTimes,
-    ClusterTimes,
-    PhaseTimes,
-    SequencePattern,
-    Variance,
-    WeightsPattern,
-)
-from phase2_nodesim.distributions import Cluster, Labels, Times, cluster_labels, sample_mean, summarise
+from manynode.timing_profile import ClassTimes
 from phase2_nodesim.parameters import FitParameters
-from phase2_nodesim.patterns import Pattern, common_pattern
+from phase2_nodesim.phases import PhaseSeries, common_of, described, labelled
 
 
 def without_warmup(segments: pd.DataFrame, warmup: int) -> pd.DataFrame:
@@ -96,98 +85,63 @@ def missing_class_error(name: str, rank_classes: Mapping[str, Any], ranks_per_no
     )
 
 
-def variance_split(times: Times, labels: Labels, ranks: Labels) -> Variance:
-    """Return the variance of ``times`` [s] around their cluster's mean, split between and within ranks.
-
-    Law of total variance within each cluster, pooled by count: sum n_cr (m_cr - m_c)^2 / N + sum (t - m_cr)^2 / N.
-    """
-    frame = pd.DataFrame({"time": times, "cluster": labels, "rank": ranks})
-    by_cluster = frame.groupby("cluster")["time"].transform("mean")
-    by_rank = frame.groupby(["cluster", "rank"])["time"].transform("mean")
-    between = float(((by_rank - by_cluster) ** 2).mean())
-    within = float(((frame["time"] - by_rank) ** 2).mean())
-    return Variance(between_ranks_s2=between, within_rank_s2=within, total_s2=between + within)
-
-
-def _pattern_labels(labels: Labels, starts: Labels, pattern: Pattern) -> Labels:
-    """Return the cluster that the pattern says for each execution; within its prefix, the cluster it has."""
-    expected = np.concatenate([pattern.expected(int(size)) for size in np.diff(np.append(starts, labels.size))])
-    return np.where(expected >= 0, expected, labels)
-
-
-def _with_pattern(
-    times: Times, labels: Labels, starts: Labels, parameters: FitParameters
-) -> tuple[Labels, Pattern | None]:
-    """Return the finest clusters that follow a pattern, with it; or the given clusters and None.
-
-    Noise may split what a pattern visits as one (a short phase with and without an interruption). So where the clusters
-    have no pattern, the two with the nearest means are joined, and so on: times drawn at their place in the pattern say
-    more than finer clusters drawn at random.
-    """
-    coarser = labels
-    while (count := int(coarser.max()) + 1) >= 2:
-        pattern = common_pattern(np.split(coarser, starts[1:]), count, parameters)
-        if pattern is not None:
-            return coarser, pattern
-        means = np.array([times[coarser == label].mean() for label in range(count)])
-        nearest = int(np.argmax(means[1:] / means[:-1]))
-        coarser = np.where(coarser > nearest, coarser - 1, coarser)
-    return labels, None
-
-
-def fit_phase(name: str, segments: pd.DataFrame, parameters: FitParameters) -> PhaseTimes:
-    """Return one phase of one class; ``segments`` are its executions, sorted by rank and sequence."""
-    times = segments["compute_s"].to_numpy(dtype=np.float64)
-    ranks = segments["rank"].to_numpy(dtype=np.int64)
-    starts = np.flatnonzero(np.concatenate([[True], ranks[1:] != ranks[:-1]]))
-    labels, pattern = _with_pattern(times, cluster_labels(times, parameters), starts, parameters)
-    if pattern is not None:
-        told = _pattern_labels(labels, starts, pattern)
-        means = [sample_mean(times[told == label]) for label in range(int(labels.max()) + 1)]
-        if all(a > b for a, b in itertools.pairwise(means)):
-            labels = told
-    clusters = summarise(times, labels, parameters)
-    described = (
-        WeightsPattern(kind="weights")
-        if pattern is None
-        else SequencePattern(
-            kind="sequence",
-            sequence=list(pattern.sequence),
-            repeat=pattern.repeat,
-            agreement=pattern.agreement,
-            prefix=pattern.prefix,
-        )
-    )
-    return PhaseTimes(
-        name=name,
-        count=times.size,
-        mean_s=sample_mean(times),
-        clusters=[_cluster(cluster) for cluster in clusters],
-        pattern=described,
-        variance=variance_split(times, labels, ranks),
-    )
-
-
-def _cluster(cluster: Cluster) -> ClusterTimes:
-    return ClusterTimes(
-        mean_s=cluster.mean_s,
-        count=cluster.count,
-        weight=cluster.weight,
-        cdf=Cdf(time_s=cluster.distribution.time_s.tolist(), probability=cluster.distribution.probability.tolist()),
-    )
+def class_series(segments: pd.DataFrame, parameters: FitParameters) -> list[PhaseSeries]:
+    """Return the phases of one class with their clusters; ``segments`` are sorted by rank and sequence."""
+    return [labelled(str(phase), rows, parameters) for phase, rows in segments.groupby("phase", sort=True)]
 
 
 def fit_class(
-    name: str, share: float, segments: pd.DataFrame, parameters: FitParameters, *, borrowed: bool = False
+    name: str, share: float, series: Sequence[PhaseSeries], parameters: FitParameters, *, borrowed: bool = False
 ) -> ClassTimes:
-    """Return one class; ``segments`` are those of its simulated ranks, sorted by rank and sequence."""
+    """Return one class from the phases of its simulated ranks."""
+    phases = [described(phase, parameters) for phase in series]
     return ClassTimes(
         name=name,
         share=share,
-        simulated_ranks=sorted(int(rank) for rank in segments["rank"].unique()),
+        simulated_ranks=sorted({int(rank) for phase in series for rank in np.unique(phase.ranks)}),
         borrowed=borrowed,
-        phases=[fit_phase(str(phase), rows, parameters) for phase, rows in segments.groupby("phase", sort=True)],
+        common=common_of(series, phases),
+        phases=phases,
     )
+
+
+@dataclass(frozen=True)
+class ClassSeries:
+    """The phases of one class, before they become distributions."""
+
+    name: str
+    share: float
+    borrowed: bool
+    phases: list[PhaseSeries]
+
+
+def classes_series(
+    segments: pd.DataFrame,
+    rank_classes: Mapping[str, Any],
+    parameters: FitParameters,
+    *,
+    ranks: int,
+    ranks_per_node: int,
+    borrow: bool = False,
+) -> list[ClassSeries]:
+    """Return all classes of ``rank_classes`` with their phases; ``segments`` are without warm-up.
+
+    A class without simulated rank is an :class:`InputError`, or, with ``borrow`` (a node that runs alone cannot hold
+    every class), takes the times of all simulated ranks.
+    """
+    simulated = sorted(int(rank) for rank in segments["rank"].unique())
+    classes = class_of_ranks(rank_classes, simulated, ranks)
+    ordered = segments.sort_values(["rank", "sequence"], kind="stable")
+    of_row = ordered["rank"].map(classes)
+    found = []
+    for entry in rank_classes["classes"]:
+        name, share = str(entry["name"]), float(entry["share"])
+        rows = ordered[of_row == name]
+        if rows.empty and not borrow:
+            raise missing_class_error(name, rank_classes, ranks_per_node)
+        series = class_series(ordered if rows.empty else rows, parameters)
+        found.append(ClassSeries(name, share, rows.empty, series))
+    return found
 
 
 def fit_classes(
@@ -199,20 +153,8 @@ def fit_classes(
     ranks_per_node: int,
     borrow: bool = False,
 ) -> list[ClassTimes]:
-    """Return all classes of ``rank_classes``; ``segments`` are without warm-up.
-
-    A class without simulated rank is an :class:`InputError`, or, with ``borrow`` (a node that runs alone cannot hold
-    every class), takes the times of all simulated ranks.
-    """
-    simulated = sorted(int(rank) for rank in segments["rank"].unique())
-    classes = class_of_ranks(rank_classes, simulated, ranks)
-    ordered = segments.sort_values(["rank", "sequence"], kind="stable")
-    of_row = ordered["rank"].map(classes)
-    fitted = []
-    for entry in rank_classes["classes"]:
-        name, share = str(entry["name"]), float(entry["share"])
-        rows = ordered[of_row == name]
-        if rows.empty and not borrow:
-            raise missing_class_error(name, rank_classes, ranks_per_node)
-        fitted.append(fit_class(name, share, ordered if rows.empty else rows, parameters, borrowed=rows.empty))
-    return fitted
+    """Return all classes of ``rank_classes`` as distributions, as :func:`classes_series` finds them."""
+    series = classes_series(
+        segments, rank_classes, parameters, ranks=ranks, ranks_per_node=ranks_per_node, borrow=borrow
+    )
+    return [fit_class(one.name, one.share, one.phases, parameters, borrowed=one.borrowed) for one in series]

@@ -62,3 +62,27 @@ rule phase2_fit_profile:
         "manynode nodesim fit --experiment {params.experiment} --mode {wildcards.mode}"
         " --classes {input.classes} --profile {output.profile} --table {output.segments}"
         " {input.segments} > {log} 2>&1"
+
+
+# What limited samples leave unknown: simulate: profile_bootstrap.
+rule phase2_resample_profile:
+    input:
+        classes=plan.path("profile/rank-classes.json"),
+        segments=plan.path("nodesim/{mode}/segments.parquet"),
+    output:
+        resamples=plan.path("nodesim/resamples-{mode}.json"),
+    log:
+        plan.path("logs/phase2_resample_profile/{mode}.log"),
+    wildcard_constraints:
+        mode="ext|no-ext",
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        resamples=plan.model.simulate.profile_bootstrap,
+        digest=plan.digest("fit"),
+        code=plan.code("phase2_nodesim"),
+    shell:
+        "manynode nodesim resample --experiment {params.experiment} --mode {wildcards.mode}"
+        " --classes {input.classes} --count {params.resamples} --output {output.resamples}"
+        " {input.segments} > {log} 2>&1"

@@ -7,7 +7,7 @@ seconds. The projection is of job 0, the application under study; other jobs are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from manynode import seeds, tables
-from phase3_sst import iterations, link_load
+from phase3_sst import interval_parts, iterations, link_load
 from phase3_sst.converge import note
 from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
 
@@ -33,6 +33,7 @@ class Tables:
     """The tables of an analysis."""
 
     projection: pd.DataFrame
+    interval_parts: pd.DataFrame
     makespans: pd.DataFrame
     iterations: pd.DataFrame
     breakdown: pd.DataFrame
@@ -59,8 +60,19 @@ def bootstrap_interval(values: Sequence[float], confidence: float, rng: np.rando
     return float(interval.low), float(interval.high)
 
 
-def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, confidence: float, seed: int) -> Tables:
-    """Return the tables of ``points`` (technique, nodes, result folder), in the order given."""
+def analyse(
+    points: Sequence[tuple[str, int, Path]],
+    *,
+    ranks_per_node: int,
+    confidence: float,
+    seed: int,
+    resamples: Path | None = None,
+) -> Tables:
+    """Return the tables of ``points`` (technique, nodes, result folder), in the order given.
+
+    ``resamples`` is the folder of the same points with resampled timing profiles; without it, no interval has parts.
+    """
+    parts: list[dict[str, object]] = []
     projection, makespans, breakdown, jobs = [], [], [], []
     links, link_jobs, series, spread = [], [], [], []
     for technique, nodes, folder in points:
@@ -85,6 +97,10 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
             }
         )
         key["extrapolated"] = note.extrapolated(document)
+        if resamples is not None:
+            by_number = {int(r["replica"]): time for r, time in zip(replicas, times, strict=True)}
+            table = resamples / technique / f"nodes-{nodes}.parquet"
+            parts += [{**key, **row} for row in _interval_parts(by_number, table, confidence)]
         makespans += [{**key, "replica": r["replica"], "makespan_s": t} for r, t in zip(replicas, times, strict=True)]
         jobs.append(_keyed(_jobs(replicas, note.growth(document)), key))
         ranks = tables.read_table(
@@ -100,8 +116,16 @@ def analyse(points: Sequence[tuple[str, int, Path]], *, ranks_per_node: int, con
     base = frame.loc[frame.groupby("technique")["nodes"].idxmin()].set_index("technique")["time_s"]
     # Weak scaling: the problem grows with the nodes, so that equal times mean an efficiency of 1.
     frame["efficiency"] = frame["technique"].map(base) / frame["time_s"]
-    joined = (_joined(parts) for parts in (breakdown, jobs, links, link_jobs, series))
-    return Tables(frame, pd.DataFrame(makespans), pd.DataFrame(spread), *joined)
+    joined = (_joined(found) for found in (breakdown, jobs, links, link_jobs, series))
+    interval_parts_table = pd.DataFrame(parts, columns=list(interval_parts.COLUMNS))
+    return Tables(frame, interval_parts_table, pd.DataFrame(makespans), pd.DataFrame(spread), *joined)
+
+
+def _interval_parts(replicas: Mapping[int, float], table: Path, confidence: float) -> list[dict[str, float | str]]:
+    """Return the parts of a point's interval."""
+    frame = tables.read_table(table, interval_parts.RESAMPLES_SCHEMA, ["replica", "makespan_s", "groups"])
+    resampled = [(int(row.replica), float(row.makespan_s)) for row in frame.itertuples()]
+    return interval_parts.interval_parts(replicas, resampled, int(frame["groups"].iloc[0]), confidence)
 
 
 def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -158,6 +182,7 @@ def write(result: Tables, projection_path: Path) -> None:
     """Write the tables beside each other, the projection last and under the given name."""
     folder = projection_path.parent
     for name, schema, frame in (
+        ("interval_parts", interval_parts.SCHEMA, result.interval_parts),
         ("makespans", MAKESPANS_SCHEMA, result.makespans),
         ("iterations", iterations.ITERATIONS_SCHEMA, result.iterations),
         ("breakdown", BREAKDOWN_SCHEMA, result.breakdown),

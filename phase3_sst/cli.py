@@ -28,17 +28,61 @@ def run(
     confirm: Annotated[bool, typer.Option("--confirm", help="of the study: with the engine that confirms it")] = False,
 ) -> None:
     """Simulate one point: a technique at a node count, all replicas."""
+    from phase3_sst.converge.point import simulate_point
+    from phase3_sst.cost import recorded
+    from phase3_sst.engines.interface import engine_of
+    from phase3_sst.progress import shown
+    from phase3_sst.slow_node import slowed
+
+    with shown(progress) as sink, recorded(cost):
+        point = _point(experiment, technique, nodes, classes, profile, processes, sink, variant, confirm)
+        with slowed(point, result.parent) as chosen:
+            simulate_point(engine_of(chosen.experiment), chosen, result.parent)
+
+
+@app.command("resamples")
+def resamples(
+    experiment: Experiment,
+    technique: Annotated[str, typer.Option(help="no-ext-const, no-ext-var, ext-const or ext-var")],
+    nodes: Annotated[int, typer.Option(min=1, help="node count")],
+    classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
+    profile: Annotated[Path, typer.Option(help="timing profile of phase 2")],
+    resamples: Annotated[Path, typer.Option(help="its resamples, of phase 2 as well")],
+    output: Annotated[Path, typer.Option(help="table to write: makespan of each resample")],
+    processes: Annotated[int, typer.Option(min=1, help="cores of a simulation")] = 1,
+) -> None:
+    """Simulate one point with each resample of its timing profile."""
+    from manynode import tables
+    from manynode.profile_resamples import read_resamples
+    from phase3_sst.interval_parts import RESAMPLES_SCHEMA
+    from phase3_sst.progress import shown
+    from phase3_sst.resampled import simulate_resamples
+
+    with shown(True) as sink:
+        point = _point(experiment, technique, nodes, classes, profile, processes, sink, None)
+        table = simulate_resamples(point, read_resamples(resamples))
+    tables.write_table(output, RESAMPLES_SCHEMA, table)
+
+
+def _point(
+    experiment: Path,
+    technique: str,
+    nodes: int,
+    classes: Path,
+    profile: Path,
+    processes: int,
+    sink: Any,
+    variant: str | None,
+    confirm: bool = False,
+) -> Any:
+    """Return the point that the command line names."""
     from manynode.config.loader import read_resolved
     from manynode.config.studies import variant_of
     from manynode.config.variants import with_confirming_engine
     from manynode.rank_classes import assign_classes, read_rank_classes
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
-    from phase3_sst.converge.point import simulate_point
-    from phase3_sst.cost import recorded
-    from phase3_sst.engines.interface import Point, engine_of
-    from phase3_sst.progress import shown
-    from phase3_sst.slow_node import slowed
+    from phase3_sst.engines.interface import Point
 
     # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
     read_timing_profile(profile)
@@ -54,13 +98,7 @@ def run(
         # A node that ran alone is of one class: its ranks have no place in a larger job.
         assigned = ["0"] * ranks
     seed = derive_seed(content["seed"], "draws")
-    with (
-        shown(progress) as sink,
-        recorded(cost),
-        slowed(content, nodes, profile, assigned, result.parent) as (chosen, class_of_rank),
-    ):
-        point = Point(content, nodes, technique, chosen, class_of_rank, seed, processes, sink, variant)
-        simulate_point(engine_of(content), point, result.parent)
+    return Point(content, nodes, technique, profile, assigned, seed, processes, sink, variant)
 
 
 @app.command("estimate")
@@ -133,6 +171,7 @@ def analyse(
             ranks_per_node=content["ranks_per_node"],
             confidence=content["simulate"]["confidence"],
             seed=content["seed"],
+            resamples=projection.parent / "resamples" if content["simulate"]["profile_bootstrap"] else None,
         ),
         projection,
     )

@@ -62,6 +62,41 @@ rule phase3_simulate_point:
         " --processes {threads} --progress --cost {log.cost} --result {output.result} > {log.text} 2>&1"
 
 
+# One replica for each resample of the timing profile: what its limited samples add to the interval.
+rule phase3_simulate_resamples:
+    input:
+        classes=plan.path("profile/rank-classes.json"),
+        profile=lambda wildcards: plan.path(
+            f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
+        ),
+        resamples=lambda wildcards: plan.path(
+            f"nodesim/resamples-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
+        ),
+        job_profiles=plan.job_profiles(),
+        preflight=(
+            [plan.path("simulate/preflight.json")]
+            if plan.model.simulate.preflight.enabled
+            else []
+        ),
+    output:
+        table=plan.path("resamples/{technique}/nodes-{nodes}.parquet"),
+    log:
+        plan.path("logs/phase3_simulate_resamples/{technique}-{nodes}.log"),
+    conda:
+        "../environment.yaml"
+    threads: plan.cores_of_a_replica
+    resources:
+        **sst_resources.of_points(plan),
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("simulate"),
+        code=plan.code("phase3_sst", "skeletons"),
+    shell:
+        "manynode simulate resamples --experiment {params.experiment} --technique {wildcards.technique}"
+        " --nodes {wildcards.nodes} --classes {input.classes} --profile {input.profile}"
+        " --resamples {input.resamples} --processes {threads} --output {output.table} > {log} 2>&1"
+
+
 rule phase3_simulate_variant:
     input:
         classes=plan.path("profile/rank-classes.json"),
@@ -246,11 +281,13 @@ rule phase3_analyse_points:
             technique=plan.model.techniques,
             nodes=plan.model.nodes,
         ),
+        resamples=plan.resampled_results(),
     output:
         projection=plan.path("projection.parquet"),
         makespans=plan.path("makespans.parquet"),
         iterations=plan.path("iterations.parquet"),
         breakdown=plan.path("breakdown.parquet"),
+        parts=plan.path("interval_parts.parquet"),
         jobs=plan.path("jobs.parquet"),
         links=plan.path("links.parquet"),
         link_jobs=plan.path("link_jobs.parquet"),

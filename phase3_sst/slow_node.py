@@ -1,55 +1,55 @@
 """One slow node: its ranks draw from a copy of their class whose times are longer.
 
-In: a resolved experiment (``simulate: slow_node``), the timing profile and the class of each rank. Out: a timing
-profile with a class ``NAME, slow`` beside each class of that node, and the ranks' classes with these. All engines
-simulate it, because they know classes only; the draws stay the same numbers, so that runs with and without are paired.
+In: a :class:`Point` of an experiment with ``simulate: slow_node``. Out: the point with a timing profile that has a
+class ``NAME, slow`` beside each class of that node, and with the ranks' classes to match. All engines simulate it,
+because they know classes only; the draws stay the same numbers, so that runs with and without are paired.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from manynode.errors import UsageError
-from manynode.timing_profile import ClassTimes, TimingProfile, read_timing_profile, write_timing_profile
+from manynode.timing_profile import ClassTimes, read_timing_profile, write_timing_profile
+from phase3_sst.engines.interface import Point
 
 
 @contextlib.contextmanager
-def slowed(
-    content: Mapping[str, Any], nodes: int, profile: Path, class_of_rank: Sequence[str], folder: Path
-) -> Iterator[tuple[Path, list[str]]]:
-    """Yield the timing profile and the class of each rank with the slow node; a file of its own lives in ``folder``.
+def slowed(point: Point, folder: Path) -> Iterator[Point]:
+    """Yield the point with its slow node, if it has one; a timing profile of its own lives in ``folder`` meanwhile.
 
     A node that the job does not have is a :class:`UsageError`.
     """
-    section = content["simulate"]["slow_node"]
-    if section["factor"] == 1:
-        yield profile, list(class_of_rank)
+    simulate = point.experiment["simulate"]
+    node, factor = simulate["slow_node"]["node"], simulate["slow_node"]["factor"]
+    if factor == 1:
+        yield point
         return
-    if section["node"] >= nodes:
+    if node >= point.nodes:
         raise UsageError(
             "the slow node is none of the job's",
             where="simulate: slow_node: node",
-            found=section["node"],
-            allowed=f"0 to {nodes - 1}",
+            found=node,
+            allowed=f"0 to {point.nodes - 1}",
         )
-    cyclic = content["simulate"]["placement"]["rank_order"] == "cyclic"
-    each = content["ranks_per_node"]
-    on_it = [(rank % nodes if cyclic else rank // each) == section["node"] for rank in range(nodes * each)]
-    names = {name for name, slow in zip(class_of_rank, on_it, strict=True) if slow}
-    assigned = [_slow(name) if slow else name for name, slow in zip(class_of_rank, on_it, strict=True)]
-    read = read_timing_profile(profile)
-    slow_classes = [longer(entry, section["factor"]) for entry in read.classes if entry.name in names]
+    cyclic = simulate["placement"]["rank_order"] == "cyclic"
+    each = point.experiment["ranks_per_node"]
+    on_it = [(rank % point.nodes if cyclic else rank // each) == node for rank in range(point.ranks)]
+    classes = list(zip(point.class_of_rank, on_it, strict=True))
+    names = {name for name, slow in classes if slow}
+    read = read_timing_profile(point.timing_profile)
+    slow_classes = [longer(entry, factor) for entry in read.classes if entry.name in names]
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".slow-node.", dir=folder) as scratch:
         path = Path(scratch) / "timing-profile.json"
-        write_timing_profile(
-            path, TimingProfile.model_validate({**dict(read), "classes": [*read.classes, *slow_classes]})
-        )
-        yield path, assigned
+        write_timing_profile(path, read.model_copy(update={"classes": [*read.classes, *slow_classes]}))
+        assigned = [_slow(name) if slow else name for name, slow in classes]
+        yield dataclasses.replace(point, timing_profile=path, class_of_rank=assigned)
 
 
 def _slow(name: str) -> str:
@@ -58,21 +58,15 @@ def _slow(name: str) -> str:
 
 def longer(entry: ClassTimes, factor: float) -> ClassTimes:
     """Return the class with all times ``factor`` times as long (and variances by its square), under its slow name."""
-    phases = []
-    for phase in entry.phases:
-        clusters = [
-            cluster.model_copy(
-                update={
-                    "mean_s": factor * cluster.mean_s,
-                    "cdf": cluster.cdf.model_copy(update={"time_s": [factor * time for time in cluster.cdf.time_s]}),
-                }
-            )
-            for cluster in phase.clusters
-        ]
-        variance = phase.variance.model_copy(
-            update={name: factor**2 * value for name, value in phase.variance.model_dump().items()}
-        )
-        phases.append(
-            phase.model_copy(update={"mean_s": factor * phase.mean_s, "clusters": clusters, "variance": variance})
-        )
-    return entry.model_copy(update={"name": _slow(entry.name), "phases": phases})
+    return ClassTimes.model_validate({**_scaled(entry.model_dump(), factor), "name": _slow(entry.name)})
+
+
+def _scaled(value: Any, factor: float, name: str = "") -> Any:
+    """Return the part of a profile with its times longer: their names end in _s, those of variances in _s2."""
+    if isinstance(value, dict):
+        return {key: _scaled(entry, factor, key) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_scaled(entry, factor, name) for entry in value]
+    if name.endswith("_s2"):
+        return factor**2 * value
+    return factor * value if name.endswith("_s") else value

@@ -100,6 +100,20 @@ class Gem5Section(Section):
     )
 
 
+class TailSection(Section):
+    """A tail beyond the samples of each cluster of compute times, with its goodness of fit."""
+
+    model: Literal["generalised-pareto"] = Field(
+        default="generalised-pareto", description="of the times above the threshold (Pickands 1975)"
+    )
+    threshold: Annotated[float, Field(ge=0.5, lt=1)] = Field(
+        default=0.95, description="share of a cluster's times below the threshold"
+    )
+    min_exceedances: Annotated[int, Field(ge=10)] = Field(
+        default=30, description="a cluster with fewer times above the threshold has no tail"
+    )
+
+
 class NodesimSection(Section):
     """Phase 2: compute times between MPI calls on the target node."""
 
@@ -115,6 +129,7 @@ class NodesimSection(Section):
     separation: Annotated[float, Field(gt=0)] = Field(
         default=0.15, description="clusters whose mean times differ by less than this share are one"
     )
+    tail: TailSection | None = Field(default=None, description="a model of the times beyond the samples")
     gem5: Gem5Section = Field(default_factory=Gem5Section, description="how the engine gem5 is run")
 
 
@@ -174,6 +189,8 @@ class Experiment(Section):
                 raise ValueError(
                     "validation: measured: without a skeleton (application: name) there is no projection to compare"
                 )
+        if self.simulate.tail and self.nodesim.tail is None:
+            raise ValueError("simulate: tail: there are no tails to draw from; add 'tail: {}' to nodesim")
         if self.nodesim.nodes not in self.profile.nodes:
             raise ValueError(
                 f"nodesim: nodes: {self.nodesim.nodes} is not among profile: nodes {self.profile.nodes}; the simulated "

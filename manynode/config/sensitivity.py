@@ -10,7 +10,10 @@ from manynode.config.confirm import SensitivityConfirmSection
 from manynode.config.quantities import PositiveInt, Section
 
 # What phase 3 alone depends on: anything else would need other timing profiles.
-VARIED = ("network", "network.", "simulate.collectives.", "simulate.placement.", "simulate.slow_node.")
+VARIED = (
+    *("network", "network.", "simulate.collectives.", "simulate.placement.", "simulate.slow_node."),
+    *("simulate.persistent", "simulate.tail"),
+)
 # Columns of the study's table that no parameter can be called.
 RESERVED = frozenset(
     (
@@ -28,8 +31,8 @@ class SensitivityParameter(Section):
 
     keys: list[str] = Field(
         min_length=1,
-        description="of the experiment, below network, simulate.collectives, simulate.placement or "
-        "simulate.slow_node; several keys take the same value: [network.link.bandwidth, "
+        description="of the experiment, below network, simulate.collectives, simulate.placement or simulate.slow_node, "
+        "or simulate.persistent, simulate.tail; several keys take the same value: [network.link.bandwidth, "
         "network.host.nic_bandwidth]; network alone takes names of files",
     )
     values: list[Value] = Field(default_factory=list, description="as they would stand in the experiment")
@@ -43,7 +46,8 @@ class SensitivityParameter(Section):
             if not any(key == part or (part.endswith(".") and key.startswith(part)) for part in VARIED):
                 raise ValueError(
                     f"keys: {key}: only what phase 3 alone depends on can be varied: network (a file), network.*, "
-                    "simulate.collectives.*, simulate.placement.*, simulate.slow_node.*"
+                    "simulate.collectives.*, simulate.placement.*, simulate.slow_node.*, simulate.persistent, "
+                    "simulate.tail"
                 )
         if (self.low is None) != (self.high is None):
             raise ValueError("a range needs both 'low' and 'high'")

@@ -106,6 +106,21 @@ class SimulateSection(Section):
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.95, description="of the bootstrap interval over the replicas"
     )
+    persistent: bool = Field(
+        default=True,
+        description="ranks and nodes keep the differences that phase 2 measured between them; false: every execution "
+        "of every rank is drawn independently, as in the paper",
+    )
+    tail: bool = Field(
+        default=False,
+        description="times beyond the samples are drawn from the fitted tails (nodesim: tail); false: none is longer "
+        "than the longest sample",
+    )
+    profile_bootstrap: Annotated[int, Field(ge=0)] = Field(
+        default=0,
+        description="resamples of the timing profile, each simulated once for each point: what its limited samples add "
+        "to the interval; 20 tell it within a sixth",
+    )
     time_limit: Annotated[Seconds, Field(gt=0)] | None = Field(
         default=None, description="a point whose simulation takes longer is ended with an error"
     )
@@ -140,6 +155,12 @@ class SimulateSection(Section):
             chosen = [name for name, value in self.collectives if value != getattr(defaults, name)]
             if chosen:
                 raise ValueError(f"collectives: {chosen[0]}: has no effect with 'sst: collectives: sst'")
+        return self
+
+    @model_validator(mode="after")
+    def _a_variance_needs_two(self) -> SimulateSection:
+        if self.profile_bootstrap == 1:
+            raise ValueError("profile_bootstrap: one resample tells no spread; give 0 (none) or at least 2")
         return self
 
     def job_nodes(self) -> int:

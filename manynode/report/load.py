@@ -49,6 +49,7 @@ class Inputs:
     segments: dict[str, pd.DataFrame]
     profiles: dict[str, TimingProfile]
     projection: pd.DataFrame | None
+    interval_parts: pd.DataFrame | None
     makespans: pd.DataFrame | None
     iterations: pd.DataFrame | None
     breakdown: pd.DataFrame | None
@@ -121,6 +122,11 @@ def load(directory: Path) -> Inputs:
         ),
         profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in MODES}),
         projection=_projection(directory / "projection.parquet"),
+        interval_parts=_table(
+            directory / "interval_parts.parquet",
+            ["interval-parts/1"],
+            ["technique", "nodes", "part", "low_s", "high_s", "error_s", "bias_s", "dof"],
+        ),
         makespans=_table(directory / "makespans.parquet", ["makespans/1"], ["technique", "nodes", "makespan_s"]),
         iterations=_table(
             directory / "iterations.parquet",

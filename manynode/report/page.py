@@ -29,11 +29,13 @@ from manynode.report.figures import (
     timing_figures,
     validation_figures,
 )
+from manynode.report.interval_parts import parts_rows
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load
 from manynode.report.losses import loss_sentences
 from manynode.report.phase_table import phase_rows
 from manynode.report.sensitivity import knee_rows, sensitivity_sentences
+from manynode.report.slowest import largest_ranks, slowest_rows
 from manynode.report.sureness import missing, sureness
 from manynode.report.validation import error_table, region_rows, validation_sentences
 from manynode.report.wording import count, duration, number, percent, ranges, signed, size
@@ -68,6 +70,7 @@ def render(inputs: Inputs) -> str:
         answer=answer(inputs),
         missing=missing(inputs),
         sureness=sureness(inputs),
+        interval_parts=parts_rows(inputs),
         sections=[
             ("projection", "Projection", projection_figures(inputs)),
             ("scaling", "Losses to scale", loss_figures(inputs)),
@@ -87,6 +90,8 @@ def render(inputs: Inputs) -> str:
         confirmation_words=confirmation_sentences(inputs),
         confirmed=confirmation_rows(inputs),
         phases=phase_rows(inputs),
+        slowest=slowest_rows(inputs),
+        slowest_of=largest_ranks(inputs),
         jobs=job_rows(inputs),
         link_jobs=link_rows(inputs),
         resolved=json.dumps(resolved, indent=1, sort_keys=True, ensure_ascii=False),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from manynode.report.extrapolation import extrapolation
+from manynode.report.interval_parts import parts_words
 from manynode.report.load import Inputs, at_point
+from manynode.report.persistence import persistence_words
+from manynode.report.slowest import tail_words
 from manynode.report.validation import validated
 from manynode.report.wording import count, duration, engine, listing, number, percent
 
@@ -13,11 +16,14 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
     statements = [
         ("Interval", _interval(inputs)),
         ("Iterations", extrapolation(inputs)),
+        ("Parts of the interval", parts_words(inputs)),
         ("Techniques", _techniques(inputs)),
         ("Measurements", validated(inputs)),
         ("Rank classes", _stability(inputs)),
         ("Unlabelled gaps", _gaps(inputs)),
         ("Variability", _variance(inputs)),
+        ("Persistent differences", persistence_words(inputs)),
+        ("Slowest ranks", tail_words(inputs)),
         ("Node model", _engine(inputs)),
         (
             "Known limits",

@@ -65,9 +65,8 @@ void World::prepare_job(std::size_t index) {
   }
   if (!loaded_[index].profile) return;
   // Jobs draw apart from each other, as in the engine fast.
-  const TimingProfile& profile = *loaded_[index].profile;
-  job.timing.emplace(profile, fast::rank_class_indices(config, profile), config_.seed + index, config_.replicas.front(),
-                     config.constant);
+  job.timing.emplace(
+      fast::timing_model(config, *loaded_[index].profile, config_.seed + index, config_.replicas.front()));
 }
 
 std::shared_ptr<World> World::of_process(const Settings& settings) {

@@ -44,7 +44,8 @@ class Point:
     """One point of an experiment: what is simulated, on how many nodes, with which compute times.
 
     ``processes`` is how many processes may share the replicas; ``progress`` receives the lines in which the engine says
-    how far it is; ``variant`` names the variant of a study, for messages.
+    how far it is; ``variant`` names the variant of a study, for messages; ``replicas`` are the numbers of those to
+    simulate, if not all.
     """
 
     experiment: dict[str, Any]
@@ -56,6 +57,12 @@ class Point:
     processes: int = 1
     progress: ProgressSink | None = None
     variant: str | None = None
+    replicas: Sequence[int] | None = None
+
+    @property
+    def chosen_replicas(self) -> Sequence[int]:
+        """The numbers of the replicas that are simulated: ``replicas``, or all of the experiment's."""
+        return range(self.experiment["simulate"]["replicas"]) if self.replicas is None else self.replicas
 
     @property
     def ranks(self) -> int:

@@ -48,7 +48,8 @@ class NativeEngine:
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``, in up to ``point.processes`` processes."""
-        shares = deal(point.experiment["simulate"]["replicas"], point.processes)
+        chosen = point.chosen_replicas
+        shares = [[chosen[place] for place in share] for share in deal(len(chosen), point.processes)]
         what = f"{self.what} ({point.name})"
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{self.program}.", dir=directory) as name:

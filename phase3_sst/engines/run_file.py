@@ -20,9 +20,9 @@ RUN_SCHEMA = "network-run/2"
 
 
 def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict[str, Any]:
-    """Return the run file of ``point`` for the given replicas (all of the experiment's when None)."""
+    """Return the run file of ``point`` for the given replicas (all of the point's when None)."""
     simulate = point.experiment["simulate"]
-    chosen = range(simulate["replicas"]) if replicas is None else replicas
+    chosen = point.chosen_replicas if replicas is None else replicas
     jobs = [main_job(point), *further_jobs(point)]
     _place(jobs, [simulate["placement"], *(job["placement"] for job in simulate["jobs"])], point.experiment)
     return {
@@ -61,7 +61,14 @@ def main_job(point: Point) -> dict[str, Any]:
         "missing_is_zero": point.technique.startswith("no-ext"),
         "class_of_rank": list(point.class_of_rank),
         "constant": point.technique.endswith("const"),
+        **_draws(point),
     }
+
+
+def _draws(point: Point) -> dict[str, bool]:
+    """Return how the compute times of all jobs are drawn."""
+    simulate = point.experiment["simulate"]
+    return {"persistent": simulate["persistent"], "tail": simulate["tail"]}
 
 
 def further_jobs(point: Point) -> list[dict[str, Any]]:
@@ -75,6 +82,7 @@ def further_jobs(point: Point) -> list[dict[str, Any]]:
             "start_s": job["start"],
             "background": job["background"],
             "constant": point.technique.endswith("const"),
+            **_draws(point),
             **({} if job["timing_profile"] is None else {"timing_profile": job["timing_profile"]}),
         }
         for job in point.experiment["simulate"]["jobs"]

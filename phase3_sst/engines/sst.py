@@ -60,7 +60,7 @@ class SstEngine:
         """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""
         settings = point.experiment["simulate"]["sst"]
         installation = find_sst(settings)
-        replicas = range(point.experiment["simulate"]["replicas"])
+        replicas = point.chosen_replicas
         beside = side_by_side(point.processes, settings)
         what = f"{WHAT} ({point.name})"
         directory.mkdir(parents=True, exist_ok=True)

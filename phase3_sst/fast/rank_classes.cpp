@@ -24,4 +24,13 @@ std::vector<std::uint16_t> rank_class_indices(const JobConfig& job, const Timing
   return indices;
 }
 
+TimingModel timing_model(const JobConfig& job, const TimingProfile& profile, std::uint64_t seed,
+                         std::uint32_t replica) {
+  std::vector<std::uint32_t> nodes;
+  if (job.persistent) {
+    for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) nodes.push_back(job.own_node_of(rank));
+  }
+  return {profile, rank_class_indices(job, profile), seed, replica, job.constant, nodes, job.tail};
+}
+
 }  // namespace manynode::fast

@@ -83,8 +83,7 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
   job.phases = job.application->phases().size();
   if (program.profile) {
     // A job of its own has draws of its own; those of the first are the same whatever runs beside it.
-    job.timing.emplace(*program.profile, rank_class_indices(config, *program.profile), config_.seed + number, replica,
-                       config.constant);
+    job.timing.emplace(timing_model(config, *program.profile, config_.seed + number, replica));
     job.draws.resize(std::size_t{job.size} * job.phases, 0);
   }
   result_.jobs[number].ranks.resize(job.size);

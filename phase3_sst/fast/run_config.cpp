@@ -94,6 +94,8 @@ JobConfig read_job(StrictObject object) {
   if (object.has("missing_is_zero")) job.missing_is_zero = object.flag("missing_is_zero");
   if (object.has("class_of_rank")) job.class_of_rank = object.texts("class_of_rank");
   if (object.has("constant")) job.constant = object.flag("constant");
+  if (object.has("persistent")) job.persistent = object.flag("persistent");
+  if (object.has("tail")) job.tail = object.flag("tail");
   if (object.has("iterations_limit")) {
     job.iterations_limit = static_cast<std::uint32_t>(object.integer("iterations_limit", 1, kMost32));
   }

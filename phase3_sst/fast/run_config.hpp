@@ -106,11 +106,18 @@ struct JobConfig {
   bool missing_is_zero{false};
   std::vector<std::string> class_of_rank;  // empty: all ranks have the profile's first class
   bool constant{false};
+  bool persistent{false};  // ranks and nodes keep their differences, where the profile knows them
+  bool tail{false};        // times beyond the samples, where the profile has tails
   std::optional<std::uint32_t> iterations_limit;
 
   std::uint32_t ranks() const { return nodes * ranks_per_node; }
+  // Among the job's nodes: draws do not depend on where the job is placed.
+  std::uint32_t own_node_of(std::uint32_t rank) const {
+    return rank_order == RankOrder::Block ? rank / ranks_per_node : rank % nodes;
+  }
+  // Of the machine.
   std::uint32_t node_of(std::uint32_t rank) const {
-    const std::uint32_t node = rank_order == RankOrder::Block ? rank / ranks_per_node : rank % nodes;
+    const std::uint32_t node = own_node_of(rank);
     return hosts.empty() ? node : hosts[node];
   }
 };

@@ -39,8 +39,7 @@ World::World(const std::vector<fast::Program>& programs, const fast::RunConfig& 
     job.phases = job.application->phases().size();
     if (programs[i].profile) {
       // Jobs draw apart from each other, as in the engine fast.
-      job.timing.emplace(*programs[i].profile, fast::rank_class_indices(*job.config, *programs[i].profile),
-                         config.seed + i, replica, job.config->constant);
+      job.timing.emplace(fast::timing_model(*job.config, *programs[i].profile, config.seed + i, replica));
     }
     for (std::uint32_t rank = 0; rank < job.config->ranks(); ++rank) {
       job.nics.push_back(nic_of_rank(config, *job.config, rank));

@@ -28,6 +28,8 @@ struct StreamOptions {
   std::uint32_t replica{0};
   bool constant{false};
   bool missing_is_zero{false};
+  std::uint32_t persistent{0};
+  bool tail{false};
   double reduce_bandwidth_Bps{0};
 };
 
@@ -80,10 +82,13 @@ TimingModel timing_model(const StreamOptions& options, const TimingProfile& prof
     }
     throw UserError("the timing profile has no such rank class", "--rank-class", options.rank_class, allowed);
   }
-  return TimingModel(profile,
-                     std::vector<std::uint16_t>(static_cast<std::size_t>(options.ranks),
-                                                static_cast<std::uint16_t>(found - classes.begin())),
-                     options.seed, options.replica, options.constant);
+  const auto ranks = static_cast<std::size_t>(options.ranks);
+  std::vector<std::uint32_t> nodes;
+  if (options.persistent > 0) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) nodes.push_back(rank / options.persistent);
+  }
+  return TimingModel(profile, std::vector<std::uint16_t>(ranks, static_cast<std::uint16_t>(found - classes.begin())),
+                     options.seed, options.replica, options.constant, nodes, options.tail);
 }
 
 void stream(const StreamOptions& options) {
@@ -162,6 +167,9 @@ int main(int argc, char** argv) {
   stream_command->add_option("--rank-class", options.rank_class, "goal: class of all ranks; the profile's first");
   stream_command->add_option("--seed", options.seed, "goal: of the draws");
   stream_command->add_option("--replica", options.replica, "goal: of the draws");
+  stream_command->add_option("--persistent", options.persistent,
+                             "goal: ranks and nodes keep their differences, with so many ranks on each node");
+  stream_command->add_flag("--tail", options.tail, "goal: times beyond the samples, from the profile's tails");
   stream_command->add_flag("--constant", options.constant, "goal: means in place of draws");
   stream_command->add_flag("--missing-is-zero", options.missing_is_zero,
                            "goal: phases that the profile lacks take no time");

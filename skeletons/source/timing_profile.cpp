@@ -80,6 +80,45 @@ std::vector<double> rising_numbers(const json& object, const char* name, const P
   return numbers;
 }
 
+double share(const json& object, const char* name, const Place& place) {
+  const double value = number(member(object, name, place), place.key(name));
+  if (value > 1) {
+    refuse(place.key(name), excerpt(object.at(name)), "a number from 0 to 1");
+  }
+  return value;
+}
+
+Tail read_tail(const json& value, const Place& place) {
+  const json& model = member(value, "model", place);
+  if (model != "generalised-pareto") {
+    refuse(place.key("model"), excerpt(model), "\"generalised-pareto\"");
+  }
+  Tail tail;
+  tail.probability = share(value, "probability", place);
+  tail.threshold_s = number(member(value, "threshold_s", place), place.key("threshold_s"));
+  tail.scale_s = number(member(value, "scale_s", place), place.key("scale_s"));
+  const json& shape = member(value, "shape", place);
+  // From a shape of 1 on, the distribution has no mean.
+  if (!shape.is_number() || !(std::abs(shape.get<double>()) < 1)) {
+    refuse(place.key("shape"), excerpt(shape), "a number above -1 and below 1");
+  }
+  tail.shape = shape.get<double>();
+  return tail;
+}
+
+// Absent, and null where one rank was simulated: no difference is known to persist.
+void read_persistence(const json& value, const Place& place, PhaseTiming& phase) {
+  phase.rank_correlation = share(member(value, "between_ranks", place), "correlation", place.key("between_ranks"));
+  const json& nodes = member(value, "between_nodes", place);
+  if (!nodes.is_null()) {
+    phase.node_correlation = share(nodes, "correlation", place.key("between_nodes"));
+  }
+  constexpr double kRounding = 1e-9;
+  if (phase.node_correlation + phase.rank_correlation > 1 + kRounding) {
+    refuse(place, excerpt(value), "correlations that sum to at most 1");
+  }
+}
+
 Cluster read_cluster(const json& value, const Place& place) {
   Cluster cluster;
   cluster.mean_s = number(member(value, "mean_s", place), place.key("mean_s"));
@@ -102,6 +141,9 @@ Cluster read_cluster(const json& value, const Place& place) {
     refuse(cdf_place.key("probability"), std::to_string(cluster.probability.back()), "a last value of 1");
   }
   cluster.probability.back() = 1;
+  if (value.contains("tail") && !value.at("tail").is_null()) {
+    cluster.tail = read_tail(value.at("tail"), place.key("tail"));
+  }
   return cluster;
 }
 
@@ -140,6 +182,9 @@ PhaseTiming read_phase(const json& value, const Place& place) {
   }
   if (value.contains("pattern")) {
     read_pattern(value.at("pattern"), place.key("pattern"), phase);
+  }
+  if (value.contains("persistence") && !value.at("persistence").is_null()) {
+    read_persistence(value.at("persistence"), place.key("persistence"), phase);
   }
   return phase;
 }
@@ -180,6 +225,7 @@ TimingProfile read_timing_profile(const std::string& path, const std::vector<std
     const Place place = root.key("classes").index(c);
     profile.classes.push_back(name_of(classes[c], place));
 
+    const double common = classes[c].contains("common") ? share(classes[c], "common", place) : 0;
     std::map<std::string, PhaseTiming> by_name;
     std::vector<std::string> names;
     const json& phases = member(classes[c], "phases", place);
@@ -201,6 +247,7 @@ TimingProfile read_timing_profile(const std::string& path, const std::vector<std
                         "time (technique no-ext)");
       }
       ordered.push_back(found == by_name.end() ? no_time() : found->second);
+      ordered.back().common = common;
     }
   }
   return profile;

@@ -59,6 +59,8 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
         ({"counters": {"interval": "0 s"}}, ["counters: interval"]),
         ({"placement": {"nodes": "linear", "stride": 2}}, ["placement", "stride has no effect"]),
         ({"time_limit": 60}, ["time_limit"]),
+        ({"tail": True}, ["simulate: tail: there are no tails to draw from", "nodesim"]),
+        ({"profile_bootstrap": 1}, ["one resample tells no spread"]),
         ({"preflight": {"vary": {"network.link.bandwidth": ["1 GB/s"]}}}, ["at least two different values"]),
         (
             {"preflight": {"vary": {"network.link.bandwith": ["1 GB/s", "2 GB/s"]}}},

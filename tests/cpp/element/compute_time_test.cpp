@@ -1,4 +1,5 @@
 // Compute phases: draws when the event happens, sums as in the engine fast, times of the calls around them.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -33,6 +34,30 @@ TEST(ComputeTime, SumsToTheFastEnginesToTheNanosecond) {
     EXPECT_EQ(rank.use(CallKind::Compute).calls, fast_use.calls);
     EXPECT_EQ(rank.use(CallKind::Compute).time, rank.now) << "what the probes say is what passed";
   }
+}
+
+TEST(ComputeTime, KeepsTheDifferencesBetweenRanksAndNodesThatTheFastEngineKeeps) {
+  fast::RunConfig config = ranks_on(4);
+  fast::Program program = computing([](Mpi& mpi) { mpi.compute(Phase{0}); }, 1000);
+  const auto independent = fast::simulate({program}, config, 0).jobs[0].ranks;
+  program.profile->phases[0][0].rank_correlation = 0.6;
+  program.profile->phases[0][0].node_correlation = 0.2;
+  config.jobs[0].persistent = true;
+  const auto expected = fast::simulate({program}, config, 0).jobs[0].ranks;
+  const auto world = world_of(config, program);
+  constexpr auto kCompute = static_cast<std::size_t>(CallKind::Compute);
+  for (int r = 0; r < 4; ++r) {
+    PlayedRank rank(*world, r);
+    rank.play();
+    const auto at = static_cast<std::size_t>(r);
+    EXPECT_LE(std::abs(rank.use(CallKind::Compute).time - expected[at][kCompute].time), 500) << "ps";
+    // A rank's 1,000 independent times sum to 1,500 us to within 9 us (one standard deviation).
+    EXPECT_LE(std::abs(independent[at][kCompute].time - 1500 * kMicrosecond), 40 * kMicrosecond);
+  }
+  const auto [least, most] = std::minmax_element(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
+    return a[kCompute].time < b[kCompute].time;
+  });
+  EXPECT_GE((*most)[kCompute].time - (*least)[kCompute].time, 80 * kMicrosecond);
 }
 
 TEST(ComputeTime, IsAskedForTogetherWithTheCallThatFollowsAndNotChargedToIt) {

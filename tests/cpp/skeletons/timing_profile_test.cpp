@@ -125,5 +125,46 @@ TEST_F(TimingProfileFile, MalformedPatternsAndPhasesAreRefusedWithTheirPlace) {
   EXPECT_EQ(refused_at("\"count\": 3, \"cdf\"", "\"count\": 0, \"cdf\""), "classes[0].phases[1].clusters");
 }
 
+TEST_F(TimingProfileFile, HasCorrelationsAndTailsOrKnowsOfNone) {
+  const PhaseTiming none = read(kProfile, {"symgs"}).phases[0][0];
+  EXPECT_FALSE(none.persistent());
+  EXPECT_EQ(none.clusters[0].tail.probability, 1);
+  std::string text = kProfile;
+  const std::string at = "\"variance\"";
+  text.replace(text.find(at), 0,
+               R"("persistence": {"between_ranks": {"share": 0.4, "correlation": 0.5},
+                                   "between_nodes": {"correlation": 0.25}}, )");
+  text.replace(text.find("\"cdf\""), 0,
+               R"("tail": {"model": "generalised-pareto", "probability": 0.9, "threshold_s": 3.8, "scale_s": 0.1,
+                            "shape": -0.2}, )");
+  text.replace(text.find("\"phases\""), 0, "\"common\": 0.75, ");
+  const PhaseTiming phase = read(text, {"symgs"}).phases[0][0];
+  EXPECT_EQ(phase.rank_correlation, 0.5);
+  EXPECT_EQ(phase.node_correlation, 0.25);
+  EXPECT_EQ(phase.common, 0.75);
+  EXPECT_EQ(phase.clusters[0].tail.shape, -0.2);
+  EXPECT_EQ(phase.clusters[0].tail.threshold_s, 3.8);
+  EXPECT_EQ(phase.clusters[1].tail.probability, 1);
+}
+
+TEST_F(TimingProfileFile, MalformedCorrelationsAndTailsAreRefusedWithTheirPlace) {
+  const std::string phase = "classes[0].phases[0]";
+  const auto persistence = [this](const std::string& value) {
+    return refused_at("\"variance\"", "\"persistence\": " + value + ", \"variance\"");
+  };
+  EXPECT_EQ(persistence("{}"), phase + ".persistence");
+  EXPECT_EQ(persistence(R"({"between_ranks": {"correlation": 1.5}, "between_nodes": null})"),
+            phase + ".persistence.between_ranks.correlation");
+  EXPECT_EQ(persistence(R"({"between_ranks": {"correlation": 0.6}, "between_nodes": {"correlation": 0.6}})"),
+            phase + ".persistence");
+  const auto tail = [this](const std::string& value) {
+    return refused_at("\"cdf\"", "\"tail\": " + value + ", \"cdf\"");
+  };
+  EXPECT_EQ(tail(R"({"model": "normal"})"), phase + ".clusters[0].tail.model");
+  EXPECT_EQ(tail(R"({"model": "generalised-pareto", "probability": 0.9, "threshold_s": 1, "scale_s": 1, "shape": 1})"),
+            phase + ".clusters[0].tail.shape");
+  EXPECT_EQ(refused_at("\"phases\"", "\"common\": 2, \"phases\""), "classes[0].common");
+}
+
 }  // namespace
 }  // namespace manynode

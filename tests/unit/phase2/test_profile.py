@@ -17,7 +17,8 @@ from manynode.errors import InputError
 from manynode.tables import write_json, write_table
 from manynode.timing_profile import SequencePattern, WeightsPattern, read_timing_profile
 from phase2_nodesim.parameters import FitParameters
-from phase2_nodesim.profile import class_of_ranks, fit_classes, fit_phase, variance_split, without_warmup
+from phase2_nodesim.phases import fit_phase, variance_split
+from phase2_nodesim.profile import class_of_ranks, fit_classes, without_warmup
 from phase2_nodesim.segments import SCHEMA
 from phase2_nodesim.steps import fit_profile
 
@@ -72,6 +73,7 @@ def test_a_replay_of_the_pattern_has_the_mean_of_the_profile_in_spite_of_outlier
 @settings(deadline=None, max_examples=50)
 def test_every_phase_keeps_its_mean(values: list[float], ranks: int) -> None:
     frame = pd.DataFrame({"compute_s": values, "rank": sorted(index % ranks for index in range(len(values)))})
+    frame["node"] = 0
     phase = fit_phase("p", frame, DEFAULT)
     weighted = math.fsum(cluster.weight * cluster.mean_s for cluster in phase.clusters)
     assert weighted == pytest.approx(phase.mean_s, rel=1e-12)
@@ -95,7 +97,7 @@ def test_noise_that_splits_a_cluster_does_not_hide_the_pattern() -> None:
 
 def test_two_modes_in_random_order_keep_their_clusters() -> None:
     times = np.random.default_rng(6).choice([1e-3, 2e-3, 3e-3], 300)
-    phase = fit_phase("p", pd.DataFrame({"compute_s": times, "rank": 0}), DEFAULT)
+    phase = fit_phase("p", pd.DataFrame({"compute_s": times, "rank": 0, "node": 0}), DEFAULT)
     assert isinstance(phase.pattern, WeightsPattern)
     assert len(phase.clusters) == 3
 

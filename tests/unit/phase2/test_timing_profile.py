@@ -14,7 +14,22 @@ from hypothesis import strategies as st
 from manynode.errors import InputError
 from manynode.timing_profile import SCHEMA, TimingProfile, read_timing_profile, write_timing_profile
 
-CLUSTER = {"mean_s": 2.0, "count": 4, "weight": 1.0, "cdf": {"time_s": [1.0, 3.0], "probability": [0.0, 1.0]}}
+ABOVE = {"probability": 0.9, "exceedances": 40, "scale_s": 0.1, "shape": -0.1}
+CLUSTER = {
+    "mean_s": 2.0,
+    "count": 4,
+    "weight": 1.0,
+    "cdf": {"time_s": [1.0, 3.0], "probability": [0.0, 1.0]},
+    "tail": {
+        **ABOVE,
+        "model": "generalised-pareto",
+        "threshold_s": 2.8,
+        "anderson_darling": 0.4,
+        "p_value": 0.5,
+        "others": [ABOVE],
+    },
+}
+SHARE = {"share": 0.3, "low": 0.1, "high": 0.6, "correlation": 0.35}
 PHASE = {
     "name": "symgs",
     "count": 4,
@@ -22,6 +37,7 @@ PHASE = {
     "clusters": [CLUSTER],
     "pattern": {"kind": "weights"},
     "variance": {"between_ranks_s2": 0.0, "within_rank_s2": 0.5, "total_s2": 0.5},
+    "persistence": {"ranks": 4, "nodes": 2, "between_ranks": SHARE, "between_nodes": SHARE},
 }
 SOUND: dict[str, Any] = {
     "schema": SCHEMA,
@@ -35,7 +51,9 @@ SOUND: dict[str, Any] = {
     "simulated_ranks": [0, 1],
     "compute_s": 8.0,
     "skipped_s": 0.0,
-    "classes": [{"name": "0", "share": 1.0, "simulated_ranks": [0, 1], "borrowed": False, "phases": [PHASE]}],
+    "classes": [
+        {"name": "0", "share": 1.0, "simulated_ranks": [0, 1], "borrowed": False, "common": 0.5, "phases": [PHASE]}
+    ],
     "provenance": {},
 }
 
@@ -64,6 +82,15 @@ def test_a_profile_survives_the_file(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "again.json").read_text()) == SOUND
 
 
+def test_a_file_of_an_earlier_version_knows_of_no_persistent_differences_and_no_tails(tmp_path: Path) -> None:
+    content = copy.deepcopy(SOUND)
+    (entry,) = content["classes"]
+    del entry["common"], entry["phases"][0]["persistence"], entry["phases"][0]["clusters"][0]["tail"]
+    (read_class,) = read(tmp_path, content).classes
+    assert read_class.common == 0
+    assert read_class.phases[0].persistence is None and read_class.phases[0].clusters[0].tail is None
+
+
 PHASE_AT = "classes.0.phases.0"
 CLUSTER_AT = f"{PHASE_AT}.clusters.0"
 
@@ -73,6 +100,12 @@ CLUSTER_AT = f"{PHASE_AT}.clusters.0"
     [
         ("schema", "timing-profile/2", "timing-profile/1"),
         ("nodes", 0, "nodes"),
+        ("classes.0.common", 1.5, "common"),
+        (f"{PHASE_AT}.persistence.ranks", 1, "persistence.ranks"),
+        (f"{PHASE_AT}.persistence.between_ranks.correlation", 0.9, "sum to more than 1"),
+        (f"{PHASE_AT}.persistence.between_nodes.share", -0.1, "between_nodes.share"),
+        (f"{CLUSTER_AT}.tail.shape", 1.0, "tail.shape"),
+        (f"{CLUSTER_AT}.tail.model", "normal", "tail.model"),
         ("nodes", "two", "nodes"),
         ("classes", [], "classes"),
         ("classes.0.phases", [], r"classes\[0\].phases"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from phase3_cases import demo_point
 
@@ -70,6 +72,16 @@ def test_all_replicas_are_simulated_when_none_are_chosen() -> None:
 def test_the_technique_decides_how_times_are_drawn(technique: str, missing: bool, constant: bool) -> None:
     (job,) = run_description(demo_point(technique=technique))["jobs"]
     assert (job["missing_is_zero"], job["constant"]) == (missing, constant)
+
+
+def test_all_jobs_draw_as_the_experiment_says() -> None:
+    for persistent, tail in ((True, False), (False, True)):
+        jobs = run_description(demo_point(persistent=persistent, tail=tail, jobs=[job()]))["jobs"]
+        assert [(entry["persistent"], entry["tail"]) for entry in jobs] == [(persistent, tail)] * 2
+
+
+def test_a_point_may_ask_for_some_of_its_replicas() -> None:
+    assert run_description(dataclasses.replace(demo_point(replicas=9), replicas=[7]))["replicas"] == [7]
 
 
 def test_the_network_is_in_si_units() -> None:

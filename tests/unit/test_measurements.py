@@ -1,0 +1,25 @@
+"""Which earlier results an experiment may take its measured runs from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from manynode.config.loader import load_experiment
+from manynode.measurements import fit
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def test_a_tail_is_of_the_fit_and_not_of_the_measured_runs(tmp_path: Path) -> None:
+    resolved = load_experiment(ROOT / "configs" / "demo.yaml")
+    for tail, warmup, fits in (({"threshold": 0.9}, 0, True), (None, 0, True), (None, 3, False)):
+        content = json.loads(json.dumps(resolved.content))
+        content["nodesim"] |= {"tail": tail, "warmup": warmup}
+        (tmp_path / "experiment.json").write_text(json.dumps({"schema": "experiment/1", "experiment": content}))
+        assert fit(tmp_path, resolved) is fits
+    # Of a version that knew of no tails.
+    del content["nodesim"]["tail"]
+    content["nodesim"]["warmup"] = 0
+    (tmp_path / "experiment.json").write_text(json.dumps({"schema": "experiment/1", "experiment": content}))
+    assert fit(tmp_path, resolved)
