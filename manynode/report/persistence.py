@@ -52,7 +52,8 @@ def _measured(known: list[tuple[float, Persistence]]) -> str:
 
     ranks, nodes = max(p.ranks for _, p in known), max(p.nodes for _, p in known)
     text = (
-        f"Of the variance of compute times, {mean([(w, p.between_ranks) for w, p in known])} lies between ranks and "
+        "Of the variance of compute times in phases that a rank executes several times, "
+        f"{mean([(w, p.between_ranks) for w, p in known])} lies between ranks and "
         f"persists from execution to execution, estimated from {count(ranks, 'simulated rank')}."
     )
     of_nodes = [(w, p.between_nodes) for w, p in known if p.between_nodes is not None]
@@ -77,6 +78,11 @@ def _effect(inputs: Inputs) -> str:
     if keeping.empty or ignoring.empty:
         return ""
     kept, ignored = float(keeping.mean()), float(ignoring.mean())
+    if abs(ignored / kept - 1) < 5e-4:
+        return (
+            f" Ignoring them changes the time of {technique} on {count(nodes, 'node')} by "
+            f"{percent(abs(ignored / kept - 1))} only (runs with the same draws)."
+        )
     direction = "shortens" if ignored < kept else "lengthens"
     return (
         f" Ignoring them {direction} the time of {technique} on {count(nodes, 'node')} from {duration(kept, 4)} to "

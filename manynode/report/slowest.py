@@ -75,6 +75,8 @@ def tail_words(inputs: Inputs) -> str:
     if all(row.tail_s is None for row in rows):
         if ranks <= fewest:
             return ""
+        if inputs.resolved.get("nodesim", {}).get("tail") is not None:
+            return "No cluster of compute times has samples enough above the threshold for a tail (nodesim: tail)."
         return (
             f"The slowest of {count(ranks, 'rank')} may lie beyond the samples, of which a phase has as few as "
             f"{number(fewest)}; nodesim: tail fits a model of what lies there."

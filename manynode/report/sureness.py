@@ -144,8 +144,9 @@ def _variance(inputs: Inputs) -> str:
     patterns = sum(phase.pattern.kind == "sequence" for _, phase in phases)
     return (
         f"Of the variance of compute times around the means of their clusters, {percent(between / total)} lies between "
-        f"ranks and {percent(within / total)} within a rank. {number(ways)} of {count(len(phases), 'phase')} (each "
-        f"class counted) have several clusters of times, and {number(patterns)} follow a repeated pattern."
+        f"ranks and {percent(within / total)} within a rank (a phase that a rank executes once varies between ranks "
+        f"alone). {number(ways)} of {count(len(phases), 'phase')} (each class counted) have several clusters of times, "
+        f"and {number(patterns)} follow a repeated pattern."
     )
 
 

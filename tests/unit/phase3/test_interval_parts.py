@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from phase3_sst.interval_parts import Part, interval_parts, profile_part, replicas_part, together
+from phase3_sst.interval_parts import Part, interval_parts, profile_part, replicas_part
 
 
 def test_the_replicas_part_is_the_standard_error_of_the_mean() -> None:
@@ -28,14 +28,22 @@ def test_the_profile_part_knows_how_few_ranks_there_were() -> None:
     assert single.error_s == pytest.approx(math.sqrt(variance)) and single.dof == 3
 
 
-def test_parts_add_up_as_variances_and_biases_as_they_are() -> None:
-    both = together([Part(3.0, 4), Part(4.0, 9, -0.5)])
-    assert both.error_s == pytest.approx(5) and both.bias_s == -0.5
-    assert both.dof == pytest.approx(625 / (81 / 4 + 256 / 9))
-    assert together([Part(0.0, 1), Part(0.0, 1)]).interval(2.0, 0.95) == (2.0, 2.0)
-    low, high = both.interval(10.0, 0.9)
-    assert (low + high) / 2 == pytest.approx(10.5)
-    assert (high - low) / 2 == pytest.approx(5 * stats.t.ppf(0.95, both.dof))
+def test_half_widths_add_up_as_squares_and_biases_as_they_are() -> None:
+    replicas, resampled = {0: 10.0, 1: 12.0, 2: 11.0}, [(0, 9.0), (1, 12.0), (2, 11.5), (0, 9.5)]
+    rows = {row["part"]: row for row in interval_parts(replicas, resampled, 4, 0.9)}
+    half = {name: (float(row["high_s"]) - float(row["low_s"])) / 2 for name, row in rows.items()}
+    assert half["both"] == pytest.approx(math.hypot(half["replicas"], half["profile"]))
+    assert half["replicas"] == pytest.approx(stats.t.ppf(0.95, 2) / math.sqrt(3))
+    assert rows["both"]["bias_s"] == rows["profile"]["bias_s"] == pytest.approx(-0.25)
+    assert (float(rows["both"]["low_s"]) + float(rows["both"]["high_s"])) / 2 == pytest.approx(11.25)
+    # Two ranks: the whole is no narrower than the part that is hardly known.
+    few = {row["part"]: row for row in interval_parts(replicas, resampled, 2, 0.95)}
+    assert float(few["both"]["high_s"]) > float(few["profile"]["high_s"])
+
+
+def test_what_does_not_vary_has_no_width() -> None:
+    rows = interval_parts({0: 0.1, 1: 0.1, 2: 0.1}, [(0, 0.1), (1, 0.1)], 4, 0.95)
+    assert all(row["low_s"] == row["high_s"] == pytest.approx(0.1) and row["error_s"] == 0 for row in rows)
 
 
 def test_a_resample_is_compared_with_the_replica_of_the_same_draws() -> None:
