@@ -17,4 +17,5 @@ cmake --build build-sanitize -j "$jobs" >> build-sanitize.log 2>&1 || { tail -n 
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
   ctest --test-dir build-sanitize --output-on-failure -j "$jobs"
 
-"$bin/python" -m pytest tests
+# A file of tests stays in one process: its tests share what they run once.
+"$bin/python" -m pytest tests -n "$jobs" --dist loadfile
