@@ -1,0 +1,161 @@
+"""Timing profiles at a few sizes of a rank's part -> the timing profile at a size between two of them.
+
+Compute times follow powers of the size over short ranges, so that every quantile is interpolated linearly in the
+logarithms of time and work, between the two neighbouring sizes. Clusters are matched where both sizes have as many in
+the same pattern; else the phase becomes one cluster. How well that works at a size that was left out is in
+:func:`errors`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from manynode.errors import InputError
+from manynode.timing_profile import (
+    Cdf,
+    ClassTimes,
+    ClusterTimes,
+    PhaseTimes,
+    TimingProfile,
+    Variance,
+    WeightsPattern,
+)
+
+ERRORS_SCHEMA = "strong-interpolation/1"
+
+_GRID = np.linspace(0.0, 1.0, 101)
+
+
+def at_work(profiles: Mapping[int, TimingProfile], work: int) -> TimingProfile:
+    """Return the timing profile at ``work``, which is among or between the works of ``profiles``.
+
+    Profiles with other rank classes are an :class:`InputError`.
+    """
+    if work in profiles:
+        return profiles[work]
+    low = max(known for known in profiles if known < work)
+    high = min(known for known in profiles if known > work)
+    part = math.log(work / low) / math.log(high / low)
+    near = profiles[low if part < 0.5 else high]
+    others = {entry.name: entry for entry in profiles[high].classes}
+    names = [entry.name for entry in profiles[low].classes]
+    if sorted(others) != sorted(names):
+        raise InputError(
+            "timing profiles of two sizes have different rank classes",
+            found=f"{', '.join(names)} and {', '.join(others)}",
+            allowed="the same classes at every size",
+            remedy="set 'profile: max_classes: 1', or leave out the size that differs",
+        )
+    classes = [_class(entry, others[entry.name], part) for entry in profiles[low].classes]
+    return near.model_copy(update={"classes": classes})
+
+
+def errors(predicted: TimingProfile, measured: TimingProfile) -> pd.DataFrame:
+    """Return a row per class and phase of a size that was left out.
+
+    rank_class, phase, share (of the class's compute time), measured_s, interpolated_s (mean of an execution), error
+    (interpolated over measured, less 1; NaN where the measured mean is 0).
+    """
+    rows = []
+    phases = {(entry.name, phase.name): phase for entry in predicted.classes for phase in entry.phases}
+    for entry in measured.classes:
+        total = sum(phase.count * phase.mean_s for phase in entry.phases)
+        for phase in entry.phases:
+            found = phases.get((entry.name, phase.name))
+            mean = 0.0 if found is None else found.mean_s
+            rows.append(
+                {
+                    "rank_class": entry.name,
+                    "phase": phase.name,
+                    "share": phase.count * phase.mean_s / total if total > 0 else 0.0,
+                    "measured_s": phase.mean_s,
+                    "interpolated_s": mean,
+                    "error": mean / phase.mean_s - 1 if phase.mean_s > 0 else math.nan,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _class(low: ClassTimes, high: ClassTimes, part: float) -> ClassTimes:
+    near = low if part < 0.5 else high
+    others = {phase.name: phase for phase in high.phases}
+    phases = [_phase(phase, others[phase.name], part) for phase in low.phases if phase.name in others]
+    # A phase that one of the sizes lacks is taken as it is where it is nearer.
+    shared = {phase.name for phase in phases}
+    phases += [phase for phase in near.phases if phase.name not in shared]
+    return near.model_copy(update={"phases": phases})
+
+
+def _phase(low: PhaseTimes, high: PhaseTimes, part: float) -> PhaseTimes:
+    near = low if part < 0.5 else high
+    alike = len(low.clusters) == len(high.clusters) and low.pattern == high.pattern
+    if alike:
+        pairs, pattern = list(zip(low.clusters, high.clusters, strict=True)), near.pattern
+    else:
+        pairs, pattern = [(_one(low), _one(high))], WeightsPattern(kind="weights")
+    clusters = [_cluster(a, b, part) for a, b in pairs]
+    total = sum(cluster.weight for cluster in clusters)
+    clusters = [cluster.model_copy(update={"weight": cluster.weight / total}) for cluster in clusters]
+    variance = {
+        name: float(_between(np.array(getattr(low.variance, name)), np.array(getattr(high.variance, name)), part))
+        for name in Variance.model_fields
+    }
+    return near.model_copy(
+        update={
+            "mean_s": sum(cluster.weight * cluster.mean_s for cluster in clusters),
+            "clusters": clusters,
+            "pattern": pattern,
+            "variance": Variance(**variance),
+        }
+    )
+
+
+def _cluster(low: ClusterTimes, high: ClusterTimes, part: float) -> ClusterTimes:
+    times = _between(_quantiles(low.cdf), _quantiles(high.cdf), part)
+    # Rounding must not make a quantile smaller than the one before.
+    times = np.maximum.accumulate(times)
+    return ClusterTimes(
+        mean_s=float(_between(np.array(low.mean_s), np.array(high.mean_s), part)),
+        count=min(low.count, high.count),
+        weight=(1 - part) * low.weight + part * high.weight,
+        cdf=Cdf(time_s=times.tolist(), probability=_GRID.tolist()),
+    )
+
+
+def _one(phase: PhaseTimes) -> ClusterTimes:
+    """Return all clusters of a phase as one."""
+    if len(phase.clusters) == 1:
+        return phase.clusters[0]
+    times = np.concatenate([_quantiles(cluster.cdf) for cluster in phase.clusters])
+    weights = np.concatenate([np.full(len(_GRID), cluster.weight / len(_GRID)) for cluster in phase.clusters])
+    order = np.argsort(times, kind="stable")
+    shares = np.cumsum(weights[order]) - weights[order] / 2
+    mixed = np.interp(_GRID, shares / weights.sum(), times[order])
+    return ClusterTimes(
+        mean_s=sum(cluster.weight * cluster.mean_s for cluster in phase.clusters),
+        count=sum(cluster.count for cluster in phase.clusters),
+        weight=1.0,
+        cdf=Cdf(time_s=mixed.tolist(), probability=_GRID.tolist()),
+    )
+
+
+def _quantiles(cdf: Cdf) -> np.ndarray:
+    """Return the times [s] at the probabilities of the grid."""
+    return np.interp(_GRID, _rising(cdf.probability), cdf.time_s)
+
+
+def _rising(probability: Sequence[float]) -> np.ndarray:
+    """Return probabilities that rise, as numpy wants them: steps of a distribution get a width that does not matter."""
+    return np.asarray(np.asarray(probability, dtype=float) + np.arange(len(probability)) * 1e-12)
+
+
+def _between(low: np.ndarray, high: np.ndarray, part: float) -> np.ndarray:
+    """Return what lies at ``part`` of the way between, in logarithms; linearly where one of them is 0."""
+    linear = (1 - part) * low + part * high
+    with np.errstate(divide="ignore", invalid="ignore"):
+        powers = np.exp((1 - part) * np.log(low) + part * np.log(high))
+    return np.asarray(np.where((low > 0) & (high > 0), powers, linear))

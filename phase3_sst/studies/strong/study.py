@@ -1,0 +1,96 @@
+"""The file of a strong scaling study: a rank's part at each node count, and the sizes at which times are measured.
+
+In: a YAML file. Out: a checked :class:`Strong`; a mistake is a :class:`UsageError`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from manynode.config.loader import checked, read_yaml
+from manynode.config.quantities import PositiveInt, Section
+from manynode.errors import UsageError
+
+Size = dict[str, PositiveInt]
+
+# Problems that differ by less are the same.
+_SAME_WORK = 0.01
+
+
+class Strong(Section):
+    """A strong scaling study's file."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
+        description="folder of the results"
+    )
+    title: str = Field(default="", description="headline of the page")
+    experiment: str = Field(description="the base experiment's file, relative to this one")
+    techniques: list[Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]] = Field(
+        default=["ext-var"], min_length=1, description="by which the times are projected"
+    )
+    nodes: dict[PositiveInt, Size] = Field(
+        min_length=2,
+        description="node count -> the size of a rank's part: parameters of the application, whose product is its "
+        "work, such as {1: {nx: 64, ny: 64, nz: 64}, 8: {nx: 32, ny: 32, nz: 32}}",
+    )
+    measured: list[Size] = Field(
+        min_length=2, description="sizes at which compute times are taken; those of the nodes lie among or between them"
+    )
+    held_out: Size | None = Field(
+        default=None, description="a size that is measured only to tell the error of the interpolation"
+    )
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> Strong:
+        keys = set(self.measured[0])
+        for size in [*self.measured, *self.nodes.values(), *([self.held_out] if self.held_out else [])]:
+            if set(size) != keys:
+                raise ValueError(f"every size has the same parameters: {sorted(size)} is not {sorted(keys)}")
+        sizes = sorted(map(work, self.measured))
+        if len(set(sizes)) != len(sizes):
+            raise ValueError("measured: two sizes have the same work")
+        for nodes, size in self.nodes.items():
+            if not sizes[0] <= work(size) <= sizes[-1]:
+                raise ValueError(
+                    f"nodes: {nodes}: {words(size)} is beyond the measured sizes; nothing is extrapolated: measure it"
+                )
+        if self.held_out is not None and not sizes[0] < work(self.held_out) < sizes[-1]:
+            raise ValueError("held_out: a size between the measured ones tells the error between them")
+        if self.held_out is not None and work(self.held_out) in sizes:
+            raise ValueError("held_out: this size is among the measured ones, so that nothing is interpolated there")
+        totals = {nodes: nodes * work(size) for nodes, size in self.nodes.items()}
+        least, most = min(totals.values()), max(totals.values())
+        if most / least - 1 > _SAME_WORK:
+            raise ValueError(
+                f"nodes: the whole problem is the same at every node count in strong scaling; its work, nodes times "
+                f"the product of the sizes, is {least:,} to {most:,}"
+            )
+        return self
+
+
+def work(size: Mapping[str, int]) -> int:
+    """Return the work of a rank's part: the product of its parameters."""
+    return math.prod(size.values())
+
+
+def words(size: Mapping[str, int]) -> str:
+    """Return a size in words, which is a folder's name too."""
+    return ",".join(f"{key}={value}" for key, value in sorted(size.items()))
+
+
+def read_study(path: Path) -> Strong:
+    """Return the study of the YAML file ``path``."""
+    study = checked(Strong, read_yaml(path, "the study"), str(path), "the study")
+    if not (path.resolve().parent / study.experiment).is_file():
+        raise UsageError(
+            "the base experiment does not exist",
+            where=f"{path}: experiment",
+            found=study.experiment,
+            allowed="a path relative to the study's file",
+        )
+    return study

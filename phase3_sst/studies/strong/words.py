@@ -1,0 +1,46 @@
+"""What a strong scaling study says."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from manynode.report.wording import count, duration, percent
+
+# Half of the nodes are wasted below it.
+_WORTH = 0.5
+
+
+def sentences(table: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
+    """Return the study in sentences: for each technique the fastest node count, then what the interpolation costs."""
+    said = [_of(str(technique), own) for technique, own in table.groupby("technique", sort=False)]
+    inside = int(table["interpolated"].sum())
+    if inside:
+        said.append(
+            f"The compute times of {inside} of {count(len(table), 'point')} are interpolated between measured sizes. "
+            + _quality(errors)
+        )
+    return said
+
+
+def _of(technique: str, own: pd.DataFrame) -> str:
+    best = own.loc[own["time_s"].idxmin()]
+    first = own.iloc[0]
+    worth = own[own["efficiency"] >= _WORTH]
+    return (
+        f"{technique}: the shortest time is {duration(best['time_s'])} on {count(int(best['nodes']), 'node')}, "
+        f"{best['speedup']:.3g} times as fast as on {count(int(first['nodes']), 'node')}; the efficiency stays above "
+        f"{percent(_WORTH)} up to {count(int(worth['nodes'].max()), 'node')}."
+    )
+
+
+def _quality(errors: pd.DataFrame) -> str:
+    known = errors.dropna(subset=["error"])
+    if known.empty:
+        return "No size was held out to tell their error ('held_out')."
+    # Of the whole computation: errors of phases weighted with their time.
+    whole = (known["share"] * known["error"]).groupby([known["mode"], known["rank_class"]]).sum()
+    worst = known.loc[known["error"].abs().idxmax()]
+    return (
+        f"At the size that was held out the computation comes out {percent(float(whole.abs().max()))} off, the worst "
+        f"phase ({worst['phase']}, {percent(worst['share'])} of the computation) {percent(abs(worst['error']))}."
+    )

@@ -1,0 +1,69 @@
+"""A strong scaling study with the mini-app, valgrind and the engine fast: points, errors, page, going on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pipeline
+import pytest
+import yaml
+
+CUBE, BAR, SMALL = (
+    {"nx": 16, "ny": 16, "nz": 16},
+    {"nx": 16, "ny": 8, "nz": 8},
+    {"nx": 8, "ny": 8, "nz": 8},
+)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("strong")
+    application = {"name": "hpcg", "parameters": {**CUBE, "levels": 2, "iterations": 6}}
+    pipeline.write(folder, pipeline.tiny(application=application, nodes=[1]), "base.yaml")
+    content = {
+        **{"name": "strong", "experiment": "base.yaml", "techniques": ["ext-var", "ext-const"]},
+        **{"measured": [CUBE, SMALL], "held_out": BAR, "nodes": {1: CUBE, 4: BAR, 8: SMALL}},
+    }
+    (folder / "strong.yaml").write_text(yaml.safe_dump(content))
+    done = run(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def run(folder: Path):
+    return pipeline.manynode("strong", folder / "strong.yaml", "--output", folder / "out", "--cores", 2)
+
+
+def test_the_same_problem_gets_faster_with_the_nodes(study: Path) -> None:
+    table = pd.read_parquet(study / "out" / "strong.parquet").set_index(["technique", "nodes"])
+    for technique in ("ext-var", "ext-const"):
+        own = table.loc[technique]
+        assert own["time_s"].is_monotonic_decreasing
+        assert list(own["interpolated"]) == [False, True, False]
+        assert own.loc[8, "speedup"] == pytest.approx(own.loc[1, "time_s"] / own.loc[8, "time_s"])
+        assert own["efficiency"].is_monotonic_decreasing and own.loc[8, "efficiency"] > 0.3
+
+
+def test_the_interpolation_is_held_against_the_size_that_was_left_out(study: Path) -> None:
+    errors = pd.read_parquet(study / "out" / "interpolation.parquet").set_index("phase")
+    # Work per point: the smoother and the matrix product are the ones that interpolate well.
+    assert errors.loc["symgs", "error"] == pytest.approx(0, abs=0.03)
+    assert errors.loc["spmv", "error"] == pytest.approx(0, abs=0.03)
+    assert float((errors["share"] * errors["error"]).sum()) == pytest.approx(0, abs=0.1)
+
+
+def test_the_page_says_it(study: Path) -> None:
+    page = (study / "out" / "strong.html").read_text()
+    assert 'id="figure-strong-time"' in page and 'id="figure-strong-speedup"' in page
+    assert "At the size that was held out" in page
+
+
+def test_what_is_finished_is_not_repeated(study: Path) -> None:
+    def written() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in (study / "out").rglob("result.json")}
+
+    before = written()
+    done = run(study)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert written() == before and len(before) >= 6 + 3
