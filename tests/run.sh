@@ -4,7 +4,8 @@
 set -eu
 bin=$1
 build=$2
-jobs=$(nproc)
+# nproc heeds OMP_NUM_THREADS, which the Makefile sets to 1.
+jobs=$(env -u OMP_NUM_THREADS nproc)
 
 ctest --test-dir "$build" --output-on-failure -j "$jobs"
 

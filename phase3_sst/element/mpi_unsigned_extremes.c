@@ -8,6 +8,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifdef OPEN_MPI
+/* Open MPI's handles are addresses of its data. The launcher and what it starts before sst are preloaded with this
+ * library too, and have no MPI: there these must not be missed. */
+#pragma weak ompi_mpi_uint64_t
+#pragma weak ompi_mpi_int64_t
+#pragma weak ompi_mpi_op_min
+#pragma weak ompi_mpi_op_max
+#endif
+
 int MPI_Allreduce(const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm group) {
   if (type != MPI_UINT64_T || (operation != MPI_MIN && operation != MPI_MAX) || count <= 0) {
     return PMPI_Allreduce(sent, received, count, type, operation, group);

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manynode.launch import Flavour, detect_mpi, job_environment, launcher
+from phase3_sst.sst_run.installation import simulator_of
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", ROOT / "build"))
 LIBRARY = BUILD / "lib" / "sst" / "libmanynode.so"
 MACHINE = ROOT / "tests" / "data" / "sst" / "one_router.py"
 SST = shutil.which("sst")
-MPIRUN = shutil.which("mpirun.mpich") or shutil.which("mpirun")
 
 
 def lacks() -> str | None:
@@ -29,8 +31,6 @@ def lacks() -> str | None:
 
 def lacks_mpi() -> str | None:
     """Return what is missing for a run with several processes."""
-    if MPIRUN is None:
-        return "no mpirun"
     if lacks() is not None:
         return lacks()
     built = json.loads((LIBRARY.parent / "built-against.json").read_text(encoding="utf-8"))
@@ -132,14 +132,20 @@ def sst_command(
     if processes > 1:
         built = json.loads((LIBRARY.parent / "built-against.json").read_text(encoding="utf-8"))
         preload = ["env", f"LD_PRELOAD={built['mpi_preload']}"]
-        command = [str(MPIRUN), "-n", str(processes), *preload, *command]
+        command = [*launcher(_mpi()), "-n", str(processes), *preload, *command]
     return command
+
+
+def _mpi() -> Flavour:
+    """Return the MPI that SST is linked with."""
+    return detect_mpi(str(simulator_of(str(Path(str(SST)).resolve().parent.parent))))
 
 
 def environment(**more: str) -> dict[str, str]:
     """Return the environment for SST."""
     # UCX, which MPICH may use, answers a crash with a handler that can hang.
-    return {**os.environ, "UCX_HANDLE_ERRORS": "none", **more}
+    found = {**os.environ, "UCX_HANDLE_ERRORS": "none", **more}
+    return found if lacks_mpi() else {**found, **job_environment(_mpi())}
 
 
 def simulate(run: dict[str, Any], folder: Path, **how: Any) -> Outcome:

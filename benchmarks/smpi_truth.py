@@ -1,0 +1,160 @@
+"""Ground truth on one machine: whole runs of the mini-apps under SMPI, against projections from two ranks.
+
+Under SMPI every rank's computation is really executed (one rank after the other, timed by the thread's clock) and
+SimGrid's network carries the messages. The projection takes compute times from two native ranks and replays the
+skeleton with the engine simgrid on the same network: crossbar, 100 Gbit/s, half a microsecond per link. Compared is the
+mean time of an iteration, which the mini-apps print.
+
+What makes them differ besides the method: under SMPI all ranks share one process and its caches, two native ranks do
+not; FFT2d's rows are longer on more ranks than on two. ``python benchmarks/smpi_truth.py`` prints every case.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+from _mini_app import ROOT, at_most
+
+RANKS = (16, 32, 64)
+TRUTHS = 3
+TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
+# Larger than the caches that a rank has to itself: under SMPI the ranks of a job drive each other's data out of them.
+APPLICATIONS: dict[str, dict[str, int]] = {
+    "hpcg": {"nx": 48, "ny": 48, "nz": 48, "levels": 3, "iterations": 6},
+    "snap": {"nx": 400, "ny": 8, "nz": 8, "chunk": 20, "angles": 4, "groups": 4, "outers": 1, "inners": 6},
+    "milc": {"nx": 16, "ny": 16, "nz": 16, "nt": 16, "iterations": 6},
+    "fft2d": {"elements": 262144, "iterations": 8},
+    "caffe": {"images": 64, "side": 16, "filters": 8, "hidden": 64, "iterations": 5},
+}
+NETWORK: dict[str, Any] = {
+    "name": "crossbar",
+    "topology": {"kind": "fat-tree", "children": [64], "parents": [1], "parallel_links": [1]},
+    "link": {"bandwidth": "100 Gbit/s", "latency": "500 ns"},
+    "switch_latency": "0 ns",
+    "host": {
+        **{"overhead_send": "0 ns", "overhead_recv": "0 ns", "gap": "0 ns", "eager_limit": "64 KiB"},
+        **{"nic_bandwidth": "100 Gbit/s", "nic_latency": "0 ns"},
+    },
+}
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="h" suffix="" radical="0-63" speed="1Gf" bw="12.5GBps" lat="500ns"
+           sharing_policy="SPLITDUPLEX"/>
+</platform>
+"""
+# The host's second is the simulated one; nothing is too short to count; the network as the engine simgrid has it.
+OPTIONS = [
+    *("smpi/host-speed:1Gf", "smpi/cpu-threshold:0", "network/model:CM02", "network/crosstraffic:0"),
+    *("smpi/coll-selector:mpich", "smpi/send-is-detached-thresh:65536", "smpi/async-small-thresh:65536"),
+]
+LIBRARIES = {"fft2d": ["-lfftw3"], "caffe": ["-fopenmp"]}
+
+
+def build(name: str, folder: Path) -> Path:
+    """Compile a mini-app for SMPI, without what its app_guest files are for."""
+    source = ROOT / "skeletons" / name
+    files = [path for path in sorted(source.glob("app*.cpp")) if not path.name.startswith("app_guest")]
+    # SMPI has no MPI_Pcontrol; the labels of phases are not needed here.
+    stub = folder / "pcontrol.cpp"
+    stub.write_text('extern "C" int MPI_Pcontrol(const int, ...) { return 0; }\n')
+    program = folder / name
+    options = ["-O2", "-g", "-std=c++20", f"-I{ROOT / 'skeletons/include'}", f"-I{source}"]
+    libraries = list(LIBRARIES.get(name, []))
+    if name == "caffe":
+        (library,) = sorted(Path("/usr/lib").glob("*/openblas-openmp/libopenblas.a"))
+        (include,) = sorted(Path("/usr/include").glob("*/openblas-openmp"))
+        options += ["-isystem", str(include)]
+        libraries += [str(library), "-lgfortran"]
+    sources = [*files, ROOT / "skeletons/source/parameters.cpp", stub]
+    subprocess.run(["smpicxx", *options, *map(str, sources), "-o", str(program), *libraries], check=True)
+    return program
+
+
+def truth(program: Path, name: str, ranks: int, folder: Path) -> float:
+    """Return the time of an iteration [s] of one whole run."""
+    (folder / "platform.xml").write_text(PLATFORM)
+    (folder / "hosts").write_text("".join(f"h{index}\n" for index in range(ranks)))
+    command = [
+        *("smpirun", "-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
+        *(f"--cfg={option}" for option in OPTIONS),
+        str(program),
+        *(word for key, value in APPLICATIONS[name].items() for word in (f"--{key}", str(value))),
+    ]
+    done = subprocess.run(
+        ["env", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", *command],
+        check=True, capture_output=True, text=True, cwd=folder,
+    )  # fmt: skip
+    found = re.search(r"^seconds_per_\w+: ([\d.]+)$", done.stdout, re.MULTILINE)
+    assert found is not None, done.stdout
+    return float(found[1])
+
+
+def projected(name: str, folder: Path) -> pd.Series[float]:
+    """Return technique, nodes -> time of an iteration [s], projected from two native ranks."""
+    content = {
+        **{"name": name, "application": {"name": name, "parameters": APPLICATIONS[name]}},
+        **{"nodes": list(RANKS), "ranks_per_node": 1, "techniques": TECHNIQUES, "machine": "generic"},
+        **{"network": NETWORK, "profile": {"nodes": [2], "repetitions": 1}},
+        **{"nodesim": {"engine": "native", "nodes": 2, "warmup": 1}},
+        "simulate": {"engine": "simgrid", "replicas": 3, "preflight": {"enabled": False}},
+    }
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    command = [sys.executable, "-m", "manynode", "run", str(path), "--cores", "2", "--directory", str(folder)]
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    table = pd.read_parquet(folder / "results" / name / "projection.parquet")
+    return table.set_index(["technique", "nodes"])["iteration_s"]
+
+
+def cases() -> pd.DataFrame:
+    """Return a row per application, ranks and technique: measured_s (median of whole runs), projected_s, error."""
+    if shutil.which("smpicxx") is None:
+        raise SystemExit("smpicxx was not found; install libsimgrid-dev")
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="smpi-truth.") as name:
+        folder = Path(name)
+        for application in APPLICATIONS:
+            program = build(application, folder)
+            times = projected(application, folder)
+            for ranks in RANKS:
+                runs = [truth(program, application, ranks, folder) for _ in range(TRUTHS)]
+                measured = statistics.median(runs)
+                for technique in TECHNIQUES:
+                    time = float(times[technique, ranks])
+                    rows.append(
+                        {
+                            **{"application": application, "ranks": ranks, "technique": technique},
+                            **{"measured_s": measured, "spread": max(runs) / min(runs) - 1},
+                            **{"projected_s": time, "error": time / measured - 1},
+                        }
+                    )
+                print(pd.DataFrame(rows[-len(TECHNIQUES) :]).to_string(header=False, index=False), flush=True)
+    return pd.DataFrame(rows)
+
+
+def figures() -> list[dict[str, Any]]:
+    """Return mean and worst absolute error of ext-var over all cases."""
+    table = cases()
+    means = table["error"].abs().groupby(table["technique"]).agg(["mean", "max"])
+    print(json.dumps({str(key): value for key, value in means.to_dict("index").items()}), file=sys.stderr)
+    own = means.loc["ext-var"]
+    return [
+        at_most("SMPI ground truth, mean error of ext-var", 100 * float(own["mean"]), "%", 10),
+        at_most("SMPI ground truth, worst error of ext-var", 100 * float(own["max"]), "%", 15),
+    ]
+
+
+if __name__ == "__main__":
+    for row in figures():
+        print(row)
