@@ -123,7 +123,7 @@ def requested(browser: Any) -> list[str]:
 
 
 def test_every_figure_of_the_fixture_report_is_drawn(browser: Any, fixture_report: Path) -> None:
-    assert len(check_report(browser, fixture_report)) == 11
+    assert len(check_report(browser, fixture_report)) == 12
 
 
 def test_the_demo_report_is_drawn(browser: Any, demo: Path) -> None:
