@@ -6,7 +6,7 @@ machine's node for each node of the job, all different.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from manynode.config.placement import Placement
 from manynode.errors import UsageError
@@ -29,6 +29,8 @@ def hosts(placement: Placement, nodes: int, room: int, seed: int, taken: Collect
             allowed=f"at most {room - len(occupied)} nodes",
             remedy="lower the job's nodes or choose a larger network",
         )
+    if placement.nodes == "listed":
+        return _listed(placement.hosts, nodes, room, occupied)
     if placement.offset >= room:
         raise UsageError(
             "the first node of a job is not on the machine",
@@ -42,6 +44,28 @@ def hosts(placement: Placement, nodes: int, room: int, seed: int, taken: Collect
         drawn = generator(seed, "placement").permutation(len(free))[:nodes]
         return [free[index] for index in drawn]
     return _strided(nodes, room, placement.offset, placement.stride, occupied)
+
+
+def _listed(given: Sequence[int], nodes: int, room: int, occupied: set[int]) -> list[int]:
+    """Return the first ``nodes`` of the given nodes, all of which must be there and free."""
+    if len(given) < nodes:
+        raise UsageError(
+            "a job has more nodes than its placement lists",
+            where="placement: hosts",
+            found=f"{len(given)} for {nodes} nodes",
+            allowed="at least one for each node of the job",
+        )
+    chosen = list(given[:nodes])
+    beyond = [node for node in chosen if node >= room]
+    twice = [node for node in chosen if node in occupied]
+    if beyond or twice:
+        raise UsageError(
+            "a listed node is not on the machine" if beyond else "a listed node belongs to another job",
+            where="placement: hosts",
+            found=(beyond or twice)[0],
+            allowed=f"0 to {room - 1}" if beyond else "nodes that the jobs before it have left free",
+        )
+    return chosen
 
 
 def _strided(nodes: int, room: int, offset: int, stride: int, occupied: set[int]) -> list[int]:

@@ -12,15 +12,18 @@ from manynode.config.quantities import Section
 class Placement(Section):
     """Nodes of the machine for a job, and the order of its ranks on them."""
 
-    nodes: Literal["linear", "random", "strided"] = Field(
+    nodes: Literal["linear", "random", "strided", "listed"] = Field(
         default="linear",
-        description="the next free nodes by number, nodes drawn from the seed, or every stride-th node",
+        description="the next free nodes by number, nodes drawn from the seed, every stride-th node, or those of hosts",
     )
     stride: Annotated[int, Field(ge=1, strict=True)] = Field(
         default=1, description="of strided: between one node and the next; past the last node it goes on at the first"
     )
     offset: Annotated[int, Field(ge=0, strict=True)] = Field(
         default=0, description="of linear and strided: number of the first node"
+    )
+    hosts: list[Annotated[int, Field(ge=0, strict=True)]] = Field(
+        default_factory=list, description="of listed: the machine's node for each node of the job, in order"
     )
     rank_order: Literal["block", "cyclic"] = Field(
         default="block", description="ranks fill one node after the other, or are dealt out over the nodes in turns"
@@ -32,4 +35,12 @@ class Placement(Section):
             raise ValueError(f"stride has no effect with nodes: {self.nodes}; choose nodes: strided or leave it out")
         if self.offset and self.nodes == "random":
             raise ValueError("offset has no effect with nodes: random; leave it out")
+        if self.offset and self.nodes == "listed":
+            raise ValueError("offset has no effect with nodes: listed; leave it out")
+        if bool(self.hosts) != (self.nodes == "listed"):
+            raise ValueError(
+                "hosts belongs to nodes: listed, which needs it (a node of the machine for each of the job)"
+            )
+        if len(set(self.hosts)) != len(self.hosts):
+            raise ValueError("hosts: a node is given twice")
         return self

@@ -41,7 +41,7 @@ ProgressSink = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Point:
-    """One point of an experiment: what is simulated, on how many nodes, with which compute times.
+    """One point of an experiment: what is simulated, on how many nodes, with which compute times (None: no time).
 
     ``processes`` is how many processes may share the replicas; ``progress`` receives the lines in which the engine says
     how far it is; ``variant`` names the variant of a study, for messages; ``replicas`` are the numbers of those to
@@ -51,7 +51,7 @@ class Point:
     experiment: dict[str, Any]
     nodes: int
     technique: str
-    timing_profile: Path
+    timing_profile: Path | None
     class_of_rank: Sequence[str]
     seed: int
     processes: int = 1

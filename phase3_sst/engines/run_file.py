@@ -56,7 +56,7 @@ def main_job(point: Point) -> dict[str, Any]:
         },
         "nodes": point.nodes,
         "ranks_per_node": experiment["ranks_per_node"],
-        "timing_profile": str(point.timing_profile.resolve()),
+        "timing_profile": None if point.timing_profile is None else str(point.timing_profile.resolve()),
         # A node that ran alone never executed what only external communication brings about: it takes no time there.
         "missing_is_zero": point.technique.startswith("no-ext"),
         "class_of_rank": list(point.class_of_rank),

@@ -1,0 +1,111 @@
+"""The file of a congestion study: machine, workloads, and a section for each part that is to run.
+
+In: a YAML file. Out: a checked :class:`Study` and the settings of its parts; a mistake is a :class:`UsageError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from manynode.config.loader import checked, included, read_yaml
+from manynode.config.network import Network
+from manynode.config.quantities import PositiveInt, Section
+from manynode.config.simulate import SimulateSection, SkeletonChoice
+from manynode.config.skeleton import resolve_skeleton
+from manynode.errors import UsageError
+from phase3_sst.congestion.part import parts
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+
+
+class WorkloadSection(Section):
+    """An application of the study: an experiment that measures it, or a skeleton with the times it is given."""
+
+    experiment: str | None = Field(
+        default=None,
+        description="file of an experiment, relative to the study's; it is run first, for the compute times between "
+        "MPI calls (its machine and techniques count, its network and node counts do not)",
+    )
+    application: SkeletonChoice | None = Field(default=None, description="a skeleton, where no experiment is named")
+    ranks_per_node: PositiveInt = Field(default=1, description="of a skeleton; an experiment has its own")
+    timing_profile: str | None = Field(
+        default=None, description="of a skeleton: its compute times; without one, computing takes no time"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> WorkloadSection:
+        if (self.experiment is None) == (self.application is None):
+            raise ValueError("give either an experiment, which is measured first, or an application (a skeleton)")
+        if self.experiment is not None and self.timing_profile is not None:
+            raise ValueError("timing_profile: an experiment has its own; leave it out")
+        return self
+
+
+class Study(Section):
+    """A congestion study's file, without the sections of its parts."""
+
+    name: Name = Field(description="folder of the results")
+    title: str = Field(default="", description="headline of the page")
+    network: Network = Field(description="a file of configs/networks/ by name, a path, or the text itself")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="root seed of everything random")
+    simulate: SimulateSection = Field(
+        default_factory=SimulateSection, description="engine, collectives and engine settings of every situation"
+    )
+    batch: PositiveInt = Field(default=20, description="situations that one step of the workflow simulates")
+    workloads: dict[Name, WorkloadSection] = Field(min_length=1, description="applications by name")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A study as it was read: the shared keys, and the settings of each part in the file's order."""
+
+    path: Path
+    study: Study
+    settings: Mapping[str, Section]
+
+
+def read_study(path: Path) -> Described:
+    """Return the study of the YAML file ``path``."""
+    content = read_yaml(path, "the study")
+    base = path.resolve().parent
+    if isinstance(content.get("network"), str):
+        content["network"] = included("network", content["network"], "networks", base, str(path))
+    chosen = {key: content.pop(key) for key in list(content) if key in parts.names()}
+    study = checked(Study, content, str(path), "the study")
+    if not chosen:
+        raise UsageError(
+            "the study has no part",
+            where=str(path),
+            allowed=", ".join(parts.names()),
+            remedy="add one of these sections",
+        )
+    settings = {
+        name: checked(parts.get(name).section, values or {}, f"{path}: {name}", "this part of the study")
+        for name, values in chosen.items()
+    }
+    workloads = {}
+    for name, workload in study.workloads.items():
+        workloads[name] = workload
+        if workload.experiment is not None and not (base / workload.experiment).is_file():
+            raise UsageError(
+                "the experiment of a workload does not exist",
+                where=f"{path}: workloads: {name}: experiment",
+                found=workload.experiment,
+                allowed="a path relative to the study's file",
+            )
+        if workload.application is not None:
+            where = f"{path}: workloads: {name}: application"
+            full = resolve_skeleton(workload.application.name, workload.application.parameters, where)
+            skeleton = workload.application.model_copy(update={"parameters": full})
+            workloads[name] = workload.model_copy(update={"application": skeleton})
+    return Described(path, study.model_copy(update={"workloads": workloads}), settings)
+
+
+def as_content(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the network and the section ``simulate`` as the engines read them."""
+    return study.network.model_dump(mode="json"), study.simulate.model_dump(mode="json")
