@@ -11,7 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+
+from manynode.report.figures import cpi_stacks
+from manynode.report.load import load
 
 APPLICATIONS = {"hpcg": "HPCG", "snap": "SNAP", "milc": "MILC", "fft2d": "FFT2d", "caffe": "Caffe"}
 TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
@@ -50,12 +54,26 @@ def breakdown(folders: Sequence[Path]) -> str:
     return _markdown([f"{BREAKDOWN_NODES} nodes, ms", *TECHNIQUES, "longest operation of ext-var"], rows)
 
 
+def stacks(folders: Sequence[Path]) -> str:
+    """Figure 7: cycles per instruction of the two simulated ranks that differ most, and where they went."""
+    rows, parts = [], []
+    for name, title in APPLICATIONS.items():
+        figure = cpi_stacks.draw(load(_folder(folders, f"scaling-{name}", "projection")))
+        assert figure is not None, f"{name}: the engine told no parts"
+        own = figure.data[figure.data["phase"] == "all phases"]
+        parts = list(dict.fromkeys(own["part"]))
+        for rank, group in own.groupby("rank"):
+            cpi = group.set_index("part")["cpi"]
+            rows.append([f"{title}, rank {rank}", f"{cpi.sum():.3f}", *(f"{cpi[part]:.3f}" for part in parts)])
+    return _markdown(["cycles per instruction", "all", *parts], rows)
+
+
 def bandwidths(folders: Sequence[Path]) -> str:
     """Figure 9: ext-var at the default latency, normalised to the highest bandwidth."""
     rows, header = [], ["of the time at the highest bandwidth"]
     for name, title in APPLICATIONS.items():
         own = _grid(folders, name, "ext-var")
-        own = own[own["latency"] == DEFAULT_LATENCY_S].sort_values("bandwidth")
+        own = own[np.isclose(own["latency"], DEFAULT_LATENCY_S, atol=0)].sort_values("bandwidth")
         times = own["time_s"].to_numpy()
         header = [header[0], *(_gbits(value) for value in own["bandwidth"])]
         rows.append([title, *(f"{time / times[-1]:.3f}" for time in times)])
@@ -68,7 +86,7 @@ def misled(folders: Sequence[Path]) -> str:
     for name in ("snap", "fft2d"):
         for technique in ("no-ext-const", "ext-var"):
             own = _grid(folders, name, technique)
-            own = own[own["latency"] == DEFAULT_LATENCY_S].sort_values("bandwidth")
+            own = own[np.isclose(own["latency"], DEFAULT_LATENCY_S, atol=0)].sort_values("bandwidth")
             header = [header[0], *(_gbits(value) for value in own["bandwidth"])]
             rows.append([f"{APPLICATIONS[name]}, {technique}", *map(_ms, own["time_s"])])
     return _markdown(header, rows)
@@ -104,10 +122,14 @@ def _grid(folders: Sequence[Path], name: str, technique: str) -> pd.DataFrame:
 
 
 def _read(folders: Sequence[Path], experiment: str, table: str) -> pd.DataFrame:
+    return pd.read_parquet(_folder(folders, experiment, table) / f"{table}.parquet")
+
+
+def _folder(folders: Sequence[Path], experiment: str, table: str) -> Path:
+    """Return the experiment's folder of results, which has the table."""
     for folder in folders:
-        path = folder / experiment / f"{table}.parquet"
-        if path.is_file():
-            return pd.read_parquet(path)
+        if (folder / experiment / f"{table}.parquet").is_file():
+            return folder / experiment
     raise SystemExit(f"{experiment}/{table}.parquet is in none of {', '.join(map(str, folders))}")
 
 
@@ -126,6 +148,6 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 if __name__ == "__main__":
     given = [Path(word) for word in sys.argv[1:]] or [Path("results")]
-    for figure in (scaling, breakdown, bandwidths, misled, latencies, topologies):
+    for figure in (scaling, breakdown, stacks, bandwidths, misled, latencies, topologies):
         print(f"{(figure.__doc__ or '').splitlines()[0]}\n")
         print(f"{figure(given)}\n")
