@@ -18,6 +18,8 @@ from typing import Any
 from phase3_sst.engines.interface import Point
 
 DIGITS = 12
+# Keys of the section simulate that change no result.
+_NO_RESULT = ("confidence", "time_limit", "preflight", "profile_bootstrap")
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Situation:
         }
 
     def digest(self, network: Mapping[str, Any], simulate: Mapping[str, Any]) -> str:
-        """Return the digest of all that the result depends on, timing profiles by their bytes."""
+        """Return the digest of all that the result depends on: not of limits, timing profiles by their bytes."""
         profiles = [
             None if member.timing_profile is None else hashlib.sha256(member.timing_profile.read_bytes()).hexdigest()
             for member in self.members
@@ -86,7 +88,9 @@ class Situation:
         content = self.content(network, simulate)
         for job in content["simulate"]["jobs"]:
             job["timing_profile"] = None
-        text = json.dumps([content, profiles], sort_keys=True, default=str)
+        for key in _NO_RESULT:
+            content["simulate"].pop(key, None)
+        text = json.dumps([content, profiles], sort_keys=True, default=_plain)
         return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
     def point(self, network: Mapping[str, Any], simulate: Mapping[str, Any]) -> Point:
@@ -95,6 +99,11 @@ class Situation:
         ranks = len(first.hosts) * first.ranks_per_node
         classes = ["0"] * ranks
         return Point(content, len(first.hosts), "ext-var", first.timing_profile, classes, self.seed, variant=self.name)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy as the same number of Python, which has the same digest."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _on(member: Member) -> dict[str, Any]:
