@@ -30,12 +30,14 @@ def run_experiment(
     directory: Path,
     dry_run: bool = False,
     until: str | None = None,
+    only: str | None = None,
     profile: str | None = None,
     measurements_from: Path | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> None:
     """Run ``experiment`` in ``directory``; on success print where the report is.
 
+    ``until`` is the last rule to run, ``only`` a file below the results to make, with what it needs and nothing else.
     ``measurements_from`` is a results folder whose measured runs are taken over (:mod:`manynode.measurements`).
     ``changes`` are key -> value; the experiment with them is kept as ``experiment.yaml`` beside its results.
 
@@ -53,6 +55,8 @@ def run_experiment(
         command.append("--dry-run")
     if until:
         command += ["--until", until]
+    if only:
+        command += ["--", f"results/{name}/{only}"]
     with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
         if changes:
             with tables.replacing(file) as part:
@@ -60,7 +64,7 @@ def run_experiment(
         if measurements_from is not None and not dry_run:
             adopt(measurements_from, results, resolved)
         try:
-            expected = {} if dry_run or until else _expected(file, resolved, results, cores)
+            expected = {} if dry_run or until or only else _expected(file, resolved, results, cores)
             log = results / "logs" / "snakemake.log"
             run_snakemake(command, log, StudyProgress(expected), show_all=dry_run)
         except KeyboardInterrupt:

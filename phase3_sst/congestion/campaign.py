@@ -14,14 +14,14 @@ from pathlib import Path
 
 from manynode import tables
 from manynode.errors import EngineMissingError, ManynodeError
-from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError, run_snakemake, snakemake_command
+from manynode.snakemake_run import StepFailedError, run_snakemake, snakemake_command
 from phase3_sst.congestion.batch import write_batch
 from phase3_sst.congestion.progress import SituationProgress
 from phase3_sst.congestion.runs import Runs
 from phase3_sst.congestion.situation import Situation
 from phase3_sst.engines.interface import engine_of
 
-SNAKEFILE = Path(__file__).with_name("Snakefile")
+SNAKEFILE = Path(__file__).with_name("situations.smk")
 # Of what is expected: for an executor that ends a job which takes more.
 _MORE_TIME = 4
 _STARTING_MINUTES = 10
@@ -103,10 +103,6 @@ def simulate_missing(
     failure: ManynodeError | None = None
     try:
         run_snakemake(command, runs.output / "logs" / "snakemake.log", progress)
-    except KeyboardInterrupt:
-        raise StepFailedError(
-            "interrupted; finished situations are kept, the same command goes on from there", EXIT_INTERRUPTED
-        ) from None
     except ManynodeError as error:
         failure = error
     undone = runs.missing(missing)

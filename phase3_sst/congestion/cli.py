@@ -28,14 +28,31 @@ def congestion(
     ] = False,
 ) -> None:
     """Study congestion: simulate jobs side by side, read the counters, say what can be done about it."""
+    from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
+
+    try:
+        _study(study, output, cores, profile, measurements_from, only or [], estimate)
+    except KeyboardInterrupt:
+        raise StepFailedError(
+            "interrupted; finished situations are kept, the same command goes on from there", EXIT_INTERRUPTED
+        ) from None
+
+
+def _study(
+    study: Path,
+    output: Path | None,
+    cores: int,
+    profile: str | None,
+    measurements_from: Path | None,
+    only: Sequence[str],
+    estimate: bool,
+) -> None:
     from manynode.hostlock import only_here
-    from manynode.snakemake_run import StepFailedError
-    from phase3_sst.congestion import campaign, page, rounds, workloads
-    from phase3_sst.congestion.estimate import lines
+    from phase3_sst.congestion import campaign, rounds, workloads
     from phase3_sst.congestion.study import read_study
 
     described = read_study(study)
-    settings = rounds.chosen_parts(described, only or [])
+    settings = rounds.chosen_parts(described, only)
     target = output or Path("results") / described.study.name
     planned = workloads.plan_workloads(described, target)
     runs = _runs(described.study, target, {name: plan.workload for name, plan in planned.items()})
@@ -44,12 +61,7 @@ def congestion(
     batch = described.study.batch
     with only_here(target, what="congestion study", command="congestion", remedy="choose another --output"):
         if estimate:
-            bare = {name: plan.without_missing_times() for name, plan in planned.items()}
-            told = _runs(described.study, target, bare)
-            _say_measured(planned)
-            for line in lines(told, rounds.needed(told, settings, 0), batch, cores):
-                typer.echo(line)
-            typer.echo("that is the first round; what a further one needs depends on its results")
+            _estimate(described.study, target, planned, settings, batch, cores)
             return
         workloads.measure(
             list(planned.values()), cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo
@@ -59,10 +71,19 @@ def congestion(
             _simulate(runs, number, wanted, batch=batch, cores=cores, profile=profile)
 
         situations = rounds.run_rounds(runs, settings, simulate)
-        concluded = rounds.conclude(runs, settings)
-        measured = {name: plan.resolved.digest() for name, plan in planned.items() if plan.resolved is not None}
-        digests = page.digests(described.study, settings, measured)
-        place = page.write(described.study, runs, concluded, situations, digests)
+        _conclude(described.study, runs, settings, planned, situations)
+
+
+def _conclude(
+    study: Any, runs: Any, settings: Mapping[str, Any], planned: Mapping[str, Any], situations: Sequence[Any]
+) -> None:
+    """Write tables and page, say what came out, and what failed."""
+    from manynode.snakemake_run import StepFailedError
+    from phase3_sst.congestion import page, rounds
+
+    concluded = rounds.conclude(runs, settings)
+    measured = {name: plan.resolved.digest() for name, plan in planned.items() if plan.resolved is not None}
+    place = page.write(study, runs, concluded, situations, page.digests(study, settings, measured))
     for part in concluded:
         typer.echo(f"{part.title}:")
         for sentence in part.findings.sentences or [part.failure]:
@@ -73,21 +94,31 @@ def congestion(
         raise StepFailedError(message, 5)
 
 
-def _runs(study: Any, output: Path, workloads: Mapping[str, Any]) -> Any:
-    from phase3_sst.congestion.runs import Runs
-    from phase3_sst.congestion.study import as_content
+def _estimate(
+    study: Any, output: Path, planned: Mapping[str, Any], settings: Mapping[str, Any], batch: int, cores: int
+) -> None:
+    """Say what the first round will take."""
+    from phase3_sst.congestion import rounds
+    from phase3_sst.congestion.estimate import lines
 
-    network, simulate = as_content(study)
-    return Runs(study.network, network, simulate, study.seed, study.simulate.confidence, workloads, output)
-
-
-def _say_measured(planned: Mapping[str, Any]) -> None:
     missing = [name for name, plan in planned.items() if not plan.measured]
     if missing:
         typer.echo(
             f"not measured yet: {', '.join(missing)}; without compute times jobs under study end sooner, so that what "
             "follows is a lower bound"
         )
+    runs = _runs(study, output, {name: plan.without_missing_times() for name, plan in planned.items()})
+    for line in lines(runs, rounds.needed(runs, settings, 0), batch, cores):
+        typer.echo(line)
+    typer.echo("that is the first round; what a further one needs depends on its results")
+
+
+def _runs(study: Any, output: Path, workloads: Mapping[str, Any]) -> Any:
+    from phase3_sst.congestion.runs import Runs
+    from phase3_sst.congestion.study import as_content
+
+    network, simulate = as_content(study)
+    return Runs(study.network, network, simulate, study.seed, study.simulate.confidence, workloads, output)
 
 
 def _simulate(

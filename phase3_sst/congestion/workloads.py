@@ -23,8 +23,8 @@ from manynode.run import run_experiment
 from phase3_sst.congestion.part import Workload
 from phase3_sst.congestion.study import Described, WorkloadSection
 
-# The rule whose output the study needs; nothing that comes after it is run.
-_LAST_STEP = "phase2_fit_profile"
+# What the study needs of an experiment; nothing that comes after it is run.
+_PROFILE = "nodesim/timing-profile-ext.json"
 _UNUSED = (*STUDIES, "validation", "simulate")
 
 
@@ -89,7 +89,7 @@ def measure(
             part.write_text(yaml.safe_dump(plan.content, sort_keys=False), encoding="utf-8")
         try:
             run_experiment(
-                file, cores=cores, directory=plan.folder, until=_LAST_STEP, profile=profile, measurements_from=source
+                file, cores=cores, directory=plan.folder, only=_PROFILE, profile=profile, measurements_from=source
             )
         except ManynodeError as error:
             raise error.named(f"workload {name!r}") from None
@@ -129,7 +129,7 @@ def _measured(name: str, experiment: Path, folder: Path, where: str) -> Planned:
             allowed="an experiment of an application in skeletons/, by its name",
         )
     results = folder / "results" / resolved.model.name
-    profile = (results / "nodesim/timing-profile-ext.json").resolve()
+    profile = (results / _PROFILE).resolve()
     ranks = int(resolved.content["ranks_per_node"])
     workload = Workload(name, application["name"], application["parameters"], ranks, profile)
     return Planned(workload, content, resolved, folder)

@@ -13,7 +13,7 @@ from scipy import stats
 
 from manynode.seeds import generator
 from phase3_sst.compare.results import PointResult
-from phase3_sst.congestion.impact import counters
+from phase3_sst.congestion.impact.counters import METRICS, RouterCounters
 from phase3_sst.congestion.impact.experiments import Pressure, pressures, runs
 from phase3_sst.congestion.impact.settings import ImpactSection
 from phase3_sst.congestion.part import Machine
@@ -27,7 +27,6 @@ PRESSURE = "congestion-impact-pressure/1"
 
 COMPUTE = "compute"
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Allgather", "Scatter", "Alltoall")
-METRICS = ("stall_flit_ratio", "network_stalls_per_s", "host_stalls_per_s", "host_flits_per_s")
 # What is compared: name -> setting over setting.
 RATIOS = {
     "endpoint": ("IV", "II"),
@@ -42,17 +41,15 @@ _LEAST = 3
 
 def run_table(machine: Machine, settings: ImpactSection) -> pd.DataFrame:
     """Return application, setting, rotation, time_s, normalised, the router metrics and MPI shares of every run."""
-    rows, tables, places = [], [], []
+    rows, counted = [], RouterCounters(machine.network_content["topology"])
     for run in runs(machine, settings):
         if machine.failed(run.situation) is not None:
             continue
         result = machine.result(run.situation)
-        hosts = run.situation.members[0].hosts
-        links = result.links()
-        routers = counters.routers_of(links, hosts)
-        beside = [host for member in run.situation.members[1:] for host in member.hosts]
-        tables.append(counters.simulated(links, _whole_s(result)))
-        places.append((routers, hosts))
+        main, *others = run.situation.members
+        counted.add(result, main.hosts)
+        routers = counted.routers(main.hosts)
+        beside = counted.routers([host for member in others for host in member.hosts])
         rows.append(
             {
                 "application": run.application,
@@ -61,14 +58,11 @@ def run_table(machine: Machine, settings: ImpactSection) -> pd.DataFrame:
                 "time_s": result.makespans_s[0],
                 **_shares(result),
                 "routers": len(routers),
-                "shared_routers": len(routers & counters.routers_of(links, beside)),
+                "shared_routers": len(routers & beside),
             }
         )
-    least = counters.thresholds(tables) if tables else {}
-    found = [counters.metrics(table, *place, least) for table, place in zip(tables, places, strict=True)]
     columns = ["application", "setting", "rotation", "time_s", "mpi_share", "collective_share", "allreduce_share"]
-    frame = pd.DataFrame(rows, columns=[*columns, "routers", "shared_routers"])
-    frame = frame.join(pd.DataFrame(found, columns=list(METRICS)))
+    frame = pd.DataFrame(rows, columns=[*columns, "routers", "shared_routers"]).join(counted.metrics())
     base = frame[frame["setting"] == "I"].groupby("application")["time_s"].median()
     frame.insert(4, "normalised", frame["time_s"] / frame["application"].map(base))
     return frame
@@ -133,13 +127,10 @@ def pressure_table(machine: Machine, settings: ImpactSection) -> pd.DataFrame:
     ``impact_p99`` compares the 99th percentiles of the time between two ends of an iteration.
     """
     done = [one for one in pressures(machine, settings) if not _failed(machine, one)]
-    tables, rows = [], []
+    rows, counted = [], RouterCounters(machine.network_content["topology"])
     for one in done:
         congested, isolated = machine.result(one.congested), machine.result(one.isolated)
-        links = congested.links()
-        hosts = [host for member in one.congested.members for host in member.hosts]
-        tables.append((counters.simulated(links, _whole_s(congested)), counters.routers_of(links, hosts), hosts))
-        alone, beside = _iterations(isolated), _iterations(congested)
+        counted.add(congested, [host for member in one.congested.members for host in member.hosts])
         rows.append(
             {
                 "nodes": one.nodes,
@@ -148,22 +139,15 @@ def pressure_table(machine: Machine, settings: ImpactSection) -> pd.DataFrame:
                 "isolated_s": isolated.makespans_s[0],
                 "congested_s": congested.makespans_s[0],
                 "impact": congested.makespans_s[0] / isolated.makespans_s[0],
-                "impact_p99": _p99(beside) / _p99(alone),
+                "impact_p99": _p99(_iterations(congested)) / _p99(_iterations(isolated)),
             }
         )
-    least = counters.thresholds([table for table, _, _ in tables]) if tables else {}
-    found = [counters.metrics(table, routers, hosts, least) for table, routers, hosts in tables]
     columns = ["nodes", "level", "repetition", "isolated_s", "congested_s", "impact", "impact_p99"]
-    return pd.DataFrame(rows, columns=columns).join(pd.DataFrame(found, columns=list(METRICS)))
+    return pd.DataFrame(rows, columns=columns).join(counted.metrics())
 
 
 def _failed(machine: Machine, one: Pressure) -> bool:
     return any(machine.failed(situation) is not None for situation in (one.congested, one.isolated))
-
-
-def _whole_s(result: PointResult) -> float:
-    """Return the time over which the counters were counted: that of the whole simulation."""
-    return float(result.document["replicas"][0]["makespan_s"])
 
 
 def _shares(result: PointResult) -> dict[str, float]:

@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from manynode.report.figure import COLOURS, Figure
-from phase3_sst.congestion.impact.evaluate import METRICS
+from phase3_sst.congestion.impact.counters import METRICS
 from phase3_sst.congestion.impact.layout import NAMES, SETTINGS
 
 _ORDER = [f"{setting}: {NAMES[setting]}" for setting in SETTINGS]

@@ -246,7 +246,7 @@ def test_an_experiment_runs_only_as_far_as_its_timing_profile(
     )
     measure([planned], cores=2, profile=None, measurements_from=None, say=lambda text: None)
     (call,) = calls
-    assert call["until"] == "phase2_fit_profile"
+    assert call["only"] == "nodesim/timing-profile-ext.json"
     assert call["content"]["nodes"] == [demo["nodesim"]["nodes"]] and call["content"]["techniques"] == ["ext-var"]
     assert not {"sensitivity", "simulate"} & set(call["content"])
 
