@@ -99,6 +99,14 @@ def check_rank_classes(content: Mapping[str, Any], where: str) -> None:
     need(abs(total - 1.0) <= 1e-6, "assignment.shares", total, "shares that add up to 1")
 
 
+def classes_of_job(technique: str, path: Path, ranks: int, seed: int) -> list[str]:
+    """Return the class of every rank of a job by ``technique``; ``path`` is the rank-classes file of phase 1."""
+    if technique.startswith("ext"):
+        return assign_classes(read_rank_classes(path), ranks, seed)
+    # A node that ran alone is of one class: its ranks have no place in a larger job.
+    return ["0"] * ranks
+
+
 def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 

@@ -92,8 +92,12 @@ class Plan:
         self.root = f"results/{self.model.name}"
         self.shell_prefix = f"set -euo pipefail; export PATH={shlex.quote(sysconfig.get_path('scripts'))}:$PATH; "
         self.has_skeleton = self.model.application.name is not None
-        variants = study_variants(self.resolved.content).values()
-        self._variants = {name: variant for found in variants for name, variant in found.items()}
+        content = self.resolved.content
+        self._variants = {
+            name: variant for found in study_variants(content).values() for name, variant in found.items()
+        }
+        # Asked for by several rules, and a sample of Sobol's plan takes its time.
+        self._study_points = {study: study_points(content, study) for study in STUDIES}
         self._variant_digests: dict[str, str] = {}
         self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.model.techniques})
 
@@ -166,8 +170,7 @@ class Plan:
 
     def study_results(self, study: str) -> list[str]:
         """Return the results of all points that a study adds; none when the experiment does not have it."""
-        points = study_points(self.resolved.content, study)
-        return [self.path(point.folder, "result.json") for point in points]
+        return [self.path(point.folder, "result.json") for point in self._study_points[study]]
 
     def loss_points(self) -> list[tuple[str, int]]:
         """Return technique and nodes of the experiment's own points that the scaling study takes apart."""

@@ -32,12 +32,10 @@ def run(
     from phase3_sst.cost import recorded
     from phase3_sst.engines.interface import engine_of
     from phase3_sst.progress import shown
-    from phase3_sst.slow_node import slowed
 
     with shown(progress) as sink, recorded(cost):
         point = _point(experiment, technique, nodes, classes, profile, processes, sink, variant, confirm)
-        with slowed(point, result.parent) as chosen:
-            simulate_point(engine_of(chosen.experiment), chosen, result.parent)
+        simulate_point(engine_of(point.experiment), point, result.parent)
 
 
 @app.command("resamples")
@@ -79,7 +77,7 @@ def _point(
     from manynode.config.loader import read_resolved
     from manynode.config.studies import variant_of
     from manynode.config.variants import with_confirming_engine
-    from manynode.rank_classes import assign_classes, read_rank_classes
+    from manynode.rank_classes import classes_of_job
     from manynode.seeds import derive_seed
     from manynode.timing_profile import read_timing_profile
     from phase3_sst.engines.interface import Point
@@ -92,11 +90,7 @@ def _point(
     if confirm:
         content = with_confirming_engine(content)
     ranks = nodes * content["ranks_per_node"]
-    if technique.startswith("ext"):
-        assigned = assign_classes(read_rank_classes(classes), ranks, content["seed"])
-    else:
-        # A node that ran alone is of one class: its ranks have no place in a larger job.
-        assigned = ["0"] * ranks
+    assigned = classes_of_job(technique, classes, ranks, content["seed"])
     seed = derive_seed(content["seed"], "draws")
     return Point(content, nodes, technique, profile, assigned, seed, processes, sink, variant)
 

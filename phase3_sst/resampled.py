@@ -21,6 +21,7 @@ from phase3_sst.slow_node import slowed
 
 def simulate_resamples(point: Point, resamples: ProfileResamples) -> pd.DataFrame:
     """Return the table of the point's resamples, simulated one after the other."""
+    assert point.timing_profile is not None  # its resamples were made of it
     profile = read_timing_profile(point.timing_profile)
     replicas = point.experiment["simulate"]["replicas"]
     rows = []

@@ -27,7 +27,7 @@ def slowed(point: Point, folder: Path) -> Iterator[Point]:
     """
     simulate = point.experiment["simulate"]
     node, factor = simulate["slow_node"]["node"], simulate["slow_node"]["factor"]
-    if factor == 1:
+    if factor == 1 or point.timing_profile is None:
         yield point
         return
     if node >= point.nodes:

@@ -129,8 +129,19 @@ class NodesimSection(Section):
     separation: Annotated[float, Field(gt=0)] = Field(
         default=0.15, description="clusters whose mean times differ by less than this share are one"
     )
+    turns: bool = Field(
+        default=False,
+        description="of the engine native: ranks compute only while no rank of another node does, so that nodes which "
+        "share this host do not share its caches and its way to memory",
+    )
     tail: TailSection | None = Field(default=None, description="a model of the times beyond the samples")
     gem5: Gem5Section = Field(default_factory=Gem5Section, description="how the engine gem5 is run")
+
+    @model_validator(mode="after")
+    def _turns_are_natives(self) -> NodesimSection:
+        if self.turns and self.engine != "native":
+            raise ValueError(f"turns: has no effect with engine: {self.engine}, whose times do not come from this host")
+        return self
 
 
 class Experiment(Section):

@@ -15,6 +15,8 @@ from manynode.errors import UsageError, nearest
 
 SENSITIVITY, SCALING = "sensitivity", "scaling"
 STUDIES = (SENSITIVITY, SCALING)
+# Sections that ask something of the projection and are no part of it.
+_QUESTIONS = (*STUDIES, "validation")
 
 
 class StudyPoint(NamedTuple):
@@ -29,6 +31,11 @@ class StudyPoint(NamedTuple):
     def folder(self) -> str:
         """Return where its results lie, below those of the experiment."""
         return f"{self.study}/{self.variant}/{self.technique}/nodes-{self.nodes}"
+
+
+def without_studies(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an experiment without the sections of its studies: what another study makes its own of."""
+    return {key: value for key, value in content.items() if key not in _QUESTIONS}
 
 
 def study_variants(content: Mapping[str, Any]) -> dict[str, dict[str, Variant]]:

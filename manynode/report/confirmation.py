@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from manynode.report.figure import rows_of
 from manynode.report.load import Inputs
 
 WRITTEN = ", written"
@@ -18,7 +19,7 @@ def confirmation_rows(inputs: Inputs) -> list[dict[str, Any]]:
     """Return a row per point that both engines have simulated."""
     if inputs.confirmation is None:
         return []
-    rows = [{str(key): value for key, value in row.items()} for row in inputs.confirmation.to_dict("records")]
+    rows = rows_of(inputs.confirmation)
     return [row | {"setting": setting_of(row)} for row in rows]
 
 

@@ -79,6 +79,11 @@ CONFIG: dict[str, Any] = {
 }
 
 
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of ``frame`` as templates read them, every value as it is."""
+    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
+
+
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of ``frame`` as JSON values; what is not a number is null, floats have seven digits."""
     columns = {str(name): [_plain(value) for value in frame[name].tolist()] for name in frame.columns}

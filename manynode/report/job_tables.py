@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.report.figure import rows_of
 from manynode.report.load import Inputs, at_point
 
 
@@ -14,7 +15,7 @@ def job_rows(inputs: Inputs) -> list[dict[str, Any]]:
     own = _own(inputs, inputs.jobs)
     if own is None:
         return []
-    return [{str(key): value for key, value in row.items()} for row in own.to_dict("records")]
+    return rows_of(own)
 
 
 def link_rows(inputs: Inputs) -> list[dict[str, Any]]:
@@ -25,7 +26,7 @@ def link_rows(inputs: Inputs) -> list[dict[str, Any]]:
     own = at_point(own, inputs.technique, int(own["nodes"].max()))
     total = own.groupby("class")["bytes"].transform("sum")
     own = own.assign(share=own["bytes"] / total).sort_values(["class", "bytes"], ascending=[True, False])
-    return [{str(key): value for key, value in row.items()} for row in own.to_dict("records")]
+    return rows_of(own)
 
 
 def _own(inputs: Inputs, frame: pd.DataFrame | None) -> pd.DataFrame | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.report.figure import rows_of
 from manynode.report.load import BY_COMPLETENESS, Inputs
 from manynode.report.wording import count, duration, percent
 
@@ -14,7 +15,7 @@ def knee_rows(inputs: Inputs) -> list[dict[str, Any]]:
     """Return the rows of the table of knees."""
     if inputs.sensitivity_knees is None:
         return []
-    return [{str(key): value for key, value in row.items()} for row in inputs.sensitivity_knees.to_dict("records")]
+    return rows_of(inputs.sensitivity_knees)
 
 
 def sensitivity_sentences(inputs: Inputs) -> list[str]:

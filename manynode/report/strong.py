@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -11,7 +10,7 @@ from pydantic import FiniteFloat
 
 from manynode import tables
 from manynode.report.documents import Document, read_document
-from manynode.report.figure import TIME_LABEL, Figure
+from manynode.report.figure import TIME_LABEL, Figure, rows_of
 from manynode.report.figures.technique_lines import nodes_axis, technique_channels
 from manynode.report.page import fill
 from manynode.report.wording import percent
@@ -51,15 +50,11 @@ def build_strong(directory: Path, output: Path) -> None:
         subtitle=f"{document.application} · {document.network}",
         document=document,
         figures=[_times(table, document), _speedups(table)],
-        points=_rows(table),
-        errors=_rows(errors),
+        points=rows_of(table),
+        errors=rows_of(errors),
     )
     with tables.replacing(output) as part:
         part.write_text(html, encoding="utf-8", newline="\n")
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _tips() -> list[alt.Tooltip]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.report.figure import rows_of
 from manynode.report.load import BY_COMPLETENESS, Inputs, at_point
 from manynode.report.wording import count, duration, listing, percent, signed, size
 
@@ -201,10 +202,10 @@ def error_table(inputs: Inputs) -> dict[str, Any] | None:
     nodes = sorted({int(n) for n in points["nodes"]})
     rows = [
         {
-            **{str(key): value for key, value in row.items()},
+            **row,
             "errors": [_error(points, str(row["technique"]), n) for n in nodes],
         }
-        for row in summary.to_dict("records")
+        for row in rows_of(summary)
     ]
     measured = points.drop_duplicates("nodes").set_index("nodes")["measured_s"]
     return {"nodes": nodes, "rows": rows, "measured": [float(measured[n]) for n in nodes]}
@@ -222,4 +223,4 @@ def region_rows(inputs: Inputs) -> list[dict[str, Any]]:
         return []
     technique = _best(inputs.validation)
     own = region[region["technique"] == technique].sort_values("nodes")
-    return [{str(key): value for key, value in row.items()} for row in own.to_dict("records")]
+    return rows_of(own)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -11,7 +10,7 @@ from pydantic import FiniteFloat
 
 from manynode import tables
 from manynode.report.documents import Document, read_document
-from manynode.report.figure import COLOURS, TIME_LABEL, Figure
+from manynode.report.figure import COLOURS, TIME_LABEL, Figure, rows_of
 from manynode.report.page import fill
 from manynode.report.wording import percent
 
@@ -60,10 +59,10 @@ def build_what_if(directory: Path, output: Path) -> None:
         subtitle=f"{document.application} · {document.technique} · prices: {document.prices}",
         document=document,
         figures=figures,
-        alternatives=_rows(table.sort_values("time_s")),
-        pairs=_rows(pairs),
-        bills=_rows(bills),
-        confirmed=_rows(_confirmed(directory)),
+        alternatives=rows_of(table.sort_values("time_s")),
+        pairs=rows_of(pairs),
+        bills=rows_of(bills),
+        confirmed=rows_of(_confirmed(directory)),
     )
     with tables.replacing(output) as part:
         part.write_text(html, encoding="utf-8", newline="\n")
@@ -74,10 +73,6 @@ def _confirmed(directory: Path) -> pd.DataFrame:
     path = directory / "confirmation.parquet"
     columns = ["variant", "nodes", "time_s", "confirmed_s", "ratio", "low", "high", "place", "confirmed_place"]
     return tables.read_table(path, "confirmation/1", columns) if path.is_file() else pd.DataFrame(columns=columns)
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _times_and_costs(table: pd.DataFrame, document: WhatIfFile) -> Figure:

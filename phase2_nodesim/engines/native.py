@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,13 +39,15 @@ class Native:
         def polite(level: str) -> dict[str, str]:
             return {"MANYNODE_MARKERS_POLITE": level} if run.crowded else {}
 
+        # A name of its own for each job: a killed one leaves its turn behind.
+        turns = {"MANYNODE_MARKERS_TURNS": f"/manynode-{uuid.uuid4().hex}"} if job.settings.get("turns") else {}
         run_on_host(
             run,
             job,
             self.name,
             prefix=[],
-            simulated={"MANYNODE_MARKERS_COUNTERS": "auto", **polite("2")},
-            external={"MANYNODE_MARKERS_COUNTERS": "time", **polite("1")},
+            simulated={"MANYNODE_MARKERS_COUNTERS": "auto", **polite("2"), **turns},
+            external={"MANYNODE_MARKERS_COUNTERS": "time", **polite("1"), **turns},
         )
 
     def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:

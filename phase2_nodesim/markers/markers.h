@@ -145,6 +145,12 @@ int mk_polite_waitsome(int count, MPI_Request* requests, int* outcount, int* ind
 int mk_polite_probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int mk_polite_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
 
+/* turns.c: nodes of a job that share a host compute one after the other */
+void mk_turns_init(void);
+void mk_take_turn(void);
+void mk_leave_turn(void);
+void mk_end_turns(void);
+
 /* writer.c */
 void mk_write(uint32_t flags);
 

@@ -56,6 +56,7 @@ struct mk_record* mk_begin(int operation, void* site) {
   const uint64_t now = mk_guest.on ? mk_guest.entry_ns : mk_now();
   mk_guest.announced = false;
   if (mk_counter_count) mk_counters_stop(counts);
+  mk_leave_turn();
   mk_lock();
   struct mk_record* record = open_record(operation, site, now);
   if (record) {
@@ -76,6 +77,7 @@ bool mk_returned(struct mk_record* record, int result) {
 void mk_end(struct mk_record* record) {
   record->flags |= MK_RECORD_DONE;
   mk_depth = 0;
+  mk_take_turn();
   record->time_out_ns = mk_guest.on ? mk_guest.entry_ns : mk_now();
   mk_unlock();
   mk_counters_start();
@@ -106,5 +108,6 @@ void mk_stop_recording(void* site, int operation) {
     mk_lock();
     mk_end(record);
   }
+  mk_end_turns();
   mk_state.recording = false;
 }

@@ -44,6 +44,7 @@ static void begin_program(uint64_t start, void* site, int operation) {
   mk_state.sweep = (int)mk_parse_number(getenv("MANYNODE_MARKERS_SWEEP"), 0);
   mk_state.start = start;
   mk_state.counter_mode = wanted_counters();
+  mk_turns_init();
   mk_counters_open();
   mk_learn_modules();
   mk_watch_endings();

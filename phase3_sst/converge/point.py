@@ -31,6 +31,7 @@ from phase3_sst.converge.operations import Iteration, UnlikeIterationsError, ite
 from phase3_sst.converge.profile_periods import Replayed, period, unseen
 from phase3_sst.converge.series import Array, Judgement, judge
 from phase3_sst.engines.interface import RESULT_SCHEMA, NetworkEngine, Point
+from phase3_sst.slow_node import slowed
 
 
 class RefusedError(Exception):
@@ -40,8 +41,15 @@ class RefusedError(Exception):
 def simulate_point(engine: NetworkEngine, point: Point, directory: Path) -> None:
     """Simulate ``point`` into ``directory``: all iterations, or some where the experiment asks for that and it can be.
 
+    With its slow node, if it has one.
+
     Raises what the engine raises, and :class:`CheckFailedError` when a point must be extrapolated and cannot be.
     """
+    with slowed(point, directory) as chosen:
+        _simulate(engine, chosen, directory)
+
+
+def _simulate(engine: NetworkEngine, point: Point, directory: Path) -> None:
     section = point.experiment["simulate"].get("converge")
     if section is None:
         engine.simulate(point, directory)
@@ -87,6 +95,8 @@ class _Attempt:
         self._refuse_what_changes()
         if self.total < 2 * self._section["first"]:
             raise RefusedError(f"{self.total} iterations are fewer than two times 'first' ({self._section['first']})")
+        if self._point.timing_profile is None:
+            raise RefusedError("without a timing profile there is nothing to sample")
         profile = read_timing_profile(self._point.timing_profile)
         classes, iteration = self._classes(profile)
         repeats, phase = period(profile, classes)

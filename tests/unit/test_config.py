@@ -177,6 +177,13 @@ def test_no_bytes_bring_a_traceback(data: bytes, tmp_path_factory: pytest.TempPa
         load_experiment(path)
 
 
+def test_turns_are_for_the_native_engine(demo: dict[str, Any]) -> None:
+    demo["nodesim"] = {"engine": "valgrind", "nodes": 4, "turns": True}
+    assert "nodesim: turns: has no effect with engine: valgrind" in message(demo)
+    demo["nodesim"]["engine"] = "native"
+    assert resolved(demo)["nodesim"]["turns"]
+
+
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_a_damaged_experiment_file_brings_no_traceback(

@@ -6,10 +6,11 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from manynode.callgrind import parse_totals
-from manynode.markers import MarkerFile, read_marker_directory
+from manynode.markers import HEADER, MarkerFile, read_marker_directory, read_marker_file
 from manynode.process import Completed, run
 
 SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
@@ -182,6 +183,34 @@ def test_threads_do_not_corrupt(mpi: Mpi, tmp_path: Path) -> None:
         counts = file.records[file.records["operation"] == "MPI_Sendrecv"].groupby("tag").size()
         if file.metadata["thread_level"] == 3 or len(counts):
             assert counts.to_dict() == {0: 200, 1: 200, 2: 200, 3: 200}
+
+
+def _shared_s(folder: Path, first: int, second: int) -> float:
+    """Return for how long both ranks were in compute phases at the same time [s]."""
+    spans = []
+    for rank in (first, second):
+        file = read_marker_file(folder / f"rank-{rank:06d}.mnmk")
+        start = np.frombuffer(file.path.read_bytes(), HEADER, 1)["start_ns"][0] * 1e-9
+        times = file.records[["time_in_s", "time_out_s"]].to_numpy() + start
+        spans.append(list(zip(times[:-1, 1], times[1:, 0], strict=True)))
+    return sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in spans[0] for b in spans[1])
+
+
+def test_with_turns_no_two_nodes_compute_at_once(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.program("turns.c")
+    for name in ("free", "turns", "node"):
+        (tmp_path / name).mkdir()
+    mpi.start(tmp_path / "free", program, ranks=2, ranks_per_node="1")
+    mpi.start(tmp_path / "turns", program, ranks=2, ranks_per_node="1", turns=f"/manynode-test-{os.getpid()}")
+    mpi.start(tmp_path / "node", program, ranks=2, ranks_per_node="2", turns=f"/manynode-test-{os.getpid()}")
+    assert _shared_s(tmp_path / "turns", 0, 1) == 0
+    # Ranks of one node go side by side, as all do without turns.
+    for free in ("free", "node"):
+        assert _shared_s(tmp_path / free, 0, 1) > 0.002
+    for file in read_marker_directory(tmp_path / "turns"):
+        phases = file.records["compute_s"].to_numpy()[1:-1]
+        assert len(phases) == 10 and (phases >= 0.002).all()
+    assert not list(Path("/dev/shm").glob(f"manynode-test-{os.getpid()}*"))
 
 
 def test_the_library_loads_in_programs_without_mpi(mpi: Mpi) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 from manynode import tables
 from manynode.report.comparison import breakdown, link_loads, makespans
 from manynode.report.comparison.load import Comparison, load
+from manynode.report.figure import rows_of
 from manynode.report.load import at_point
 from manynode.report.page import fill
 
@@ -37,15 +38,11 @@ def render(comparison: Comparison) -> str:
         subtitle=comparison.document.subtitle,
         document=comparison.document,
         figures=[figure for figure in drawn if figure is not None],
-        breakdown=_rows(at_point(comparison.breakdown, technique, nodes)),
-        links=_rows(at_point(comparison.links, technique, nodes)),
-        makespans=_rows(comparison.makespans),
+        breakdown=rows_of(at_point(comparison.breakdown, technique, nodes)),
+        links=rows_of(at_point(comparison.links, technique, nodes)),
+        makespans=rows_of(comparison.makespans),
         costs=_costs(comparison.cost),
     )
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _costs(cost: pd.DataFrame) -> list[dict[str, Any]]:
@@ -55,4 +52,4 @@ def _costs(cost: pd.DataFrame) -> list[dict[str, Any]]:
     groups = cost.groupby("engine", sort=False)
     frame = groups[["wall_s", "processor_s"]].sum()
     frame["memory_bytes"], frame["points"] = groups["memory_bytes"].max(), groups.size()
-    return _rows(frame.reset_index())
+    return rows_of(frame.reset_index())

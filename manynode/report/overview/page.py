@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from manynode import tables
+from manynode.report.figure import rows_of
 from manynode.report.overview import figures
 from manynode.report.overview.gather import SCHEMA, Entry, at_largest, gather_all, table
 from manynode.report.page import fill
@@ -51,9 +51,5 @@ def _render(entries: Sequence[Entry], frame: pd.DataFrame) -> str:
         entries=entries,
         times=[figures.draw_times(entry) for entry in entries if len(entry.projection)],
         efficiency=figures.draw_efficiency(frame) if len(frame) else None,
-        rows=_rows(at_largest(frame)),
+        rows=rows_of(at_largest(frame)),
     )
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]

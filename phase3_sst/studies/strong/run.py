@@ -20,8 +20,9 @@ import yaml
 from manynode import seeds, tables
 from manynode.config.changes import changed
 from manynode.config.loader import Resolved, resolve
+from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError
-from manynode.rank_classes import assign_classes, read_rank_classes
+from manynode.rank_classes import classes_of_job
 from manynode.run import run_experiment
 from manynode.seeds import derive_seed
 from manynode.timing_profile import TimingProfile, read_timing_profile, write_timing_profile
@@ -66,8 +67,7 @@ def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured]
         try:
             content = changed(base, {f"application.parameters.{key}": value for key, value in size.items()})
             content |= {"techniques": list(study.techniques)}
-            for other in ("sensitivity", "scaling", "validation"):
-                content.pop(other, None)
+            content = without_studies(content)
             content["nodes"] = nodes or [content.get("nodesim", {}).get("nodes", 2)]
             return content, resolve(content, where=str(path), base=base.parent)
         except ManynodeError as error:
@@ -166,11 +166,7 @@ def _point(
     """Return the makespans [s] of a point, simulated unless it is there."""
     content = dict(resolved.content)
     ranks = nodes * content["ranks_per_node"]
-    if technique.startswith("ext"):
-        classes = read_rank_classes(nearest.results / "profile/rank-classes.json")
-        assigned = assign_classes(classes, ranks, content["seed"])
-    else:
-        assigned = ["0"] * ranks
+    assigned = classes_of_job(technique, nearest.results / "profile/rank-classes.json", ranks, content["seed"])
     key = json.dumps([content, technique, assigned, profile.model_dump(mode="json")], sort_keys=True)
     name = f"nodes-{nodes}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
     folder = output / "points" / technique / name

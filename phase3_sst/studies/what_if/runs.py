@@ -19,6 +19,7 @@ from manynode import tables
 from manynode.config.changes import changed
 from manynode.config.confirm import ConfirmSection
 from manynode.config.loader import Resolved, resolve
+from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError
 from manynode.measurements import MEASURED_SECTIONS, fit
 from manynode.run import run_experiment
@@ -67,8 +68,7 @@ def cases(study: WhatIf, path: Path) -> list[Case]:
                 content = changed(base, changes)
                 nodes = alternative.nodes or max(content.get("nodes") or [64])
                 content |= {"nodes": [nodes], "techniques": [study.technique]}
-                for section in ("sensitivity", "validation"):
-                    content.pop(section, None)
+                content = without_studies(content)
                 resolved = resolve(content, where=f"{path}: alternatives: {name}", base=base.parent)
             except ManynodeError as error:
                 raise error.named(f"alternative {name!r}") from None

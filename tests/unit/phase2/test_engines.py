@@ -93,6 +93,21 @@ def test_crowded_native_ranks_wait_politely_and_others_do_not(
     assert {block.env["OMP_NUM_THREADS"] for block in blocks} == {"4"}
 
 
+def test_native_nodes_take_turns_where_they_are_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks: list[Block] = []
+    monkeypatch.setattr(_host, "run_job", lambda flavour, given, **options: blocks.extend(given))
+    monkeypatch.setattr(_host, "native_library", lambda name: tmp_path / name)
+    names = []
+    for turns in (True, True, False):
+        ENGINES.get("native").run(
+            NodeRun(machine(), 2, tmp_path), NodeJob(["app"], "mpich", 1, 3, 2, settings={"turns": turns})
+        )
+        names.append({block.env.get("MANYNODE_MARKERS_TURNS") for block in blocks})
+        blocks.clear()
+    # All ranks of a job share a turn, and no two jobs do.
+    assert [len(found) for found in names] == [1, 1, 1] and names[0] != names[1] and names[2] == {None}
+
+
 def test_a_missing_gem5_is_named_with_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     probe = ENGINES.get("gem5").probe()

@@ -89,3 +89,30 @@ def test_a_large_machine_with_long_runs_of_taken_nodes_is_placed_at_once() -> No
     room = 65_536
     chosen = place(30_000, room, nodes="strided", stride=30_001, taken=tuple(range(room // 2)))
     assert len(set(chosen)) == 30_000
+
+
+def test_listed_placement_gives_the_nodes_in_their_order() -> None:
+    assert place(3, 8, nodes="listed", hosts=[5, 0, 7], taken=(1,)) == [5, 0, 7]
+    assert place(2, 8, nodes="listed", hosts=[5, 0, 7]) == [5, 0]
+
+
+@pytest.mark.parametrize(
+    ("listed", "words"), [([1, 8], "not on the machine"), ([1, 2], "another job"), ([1], "more nodes than")]
+)
+def test_a_listed_node_must_be_there_and_free(listed: list[int], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        place(2, 8, nodes="listed", hosts=listed, taken=(2,))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"nodes": "listed"},
+        {"nodes": "linear", "hosts": [1]},
+        {"nodes": "listed", "hosts": [1, 1]},
+        {"nodes": "listed", "hosts": [1], "offset": 2},
+    ],
+)
+def test_listed_nodes_belong_to_the_listed_placement_alone(keys: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Placement(**keys)

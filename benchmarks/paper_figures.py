@@ -1,0 +1,131 @@
+"""The paper's Figures 4 to 12 from the results of the shipped studies, as the tables of docs/validation.md.
+
+``python benchmarks/paper_figures.py RESULTS...`` reads the folders ``scaling-NAME``, ``grid-NAME`` and
+``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al.; Table 2 needs
+measurements, which ``smpi_truth.py`` has.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+APPLICATIONS = {"hpcg": "HPCG", "snap": "SNAP", "milc": "MILC", "fft2d": "FFT2d", "caffe": "Caffe"}
+TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
+BREAKDOWN_NODES = 64
+DEFAULT_LATENCY_S = 90e-9
+
+
+def scaling(folders: Sequence[Path]) -> str:
+    """Figures 4, 5 and 8: time over node count by the four techniques."""
+    parts = []
+    for name, title in APPLICATIONS.items():
+        table = _read(folders, f"scaling-{name}", "projection")
+        rows = []
+        for nodes, own in table.groupby("nodes"):
+            times = own.set_index("technique")["time_s"]
+            interval = own.set_index("technique").loc["ext-var", ["low_s", "high_s"]]
+            cells = [_ms(times[technique]) for technique in TECHNIQUES]
+            rows.append([f"{nodes:,}", *cells, f"{_ms(interval['low_s'])} to {_ms(interval['high_s'])}"])
+        parts.append(_markdown([f"{title}, ms; nodes", *TECHNIQUES, "interval of ext-var"], rows))
+    return "\n\n".join(parts)
+
+
+def breakdown(folders: Sequence[Path]) -> str:
+    """Figure 6: computation and communication at 64 nodes, milliseconds of a rank."""
+    rows = []
+    for name, title in APPLICATIONS.items():
+        table = _read(folders, f"scaling-{name}", "breakdown")
+        own = table[table["nodes"] == BREAKDOWN_NODES]
+        cells = []
+        for technique in TECHNIQUES:
+            seconds = own[own["technique"] == technique].set_index("operation")["seconds"]
+            cells.append(f"{_ms(seconds['compute'])} + {_ms(seconds.drop('compute').sum())}")
+        # Of the last technique, the full one.
+        longest = seconds.drop("compute")
+        rows.append([title, *cells, f"`{longest.idxmax()}` {_ms(longest.max())}"])
+    return _markdown([f"{BREAKDOWN_NODES} nodes, ms", *TECHNIQUES, "longest operation of ext-var"], rows)
+
+
+def bandwidths(folders: Sequence[Path]) -> str:
+    """Figure 9: ext-var at the default latency, normalised to the highest bandwidth."""
+    rows, header = [], ["of the time at the highest bandwidth"]
+    for name, title in APPLICATIONS.items():
+        own = _grid(folders, name, "ext-var")
+        own = own[own["latency"] == DEFAULT_LATENCY_S].sort_values("bandwidth")
+        times = own["time_s"].to_numpy()
+        header = [header[0], *(_gbits(value) for value in own["bandwidth"])]
+        rows.append([title, *(f"{time / times[-1]:.3f}" for time in times)])
+    return _markdown(header, rows)
+
+
+def misled(folders: Sequence[Path]) -> str:
+    """Figure 10: SNAP and FFT2d by bandwidth, simplest and full technique."""
+    rows, header = [], ["ms"]
+    for name in ("snap", "fft2d"):
+        for technique in ("no-ext-const", "ext-var"):
+            own = _grid(folders, name, technique)
+            own = own[own["latency"] == DEFAULT_LATENCY_S].sort_values("bandwidth")
+            header = [header[0], *(_gbits(value) for value in own["bandwidth"])]
+            rows.append([f"{APPLICATIONS[name]}, {technique}", *map(_ms, own["time_s"])])
+    return _markdown(header, rows)
+
+
+def latencies(folders: Sequence[Path]) -> str:
+    """Figure 11: every application's time by bandwidth and latency, over the least of its bandwidth."""
+    rows, header = [], ["over the shortest at this bandwidth"]
+    for name, title in APPLICATIONS.items():
+        for technique in ("no-ext-const", "ext-var") if name == "fft2d" else ("ext-var",):
+            table = _grid(folders, name, technique)
+            for bandwidth in (min(table["bandwidth"]), 12.5e9, max(table["bandwidth"])):
+                own = table[table["bandwidth"] == bandwidth].sort_values("latency")
+                header = [header[0], *(f"{1e9 * value:.0f} ns" for value in own["latency"])]
+                label = f"{title}, {technique}, {_gbits(bandwidth)}"
+                rows.append([label, *(f"{time / own['time_s'].min():.3f}" for time in own["time_s"])])
+    return _markdown(header, rows)
+
+
+def topologies(folders: Sequence[Path]) -> str:
+    """Figure 12: training on the three networks."""
+    table = _read(folders, "topologies-caffe", "sensitivity")
+    rows = []
+    for nodes, own in table[table["technique"] == "ext-var"].groupby("nodes"):
+        times = own.set_index("topology")["time_s"].sort_values()
+        rows.append([f"{nodes:,}", *(f"{_ms(times[name])}" for name in sorted(times.index)), " < ".join(times.index)])
+    return _markdown(["nodes; ms", *sorted(set(table["topology"])), "order"], rows)
+
+
+def _grid(folders: Sequence[Path], name: str, technique: str) -> pd.DataFrame:
+    table = _read(folders, f"grid-{name}", "sensitivity")
+    return table[(table["technique"] == technique) & (table["nodes"] == BREAKDOWN_NODES)]
+
+
+def _read(folders: Sequence[Path], experiment: str, table: str) -> pd.DataFrame:
+    for folder in folders:
+        path = folder / experiment / f"{table}.parquet"
+        if path.is_file():
+            return pd.read_parquet(path)
+    raise SystemExit(f"{experiment}/{table}.parquet is in none of {', '.join(map(str, folders))}")
+
+
+def _ms(seconds: float) -> str:
+    return f"{1e3 * seconds:.4g}"
+
+
+def _gbits(bytes_per_s: float) -> str:
+    return f"{8e-9 * bytes_per_s:.0f} Gbit/s"
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    given = [Path(word) for word in sys.argv[1:]] or [Path("results")]
+    for figure in (scaling, breakdown, bandwidths, misled, latencies, topologies):
+        print(f"{(figure.__doc__ or '').splitlines()[0]}\n")
+        print(f"{figure(given)}\n")
