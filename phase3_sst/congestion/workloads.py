@@ -16,7 +16,7 @@ import yaml
 from manynode import tables
 from manynode.config.changes import changed
 from manynode.config.loader import Resolved, resolve
-from manynode.config.studies import STUDIES
+from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError, UsageError
 from manynode.measurements import fitting, sources
 from manynode.run import run_experiment
@@ -25,7 +25,6 @@ from phase3_sst.congestion.study import Described, WorkloadSection
 
 # What the study needs of an experiment; nothing that comes after it is run.
 _PROFILE = "nodesim/timing-profile-ext.json"
-_UNUSED = (*STUDIES, "validation", "simulate")
 
 
 @dataclass(frozen=True)
@@ -115,9 +114,8 @@ def _given(name: str, section: WorkloadSection, base: Path, where: str) -> Workl
 
 def _measured(name: str, experiment: Path, folder: Path, where: str) -> Planned:
     """Return the workload that ``experiment`` measures, with results below ``folder``."""
-    content = changed(experiment, {})
-    for section in _UNUSED:
-        content.pop(section, None)
+    content = without_studies(changed(experiment, {}))
+    content.pop("simulate", None)
     content |= {"techniques": ["ext-var"], "nodes": [(content.get("nodesim") or {}).get("nodes", 2)]}
     resolved = resolve(content, where=str(experiment), base=experiment.parent)
     application = resolved.content["application"]

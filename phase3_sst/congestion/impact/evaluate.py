@@ -13,6 +13,7 @@ from scipy import stats
 
 from manynode.seeds import generator
 from phase3_sst.compare.results import PointResult
+from phase3_sst.congestion import canary
 from phase3_sst.congestion.impact.counters import METRICS, RouterCounters
 from phase3_sst.congestion.impact.experiments import Pressure, pressures, runs
 from phase3_sst.congestion.impact.settings import ImpactSection
@@ -123,23 +124,25 @@ def predictors(table: pd.DataFrame) -> pd.DataFrame:
 def pressure_table(machine: Machine, settings: ImpactSection) -> pd.DataFrame:
     """Return of every run of congestor and canary the impact factor and the stall/flit ratio (001, figure 7).
 
-    The factor is how many times longer an iteration of the canary takes than alone: GPCNeT's ratio of bandwidths;
-    ``impact_p99`` compares the 99th percentiles of the time between two ends of an iteration.
+    Times are those of the canary's iteration, the factor how many times longer it takes than alone: GPCNeT's ratio of
+    bandwidths, on average and at the 99th percentile (:mod:`phase3_sst.congestion.canary`).
     """
     done = [one for one in pressures(machine, settings) if not _failed(machine, one)]
     rows, counted = [], RouterCounters(machine.network_content["topology"])
     for one in done:
         congested, isolated = machine.result(one.congested), machine.result(one.isolated)
+        beside, alone = canary.summary(canary.read_canary(congested)), canary.summary(canary.read_canary(isolated))
+        factors = canary.impact(beside, alone)
         counted.add(congested, [host for member in one.congested.members for host in member.hosts])
         rows.append(
             {
                 "nodes": one.nodes,
                 "level": one.level,
                 "repetition": one.repetition,
-                "isolated_s": isolated.makespans_s[0],
-                "congested_s": congested.makespans_s[0],
-                "impact": congested.makespans_s[0] / isolated.makespans_s[0],
-                "impact_p99": _p99(_iterations(congested)) / _p99(_iterations(isolated)),
+                "isolated_s": alone.average_s,
+                "congested_s": beside.average_s,
+                "impact": factors.average,
+                "impact_p99": factors.percentile_99,
             }
         )
     columns = ["nodes", "level", "repetition", "isolated_s", "congested_s", "impact", "impact_p99"]
@@ -159,15 +162,6 @@ def _shares(result: PointResult) -> dict[str, float]:
     mpi = {"mpi_share": [name for name in seconds.index if name != COMPUTE], "collective_share": collective}
     mpi["allreduce_share"] = [name for name in collective if name == "MPI_Allreduce"]
     return {key: float(seconds[names].sum()) / whole if whole else np.nan for key, names in mpi.items()}
-
-
-def _iterations(result: PointResult) -> np.ndarray:
-    """Return the times between the ends of a canary's iterations [s], the first one left out."""
-    return np.diff(np.asarray(result.document["replicas"][0]["jobs"][0]["iteration_end_s"], dtype=float))
-
-
-def _p99(values: np.ndarray) -> float:
-    return float(np.percentile(values, 99, method="inverted_cdf"))
 
 
 def _median(values: np.ndarray, confidence: float, rng: np.random.Generator) -> tuple[float, float, float]:

@@ -22,7 +22,7 @@ class Measured(NamedTuple):
 # By skeleton. HACC's figures are of the whole code, of which the FFT is the part that communicates.
 MEASURED = {
     "lammps": Measured("LAMMPS", 0.473, 0.254, True),
-    "hacc3dfft": Measured("HACC", 0.671, 0.001, True),
+    "hacc": Measured("HACC", 0.671, 0.001, True),
     "milc": Measured("MILC", 0.619, 0.019, True),
     "hpcg": Measured("HPCG", 0.037, 0.002, False),
 }
