@@ -173,7 +173,8 @@ def links(folder: Path, stalled_s: float, makespan_s: float) -> None:
     frame = every.merge(waited, on=["source", "target"])
     assert len(frame) == 3
     frame = frame.assign(replica=0, bytes=8000, chunks=4.0, busy_s=1e-6, queue_max_bytes=0.0)
-    operations = {"compute": 6.0, "MPI_Waitall": 1.0, "MPI_Allreduce": 2.0, "MPI_Reduce_scatter_block": 1.0}
+    shares = {"compute": 0.6, "MPI_Waitall": 0.1, "MPI_Allreduce": 0.2, "MPI_Reduce_scatter_block": 0.1}
+    operations = {name: share * makespan_s for name, share in shares.items()}
     ranks = pd.DataFrame(
         [{"replica": 0, "job": job, "rank": 0, "operation": name, "seconds": seconds, "calls": 1, "bytes": 0}
          for job in (0, 1) for name, seconds in ([*operations.items()] if job == 0 else [("MPI_Recv", 99.0)])]
