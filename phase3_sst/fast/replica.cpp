@@ -241,7 +241,7 @@ void Replica::advance(std::uint32_t index) {
 bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
   switch (call.kind) {
     case CallKind::Compute:
-      rank.clock += compute_time(rank, index, call.first);
+      rank.clock += call.first == kPause ? static_cast<Picoseconds>(call.bytes) : compute_time(rank, index, call.first);
       return true;
     case CallKind::Isend:
     case CallKind::Irecv:
@@ -316,7 +316,8 @@ void Replica::end_step(Rank& rank) {
 bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitive) {
   switch (primitive.kind) {
     case PrimitiveKind::Compute:
-      rank.clock += compute_time(rank, index, primitive.phase);
+      rank.clock += primitive.phase == kPause ? static_cast<Picoseconds>(primitive.bytes)
+                                              : compute_time(rank, index, primitive.phase);
       return true;
     case PrimitiveKind::ReduceLocal:
       rank.clock += reduce_time_.of(primitive.bytes);
