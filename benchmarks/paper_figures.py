@@ -1,7 +1,7 @@
 """The paper's Figures 4 to 12 from the results of the shipped studies, as the tables of docs/validation.md.
 
-``python benchmarks/paper_figures.py RESULTS...`` reads the folders ``scaling-NAME``, ``grid-NAME`` and
-``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al.; Table 2 needs
+``python benchmarks/paper_figures.py RESULTS...`` reads the folders ``scaling-NAME``, ``grid-NAME``, ``per-rank-NAME``
+and ``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al.; Table 2 needs
 measurements, which ``smpi_truth.py`` has.
 """
 
@@ -11,12 +11,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+
+from manynode.report.figures import cpi_stacks
+from manynode.report.load import load
 
 APPLICATIONS = {"hpcg": "HPCG", "snap": "SNAP", "milc": "MILC", "fft2d": "FFT2d", "caffe": "Caffe"}
 TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 BREAKDOWN_NODES = 64
 DEFAULT_LATENCY_S = 90e-9
+# The paper's; the studies per-rank-NAME have the share that a rank has of them there.
+BANDWIDTHS = [f"{gbits} Gbit/s" for gbits in (20, 50, 100, 200, 500, 1000)]
 
 
 def scaling(folders: Sequence[Path]) -> str:
@@ -50,28 +56,38 @@ def breakdown(folders: Sequence[Path]) -> str:
     return _markdown([f"{BREAKDOWN_NODES} nodes, ms", *TECHNIQUES, "longest operation of ext-var"], rows)
 
 
-def bandwidths(folders: Sequence[Path]) -> str:
-    """Figure 9: ext-var at the default latency, normalised to the highest bandwidth."""
-    rows, header = [], ["of the time at the highest bandwidth"]
+def stacks(folders: Sequence[Path]) -> str:
+    """Figure 7: cycles per instruction of the two simulated ranks that differ most, and where they went."""
+    rows, parts = [], []
     for name, title in APPLICATIONS.items():
-        own = _grid(folders, name, "ext-var")
-        own = own[own["latency"] == DEFAULT_LATENCY_S].sort_values("bandwidth")
-        times = own["time_s"].to_numpy()
-        header = [header[0], *(_gbits(value) for value in own["bandwidth"])]
-        rows.append([title, *(f"{time / times[-1]:.3f}" for time in times)])
-    return _markdown(header, rows)
+        figure = cpi_stacks.draw(load(_folder(folders, f"scaling-{name}", "projection")))
+        assert figure is not None, f"{name}: the engine told no parts"
+        own = figure.data[figure.data["phase"] == "all phases"]
+        parts = list(dict.fromkeys(own["part"]))
+        for rank, group in own.groupby("rank"):
+            cpi = group.set_index("part")["cpi"]
+            rows.append([f"{title}, rank {rank}", f"{cpi.sum():.3f}", *(f"{cpi[part]:.3f}" for part in parts)])
+    return _markdown(["cycles per instruction", "all", *parts], rows)
+
+
+def bandwidths(folders: Sequence[Path]) -> str:
+    """Figure 9: ext-var at the default latency over that at the highest bandwidth; a node's, then a rank's as there."""
+    rows = []
+    for study, whose in (("grid", "of a node"), ("per-rank", "of a rank")):
+        for name, title in APPLICATIONS.items():
+            times = _by_bandwidth(folders, study, name, "ext-var")
+            rows.append([f"{title}, {whose}", *(f"{time / times[-1]:.3f}" for time in times)])
+    return _markdown(["bandwidth in the paper", *BANDWIDTHS], rows)
 
 
 def misled(folders: Sequence[Path]) -> str:
-    """Figure 10: SNAP and FFT2d by bandwidth, simplest and full technique."""
-    rows, header = [], ["ms"]
+    """Figure 10: SNAP and FFT2d with a rank's share of the bandwidth as there, ms, simplest and full technique."""
+    rows = []
     for name in ("snap", "fft2d"):
         for technique in ("no-ext-const", "ext-var"):
-            own = _grid(folders, name, technique)
-            own = own[own["latency"] == DEFAULT_LATENCY_S].sort_values("bandwidth")
-            header = [header[0], *(_gbits(value) for value in own["bandwidth"])]
-            rows.append([f"{APPLICATIONS[name]}, {technique}", *map(_ms, own["time_s"])])
-    return _markdown(header, rows)
+            times = _by_bandwidth(folders, "per-rank", name, technique)
+            rows.append([f"{APPLICATIONS[name]}, {technique}", *map(_ms, times)])
+    return _markdown(["bandwidth in the paper", *BANDWIDTHS], rows)
 
 
 def latencies(folders: Sequence[Path]) -> str:
@@ -98,16 +114,31 @@ def topologies(folders: Sequence[Path]) -> str:
     return _markdown(["nodes; ms", *sorted(set(table["topology"])), "order"], rows)
 
 
+def _by_bandwidth(folders: Sequence[Path], study: str, name: str, technique: str) -> list[float]:
+    """Return the times [s] from the least bandwidth to the highest, at the default latency."""
+    table = _read(folders, f"{study}-{name}", "sensitivity")
+    own = table[table["technique"] == technique].sort_values("bandwidth")
+    if "latency" in own:
+        own = own[np.isclose(own["latency"], DEFAULT_LATENCY_S, atol=0)]
+    times = [float(time) for time in own["time_s"]]
+    assert len(times) == len(BANDWIDTHS), f"{study}-{name}: other bandwidths than the paper's"
+    return times
+
+
 def _grid(folders: Sequence[Path], name: str, technique: str) -> pd.DataFrame:
     table = _read(folders, f"grid-{name}", "sensitivity")
     return table[(table["technique"] == technique) & (table["nodes"] == BREAKDOWN_NODES)]
 
 
 def _read(folders: Sequence[Path], experiment: str, table: str) -> pd.DataFrame:
+    return pd.read_parquet(_folder(folders, experiment, table) / f"{table}.parquet")
+
+
+def _folder(folders: Sequence[Path], experiment: str, table: str) -> Path:
+    """Return the experiment's folder of results, which has the table."""
     for folder in folders:
-        path = folder / experiment / f"{table}.parquet"
-        if path.is_file():
-            return pd.read_parquet(path)
+        if (folder / experiment / f"{table}.parquet").is_file():
+            return folder / experiment
     raise SystemExit(f"{experiment}/{table}.parquet is in none of {', '.join(map(str, folders))}")
 
 
@@ -126,6 +157,6 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 if __name__ == "__main__":
     given = [Path(word) for word in sys.argv[1:]] or [Path("results")]
-    for figure in (scaling, breakdown, bandwidths, misled, latencies, topologies):
+    for figure in (scaling, breakdown, stacks, bandwidths, misled, latencies, topologies):
         print(f"{(figure.__doc__ or '').splitlines()[0]}\n")
         print(f"{figure(given)}\n")
