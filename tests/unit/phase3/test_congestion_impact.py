@@ -19,6 +19,7 @@ from phase3_sst.congestion.impact.layout import SETTINGS, layout
 from phase3_sst.congestion.impact.settings import ImpactSection
 from phase3_sst.congestion.parts.impact import Impact
 from phase3_sst.congestion.runs import Runs
+from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
 
 
 def section(**changes: Any) -> ImpactSection:
@@ -138,6 +139,7 @@ def test_predictors_rank_the_applications() -> None:
 def told(frame: pd.DataFrame, skeletons: dict[str, str]) -> str:
     sensitivity = evaluate.sensitivity(frame, 0.95, 1)
     found = {
+        "runs": frame,
         "sensitivity": sensitivity,
         "correlations": evaluate.correlations(frame),
         "predictors": evaluate.predictors(sensitivity),
@@ -164,6 +166,16 @@ def test_where_the_paper_differs_the_reason_is_that_of_the_data_or_none() -> Non
     assert "it spends 20 % of its time in MPI here, 3.7 % there" in said
 
 
+def test_stalls_of_host_ports_that_rise_with_the_run_time_are_explained_by_the_bottleneck() -> None:
+    frame = run_frame()
+    falling = told(frame, {})
+    assert "Where it is positive" not in falling, "they fall, as in the paper"
+    rising = frame.assign(host_stalls_per_s=0.5 * frame["time_s"], network_stalls_per_s=frame["time_s"])
+    assert "ports to its nodes stall 0.5 times as much as network ports" in told(rising, {})
+    few = frame.assign(host_stalls_per_s=0.01 * frame["time_s"], network_stalls_per_s=frame["time_s"])
+    assert "network ports are the bottleneck" in told(few, {})
+
+
 def links(folder: Path, stalled_s: float, makespan_s: float) -> None:
     """Leave the result of a run in which host 0 sends to host 4 over the link between their routers."""
     every = all_links(Network.model_validate(cases.NETWORK).topology.model_dump())
@@ -173,19 +185,20 @@ def links(folder: Path, stalled_s: float, makespan_s: float) -> None:
     frame = every.merge(waited, on=["source", "target"])
     assert len(frame) == 3
     frame = frame.assign(replica=0, bytes=8000, chunks=4.0, busy_s=1e-6, queue_max_bytes=0.0)
+    frame = frame.assign(credit_stall_s=0.0, inq_stall_s=frame["stall_s"])
     shares = {"compute": 0.6, "MPI_Waitall": 0.1, "MPI_Allreduce": 0.2, "MPI_Reduce_scatter_block": 0.1}
     operations = {name: share * makespan_s for name, share in shares.items()}
     ranks = pd.DataFrame(
         [{"replica": 0, "job": job, "rank": 0, "operation": name, "seconds": seconds, "calls": 1, "bytes": 0}
          for job in (0, 1) for name, seconds in ([*operations.items()] if job == 0 else [("MPI_Recv", 99.0)])]
     )  # fmt: skip
-    tables.write_table(folder / "links.parquet", "link-load/2", frame)
-    tables.write_table(folder / "ranks.parquet", "rank-times/2", ranks)
+    tables.write_table(folder / "links.parquet", LINKS_SCHEMA, frame)
+    tables.write_table(folder / "ranks.parquet", RANKS_SCHEMA, ranks)
     ends_s = list(np.linspace(0.1, 1.0, 10) * makespan_s)
     job = {"name": "main", "background": False, "makespan_s": makespan_s, "iteration_end_s": ends_s}
     tables.write_json(
         folder / "result.json",
-        "network-result/2",
+        RESULT_SCHEMA,
         {"engine": {"name": "fast", "version": "1"},
          "replicas": [{"replica": 0, "makespan_s": makespan_s, "jobs": [job, {**job, "background": True}]}]},
     )  # fmt: skip
