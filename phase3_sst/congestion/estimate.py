@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from manynode import tables
 from manynode.config.application import read_application
 from manynode.errors import InputError, ManynodeError
@@ -30,6 +32,7 @@ COST_SCHEMA = "congestion-cost/1"
 # Starting Python is paid once by a batch.
 _FILES_S = 0.1
 _TRIAL_LIMIT_S = 60.0
+_MOST_TRIALS = 24
 
 
 @dataclass(frozen=True)
@@ -41,20 +44,25 @@ class Cost:
 
 
 def costs(runs: Runs, situations: Sequence[Situation]) -> dict[str, Cost]:
-    """Return folder's name -> cost of each situation; a trial for each kind that has none yet."""
+    """Return folder's name -> cost of each situation; a trial for each kind that has none yet, up to a number.
+
+    Of more kinds some are tried, from the smallest to the largest; the others cost what the nearest of these does.
+    """
     path = runs.output / "campaign-cost.json"
-    known, changed = _read(path), False
-    found = {}
+    known = _read(path)
+    kinds = {runs.folder(situation).name: _kind(runs, situation) for situation in situations}
     # From small to large: a trial's memory is that of the largest process so far.
-    for situation in sorted(situations, key=lambda one: sum(len(member.hosts) for member in one.members)):
-        kind = _kind(runs, situation)
-        if kind not in known:
-            known[kind], changed = _cost(runs, situation), True
-        found[runs.folder(situation).name] = known[kind]
-    if changed:
+    by_size = sorted(situations, key=lambda one: sum(len(member.hosts) for member in one.members))
+    new = {kinds[runs.folder(one).name]: one for one in reversed(by_size) if kinds[runs.folder(one).name] not in known}
+    wanted = list(reversed(new.items()))
+    if wanted:
+        places = np.unique(np.linspace(0, len(wanted) - 1, min(_MOST_TRIALS, len(wanted))).round().astype(int))
+        tried = {int(place): _cost(runs, wanted[place][1]) for place in places}
+        for place, (kind, _) in enumerate(wanted):
+            known[kind] = tried[min(tried, key=lambda other: abs(other - place))]
         content = {kind: [cost.processor_s, cost.memory_bytes] for kind, cost in sorted(known.items())}
         tables.write_json(path, COST_SCHEMA, {"kinds": content})
-    return found
+    return {name: known[kind] for name, kind in kinds.items()}
 
 
 def lines(runs: Runs, by_part: Mapping[str, Sequence[Situation]], batch: int, cores: int) -> list[str]:

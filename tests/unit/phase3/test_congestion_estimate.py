@@ -53,6 +53,17 @@ def test_situations_that_differ_in_nodes_and_draws_share_a_trial(tmp_path: Path,
     assert len(trials) == 4, "a damaged file is estimated anew"
 
 
+def test_of_many_kinds_some_are_tried_and_the_others_are_like_the_nearest(tmp_path: Path, trials: list[Any]) -> None:
+    runs = cases.runs(tmp_path)
+    given = [halo(f"h{count}", list(range(count))) for count in range(2, 48)]
+    found = estimate.costs(runs, given)
+    assert len(found) == len(given) and len(trials) == 24
+    sizes = [len(run["jobs"][0]["hosts"]) for run in trials]
+    assert (sizes[0], sizes[-1]) == (2, 47) and sizes == sorted(sizes), "from the smallest to the largest"
+    estimate.costs(runs, given)
+    assert len(trials) == 24
+
+
 def test_the_words_count_what_is_finished_and_share_the_work_between_cores(tmp_path: Path, trials: list[Any]) -> None:
     runs = cases.runs(tmp_path)
     given = [cases.situation(f"s{number}", seed=number) for number in range(100)]
