@@ -206,7 +206,7 @@ def main() -> NoReturn:
 
 
 def _show(error: ManynodeError) -> None:
-    from manynode.run import record_error
+    from manynode.snakemake_run import record_error
 
     print(f"manynode: {error.render()}", file=sys.stderr)
     record_error(error)

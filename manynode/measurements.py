@@ -8,7 +8,7 @@ earlier results computes everything else anew and ends with the same bytes.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from manynode.errors import InputError, UsageError
 MEASURED_SECTIONS = ("application", "ranks_per_node", "machine", "profile", "nodesim")
 # Of the fit: measured runs do not depend on it.
 _TAIL = "tail"
+_RESOLVED = "experiment.json"
 _FILES = ("profile/nodes-*/counters.parquet", "nodesim/*/node-*/segments.parquet")
 
 
@@ -60,6 +61,31 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
 def fit(source: Path, resolved: Resolved) -> bool:
     """Return whether the measured runs of the results in ``source`` are those that ``resolved`` needs."""
     return _differing(_experiment_of(source), resolved) is None
+
+
+def sources(given: Path | None) -> list[Path]:
+    """Return the results folders that ``given`` is or holds: of an experiment, of several, of a congestion study.
+
+    A folder without any is an :class:`InputError`.
+    """
+    if given is None:
+        return []
+    found = [given] if (given / _RESOLVED).is_file() else []
+    for pattern in (f"*/{_RESOLVED}", f"workloads/*/results/*/{_RESOLVED}"):
+        found = found or sorted(path.parent for path in given.glob(pattern))
+    if not found:
+        raise InputError(
+            "there are no measurements to take over",
+            where=str(given),
+            found=f"no {_RESOLVED}, nor a folder with one",
+            remedy="name the results folder of a finished run, such as results/demo, or a folder of such folders",
+        )
+    return found
+
+
+def fitting(sources: Sequence[Path], resolved: Resolved) -> Path | None:
+    """Return the first of ``sources`` whose measured runs are those that ``resolved`` needs, None without one."""
+    return next((source for source in sources if fit(source, resolved)), None)
 
 
 def _experiment_of(source: Path) -> dict[str, Any]:

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from manynode.config.loader import Resolved
-from manynode.errors import InputError, ManynodeError, UsageError
-from manynode.measurements import fit
-from manynode.run import EXIT_INTERRUPTED, StepFailedError, resolve_with, run_experiment
-
-_MEASURED = "experiment.json"
+from manynode.errors import ManynodeError, UsageError
+from manynode.measurements import fitting, sources
+from manynode.run import resolve_with, run_experiment
+from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 
 
 def run_several(
@@ -42,13 +41,13 @@ def run_several(
 
     planned = {path: resolve_with(path, changes or {}) for path in experiments}
     _check_names(experiments, planned)
-    sources = _sources(measurements_from)
+    found = sources(measurements_from)
     failures: dict[str, ManynodeError] = {}
     for number, (path, resolved) in enumerate(planned.items(), start=1):
         name = resolved.model.name
-        source = _fitting(sources, resolved)
+        source = fitting(found, resolved)
         print(f"experiment {number} of {len(planned)}: {name}", flush=True)
-        if sources and source is None:
+        if found and source is None:
             print(f"no measurements in {measurements_from} fit {name}: it is measured", flush=True)
         try:
             run_experiment(
@@ -82,25 +81,6 @@ def _check_names(experiments: Sequence[Path], planned: Mapping[Path, Resolved]) 
                 remedy="rename one, or give each file once",
             )
         taken[name] = path
-
-
-def _sources(given: Path | None) -> list[Path]:
-    """Return the results folders that ``given`` is or holds."""
-    if given is None:
-        return []
-    found = [given] if (given / _MEASURED).is_file() else sorted(path.parent for path in given.glob(f"*/{_MEASURED}"))
-    if not found:
-        raise InputError(
-            "there are no measurements to take over",
-            where=str(given),
-            found=f"no {_MEASURED}, nor a folder with one",
-            remedy="name the results folder of a finished run, such as results/demo, or a folder of such folders",
-        )
-    return found
-
-
-def _fitting(sources: Sequence[Path], resolved: Resolved) -> Path | None:
-    return next((source for source in sources if fit(source, resolved)), None)
 
 
 def _failed(failures: Mapping[str, ManynodeError], count: int) -> StepFailedError:

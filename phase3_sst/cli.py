@@ -256,6 +256,17 @@ def confirm(
     confirmation.write(confirmation.of_study(content, points, confirmed, lacks), output)
 
 
+@app.command("situations")
+def situations(
+    batch: Annotated[Path, typer.Option(help="batch of a congestion study (congestion-batch/1)")],
+    output: Annotated[Path, typer.Option(help="the study's folder")],
+) -> None:
+    """Simulate the situations of a batch that have no result yet."""
+    from phase3_sst.congestion.batch import simulate_batch
+
+    simulate_batch(batch, output)
+
+
 def _phase2_tools(folder: Path) -> dict[str, str]:
     """Return the engines that the timing profiles name, with their versions."""
     from manynode import tables

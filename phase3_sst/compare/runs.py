@@ -20,7 +20,8 @@ from manynode.config.changes import changed
 from manynode.config.loader import resolve
 from manynode.errors import InputError, ManynodeError, UsageError
 from manynode.measurements import differ, measured
-from manynode.run import StepFailedError, run_experiment
+from manynode.run import run_experiment
+from manynode.snakemake_run import StepFailedError
 from phase3_sst.compare.results import EngineResults
 
 ENGINE_KEY = "simulate.engine"

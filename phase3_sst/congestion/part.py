@@ -42,13 +42,33 @@ class Workload:
 class Machine(Protocol):
     """The machine of the study, its workloads, and the results of situations that are simulated."""
 
-    network: Network
-    network_content: Mapping[str, Any]
-    simulate: Mapping[str, Any]
-    seed: int
-    confidence: float
-    workloads: Mapping[str, Workload]
-    output: Path
+    @property
+    def network(self) -> Network:
+        """Return the network as it was checked."""
+
+    @property
+    def network_content(self) -> Mapping[str, Any]:
+        """Return the network as engines read it."""
+
+    @property
+    def simulate(self) -> Mapping[str, Any]:
+        """Return the section ``simulate`` as engines read it."""
+
+    @property
+    def seed(self) -> int:
+        """Return the root seed."""
+
+    @property
+    def confidence(self) -> float:
+        """Return the confidence of intervals."""
+
+    @property
+    def workloads(self) -> Mapping[str, Workload]:
+        """Return the applications by name."""
+
+    @property
+    def output(self) -> Path:
+        """Return the folder of the study."""
 
     def result(self, situation: Situation) -> PointResult:
         """Return the result of a situation that a former round asked for."""

@@ -8,6 +8,7 @@ is not mistaken for it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,8 @@ from typing import Any
 from phase3_sst.engines.interface import Point
 
 DIGITS = 12
+# Keys of the section simulate that change no result.
+_NO_RESULT = ("confidence", "time_limit", "preflight", "profile_bootstrap")
 
 
 @dataclass(frozen=True)
@@ -78,15 +81,14 @@ class Situation:
         }
 
     def digest(self, network: Mapping[str, Any], simulate: Mapping[str, Any]) -> str:
-        """Return the digest of all that the result depends on, timing profiles by their bytes."""
-        profiles = [
-            None if member.timing_profile is None else hashlib.sha256(member.timing_profile.read_bytes()).hexdigest()
-            for member in self.members
-        ]
+        """Return the digest of all that the result depends on: not of limits, timing profiles by their bytes."""
+        profiles = [None if member.timing_profile is None else _file(member.timing_profile) for member in self.members]
         content = self.content(network, simulate)
         for job in content["simulate"]["jobs"]:
             job["timing_profile"] = None
-        text = json.dumps([content, profiles], sort_keys=True, default=str)
+        for key in _NO_RESULT:
+            content["simulate"].pop(key, None)
+        text = json.dumps([content, profiles], sort_keys=True, default=_plain)
         return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
     def point(self, network: Mapping[str, Any], simulate: Mapping[str, Any]) -> Point:
@@ -95,6 +97,22 @@ class Situation:
         ranks = len(first.hosts) * first.ranks_per_node
         classes = ["0"] * ranks
         return Point(content, len(first.hosts), "ext-var", first.timing_profile, classes, self.seed, variant=self.name)
+
+
+def _file(path: Path) -> str:
+    about = path.stat()
+    return _digest_of(path, about.st_mtime_ns, about.st_size)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest_of(path: Path, _changed_ns: int, _bytes: int) -> str:
+    """Return the digest of a file, read again only when it has changed: thousands of situations share a few."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy as the same number of Python, which has the same digest."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _on(member: Member) -> dict[str, Any]:

@@ -17,8 +17,11 @@ from manynode.config.network import Network
 from manynode.config.quantities import PositiveInt, Section
 from manynode.config.simulate import SimulateSection, SkeletonChoice
 from manynode.config.skeleton import resolve_skeleton
-from manynode.errors import UsageError
+from manynode.errors import UsageError, nearest
 from phase3_sst.congestion.part import parts
+
+# What counts of the section simulate; the other keys belong to an experiment.
+_SIMULATE = ("engine", "collectives", "persistent", "tail", "confidence", "time_limit", "sst")
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
 
@@ -76,7 +79,9 @@ def read_study(path: Path) -> Described:
     if isinstance(content.get("network"), str):
         content["network"] = included("network", content["network"], "networks", base, str(path))
     chosen = {key: content.pop(key) for key in list(content) if key in parts.names()}
+    _check_part_names(content, path)
     study = checked(Study, content, str(path), "the study")
+    _check_simulate(study.simulate, path)
     if not chosen:
         raise UsageError(
             "the study has no part",
@@ -104,6 +109,33 @@ def read_study(path: Path) -> Described:
             skeleton = workload.application.model_copy(update={"parameters": full})
             workloads[name] = workload.model_copy(update={"application": skeleton})
     return Described(path, study.model_copy(update={"workloads": workloads}), settings)
+
+
+def _check_part_names(content: Mapping[str, Any], path: Path) -> None:
+    """Refuse a key that is none of the study's and nearly the name of a part."""
+    for key in content:
+        near = None if key in Study.model_fields else nearest(key, parts.names())
+        if near:
+            raise UsageError(
+                "unknown key of the study",
+                where=str(path),
+                found=key,
+                allowed=", ".join([*Study.model_fields, *parts.names()]),
+                remedy=f"did you mean {near!r}?",
+            )
+
+
+def _check_simulate(simulate: SimulateSection, path: Path) -> None:
+    """Refuse keys that would have no effect: what they say of an experiment, situations say themselves."""
+    idle = sorted(simulate.model_fields_set - set(_SIMULATE))
+    if idle:
+        raise UsageError(
+            "a key has no effect in a congestion study",
+            where=f"{path}: simulate: {idle[0]}",
+            found=", ".join(idle),
+            allowed=", ".join(_SIMULATE),
+            remedy="leave it out; which jobs run where, and how often, is the business of the study's parts",
+        )
 
 
 def as_content(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -50,7 +50,10 @@ bool RankProgram::advance(fast::Picoseconds now, EventSink& sink) {
     if (call.kind == CallKind::Compute) {
       ++uses_[static_cast<std::size_t>(CallKind::Compute)].calls;
       ++next_call_;
-      if (shared_.timing) {
+      if (call.first == kPause) {
+        sink.delay(take(static_cast<fast::Picoseconds>(call.bytes)));
+        computes = true;
+      } else if (shared_.timing) {
         sink.compute(call.first);
         computes = true;
       }
@@ -67,7 +70,11 @@ bool RankProgram::advance(fast::Picoseconds now, EventSink& sink) {
 std::uint64_t RankProgram::draw(std::uint32_t phase) {
   const std::uint32_t number = draws_[phase]++;
   const double seconds = shared_.timing->draw(static_cast<std::uint32_t>(rank_), phase, number);
-  const std::uint64_t nanoseconds = compute_time_.of(fast::to_picoseconds(seconds));
+  return take(fast::to_picoseconds(seconds));
+}
+
+std::uint64_t RankProgram::take(fast::Picoseconds duration) {
+  const std::uint64_t nanoseconds = compute_time_.of(duration);
   const auto time = static_cast<fast::Picoseconds>(nanoseconds) * 1000;
   uses_[static_cast<std::size_t>(CallKind::Compute)].time += time;
   call_began_ += time;

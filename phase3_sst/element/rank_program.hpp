@@ -65,6 +65,8 @@ class RankProgram {
   bool sendrecv(const Call& call, EventSink& sink);
   bool wait(const Call& call, EventSink& sink);
   void end_call(fast::Picoseconds now);
+  // Charges time to computing; returns it in whole nanoseconds.
+  std::uint64_t take(fast::Picoseconds duration);
   // Makes the calls of the next step available; false when the rank has finished.
   bool next_step(fast::Picoseconds now);
   // Groups of firefly for the communicators made in this step; true when events were asked for.

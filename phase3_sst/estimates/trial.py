@@ -64,8 +64,14 @@ def tried(content: Mapping[str, Any], nodes: int, timeout_s: float) -> Trial:
 
     Raises what the engine raises, :class:`EngineFailedError` when an iteration takes longer than ``timeout_s``.
     """
-    counter, total = iterations(content)
-    run = bare_run(content, nodes)
+    return tried_run(bare_run(content, nodes), *iterations(content), timeout_s)
+
+
+def tried_run(run: Mapping[str, Any], counter: str | None, total: int, timeout_s: float) -> Trial:
+    """Return the trial of a run file whose first job has ``total`` iterations, which its parameter ``counter`` counts.
+
+    Raises as :func:`tried` does.
+    """
     application = run["jobs"][0]["application"]
 
     def timed(count: int) -> float:

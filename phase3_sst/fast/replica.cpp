@@ -146,8 +146,10 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
     result_.series = series->take();
   }
   result_.links = network_.links();
-  for (const LinkUse& use : result_.links) {
+  for (LinkId link = 0; link < result_.links.size(); ++link) {
+    const LinkUse& use = result_.links[link];
     result_.queue_max_bytes.push_back(network_.bytes_in(use.longest_wait, use.link_class));
+    result_.stalls.push_back(network_.stalls(link, events_.now()));
   }
   result_.class_uses = network_.class_uses();
   if (progress) report(progress);
@@ -241,7 +243,7 @@ void Replica::advance(std::uint32_t index) {
 bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
   switch (call.kind) {
     case CallKind::Compute:
-      rank.clock += compute_time(rank, index, call.first);
+      rank.clock += call.first == kPause ? static_cast<Picoseconds>(call.bytes) : compute_time(rank, index, call.first);
       return true;
     case CallKind::Isend:
     case CallKind::Irecv:
@@ -316,7 +318,8 @@ void Replica::end_step(Rank& rank) {
 bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitive) {
   switch (primitive.kind) {
     case PrimitiveKind::Compute:
-      rank.clock += compute_time(rank, index, primitive.phase);
+      rank.clock += primitive.phase == kPause ? static_cast<Picoseconds>(primitive.bytes)
+                                              : compute_time(rank, index, primitive.phase);
       return true;
     case PrimitiveKind::ReduceLocal:
       rank.clock += reduce_time_.of(primitive.bytes);

@@ -123,7 +123,9 @@ void Rank::execute(const Primitive& primitive) {
   const World::Job& job = world_.job(job_);
   switch (primitive.kind) {
     case PrimitiveKind::Compute:
-      if (job.timing) {
+      if (primitive.phase == kPause) {
+        pass(static_cast<double>(primitive.bytes) * 1e-12);
+      } else if (job.timing) {
         pass(job.timing->draw(static_cast<std::uint32_t>(rank_), primitive.phase, draws_[primitive.phase]++));
       }
       break;

@@ -28,6 +28,11 @@ std::span<const ParameterDeclaration> parameters() {
       {"collective", std::string("allreduce"), "collective: which one"},
       {"root", std::int64_t{0}, "collective: the root, where there is one", 0, kMost},
       {"seed", std::int64_t{1}, "random-ring: of the order of ranks", 0, 1e15},
+      {"messages", std::int64_t{8}, "congestor-*: messages of a rank that are under way at a time; in README.md", 1,
+       1e6},
+      {"pause_us", 0.0, "congestor-*: microseconds without messages after each iteration", 0, 1e9},
+      {"roots", std::int64_t{1}, "congestor-incast-*, congestor-bcast-*: ranks at which the messages end or begin", 1,
+       kMost},
   };
   return declarations;
 }

@@ -1,4 +1,5 @@
-// The count sink: how often each operation is called and how many bytes it states; how often each phase is computed;
+// The count sink: how often each operation is called and how many bytes it states; how often each phase is computed
+// (pauses are a phase of that name);
 // and how many messages and bytes each pair of ranks exchanges (collectives only with --lowered, as their algorithms'
 // messages).
 #include <fmt/format.h>
@@ -26,9 +27,13 @@ struct Totals {
   std::map<std::pair<int, int>, Total> pairs;  // sender, receiver
 };
 
+std::string name_of(std::uint32_t phase, const std::vector<std::string>& phases) {
+  return phase == kPause ? "pause" : phases[phase];
+}
+
 void count_call(const Call& call, const Step& step, const std::vector<std::string>& phases, Totals& totals) {
   if (call.kind == CallKind::Compute) {
-    totals.phases[phases[call.first]].add(0);
+    totals.phases[name_of(call.first, phases)].add(0);
     return;
   }
   totals.operations[std::string(call_name(call.kind))].add(call.bytes);
@@ -43,7 +48,7 @@ void count_primitive(const Primitive& primitive, const Step& step, const std::ve
                      Totals& totals) {
   switch (primitive.kind) {
     case PrimitiveKind::Compute:
-      totals.phases[phases[primitive.phase]].add(0);
+      totals.phases[name_of(primitive.phase, phases)].add(0);
       break;
     case PrimitiveKind::ReduceLocal:
       totals.operations["ReduceLocal"].add(primitive.bytes);

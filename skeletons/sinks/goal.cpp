@@ -1,6 +1,6 @@
 // The goal sink: the schedule language of LogGOPSim (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly
 // Language", 2009), from primitives. A wait is no operation there: what follows it requires the operations waited for.
-// Compute phases and reductions are `calc` with whole nanoseconds, 0 where the selection has no times for them; what is
+// Compute phases, pauses and reductions are `calc` with whole nanoseconds, 0 where the selection has no times; what is
 // rounded off one is added to the next.
 #include <fmt/format.h>
 
@@ -57,7 +57,9 @@ class Schedule {
   }
 
   std::uint64_t nanoseconds(const Primitive& primitive) {
-    if (primitive.kind == PrimitiveKind::Compute && selection_.timing != nullptr) {
+    if (primitive.kind == PrimitiveKind::Compute && primitive.phase == kPause) {
+      owed_s_ += static_cast<double>(primitive.bytes) * 1e-12;
+    } else if (primitive.kind == PrimitiveKind::Compute && selection_.timing != nullptr) {
       owed_s_ += selection_.timing->draw(rank_, primitive.phase, draws_[primitive.phase]++);
     } else if (primitive.kind == PrimitiveKind::ReduceLocal && selection_.reduce_bandwidth_Bps > 0) {
       owed_s_ += static_cast<double>(primitive.bytes) / selection_.reduce_bandwidth_Bps;

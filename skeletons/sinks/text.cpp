@@ -4,6 +4,7 @@
 //   0 1 MPI_Barrier communicator=0 size=2
 //   0 2 MPI_Irecv peer=1 bytes=2048 tag=99 request=0
 //   0 5 MPI_Waitall requests=2
+//   0 6 pause picoseconds=5000000
 //
 // Peers are ranks of MPI_COMM_WORLD (-2 any source, -3 none); tag -1 is any tag. `communicator` is the rank's number of
 // the communicator, 0 the world, and stands on collectives, and on messages where it is not 0. Collectives with a root
@@ -61,6 +62,11 @@ class Lines {
 void Lines::write(const Call& call, const Step& step) {
   const Communicator communicator{call.communicator};
   const auto world = [&](int peer) { return step.communicators.world_rank(communicator, peer); };
+  if (call.kind == CallKind::Compute && call.first == kPause) {
+    begin("pause picoseconds={}", call.bytes);
+    end();
+    return;
+  }
   begin("{}", call_name(call.kind));
   switch (call.kind) {
     case CallKind::Compute:
@@ -105,7 +111,11 @@ void Lines::write(const Call& call, const Step& step) {
 void Lines::write(const Primitive& primitive) {
   switch (primitive.kind) {
     case PrimitiveKind::Compute:
-      begin("Compute phase={}", phases_[primitive.phase]);
+      if (primitive.phase == kPause) {
+        begin("Pause picoseconds={}", primitive.bytes);
+      } else {
+        begin("Compute phase={}", phases_[primitive.phase]);
+      }
       break;
     case PrimitiveKind::ReduceLocal:
       begin("ReduceLocal call={} bytes={}", call_name(primitive.call), primitive.bytes);

@@ -1,6 +1,7 @@
 // The facade's functions: each appends one Call.
 #include "manynode/mpi.hpp"
 
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -8,6 +9,16 @@
 namespace manynode {
 
 void Mpi::compute(Phase phase) { append(CallKind::Compute, kWorld).first = phase.id; }
+
+void Mpi::pause(double seconds) {
+  constexpr double kLongest_s = 1e6;  // its picoseconds fit into 63 bits
+  if (!(seconds >= 0 && seconds <= kLongest_s)) {
+    throw std::logic_error("rank " + std::to_string(rank_) + ": a pause of " + std::to_string(seconds) + " s");
+  }
+  Call& call = append(CallKind::Compute, kWorld);
+  call.first = kPause;
+  call.bytes = static_cast<std::uint64_t>(std::llround(seconds * 1e12));
+}
 
 void Mpi::send(int destination, std::uint64_t bytes, int tag, Communicator comm) {
   message(CallKind::Send, destination, bytes, tag, comm);

@@ -11,7 +11,7 @@ import yaml
 from manynode import several, tables
 from manynode.config.loader import load_experiment
 from manynode.errors import EngineFailedError, InputError, UsageError
-from manynode.run import EXIT_INTERRUPTED, StepFailedError
+from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 
 
 @pytest.fixture

@@ -45,6 +45,20 @@ CASES: dict[str, list[dict[str, int]]] = {
         {"elements": 96, "iterations": 2},
         {"elements": 400, "iterations": 1},
     ],
+    # Phases that depend on whether sums lie between two steps.
+    "lammps": [
+        {"nx": 2, "ny": 3, "nz": 2, "iterations": 7, "every": 3, "thermo_every": 2, "reductions": 2},
+        {"nx": 3, "ny": 2, "nz": 2, "iterations": 2, "every": 1, "thermo_every": 1, "reductions": 6},
+    ],
+    # On 12 ranks, 3 rows of 4: 12^3 cells divide evenly, 15^3 do not.
+    "hacc": [
+        {"elements": 150, "iterations": 2},
+        {"elements": 300, "iterations": 1},
+    ],
+    "spmv": [
+        {"nx": 3, "ny": 4, "nz": 5, "columns": 7, "iterations": 2, "norms": 0},
+        {"nx": 1, "ny": 2, "nz": 1, "columns": 1, "iterations": 3, "norms": 1},
+    ],
     "caffe": [
         {"images": 4, "side": 8, "filters": 2, "hidden": 6, "iterations": 2},
         {"images": 1, "side": 4, "filters": 1, "hidden": 300, "iterations": 1},

@@ -22,7 +22,8 @@ from manynode.config.loader import Resolved, resolve
 from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError
 from manynode.measurements import MEASURED_SECTIONS, fit
-from manynode.run import EXIT_INTERRUPTED, StepFailedError, run_experiment
+from manynode.run import run_experiment
+from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 from phase3_sst.studies.what_if.study import IDEAL_CHANGES, WhatIf
 
 

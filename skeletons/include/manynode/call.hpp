@@ -50,6 +50,9 @@ inline constexpr std::int32_t kAnySource = -2;
 inline constexpr std::int32_t kProcNull = -3;  // as MPI_PROC_NULL: the call returns at once
 inline constexpr std::int32_t kAnyTag = -1;
 
+// In place of a phase: a compute call that takes the time it states, in every engine, with or without a timing profile.
+inline constexpr std::uint32_t kPause = 0xffffffffu;
+
 // The meaning of a field that a kind does not use is 0 (or kNoPeer). A step of every rank may be in memory at a time,
 // so the record is kept at half a cache line; what few kinds need is in the side tables of Calls.
 struct Call {
@@ -59,12 +62,12 @@ struct Call {
   std::int32_t peer{kNoPeer};     // rank in the communicator: destination, source or root
   std::int32_t peer2{kNoPeer};    // sendrecv: source
   std::int32_t tag{0};
-  std::uint32_t first{0};  // compute: index in the skeleton's phase names; isend, irecv: request; wait, waitall: first
-                           // entry in Calls::requests; sendrecv, alltoallv: first entry in Calls::counts
+  std::uint32_t first{0};  // compute: index in the skeleton's phase names, or kPause; isend, irecv: request; wait,
+                           // waitall: first entry in Calls::requests; sendrecv, alltoallv: first entry in Calls::counts
   std::uint32_t count{0};  // wait, waitall: number of requests; alltoallv: size of the communicator
   std::uint64_t bytes{0};  // sent or received; collectives: the size of one rank's contribution, for scatter, gather
                            // and reduce_scatter of one rank's share, for alltoall of one pair, for alltoallv of all
-                           // that this rank sends
+                           // that this rank sends; of a pause its picoseconds
 };
 static_assert(sizeof(Call) == 32);
 

@@ -61,6 +61,8 @@ class Mpi {
   int world_rank(Communicator comm, int rank) const { return communicators_.world_rank(comm, rank); }
 
   void compute(Phase phase);
+  // So much time passes, as in usleep(); rounded to picoseconds and charged to computing.
+  void pause(double seconds);
 
   void send(int destination, std::uint64_t bytes, int tag = 0, Communicator comm = kWorld);
   void recv(int source, std::uint64_t bytes, int tag = 0, Communicator comm = kWorld);

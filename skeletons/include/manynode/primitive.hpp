@@ -16,7 +16,7 @@
 namespace manynode {
 
 enum class PrimitiveKind : std::uint8_t {
-  Compute,      // a compute phase of the application: `phase`
+  Compute,      // a compute phase of the application: `phase`; kPause: `bytes` picoseconds
   ReduceLocal,  // combining `bytes` of two buffers within a reduction
   Isend,        // to `peer`, `bytes`, `tag`; completes `request` locally
   Irecv,        // from `peer` (or kAnySource), `bytes`, `tag`; completes `request`

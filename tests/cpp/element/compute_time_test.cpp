@@ -77,6 +77,18 @@ TEST(ComputeTime, IsAskedForTogetherWithTheCallThatFollowsAndNotChargedToIt) {
   EXPECT_EQ(rank.use(CallKind::Compute).time, rank.now - kMicrosecond);
 }
 
+TEST(ComputeTime, APauseIsAnEventWithoutAProfile) {
+  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) {
+                                mpi.pause(1e-6);
+                                mpi.send(1, 8);
+                              }));
+  PlayedRank rank(*world, 0);
+  rank.play();
+  EXPECT_EQ(rank.rounds, (std::vector<std::vector<std::string>>{{"delay 1000", "send 1 80000000 8"}}));
+  EXPECT_EQ(rank.use(CallKind::Compute).time, kMicrosecond);
+  EXPECT_EQ(rank.use(CallKind::Send).time, kMicrosecond);
+}
+
 TEST(ComputeTime, WithoutAProfileIsNoEvent) {
   const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) { mpi.compute(Phase{0}); }));
   PlayedRank rank(*world, 0);

@@ -156,6 +156,19 @@ TEST(Timing, ComputeTimesComeFromTheProfile) {
   EXPECT_EQ(result.jobs[0].ranks[1][0].time, 3'000'000);
 }
 
+TEST(Timing, APauseTakesItsTimeWithoutAProfileAndIsChargedToComputing) {
+  for (const bool on_arrival : {false, true}) {
+    auto config = small_machine();
+    if (on_arrival) config.network.host.receive = Receive::OnArrival;
+    const auto result = run(config, [](Mpi& mpi) {
+      if (mpi.rank() == 1) mpi.pause(1.5e-6);
+    });
+    EXPECT_EQ(result.makespan, 1'500'000);
+    EXPECT_EQ(result.jobs[0].ranks[1][static_cast<std::size_t>(CallKind::Compute)].time, 1'500'000);
+    EXPECT_EQ(finish_time(result, 0), 0);
+  }
+}
+
 TEST(Timing, StepsEndWhenTheSlowestRankHasFinishedThem) {
   const auto result = run(small_machine(), one_way(800, 1), 3);
   // The sender is ahead; the receiver's overhead is shorter than the sender's, so steps are one send apart.

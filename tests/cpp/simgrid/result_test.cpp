@@ -51,6 +51,11 @@ TEST(Result, IsTheSameEveryTime) {
             second.jobs[0].ranks[3][static_cast<std::size_t>(CallKind::Alltoall)].time);
 }
 
+TEST(Result, APauseTakesItsTimeWithoutAProfile) {
+  const auto result = simulate_replica({program([](Mpi& mpi) { mpi.pause(2e-6); }, 3)}, machine(), 0);
+  EXPECT_NEAR(fast::to_seconds(result.makespan), 6e-6, kNear);
+}
+
 TEST(Result, ComputesWhatTheProfileSays) {
   TimingProfile profile;
   profile.classes = {"0"};

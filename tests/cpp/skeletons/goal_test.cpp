@@ -86,6 +86,10 @@ TEST(GoalSink, ComputeTimesAddUpInSpiteOfRounding) {
   EXPECT_EQ(sum, 2);  // five times 0.4 ns
 }
 
+TEST(GoalSink, APauseIsItsTime) {
+  EXPECT_NE(goal([](Mpi& mpi) { mpi.pause(2e-6); }).find(": calc 2000\n"), std::string::npos);
+}
+
 TEST(GoalSink, AReceiveFromAnybodyIsRefused) {
   EXPECT_THROW(goal([](Mpi& mpi) { mpi.recv(kAnySource, 8); }), UserError);
 }

@@ -195,9 +195,65 @@ TEST(Patterns, ACollectiveStandsAlone) {
             "Reduce_scatter_block 64 among 0 1 2");
 }
 
+TEST(Patterns, TheAllToAllCongestorExchangesWithEveryPairInTurn) {
+  const Values two = {{"bytes", kBytes}, {"messages", std::int64_t{2}}};
+  EXPECT_EQ(operations("congestor-alltoall", two, 1, 4),
+            "Irecv 0:64, Isend 0:64, Irecv 3:64, Isend 3:64, Waitall 4, Irecv 2:64, Isend 2:64, Waitall 2");
+  EXPECT_EQ(operations("congestor-alltoall", {{"bytes", kBytes}}, 0, 3),
+            "Irecv 2:64, Isend 1:64, Irecv 1:64, Isend 2:64, Waitall 4");
+}
+
+TEST(Patterns, TheTwoSidedIncastEndsInAnAllreduceOfItsRoot) {
+  const Values two = {{"bytes", kBytes}, {"messages", std::int64_t{2}}};
+  EXPECT_EQ(operations("congestor-incast-p2p", two, 0, 3),
+            "Irecv 1:64, Irecv 2:64, Waitall 2, Irecv 1:64, Irecv 2:64, Waitall 2, Allreduce 8 among 0 1 2");
+  EXPECT_EQ(operations("congestor-incast-p2p", two, 2, 3), "Send 0:64, Send 0:64, Allreduce 8 among 0 1 2");
+  Values roots = two;
+  roots["roots"] = std::int64_t{2};
+  EXPECT_EQ(operations("congestor-incast-p2p", roots, 3, 5), "Send 1:64, Send 1:64, Allreduce 8 among 1 3");
+}
+
+TEST(Patterns, PutsFindTheirReceivesPostedAndAreFlushed) {
+  const Values two = {{"bytes", kBytes}, {"messages", std::int64_t{2}}};
+  EXPECT_EQ(
+      operations("congestor-incast-rma", two, 0, 3),
+      "Irecv 1:64, Irecv 1:64, Irecv 2:64, Irecv 2:64, Waitall 2, Isend 1:0/1, Waitall 2, Isend 2:0/1, Waitall 2");
+  EXPECT_EQ(operations("congestor-incast-rma", two, 1, 3), "Irecv 0:0/1, Isend 0:64, Isend 0:64, Waitall 3");
+}
+
+TEST(Patterns, GetsAreAskedForAndAnswered) {
+  const Values two = {{"bytes", kBytes}, {"messages", std::int64_t{2}}, {"roots", std::int64_t{2}}};
+  EXPECT_EQ(
+      operations("congestor-bcast-rma", two, 1, 6),
+      "Irecv 3:0/1, Irecv 5:0/1, Waitall 1, Isend 3:64, Isend 3:64, Waitall 1, Isend 5:64, Isend 5:64, Waitall 4");
+  EXPECT_EQ(operations("congestor-bcast-rma", two, 4, 6), "Irecv 0:64, Irecv 0:64, Isend 0:0/1, Waitall 3");
+}
+
+TEST(Patterns, APauseEndsEachIterationOfACongestor) {
+  for (const char* pattern :
+       {"congestor-alltoall", "congestor-incast-p2p", "congestor-incast-rma", "congestor-bcast-rma"}) {
+    for (const double pause_us : {0.0, 2.5}) {
+      const auto application = make(pattern, {{"pause_us", pause_us}, {"iterations", std::int64_t{2}}}, 4);
+      for (int rank = 0; rank < 4; ++rank) {
+        std::vector<std::uint64_t> pauses;
+        CallKind last = CallKind::Send;
+        for_each_call(*application, rank, 4, [&](const Call& call, const Calls&, const Communicators&) {
+          last = call.kind;
+          if (call.kind == CallKind::Compute && call.first == kPause) {
+            pauses.push_back(call.bytes);
+          }
+        });
+        EXPECT_EQ(pauses, pause_us > 0 ? std::vector<std::uint64_t>(2, 2'500'000) : std::vector<std::uint64_t>());
+        EXPECT_EQ(last == CallKind::Compute, pause_us > 0);
+      }
+    }
+  }
+}
+
 TEST(Patterns, AllMessagesMeetForEveryNumberOfRanks) {
   for (const char* pattern : {"ping-pong", "bisection", "shift", "incast", "halo3d", "halo4d", "sweep2d", "transpose",
-                              "tree-reduce", "random-ring", "collective"}) {
+                              "tree-reduce", "random-ring", "collective", "congestor-alltoall", "congestor-incast-p2p",
+                              "congestor-incast-rma", "congestor-bcast-rma"}) {
     for (int size = 2; size <= 36; ++size) {
       SCOPED_TRACE(std::string(pattern) + " on " + std::to_string(size) + " ranks");
       const auto application = make(pattern, {{"iterations", std::int64_t{3}}}, size);
@@ -237,7 +293,8 @@ void expect_refused(const std::string& pattern, const Values& values, int size, 
 
 TEST(Patterns, WhatDoesNotFitIsRefused) {
   expect_refused("pingpong", {}, 2, "pattern",
-                 "bisection, blocking-ring, collective, halo3d, halo4d, incast, ping-pong, random-ring, shift, "
+                 "bisection, blocking-ring, collective, congestor-alltoall, congestor-bcast-rma, "
+                 "congestor-incast-p2p, congestor-incast-rma, halo3d, halo4d, incast, ping-pong, random-ring, shift, "
                  "sweep2d, transpose, "
                  "tree-reduce");
   expect_refused("ping-pong", {{"b", std::int64_t{4}}}, 4, "b", "0 to 3");
@@ -248,6 +305,11 @@ TEST(Patterns, WhatDoesNotFitIsRefused) {
   expect_refused("incast", {{"senders", std::int64_t{4}}}, 4, "senders",
                  "1 to 3, less than the number of ranks; 0 is all");
   expect_refused("halo3d", {{"neighbours", std::int64_t{8}}}, 8, "neighbours", "6, 26");
+  for (const char* pattern : {"congestor-incast-p2p", "congestor-incast-rma", "congestor-bcast-rma"}) {
+    expect_refused(pattern, {{"roots", std::int64_t{3}}}, 5, "roots", "at most half of the 5 ranks");
+    expect_refused(pattern, {}, 1, "roots", "at most half of the 1 ranks");
+  }
+  expect_refused("congestor-alltoall", {}, 1, "ranks", "at least 2");
   for (const char* grid : {"2x2", "2x2x3", "2x2x2x1", "ax2x4", "2x2x2 ", "-2x-2x2", "0x0x0", "99999999999x1x1"}) {
     expect_refused("halo3d", {{"grid", std::string(grid)}}, 8, "grid", "3 extents whose product is 8");
   }

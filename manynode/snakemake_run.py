@@ -1,0 +1,174 @@
+"""Snakemake as a child: its output followed and logged, progress shown, one clear error when a step fails.
+
+Steps leave their error in a file of their own (``MANYNODE_ERROR_FILE``), so that it is shown as the step wrote it, with
+its exit code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from manynode.errors import EngineFailedError, ManynodeError
+from manynode.snakemake_profile import profile_folder
+
+if TYPE_CHECKING:
+    from rich.progress import Task
+
+ERROR_FILE = "MANYNODE_ERROR_FILE"
+# As a shell says it: 128 and the number of SIGINT.
+EXIT_INTERRUPTED = 130
+_MOST_FAILURES = 20
+
+_STEPS = re.compile(r"^(\d+) of (\d+) steps \(\d+(?:\.\d+)?%\) done")
+_RULE = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$")
+_WILDCARDS = re.compile(r"^\s+wildcards: (.*)$")
+
+
+class StepFailedError(ManynodeError):
+    """A step's own error, or an interruption, with its exit code."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class Progress(Protocol):
+    """What is told of a run beside its steps."""
+
+    def read(self, line: str) -> None:
+        """Take in a line of Snakemake's output."""
+
+    def words(self) -> str:
+        """Return how far it is and how long the rest will take; cheap, since a terminal asks several times a second."""
+
+
+def snakemake_command(snakefile: Path, configfile: Path, directory: Path, cores: int, profile: str | None) -> list[str]:
+    """Return the command that runs ``snakefile`` in ``directory``; ``profile`` is one of ``profiles/`` or a folder."""
+    command = [
+        *(sys.executable, "-m", "snakemake", "--snakefile", str(snakefile)),
+        *("--configfile", str(configfile.resolve()), "--directory", str(directory.resolve())),
+        *("--cores", str(cores), "--rerun-incomplete", "--nolock"),
+    ]
+    return command + (["--profile", str(profile_folder(profile))] if profile else [])
+
+
+def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show_all: bool = False) -> None:
+    """Run Snakemake to its end; its output goes to ``log`` (``show_all``: to stdout as well).
+
+    Raises the error of the first step that failed, or :class:`EngineFailedError` with Snakemake's last lines. An
+    interruption ends Snakemake and its jobs first.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    # Beside the log and not in a folder for temporary files: a cluster's nodes write there as well.
+    errors = log.with_name("errors.jsonl").resolve()
+    errors.unlink(missing_ok=True)
+    environment = dict(os.environ, **{ERROR_FILE: str(errors)})
+    child = subprocess.Popen(  # the one child outside process.py: its output is followed while it runs
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        encoding="utf-8", errors="replace", env=environment, start_new_session=True,
+    )  # fmt: skip
+    assert child.stdout is not None
+    try:
+        with open(log, "w", encoding="utf-8") as sink:
+            tail = _follow(child.stdout, sink, progress, show_all=show_all)
+        code = child.wait()
+    except BaseException:
+        # Snakemake ends its jobs and forgets half-written outputs when it is asked politely.
+        os.killpg(child.pid, signal.SIGINT)
+        try:
+            child.wait(15)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        raise
+    if code == 0:
+        return
+    if errors.is_file():
+        raise _failure([json.loads(line) for line in errors.read_text(encoding="utf-8").splitlines()])
+    if code in (2, 3, 4, 5, 6):
+        raise StepFailedError("\n".join(tail), code)
+    raise EngineFailedError(
+        "the workflow failed",
+        found=f"Snakemake ended with exit code {code}",
+        remedy=f"see {log}; finished steps are kept, the same command goes on from there",
+        details="\n".join(tail),
+    )
+
+
+def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
+    """Return the first step's error; of others, which a study goes on to, what failed."""
+    first, *others = errors
+    message = str(first["message"])
+    if others:
+        lines = [str(error["message"]).splitlines()[0] for error in others]
+        shown = [f"  | {line}" for line in lines[:_MOST_FAILURES]]
+        rest = [f"  | and {len(lines) - len(shown)} more"] if len(lines) > len(shown) else []
+        message = "\n".join([message, f"{len(others) + 1} steps failed; the others are finished. Also:", *shown, *rest])
+    return StepFailedError(message, int(first["exit_code"]))
+
+
+def _follow(lines: IO[str], sink: IO[str], points: Progress, *, show_all: bool) -> list[str]:
+    """Copy Snakemake's output to the log, show progress, and return the last lines."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+    from rich.text import Text
+
+    class Words(ProgressColumn):
+        """Asked anew whenever the line is drawn, not only when a step ends."""
+
+        def render(self, _task: Task) -> Text:
+            return Text(points.words())
+
+    console = Console(highlight=False)
+    tail: list[str] = []
+    columns = (
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()),
+        Words(),
+    )
+    with Bars(*columns, console=console, disable=not console.is_terminal or show_all) as progress:
+        task = progress.add_task("starting", total=None)
+        step = ""
+        for line in lines:
+            sink.write(line)
+            text = line.rstrip("\n")
+            points.read(text)
+            tail = [*tail[-29:], text]
+            if show_all:
+                print(text)
+            elif match := _RULE.match(text):
+                step = match[1]
+            elif match := _WILDCARDS.match(text):
+                step = f"{step} ({match[1]})"
+            elif step and not text.strip():
+                progress.update(task, description=step)
+                if not console.is_terminal:
+                    print(step, flush=True)
+                step = ""
+            elif match := _STEPS.match(text):
+                progress.update(task, completed=int(match[1]), total=int(match[2]))
+                if not console.is_terminal:
+                    words = points.words()
+                    print(f"{text}; {words}" if words else text, flush=True)
+    return [line for line in tail if line.strip()]
+
+
+def record_error(error: ManynodeError) -> None:
+    """Leave a step's error where ``manynode run`` looks for it, when it is the caller."""
+    path = os.environ.get(ERROR_FILE)
+    if not path:
+        return
+    try:
+        with open(path, "a", encoding="utf-8") as sink:
+            sink.write(json.dumps({"message": error.render(), "exit_code": error.exit_code}) + "\n")
+    except OSError:
+        # The message is in the step's log as well.
+        return

@@ -1,0 +1,67 @@
+// Where the ranks lie in the box and how long their messages are: shared by the mini-app and the skeleton, so that the
+// two cannot differ. Lengths in units of the Lennard-Jones diameter.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "../hpcg/geometry.hpp"
+
+namespace manynode::lammps {
+
+using hpcg::coordinates;
+using hpcg::process_grid;
+using hpcg::Triple;
+
+// LAMMPS' benchmark in.lj: reduced density, cutoff and skin.
+inline constexpr double kDensity = 0.8442;
+inline constexpr double kCutoff = 2.5;
+inline constexpr double kSkin = 0.3;
+inline constexpr double kReach = kCutoff + kSkin;
+inline constexpr int kAtomsInCell = 4;
+
+// The side of a face-centred cubic unit cell.
+inline double cell_side() { return std::cbrt(kAtomsInCell / kDensity); }
+
+// The rank next to `rank` along `axis`; the box is periodic.
+inline int neighbour(const Triple& grid, int rank, std::size_t axis, int step) {
+  Triple place = coordinates(grid, rank);
+  place[axis] = (place[axis] + step + grid[axis]) % grid[axis];
+  return place[0] + grid[0] * (place[1] + grid[1] * place[2]);
+}
+
+// Messages have the length of what they hold at most, because a skeleton cannot know how many atoms there are: those
+// expected in the volume, two times the root of their number (fluctuations of a liquid are smaller) and a few more.
+inline std::int64_t capacity(double volume) {
+  const double expected = kDensity * volume;
+  return static_cast<std::int64_t>(std::ceil(expected + 2 * std::sqrt(expected))) + 4;
+}
+
+// Atoms that one side of a rank's box shows its neighbour along `axis`. Axes are exchanged one after the other, so that
+// those of earlier ones bring their ghosts. The layer is as thick as forces reach and half a unit cell: a crystal's
+// planes lie as they like.
+inline std::int64_t ghost_capacity(const Triple& cells, std::size_t axis) {
+  const double side = cell_side();
+  double volume = kReach + side / 2;
+  for (std::size_t other = 0; other < 3; ++other) {
+    if (other != axis) {
+      volume *= cells[other] * side + (other < axis ? 2 * kReach : 0);
+    }
+  }
+  return capacity(volume);
+}
+
+// Atoms that leave a rank's box through both faces of an axis between two builds of the neighbour lists: a layer of
+// half a diameter.
+inline std::int64_t leaving_capacity(const Triple& cells, std::size_t axis) {
+  constexpr double kLayer = 0.5;
+  const double side = cell_side();
+  double volume = kLayer;
+  for (std::size_t other = 0; other < 3; ++other) {
+    volume *= other == axis ? 1 : cells[other] * side;
+  }
+  return capacity(volume);
+}
+
+}  // namespace manynode::lammps

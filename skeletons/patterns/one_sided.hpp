@@ -1,0 +1,23 @@
+// Puts into and gets from the memory of one rank, as messages: GPCNeT's congestors of one-sided communication.
+//
+// The operation stream has no one-sided calls, so they are what would travel. A put is a message to the root, and the
+// flush after the puts is answered with an empty message; a get is an empty request, and its data are a message back.
+// All receives of an iteration are posted at its start, so that nothing waits for a match and no message is
+// unexpected; the empty message stands for all puts or gets of a rank and an iteration.
+#pragma once
+
+#include <vector>
+
+#include "congestor.hpp"
+
+namespace manynode::patterns {
+
+inline constexpr int kDataTag = 0;
+inline constexpr int kControlTag = 1;
+
+// Waits for the messages of one rank, which are those from `first` on.
+inline void wait_for(Mpi& mpi, const std::vector<Request>& requests, std::size_t first, int messages) {
+  mpi.waitall(std::span(requests).subspan(first, static_cast<std::size_t>(messages)));
+}
+
+}  // namespace manynode::patterns

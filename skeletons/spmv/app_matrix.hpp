@@ -1,0 +1,67 @@
+// A part of the sparse matrix and its products, as a linear-algebra library keeps them: rows of columns and values, the
+// entries of other ranks behind the own ones.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "parameters.hpp"
+
+namespace manynode::spmv {
+
+// Names the compute phase in which it is made for the markers library; the last name given in a phase is the phase's.
+// Closing the region keeps the name from phases that follow.
+class PhaseLabel {
+ public:
+  explicit PhaseLabel(Work work) { MPI_Pcontrol(1, work_name(work)); }
+  ~PhaseLabel() { MPI_Pcontrol(0); }
+  PhaseLabel(const PhaseLabel&) = delete;
+  PhaseLabel& operator=(const PhaseLabel&) = delete;
+};
+
+// [point][column]: all columns of a point side by side.
+using Multivector = std::vector<double>;
+
+// The seven-point Laplace operator with a boundary of zeros: 6 on the diagonal, -1 for each neighbour.
+class Matrix {
+ public:
+  Matrix(const Settings& settings, int rank, int size);
+
+  std::int64_t rows() const { return settings_.rows(); }
+  // With those that come from neighbours.
+  std::int64_t points() const { return points_; }
+  Multivector multivector() const { return Multivector(static_cast<std::size_t>(points_ * settings_.columns)); }
+
+  // The point's place in the global grid.
+  Triple place(std::int64_t row) const;
+  // Points of the global grid.
+  const Triple& global() const { return global_; }
+  double largest_eigenvalue() const;
+
+  // Gets what neighbours have at their faces.
+  void exchange(Multivector& x);
+  // y = factor * A x.
+  void multiply(const Multivector& x, double factor, Multivector& y) const;
+
+ private:
+  struct Exchange {
+    Face face;
+    std::vector<std::int32_t> sent;  // rows at the face
+    std::vector<double> buffer;
+    std::int64_t first{0};  // point of those received
+  };
+
+  Settings settings_;
+  Triple origin_{};
+  Triple global_{};
+  std::int64_t points_{0};
+  std::vector<std::int32_t> columns_;
+  std::vector<double> values_;
+  std::vector<std::size_t> row_end_;
+  std::vector<Exchange> exchanges_;
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace manynode::spmv

@@ -1,0 +1,139 @@
+"""What situations will take: one trial for each kind, words, what executors are told, what remains undone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import congestion_cases as cases
+import pytest
+
+from manynode import tables
+from manynode.errors import EngineFailedError, ManynodeError
+from phase3_sst.congestion import campaign, estimate
+from phase3_sst.congestion.batch import simulate_batch
+from phase3_sst.congestion.runs import Runs
+from phase3_sst.congestion.situation import Member, Situation
+from phase3_sst.estimates.trial import Trial
+
+
+@pytest.fixture
+def trials(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The run files that were tried; each takes 1 s and a tenth of a second for each further iteration."""
+    tried: list[dict[str, Any]] = []
+
+    def trial(run: Any, counter: str | None, total: int, timeout_s: float) -> Trial:
+        tried.append({**run, "counter": counter, "total": total})
+        return Trial(1.0, 0.1, 2e8)
+
+    monkeypatch.setattr(estimate, "tried_run", trial)
+    return tried
+
+
+def halo(name: str, hosts: list[int]) -> Situation:
+    parameters = {"pattern": "halo3d", "bytes": 64}
+    return Situation(name, [Member("halo", "patterns", parameters, hosts)], 1)
+
+
+def test_situations_that_differ_in_nodes_and_draws_share_a_trial(tmp_path: Path, trials: list[Any]) -> None:
+    runs = cases.runs(tmp_path)
+    given = [cases.situation("a"), cases.situation("b", hosts=(3, 6)), cases.situation("c", seed=9), halo("d", [0, 1])]
+    found = estimate.costs(runs, given)
+    assert len(trials) == 2
+    ring = next(run for run in trials if run["counter"] == "iterations")
+    assert ring["total"] == cases.RING["iterations"] and [job["background"] for job in ring["jobs"][1:]] == [True]
+    # Its ring has 8 iterations; a pattern that leaves its number to the default is tried as it is.
+    assert found[runs.folder(given[0]).name].processor_s == pytest.approx(1.0 + 7 * 0.1, abs=0.2)
+    assert found[runs.folder(given[3]).name].processor_s == pytest.approx(1.0, abs=0.2)
+    estimate.costs(runs, given)
+    assert len(trials) == 2, "they are kept"
+    (runs.output / "campaign-cost.json").write_text("{")
+    estimate.costs(runs, given)
+    assert len(trials) == 4, "a damaged file is estimated anew"
+
+
+def test_of_many_kinds_some_are_tried_and_the_others_are_like_the_nearest(tmp_path: Path, trials: list[Any]) -> None:
+    runs = cases.runs(tmp_path)
+    given = [halo(f"h{count}", list(range(count))) for count in range(2, 48)]
+    found = estimate.costs(runs, given)
+    assert len(found) == len(given) and len(trials) == 24
+    sizes = [len(run["jobs"][0]["hosts"]) for run in trials]
+    assert (sizes[0], sizes[-1]) == (2, 47) and sizes == sorted(sizes), "from the smallest to the largest"
+    estimate.costs(runs, given)
+    assert len(trials) == 24
+
+
+def test_the_words_count_what_is_finished_and_share_the_work_between_cores(tmp_path: Path, trials: list[Any]) -> None:
+    runs = cases.runs(tmp_path)
+    given = [cases.situation(f"s{number}", seed=number) for number in range(100)]
+    tables.write_json(runs.folder(given[0]) / "result.json", "network-result/2", {})
+    first, whole = estimate.lines(runs, {"impact": given}, 20, 4)
+    assert first == "impact: 100 situations, about 3.0 min of processor time, the longest about 1.8 s"
+    assert whole.startswith("in all 100 situations, 1 of them finished; about 3.0 min of processor time")
+    assert whole.endswith(" on 4 cores") and "about 46 s on" in whole
+
+
+def test_what_is_not_known_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Trial:
+        raise EngineFailedError("it takes too long")
+
+    monkeypatch.setattr(estimate, "tried_run", fails)
+    said = estimate.lines(cases.runs(tmp_path), {"impact": [cases.situation()]}, 20, 2)
+    assert said[0] == "impact: 1 situation, what they take is not known"
+    assert "on 2 cores" not in said[1]
+
+
+@pytest.fixture
+def snakemake(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Simulates the batches in this process, each situation in no time; one called "lost" is never done."""
+    commands: list[list[str]] = []
+
+    def run(command: list[str], log: Path, progress: Any) -> None:
+        commands.append(command)
+        output = log.parent.parent
+        for number in range(json.loads((output / "campaign/plan.json").read_text())["batches"]):
+            simulate_batch(output / f"campaign/batch-{number}.json", output)
+
+    def simulate(self: Runs, one: Situation) -> None:
+        if one.name != "lost":
+            tables.write_json(self.folder(one) / "result.json", "network-result/2", {})
+
+    monkeypatch.setattr(campaign, "run_snakemake", run)
+    monkeypatch.setattr(Runs, "run", simulate)
+    return commands
+
+
+def simulate(runs: Runs, given: list[Situation], seconds: float | None) -> None:
+    expected = {} if seconds is None else {runs.folder(one).name: seconds for one in given}
+    campaign.simulate_missing(
+        *(runs, given),
+        **{"batch": 3, "cores": 2, "profile": None, "expected_s": expected},
+        **{"memory_bytes": 4e9, "say": lambda text: None},
+    )
+
+
+def test_executors_are_told_what_a_batch_needs(tmp_path: Path, snakemake: list[list[str]]) -> None:
+    runs = cases.runs(tmp_path)
+    given = [cases.situation(f"s{number}") for number in range(6)]
+    simulate(runs, given, 600.0)
+    plan = json.loads((runs.output / "campaign/plan.json").read_text())
+    # Three of 10 minutes, four times as long for safety, and 10 minutes to start.
+    assert plan == {"schema": "congestion-plan/1", "batches": 2, "threads": 1, "mem_mb": 7000, "runtime": 130}
+    assert "--keep-going" in snakemake[0] and str(runs.output.resolve()) in snakemake[0]
+    assert runs.missing(given) == []
+    simulate(runs, given, None)
+    assert len(snakemake) == 1, "nothing is missing, and nothing is started"
+
+
+def test_sst_takes_its_threads_and_processes(tmp_path: Path, snakemake: list[list[str]]) -> None:
+    runs = cases.runs(tmp_path, simulate={"engine": "sst", "sst": {"threads": 2, "processes": 3}})
+    simulate(runs, [cases.situation()], None)
+    assert json.loads((runs.output / "campaign/plan.json").read_text())["threads"] == 6
+
+
+def test_a_situation_that_was_lost_is_an_error_with_its_name(tmp_path: Path, snakemake: list[list[str]]) -> None:
+    runs = cases.runs(tmp_path)
+    with pytest.raises(ManynodeError, match="1 situations were not simulated, lost first"):
+        simulate(runs, [cases.situation("lost"), cases.situation("kept")], None)
+    assert runs.failed(cases.situation("kept")) is None

@@ -1,0 +1,67 @@
+"""The page of a congestion study: what parts conclude, beside it the tables, and what failed by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import altair as alt
+import congestion_cases as cases
+import pandas as pd
+import pytest
+
+from manynode import tables
+from manynode.report.figure import Figure
+from phase3_sst.congestion import page
+from phase3_sst.congestion.part import Findings
+from phase3_sst.congestion.rounds import Concluded
+from phase3_sst.congestion.runs import FAILURE_SCHEMA
+from phase3_sst.congestion.study import read_study
+
+
+def findings() -> Findings:
+    frame = pd.DataFrame(
+        {"name": ["<b>a</b>", "b"], "time_s": [0.0015, float("nan")], "ratio": [1.5, 2.0], "good": [True, False]}
+    )
+    chart = alt.Chart(alt.NamedData(name="table")).mark_point().encode(x="ratio:Q", y="time_s:Q")
+    return Findings(
+        ["a is faster than b."], {"rows": ("some-rows/1", frame)}, [Figure("f", "F", "About f.", chart, frame)]
+    )
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("manynode.report.page._vega_bundle", lambda: "window.vegaEmbed = undefined;")
+    runs, failed = cases.runs(tmp_path), cases.situation("bad")
+    tables.write_json(
+        runs.folder(failed) / "failure.json", FAILURE_SCHEMA, {"message": "the engine failed\n  where: x"}
+    )
+    study = read_study(tmp_path / "study.yaml").study
+    concluded = [
+        Concluded("first", "First part", findings()),
+        Concluded("second", "Second part", Findings(()), "too few runs\n  found: 1"),
+    ]
+    page.write(study, runs, concluded, [failed], {"study": "abc"})
+    return tmp_path / "out"
+
+
+def test_the_page_has_the_answer_first_then_figures_tables_failures_and_provenance(written: Path) -> None:
+    text = (written / "congestion.html").read_text()
+    order = ['id="answer"', "a is faster than b.", 'id="part-first"', 'id="figure-first-f"', 'id="table-first-rows"']
+    order += ['id="failures"', "the engine failed", 'id="provenance"', "<code>abc</code>"]
+    places = [text.index(word) for word in order]
+    assert places == sorted(places)
+    assert "This part could not conclude." in text and "too few runs" in text
+    assert "&lt;b&gt;a&lt;/b&gt;" in text and "<b>a</b>" not in text
+    assert '<td class="n" data-value="0.0015">1.5 ms</td>' in text, "times have their unit and sort by their value"
+    assert "http" not in text.split("<main>")[1].split("<script")[0], "nothing is loaded from elsewhere"
+
+
+def test_each_table_lies_beside_the_page_in_both_forms(written: Path) -> None:
+    frame = tables.read_table(written / "first/rows.parquet", "some-rows/1", ["name", "time_s"])
+    assert list(frame["ratio"]) == [1.5, 2.0]
+    assert list(pd.read_csv(written / "first/rows.csv")["ratio"]) == [1.5, 2.0]
+    document = json.loads((written / "congestion.json").read_text())
+    assert document["schema"] == "congestion-study/1"
+    assert document["parts"]["first"]["tables"] == {"rows": "some-rows/1"}
+    assert document["failures"] == {"bad": "the engine failed\n  where: x"}
