@@ -138,6 +138,11 @@ def test_seconds_are_given_for_an_application_that_is_known(model: Model) -> Non
     assert any(line.startswith("the run took 11 s: ") for line in lines)
 
 
+def test_a_size_that_was_not_learned_gives_no_seconds(model: Model) -> None:
+    found = predict(model, counters(), routers=["r0"], nodes=8, application="a")
+    assert "no seconds: the model has no runs of a on 8 nodes" in words(found, model)
+
+
 def test_an_application_that_is_not_known_is_named(model: Model) -> None:
     with pytest.raises(UsageError, match="not trained on this application"):
         asked(model, application="aa")
