@@ -10,8 +10,10 @@ itself: busy_s / bytes. What an engine says of stalls is read in one place, :fun
 
 - the input queue of a network port: ``inq_stall_s`` (a flit at its head could not go on)
 - the output to a host: ``credit_stall_s`` (the host's NIC had no room)
-- an engine that tells neither: ``stall_s``, the waiting of all chunks for the link, at most the interval. That is
-  waiting in the output queue before the link, and chunks that wait together are counted together up to that bound.
+- without flow control both are 0, because nothing ever holds a link or an input back
+- a result that tells neither (link-load/2): ``stall_s``, the waiting of all chunks for the link, at most the
+  interval. That is waiting in the output queue before the link, and chunks that wait together are counted together up
+  to that bound.
 """
 
 from __future__ import annotations

@@ -48,6 +48,14 @@ class Variability:
                 allowed=f"at most {room}",
                 remedy="choose a smaller size or a larger network",
             )
+        if machine.simulate["engine"] != "sst" and machine.network.flow_control == "none":
+            raise UsageError(
+                "without flow control no port ever stalls, and there are no counters to learn from",
+                where="network: flow_control",
+                found="none",
+                allowed="credits",
+                remedy="set flow_control: credits, and output_buffer to a few chunks where routers have hardly any",
+            )
         total = len(campaign.chosen(machine.workloads, settings)) * len(settings.nodes) * settings.runs
         if settings.runs < LEAST_OF_GROUP or total < LEAST:
             raise UsageError(

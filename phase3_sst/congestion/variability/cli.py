@@ -64,6 +64,7 @@ def predict(
     """Estimate by how much the network made a run slower or faster than usual, with the error; or say why not."""
     from manynode.errors import UsageError
     from manynode.units import parse
+    from phase3_sst.congestion.counters.features import host_direction
     from phase3_sst.congestion.counters.readers.interface import read_counters
     from phase3_sst.congestion.counters.table import window
     from phase3_sst.congestion.variability import model_file
@@ -85,6 +86,8 @@ def predict(
         typer.echo(f"counters: {note}")
     if not names and not routers:
         typer.echo(f"counters: all {len(own)} routers are taken for the run's, because no nodes are named")
+    if host_direction(found.table) != "in":
+        typer.echo("counters: host ports are counted towards the nodes, because nothing counts what comes from them")
     said = ask(learned, found, routers=own, nodes=count, application=application, run_time_s=seconds)
     for line in words(said, learned):
         typer.echo(line)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from manynode.errors import InputError, UsageError, nearest
+from manynode.errors import UsageError, nearest
 from phase3_sst.congestion.counters.features import NODES, features
 from phase3_sst.congestion.counters.table import Counters
 from phase3_sst.congestion.variability.model import Group, Model
@@ -22,7 +22,10 @@ CALM = 0.5
 
 @dataclass(frozen=True)
 class Prediction:
-    """Estimate and bound [standard deviations of run time]; ``refused`` says why there is none, None where there is."""
+    """Estimate and bound [standard deviations of run time]; ``refused`` says why there is none, None where there is.
+
+    ``asked_for`` is the application with its nodes, whose ``group`` may be unknown.
+    """
 
     estimate: float
     bound: float
@@ -31,6 +34,7 @@ class Prediction:
     unlike_training: Sequence[str]
     group: Group | None
     run_time_s: float | None
+    asked_for: str | None = None
 
 
 def routers_of(counters: Counters, nodes: Sequence[str], routers: Sequence[str]) -> list[str]:
@@ -95,7 +99,8 @@ def predict(
             f"{forest:+.2f}, further apart than the error of {bound:.2f}; the model has too few runs like this one"
         )
     unlike = model.learned.unlike_training(frame)[0]
-    return Prediction(estimate, bound, forest, refused, unlike, group, run_time_s)
+    asked_for = None if application is None else f"{application} on {nodes} nodes"
+    return Prediction(estimate, bound, forest, refused, unlike, group, run_time_s, asked_for)
 
 
 def words(prediction: Prediction, model: Model) -> list[str]:
@@ -115,6 +120,8 @@ def words(prediction: Prediction, model: Model) -> list[str]:
                 group.mean_s + group.deviation_s * (prediction.estimate + sign * prediction.bound) for sign in (-1, 1)
             )
             lines.append(f"under these conditions {low:.6g} to {high:.6g} s are to be expected")
+    elif prediction.asked_for is not None:
+        lines.append(f"no seconds: the model has no runs of {prediction.asked_for}")
     if prediction.run_time_s is not None:
         lines += _observed(prediction, group)
     return lines
@@ -139,12 +146,3 @@ def _meaning(estimate: float, bound: float) -> str:
     how = "unfavourable" if estimate > 0 else "favourable"
     sure = "" if abs(estimate) > bound else ", though typical ones are within the error"
     return f"{how} conditions{sure}: do not take the run time for a typical one"
-
-
-def whole_number(text: str | None, option: str) -> int | None:
-    """Return a positive whole number of an option."""
-    if text is None:
-        return None
-    if not text.isdigit() or int(text) < 1:
-        raise InputError("not a number of nodes", where=option, found=text, allowed="1 or more")
-    return int(text)

@@ -24,7 +24,7 @@ from phase3_sst.congestion.variability.train import FOLDS, Hyperparameters, Opti
 
 SHARES = (0.1, 0.25, 0.5, 0.75)
 TARGET_RUNS = (0, 20, 40)
-_INNER_FOLDS = 5
+_INNER_FOLDS = 3  # of the search for hyperparameters within a fold
 _REPEATS = 3  # draws of each training size
 _LEAST_TRAINING = 10
 Places = npt.NDArray[np.int64]

@@ -91,7 +91,7 @@ def test_settings_that_mean_nothing_are_refused(changes: dict[str, object], word
         settings(**changes)
 
 
-def machine(tmp_path: Path) -> Runs:
+def machine(tmp_path: Path, flow_control: str = "credits") -> Runs:
     topology = {"kind": "dragonfly", "groups": 4, "routers_per_group": 4, "hosts_per_router": 4, "global_links": 3}
     network = Network.model_validate(
         {
@@ -100,6 +100,7 @@ def machine(tmp_path: Path) -> Runs:
             "link": {"bandwidth": "100 Gbit/s", "latency": "90 ns"},
             "switch_latency": "110 ns",
             "chunk": "2 KiB",
+            "flow_control": flow_control,
             "host": {
                 "overhead_send": "350 ns", "overhead_recv": "350 ns", "gap": "10 ns", "eager_limit": "8 KiB",
                 "nic_bandwidth": "100 Gbit/s", "nic_latency": "150 ns", "reduce_bandwidth": "5 GB/s",
@@ -107,7 +108,7 @@ def machine(tmp_path: Path) -> Runs:
             "intranode": {"latency": "300 ns", "bandwidth": "8 GB/s"},
         }
     )  # fmt: skip
-    return Runs(network, network.model_dump(mode="json"), {}, 1, 0.95, WORKLOADS, tmp_path)
+    return Runs(network, network.model_dump(mode="json"), {"engine": "fast"}, 1, 0.95, WORKLOADS, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +124,11 @@ def test_a_campaign_that_cannot_be_is_refused_before_it_begins(
 ) -> None:
     with pytest.raises(UsageError, match=words):
         Variability().check(machine(tmp_path), settings(**changes))
+
+
+def test_a_network_whose_ports_never_stall_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="flow_control: credits"):
+        Variability().check(machine(tmp_path, flow_control="none"), settings(runs=25))
 
 
 def test_a_sound_campaign_passes(tmp_path: Path) -> None:

@@ -138,6 +138,11 @@ def test_seconds_are_given_for_an_application_that_is_known(model: Model) -> Non
     assert any(line.startswith("the run took 11 s: ") for line in lines)
 
 
+def test_a_size_that_was_not_learned_gives_no_seconds(model: Model) -> None:
+    found = predict(model, counters(), routers=["r0"], nodes=8, application="a")
+    assert "no seconds: the model has no runs of a on 8 nodes" in words(found, model)
+
+
 def test_an_application_that_is_not_known_is_named(model: Model) -> None:
     with pytest.raises(UsageError, match="not trained on this application"):
         asked(model, application="aa")
@@ -189,3 +194,23 @@ def test_too_few_runs_are_a_named_error_on_the_command_line(tmp_path: Path) -> N
     done = invoke("train", tmp_path / "runs.csv", "--output", tmp_path / "model.json")
     assert isinstance(done.exception, InputError) and "too few runs" in str(done.exception)
     assert not (tmp_path / "model.json").exists()
+
+
+def test_a_run_is_judged_by_the_files_of_ldms(model: Model, tmp_path: Path) -> None:
+    model_file.write(tmp_path / "model.json", model)
+    names = ["AR_RTR_0_0_INQ_PRF_INCOMING_FLIT_VC0", "AR_RTR_0_0_INQ_PRF_ROWBUS_STALL_CNT"]
+    names += ["AR_RTR_PT_5_0_INQ_PRF_INCOMING_FLIT_VC0"]
+    lines = ["#Time,Time_usec,ProducerName,aries_rtr_id," + ",".join(names)]
+    for second in range(3):
+        for router, node in (("c0-0c0s0a0", "nid1"), ("c0-0c0s1a0", "nid5")):
+            counts = (second * 1000, second * 500, second * 10**9)
+            lines.append(f"{second}.000000,0,{node},{router},{','.join(map(str, counts))}")
+    (tmp_path / "rtr").write_text("\n".join(lines) + "\n")
+    said = invoke(
+        *("predict", tmp_path / "model.json", tmp_path / "rtr", "--nodes", "nid1", "--application", "a"),
+        *("--node-count", 16, "--run-time", "11 s", "--start", 1, "--end", 2),
+    )
+    assert said.exit_code == 0, said.output
+    assert "variability estimate: " in said.output and "the run took 11 s" in said.output
+    unknown = invoke("predict", tmp_path / "model.json", tmp_path / "rtr", "--nodes", "nid7", "--node-count", 16)
+    assert isinstance(unknown.exception, UsageError) and "nid7" in str(unknown.exception)
