@@ -12,6 +12,7 @@ import pandas as pd
 from manynode.errors import InputError
 from manynode.report.figure import TIME_LABEL, Figure
 from manynode.seeds import generator
+from phase3_sst.congestion.delay.fitting import ping_pong
 from phase3_sst.congestion.delay.latency import LatencyModel, estimated_round_trips, fit
 from phase3_sst.congestion.delay.sensitivity import (
     Sensitivity,
@@ -80,8 +81,9 @@ def measure(machine: Machine, settings: DelaySection) -> Measured:
     wanted = application_runs(machine, settings)
     runs, snapshots = run_table(machine, _finished(machine, wanted))
     runs = runs.assign(run_time_s=runs["end_s"] - runs["start_s"], delivery_s=delivery_s(model, snapshots, runs))
-    sensitivities = {}
-    for name in [PING_PONG, *chosen(machine, settings)]:
+    estimated, measured = (trips[column].to_numpy(dtype=float) for column in ("estimated_s", "round_trip_s"))
+    sensitivities = {PING_PONG: ping_pong(estimated, measured, machine.seed, machine.confidence)}
+    for name in chosen(machine, settings):
         own = runs[runs["application"] == name]
         times, delays = own["run_time_s"].to_numpy(dtype=float), own["delivery_s"].to_numpy(dtype=float)
         try:
@@ -172,7 +174,7 @@ def convergence_table(machine: Machine, found: Measured) -> pd.DataFrame:
     """Return application, order (random: the median over orders; extremes first), runs, error of the sensitivity."""
     rows = []
     for name, own in found.sensitivities.items():
-        if not own.varies:
+        if not own.varies or name == PING_PONG:
             continue
         runs = found.runs[found.runs["application"] == name]
         delays, times = runs["delivery_s"].to_numpy(dtype=float), runs["run_time_s"].to_numpy(dtype=float)

@@ -1,7 +1,7 @@
 """The latency of messages from the stalls of the links that they pass (Netscope, section 4.2).
 
-In: round trips between pairs of nodes with the stalls of the machine at that time. Out: a :class:`LatencyModel`, kept
-as ``latency-model/1``. The delay of a message, one way, is
+In: round trips between pairs of nodes with the stalls of the machine at that time. Out: a
+:class:`LatencyModel`. The delay of a message, one way, is
 
     D = base + sum over classes of links c: idle_c n_c + wait_c sum over links l of c: Q_l + detour_c sum': Q_l
 
@@ -17,22 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
-from manynode import tables
 from manynode.config.network import Network
 from manynode.errors import InputError
 from phase3_sst.congestion.delay.passages import Passages, Routes
-from phase3_sst.congestion.delay.stalls import MOST_SHARE, Waiting
+from phase3_sst.congestion.delay.stalls import Waiting
 from phase3_sst.congestion.routes import is_end
 
-LATENCY_SCHEMA = "latency-model/1"
-ROUND_TRIPS_SCHEMA = "round-trips/1"
 ROUND_TRIP_COLUMNS = ("run", "source_node", "target_node", "start_s", "end_s", "round_trip_s")
 # Fewer round trips than this for each coefficient are refused.
 LEAST_PER_TERM = 2
@@ -45,32 +40,9 @@ class LatencyModel:
     network: str
     coefficients: Mapping[str, float]
 
-    def delay_s(self, routes: Routes, passages: Passages, waiting: Mapping[str, float]) -> float:
-        """Return the delay of a message that passes ``passages`` while links have ``waiting`` (link -> units)."""
-        return sum(self.coefficients.get(term, 0.0) * n for term, n in terms(routes, passages, waiting).items())
-
-    def write(self, path: Path, trained: Mapping[str, Any]) -> None:
-        """Write the model; ``trained`` says on what, and how well it fits."""
-        content = {
-            "network": self.network,
-            "coefficients_s": dict(self.coefficients),
-            "most_stalled_share": MOST_SHARE,
-            "trained": dict(trained),
-        }
-        tables.write_json(path, LATENCY_SCHEMA, content)
-
-
-def read_model(path: Path) -> LatencyModel:
-    """Return the model that :meth:`LatencyModel.write` left."""
-    content = tables.read_json(path, LATENCY_SCHEMA)
-    try:
-        coefficients = {str(term): float(value) for term, value in content["coefficients_s"].items()}
-        return LatencyModel(str(content["network"]), coefficients)
-    except (KeyError, AttributeError, TypeError, ValueError) as error:
-        raise InputError(
-            "a latency model cannot be used", where=str(path), found=f"{type(error).__name__}: {error}",
-            remedy="fit it again: manynode delay fit",
-        ) from None  # fmt: skip
+    def delay_s(self, terms: Mapping[str, float]) -> float:
+        """Return the delay of a message, one way, with what :func:`terms` says of it."""
+        return sum(self.coefficients.get(term, 0.0) * n for term, n in terms.items())
 
 
 def terms(routes: Routes, passages: Passages, waiting: Mapping[str, float]) -> dict[str, float]:
@@ -160,4 +132,4 @@ class Snapshots:
 
 def estimated_round_trips(model: LatencyModel, rows: Sequence[Mapping[str, float]]) -> np.ndarray:
     """Return the round trips [s] that the model expects for ``rows`` of terms."""
-    return np.array([2 * sum(model.coefficients.get(term, 0.0) * n for term, n in row.items()) for row in rows])
+    return np.array([2 * model.delay_s(row) for row in rows])

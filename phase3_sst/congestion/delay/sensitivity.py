@@ -23,7 +23,6 @@ from manynode.errors import InputError
 from manynode.seeds import generator
 from phase3_sst.congestion.delay.latency import LatencyModel, Snapshots
 
-DELAY_RUNS_SCHEMA = "delay-runs/1"
 RUN_COLUMNS = ("run", "application", "nodes", "start_s", "end_s")
 # With a smaller standard deviation, relative to the mean, run times do not vary: there is nothing to correlate.
 LEAST_VARIATION = 0.01
@@ -67,7 +66,7 @@ def delivery_s(model: LatencyModel, snapshots: Snapshots, runs: pd.DataFrame) ->
         if len(nodes) < 2:
             raise InputError("an application on one node sends no message over the network", where=f"run {row.run}")
         found = snapshots.terms(str(row.run), snapshots.routes.among(nodes), float(row.start_s), float(row.end_s))
-        values.append(sum(model.coefficients.get(term, 0.0) * n for term, n in found.items()))
+        values.append(model.delay_s(found))
     return np.array(values)
 
 

@@ -124,19 +124,13 @@ def round_trips(machine: Machine, settings: DelaySection) -> list[Drawn]:
 
 
 def application_runs(machine: Machine, settings: DelaySection) -> list[Drawn]:
-    """Return the situations of the delay sensitivities: each application, and the ping-pong that gives the scale.
-
-    The draws of nodes and congestion are the same for all of them.
-    """
+    """Return the situations of the delay sensitivities: nodes and congestion are drawn alike for all applications."""
     found = []
-    for name in [PING_PONG, *chosen(machine, settings)]:
+    for name in chosen(machine, settings):
         for index in range(settings.runs):
             rng = generator(machine.seed, "delay", "runs", index)
             nodes = placed(machine.network.room(), settings.nodes, rng)
-            if name == PING_PONG:
-                member = _ping_pong(settings.round_trips, nodes[:2], PING_PONG)
-            else:
-                member = machine.workloads[name].on(nodes)
+            member = machine.workloads[name].on(nodes)
             found.append(_situation(machine, settings, f"delay-{name}-{index}", [member], nodes, rng, index, name))
     return found
 

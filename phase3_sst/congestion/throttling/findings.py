@@ -192,7 +192,7 @@ def _intervals(
         factors = terms(routes, passages, {str(link): float(value) for link, value in units.items()})
         rows.append(
             {
-                "latency_s": sum(model.coefficients.get(term, 0.0) * n for term, n in factors.items()),
+                "latency_s": model.delay_s(factors),
                 "flits_per_s": flits / (stop_s - start_s),
             }
         )

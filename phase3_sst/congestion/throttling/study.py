@@ -40,8 +40,17 @@ class ControlSection(Section):
     window: Annotated[Seconds, Field(gt=0)] = Field(
         default=written("10 us"), description="between two decisions of an adaptive controller"
     )
-    g: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=1 / 16, description="weight of the newest window in the estimate of stalled traffic"
+    gain: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1 / 16, description="weight of the newest window in the running share of stalled time"
+    )
+    threshold: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.01, description="running share of stalled time above which the rate falls; else it rises"
+    )
+    increase: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.01, description="of the line rate, by which the rate rises in a window"
+    )
+    least: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.01, description="of the line rate, which the rate does not fall below"
     )
 
 
@@ -175,7 +184,7 @@ def injections(
         static = {"kind": "static", "share": control.static_share}
         return static, static
     own, other = (sensitivity, settings.congestor_sensitivity) if controller == AWARE else (0.0, 0.0)
-    adaptive = {"kind": "aimd", "window": control.window, "g": control.g}
+    adaptive = {"kind": "aimd", **control.model_dump(exclude={"static_share"})}
     return {**adaptive, "sensitivity": own}, {**adaptive, "sensitivity": other}
 
 

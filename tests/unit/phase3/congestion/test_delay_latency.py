@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import delay_cases
 import numpy as np
 import pandas as pd
@@ -11,7 +9,7 @@ import pytest
 
 from manynode.config.network import Network
 from manynode.errors import InputError
-from phase3_sst.congestion.delay.latency import Snapshots, estimated_round_trips, fit, read_model
+from phase3_sst.congestion.delay.latency import Snapshots, estimated_round_trips, fit
 from phase3_sst.congestion.delay.passages import Routes
 from phase3_sst.congestion.delay.sensitivity import correlation
 
@@ -101,13 +99,3 @@ def test_a_run_without_stalls_is_refused(stalls: pd.DataFrame, snapshots: Snapsh
     trips = delay_cases.round_trips(stalls).assign(run="elsewhere")
     with pytest.raises(InputError, match="elsewhere"):
         snapshots.of_round_trips(trips)
-
-
-def test_a_model_is_read_as_it_was_written(stalls: pd.DataFrame, snapshots: Snapshots, tmp_path: Path) -> None:
-    trips = delay_cases.round_trips(stalls)
-    model = fit(snapshots.of_round_trips(trips), trips["round_trip_s"].tolist(), "ring")
-    model.write(tmp_path / "model.json", {"round_trips": len(trips)})
-    assert read_model(tmp_path / "model.json") == model
-    (tmp_path / "broken.json").write_text('{"schema": "latency-model/1", "network": "ring"}')
-    with pytest.raises(InputError, match="coefficients_s"):
-        read_model(tmp_path / "broken.json")
