@@ -8,9 +8,8 @@ In: round trips between pairs of nodes with the stalls of the machine at that ti
 with n_c the links of the class on the way, Q_l the expected waiting of a link (:mod:`.stalls`), the sums over the
 links of direct ways and of detours, each as a mean over the ways that the routing may choose from (equation (12) with a
 coefficient per class and kind of way in place of one per link and way, which a few dozen round trips could not fit). A
-round trip is the delay there and the delay back, each over its own links. The coefficients are fitted by least squares
-of the relative error, so that an idle network counts as much as a congested one, and none is negative: no link makes a
-message faster.
+round trip is the delay there and the delay back, each over its own links. The coefficients are fitted by least squares,
+and none is negative: no link makes a message faster.
 """
 
 from __future__ import annotations
@@ -81,9 +80,9 @@ def fit(rows: Sequence[Mapping[str, float]], round_trips_s: Sequence[float], net
         )
     if not (half > 0).all() or not np.isfinite(half).all():
         raise InputError("a round trip is not a positive time", where="round_trip_s", found=float(2 * half.min()))
-    matrix = design.to_numpy(dtype=float) / half[:, None]
+    matrix = design.to_numpy(dtype=float)
     scale = np.linalg.norm(matrix, axis=0)
-    solution, _ = nnls(matrix / scale, np.ones(len(half)))
+    solution, _ = nnls(matrix / scale, half)
     return LatencyModel(network, dict(zip(map(str, design.columns), map(float, solution / scale), strict=True)))
 
 

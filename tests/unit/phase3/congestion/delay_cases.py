@@ -36,7 +36,7 @@ def stalls(runs: int, seed: int = 1, intervals: int = 4) -> pd.DataFrame:
     rows = []
     for run in range(runs):
         rng = generator(seed, "stalls", run)
-        level = float(rng.uniform(0, 0.95)) if run else 0.0
+        level = float(rng.uniform(0, 0.85)) if run else 0.0
         for step, link in itertools.product(range(intervals), links()):
             source, target = ends_of(link)
             share = level * float(rng.uniform())
