@@ -1,6 +1,6 @@
 """Do two engines load the same links? Correlation of the bytes, link by link.
 
-In: the tables of links of a point (``link-load/2``), one of each engine. Links are matched by source, target and their
+In: the tables of links of a point (``link-load/3``), one of each engine. Links are matched by source, target and their
 number among the parallel ones, which their id tells; one without traffic in an engine (it has no row) carried 0 bytes
 there, one without in either is not counted. Bytes are means over the replicas.
 """

@@ -112,7 +112,9 @@ def _linear(
     """Return the table with its sums grown; quantities that the engine cannot tell stay empty."""
     joined = after.merge(before, on=list(keys), how="left", suffixes=("", "_before"))
     found = joined[list(after.columns)].copy()
-    for column in ("bytes", "chunks", "busy_s", "stall_s"):
+    for column in ("bytes", "chunks", "busy_s", "stall_s", "credit_stall_s", "inq_stall_s"):
+        if column not in found:
+            continue
         earlier = joined[f"{column}_before"].fillna(0.0)
         if column == "bytes":
             found[column] = _whole(earlier, joined[column], counts)

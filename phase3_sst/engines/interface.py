@@ -10,12 +10,14 @@ number of processes.
   are whole.
 - ranks.parquet (``rank-times/2``): replica, job, rank (in its job), operation ("compute" or an MPI call), seconds,
   calls, bytes.
-- links.parquet (``link-load/2``): replica, link, class, source, target, bytes, chunks, busy_s, stall_s,
-  queue_max_bytes (the most unsent bytes that a chunk found before it). Links without traffic have no row.
+- links.parquet (``link-load/3``): replica, link, class, source, target, bytes, chunks, busy_s, stall_s (summed over the
+  chunks that waited), credit_stall_s and inq_stall_s (what a router's counters tell, each at most the time of the run:
+  the link stood idle although a chunk was ready for it; the first chunk of the input port behind the link could not go
+  on), queue_max_bytes (the most unsent bytes that a chunk found before it). Links without traffic have no row.
 - link_jobs.parquet (``link-jobs/1``): replica, job, class, bytes, chunks, busy_s, stall_s, summed over the links of a
   class.
-- series.parquet (``link-series/1``), with ``simulate.counters`` only: replica, start_s, end_s, class, link (empty when
-  counted per class), bytes, busy_s, stall_s, queue_bytes.
+- series.parquet (``link-series/2``), with ``simulate.counters`` only: replica, start_s, end_s, class, link (empty when
+  counted per class: then a row sums over the links), bytes, busy_s, stall_s, credit_stall_s, inq_stall_s, queue_bytes.
 
 A quantity that an engine cannot tell (SimGrid's flows neither stall nor queue) is 0 or empty.
 """
@@ -32,9 +34,9 @@ from manynode.registry import Registry
 
 RESULT_SCHEMA = "network-result/2"
 RANKS_SCHEMA = "rank-times/2"
-LINKS_SCHEMA = "link-load/2"
+LINKS_SCHEMA = "link-load/3"
 LINK_JOBS_SCHEMA = "link-jobs/1"
-LINK_SERIES_SCHEMA = "link-series/1"
+LINK_SERIES_SCHEMA = "link-series/2"
 
 ProgressSink = Callable[[str], None]
 

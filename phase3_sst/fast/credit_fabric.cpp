@@ -185,6 +185,7 @@ void CreditFabric::advance(LaneId input) {
     if (output.waiting != kNone || output.output_room < packet.bytes) {
       lanes_[input].next_waiting = output.waiting;
       output.waiting = input;
+      block(input);
       return;
     }
     cross(input);
@@ -222,9 +223,28 @@ void CreditFabric::admit(LaneId output) {
     const LaneId input = *place;
     if (lanes_[output].output_room < packets_[lanes_[input].input.first].bytes) return;
     *place = lanes_[input].next_waiting;
+    unblock(input);
     cross(input);
     advance(input);
   }
+}
+
+void CreditFabric::block(LaneId input) {
+  Port& port = ports_[link_of(input)];
+  if (port.blocked++ == 0) port.blocked_since = network_.events_.now();
+}
+
+void CreditFabric::unblock(LaneId input) {
+  Port& port = ports_[link_of(input)];
+  if (--port.blocked == 0) port.inq_stall += network_.events_.now() - port.blocked_since;
+}
+
+LinkStalls CreditFabric::stalls(LinkId link, Picoseconds until) const {
+  const Port& port = ports_[link];
+  LinkStalls stalls{port.credit_stall, port.inq_stall};
+  if (port.stalled_since < until) stalls.credit += until - port.stalled_since;
+  if (port.blocked > 0) stalls.inq += std::max<Picoseconds>(0, until - port.blocked_since);
+  return stalls;
 }
 
 void CreditFabric::enqueue(std::uint32_t index) {
@@ -252,6 +272,7 @@ bool CreditFabric::start_one(LinkId link) {
   const Picoseconds now = network_.events_.now();
   Port& port = ports_[link];
   Picoseconds earliest = kNever;
+  Picoseconds ready = kNever;
   for (std::uint32_t i = 0; i < channels_; ++i) {
     const std::uint32_t channel = port.turn + i < channels_ ? port.turn + i : port.turn + i - channels_;
     const LaneId lane = lane_of(link, channel);
@@ -260,6 +281,7 @@ bool CreditFabric::start_one(LinkId link) {
     const Picoseconds possible = std::max(packet.ready, room_at(lanes_[lane], packet.bytes));
     if (possible > now) {
       earliest = std::min(earliest, possible);
+      ready = std::min(ready, std::max(packet.ready, now));
       continue;
     }
     port.turn = channel + 1 < channels_ ? channel + 1 : 0;
@@ -267,6 +289,7 @@ bool CreditFabric::start_one(LinkId link) {
     return true;
   }
   if (earliest != kNever) wake(link, earliest);
+  port.stalled_since = std::min(port.stalled_since, ready);
   return false;
 }
 
@@ -279,7 +302,13 @@ void CreditFabric::start(LaneId id) {
   const std::uint32_t index = pop_front(lane.output, packets_);
   const Packet& packet = packets_[index];
   const Picoseconds duration = link_class.time.of(packet.bytes);
-  --ports_[link].packets;
+  Port& port = ports_[link];
+  --port.packets;
+  if (port.stalled_since != kNever) {
+    // What waited may have been the last part of a packet from a slower link: then nothing was stalled.
+    port.credit_stall += std::max<Picoseconds>(0, now - port.stalled_since);
+    port.stalled_since = kNever;
+  }
   use.queued -= duration;
   lane.output_room += packet.bytes;
   lane.credits -= packet.bytes;

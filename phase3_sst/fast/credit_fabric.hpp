@@ -17,6 +17,9 @@
 // - A NIC sends the chunks of its messages in turns, when the link and the buffer behind it allow; it takes what comes
 //   at its own rate and then gives the credit back. So a receiver slower than its link is felt by all before it.
 //
+// Ports count what routers do: the time in which a link stood idle with a chunk ready for it (credit stall), and the
+// time in which the first chunk of an input buffer waited for an output (inq stall), once for all channels of a port.
+//
 // Topologies choose virtual channels such that no circle of full buffers can form (Topology::virtual_channel).
 #pragma once
 
@@ -47,6 +50,9 @@ class CreditFabric {
   // Inject tells is in Event::link.
   Progress inject(const Event& event);
   Progress handle(const Event& event);
+
+  // Up to `until`, which is not after now.
+  LinkStalls stalls(LinkId link, Picoseconds until) const;
 
   // The largest chunk that is made of a message: some of them have room in a buffer.
   std::uint64_t most_chunk_bytes() const { return most_chunk_bytes_; }
@@ -97,10 +103,16 @@ class CreditFabric {
     LaneId next_waiting{kNone};
   };
 
-  struct Port {
-    Picoseconds wake{kNever};  // the next LinkFree that is under way
-    std::uint32_t packets{0};  // in the output buffers
-    std::uint32_t turn{0};     // the channel that is first in the round
+  // Of a link: its output port, and the input port behind it.
+  struct alignas(64) Port {
+    Picoseconds wake{kNever};           // the next LinkFree that is under way
+    Picoseconds stalled_since{kNever};  // idle with a packet that is ready; kNever: it is not
+    Picoseconds credit_stall{0};        // without what lies behind stalled_since
+    Picoseconds blocked_since{0};       // if blocked > 0
+    Picoseconds inq_stall{0};           // without what lies behind blocked_since
+    std::uint32_t packets{0};           // in the output buffers
+    std::uint32_t turn{0};              // the channel that is first in the round
+    std::uint32_t blocked{0};           // input buffers behind the link whose first packet waits
   };
 
   static constexpr Picoseconds kNever = std::numeric_limits<Picoseconds>::max();
@@ -130,6 +142,9 @@ class CreditFabric {
   // There is room in an output buffer again: inputs that wait for it have their turns.
   void admit(LaneId output);
   LaneId* least_recently_served(LaneId output);
+  // The first packet of an input buffer begins to wait, or waits no longer.
+  void block(LaneId input);
+  void unblock(LaneId input);
   void enqueue(std::uint32_t packet);
   // Starts packets on a link while it is free.
   void serve(LinkId link);

@@ -24,6 +24,13 @@ struct alignas(64) LinkUse {
   std::uint8_t link_class{0};
 };
 
+// What routers count of a link and of the input port behind it: time in which it stood still although it had something
+// to do, so at most the time of the run.
+struct LinkStalls {
+  Picoseconds credit{0};  // the link was idle and a chunk was ready for it, but the buffer behind had no room
+  Picoseconds inq{0};     // the first chunk of an input buffer behind the link could not go on
+};
+
 class LinkLoads {
  public:
   LinkLoads(const LinkUse* links, Picoseconds now) : links_(links), now_(now) {}

@@ -14,6 +14,7 @@
 // chunks take turns over several NICs, each chunk is a flight with a route of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -93,6 +94,10 @@ class Network {
   }
 
   const std::vector<LinkUse>& links() const { return links_; }
+  // What the link has stalled up to `until`; without flow control nothing holds a link or an input back.
+  LinkStalls stalls(LinkId link, Picoseconds until) const {
+    return fabric_ ? fabric_->stalls(link, std::min(until, events_.now())) : LinkStalls{};
+  }
   // The time that `duration` of waiting on a link of a class stands for, in bytes.
   double bytes_in(Picoseconds duration, std::uint8_t link_class) const;
   // [job * classes + class]; with one job, what its links add up to.

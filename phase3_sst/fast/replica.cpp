@@ -146,8 +146,10 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
     result_.series = series->take();
   }
   result_.links = network_.links();
-  for (const LinkUse& use : result_.links) {
+  for (LinkId link = 0; link < result_.links.size(); ++link) {
+    const LinkUse& use = result_.links[link];
     result_.queue_max_bytes.push_back(network_.bytes_in(use.longest_wait, use.link_class));
+    result_.stalls.push_back(network_.stalls(link, events_.now()));
   }
   result_.class_uses = network_.class_uses();
   if (progress) report(progress);

@@ -32,9 +32,12 @@ ResultWriter::ResultWriter(std::filesystem::path directory, EngineName engine, c
   std::filesystem::remove(directory_ / "result.json", error);
   std::filesystem::remove(directory_ / series_.name, error);
   open(ranks_, "replica,job,rank,operation,seconds,calls,bytes\n");
-  open(links_, "replica,link,class,source,target,bytes,chunks,busy_s,stall_s,queue_max_bytes\n");
+  open(links_,
+       "replica,link,class,source,target,bytes,chunks,busy_s,stall_s,credit_stall_s,inq_stall_s,queue_max_bytes\n");
   open(link_jobs_, "replica,job,class,bytes,chunks,busy_s,stall_s\n");
-  if (config_.counters) open(series_, "replica,start_s,end_s,class,link,bytes,busy_s,stall_s,queue_bytes\n");
+  if (config_.counters) {
+    open(series_, "replica,start_s,end_s,class,link,bytes,busy_s,stall_s,credit_stall_s,inq_stall_s,queue_bytes\n");
+  }
 }
 
 void ResultWriter::refuse(const std::string& name) const {
@@ -73,11 +76,13 @@ void ResultWriter::add_ranks(const ReplicaResult& result) {
 void ResultWriter::add_links(const ReplicaResult& result) {
   for (std::size_t link = 0; link < result.links.size(); ++link) {
     const LinkUse& use = result.links[link];
-    if (use.bytes == 0) continue;
+    const LinkStalls stalls = result.stalls.empty() ? LinkStalls{} : result.stalls[link];
+    if (use.bytes == 0 && stalls.credit == 0 && stalls.inq == 0) continue;
     const LinkDescription ends = config_.network.topology->describe(static_cast<LinkId>(link));
     links_.stream << result.replica << ',' << link << ',' << classes_[use.link_class] << ',' << ends.source << ','
                   << ends.target << ',' << use.bytes << ',' << use.chunks << ',' << seconds(use.busy) << ','
-                  << seconds(use.stall) << ',' << shortest(std::round(result.queue_max_bytes[link])) << '\n';
+                  << seconds(use.stall) << ',' << seconds(stalls.credit) << ',' << seconds(stalls.inq) << ','
+                  << shortest(std::round(result.queue_max_bytes[link])) << '\n';
   }
   for (std::size_t i = 0; i < result.class_uses.size(); ++i) {
     const ClassUse& use = result.class_uses[i];
@@ -93,6 +98,7 @@ void ResultWriter::add_series(const ReplicaResult& result) {
     series_.stream << result.replica << ',' << seconds(row.start) << ',' << seconds(row.end) << ','
                    << classes_[row.link_class] << ',' << (row.link == kNone ? "" : std::to_string(row.link)) << ','
                    << row.bytes << ',' << seconds(row.busy) << ',' << seconds(row.stall) << ','
+                   << seconds(row.stalls.credit) << ',' << seconds(row.stalls.inq) << ','
                    << shortest(std::round(row.queue_bytes)) << '\n';
   }
 }

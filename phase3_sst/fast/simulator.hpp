@@ -49,6 +49,7 @@ struct ReplicaResult {
   std::vector<JobResult> jobs;
   std::vector<LinkUse> links;
   std::vector<double> queue_max_bytes;  // [link]
+  std::vector<LinkStalls> stalls;       // [link]; empty where the engine knows none
   std::vector<ClassUse> class_uses;     // [job * classes + class]
   std::vector<SeriesRow> series;
 

@@ -40,19 +40,25 @@ void TimeSeries::close_one(Picoseconds end) {
     row.bytes += use.bytes;
     row.busy += use.busy - std::min(ahead, use.busy);
     row.stall += use.stall;
+    const LinkStalls stalls = network_.stalls(link, end);
+    row.stalls.credit += stalls.credit;
+    row.stalls.inq += stalls.inq;
     row.queue_bytes += network_.bytes_in(ahead + use.queued, use.link_class);
   }
   for (std::size_t place = 0; place < rows.size(); ++place) {
     SeriesRow& row = rows[place];
     Mark& mark = marks_[place];
-    const Mark sum{row.bytes, row.busy, row.stall};
+    const Mark sum{row.bytes, row.busy, row.stall, row.stalls};
     row.start = start_;
     row.end = end;
     row.bytes -= mark.bytes;
     row.busy -= mark.busy;
     row.stall -= mark.stall;
+    row.stalls.credit -= mark.stalls.credit;
+    row.stalls.inq -= mark.stalls.inq;
     mark = sum;
-    if (row.bytes > 0 || row.busy > 0 || row.queue_bytes > 0) rows_.push_back(row);
+    const bool stalled = row.stalls.credit > 0 || row.stalls.inq > 0;
+    if (row.bytes > 0 || row.busy > 0 || row.queue_bytes > 0 || stalled) rows_.push_back(row);
   }
 }
 

@@ -18,6 +18,7 @@ struct SeriesRow {
   std::uint64_t bytes{0};  // of chunks that started in the interval
   Picoseconds busy{0};     // within the interval
   Picoseconds stall{0};    // of chunks that came to the link in the interval
+  LinkStalls stalls;       // within the interval
   double queue_bytes{0};   // unsent at its end
 };
 
@@ -29,7 +30,7 @@ class TimeSeries {
   // The time at which close() is due.
   Picoseconds next() const { return end_; }
 
-  // Ends the intervals that are over at `now`; rows without traffic are left out.
+  // Ends the intervals that are over at `now`; rows in which nothing was sent, waited or stalled are left out.
   void close(Picoseconds now);
   // Ends the last interval at `now`, too.
   void finish(Picoseconds now);
@@ -42,6 +43,7 @@ class TimeSeries {
     std::uint64_t bytes{0};
     Picoseconds busy{0};
     Picoseconds stall{0};
+    LinkStalls stalls;
   };
 
   void close_one(Picoseconds end);

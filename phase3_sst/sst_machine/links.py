@@ -1,4 +1,4 @@
-"""Which port of which component of SST sends over which link of ours."""
+"""Which port of which component of SST sends over which link of ours, and which one receives from it."""
 
 from __future__ import annotations
 
@@ -19,4 +19,16 @@ def link_of_port(run: Run) -> dict[tuple[str, str], Link]:
     for port in wiring.hosts:
         found[component_name(wiring.switches[port.switch].name), f"port{port.port}"] = port.down
         found[component_name(port.up.source), NIC_PORT] = port.up
+    return found
+
+
+def switch_behind_port(run: Run) -> dict[tuple[str, str], tuple[Link, int]]:
+    """Return the link that ends at (router, port), with the number of that router's switch."""
+    wiring = wiring_of(run.network["topology"])
+    found = {}
+    for cable in wiring.cables:
+        found[component_name(wiring.switches[cable.a].name), f"port{cable.a_port}"] = cable.backward, cable.a
+        found[component_name(wiring.switches[cable.b].name), f"port{cable.b_port}"] = cable.forward, cable.b
+    for port in wiring.hosts:
+        found[component_name(wiring.switches[port.switch].name), f"port{port.port}"] = port.up, port.switch
     return found

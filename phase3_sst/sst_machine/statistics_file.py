@@ -4,9 +4,11 @@ In: the text of the CSV files that SST's processes wrote (``statistics.csv``, or
 the run. Out: one row per link of ours that carried packets, in the order of their numbers; with ``counters``, rows per
 interval. Bytes are those on the wire, with firefly's headers; packets are counted as chunks.
 
-A link's busy time is its bits over its rate. Its stall time is what merlin counts as ``output_port_stalls``: how long
-packets were ready for the link, but the buffer behind it was full. Time in the queue before a busy link, which is the
-fast engine's stall time, has no counter in merlin.
+A link's busy time is its bits over its rate. Its stall time, which is credit stall too, is what merlin counts as
+``output_port_stalls``: how long packets were ready for the link, but the buffer behind it was full. Time in the queue
+before a busy link, which is the fast engine's stall time, has no counter in merlin. The inq stall is that of the input
+port behind the link, ``xbar_stalls``: cycles of the crossbar in which a packet was there, but none of the port's went
+on.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from manynode.errors import EngineFailedError
-from phase3_sst.sst_machine.links import link_of_port
+from phase3_sst.sst_machine.links import link_of_port, switch_behind_port
 from phase3_sst.sst_machine.rates import rates_of
 from phase3_sst.sst_machine.run import Run
+from phase3_sst.sst_machine.switches import crossbar_period_s
 from phase3_sst.sst_machine.wiring import Link, wiring_of
 
 # SST's core time base, unless it is told otherwise.
@@ -35,10 +38,20 @@ class Use:
     bits: int = 0
     packets: int = 0
     stall_ticks: int = 0
+    inq_ticks: int = 0
 
     def since(self, before: Use) -> Use:
         """Return what came after ``before``."""
-        return Use(self.bits - before.bits, self.packets - before.packets, self.stall_ticks - before.stall_ticks)
+        return self.plus(Use(-before.bits, -before.packets, -before.stall_ticks, -before.inq_ticks))
+
+    def plus(self, other: Use) -> Use:
+        """Return both."""
+        return Use(
+            self.bits + other.bits,
+            self.packets + other.packets,
+            self.stall_ticks + other.stall_ticks,
+            self.inq_ticks + other.inq_ticks,
+        )
 
 
 class PortCounts:
@@ -46,9 +59,14 @@ class PortCounts:
 
     def __init__(self, run: Run, files: Iterable[str]) -> None:
         self._run = run
-        self._rates = rates_of(run.network, wiring_of(run.network["topology"])).classes
+        rates = rates_of(run.network, wiring_of(run.network["topology"]))
+        self._rates = rates.classes
+        self._periods = [crossbar_period_s(run, rates, switch) for switch in range(len(rates.routers))]
+        self._knows_inq = None not in self._periods
+        self._behind = switch_behind_port(run)
         self._links: dict[int, Link] = {}
         self._counts: dict[int, dict[int, dict[str, int]]] = {}
+        self._inq_ticks: dict[tuple[int, int], int] = {}  # (link, time)
         ports = link_of_port(run)
         for text in files:
             for row in _rows(text):
@@ -56,7 +74,13 @@ class PortCounts:
 
     def _add(self, row: Mapping[str, str], ports: Mapping[tuple[str, str], Link]) -> None:
         # A part of a component is counted under the component's name, or under both by some releases.
-        link = ports.get((row["ComponentName"].split(":")[0], row["StatisticSubId"]))
+        place = row["ComponentName"].split(":")[0], row["StatisticSubId"]
+        if row["StatisticName"] == "xbar_stalls" and place in self._behind:
+            before, switch = self._behind[place]
+            cycles, period = int(row["Sum.u64"]), self._periods[switch] or 0.0
+            self._inq_ticks[before.id, int(row["SimTime"])] = round(cycles * period * _TICKS_PER_SECOND)
+            return
+        link = ports.get(place)
         if link is None:
             return
         self._links[link.id] = link
@@ -67,7 +91,12 @@ class PortCounts:
 
     def _use(self, link: int, time: int) -> Use:
         counts = self._counts[link][time]
-        return Use(counts.get("send_bit_count", 0), counts.get("packets", 0), counts.get("output_port_stalls", 0))
+        return Use(
+            counts.get("send_bit_count", 0),
+            counts.get("packets", 0),
+            counts.get("output_port_stalls", 0),
+            self._inq_ticks.get((link, time), 0),
+        )
 
     def links(self) -> list[dict[str, Any]]:
         """Return the rows of ``links`` without the column replica."""
@@ -82,6 +111,7 @@ class PortCounts:
                         "source": link.source,
                         "target": link.target,
                         **self._load(link.cls, use),
+                        **self._stalls(use),
                         "queue_max_bytes": None,
                     }
                 )
@@ -93,6 +123,12 @@ class PortCounts:
             "chunks": use.packets,
             "busy_s": use.bits / 8 / self._rates[cls],
             "stall_s": use.stall_ticks / _TICKS_PER_SECOND,
+        }
+
+    def _stalls(self, use: Use) -> dict[str, float | None]:
+        return {
+            "credit_stall_s": use.stall_ticks / _TICKS_PER_SECOND,
+            "inq_stall_s": use.inq_ticks / _TICKS_PER_SECOND if self._knows_inq else None,
         }
 
     def link_jobs(self) -> list[dict[str, Any]]:
@@ -119,9 +155,8 @@ class PortCounts:
                 now = self._use(number, time)
                 use = now.since(before)
                 key = (start, time, link.cls, number if per_link else None)
-                old = rows.get(key, Use())
                 if use != Use():
-                    rows[key] = Use(old.bits + use.bits, old.packets + use.packets, old.stall_ticks + use.stall_ticks)
+                    rows[key] = rows.get(key, Use()).plus(use)
                 start, before = time, now
         order = {cls: place for place, cls in enumerate(wiring_of(self._run.network["topology"]).classes)}
         found = []
@@ -135,6 +170,7 @@ class PortCounts:
                     "class": cls,
                     "link": of_link,
                     **load,
+                    **self._stalls(use),
                     "queue_bytes": None,
                 }
             )

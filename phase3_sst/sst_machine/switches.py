@@ -54,7 +54,7 @@ def buffers_of(run: Run, rates: Rates) -> Buffers:
 
 def router_parameters(run: Run, wiring: Wiring, rates: Rates, buffers: Buffers, switch: int) -> dict[str, Any]:
     """Return the parameters of one router."""
-    rate = max(rates.routers[switch], *rates.groups.values(), 0.0)
+    rate = _rate(rates, switch)
     before, behind = _latencies(run, rate)
     parameters: dict[str, Any] = {
         "id": wiring.switches[switch].number,
@@ -71,6 +71,17 @@ def router_parameters(run: Run, wiring: Wiring, rates: Rates, buffers: Buffers, 
     parameters.update({f"link_bw:{group}": bandwidth(of_group) for group, of_group in rates.groups.items()})
     parameters.update(run.options.extra_parameters.get("merlin.hr_router", {}))
     return parameters
+
+
+def crossbar_period_s(run: Run, rates: Rates, switch: int) -> float | None:
+    """Return the cycle of a router's crossbar, one flit [s]; None where an experiment sets merlin's own parameters."""
+    if {"flit_size", "xbar_bw"} & set(run.options.extra_parameters.get("merlin.hr_router", {})):
+        return None
+    return run.options.flit_bytes / (CROSSBAR_SPEEDUP * _rate(rates, switch))
+
+
+def _rate(rates: Rates, switch: int) -> float:
+    return max(rates.routers[switch], *rates.groups.values(), 0.0)
 
 
 def bandwidth(bytes_per_second: float) -> str:

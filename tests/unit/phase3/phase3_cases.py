@@ -46,19 +46,24 @@ def engine_output(folder: Path, makespans: Sequence[float], *, first: int = 0, c
             ranks.append((replica, 0, rank, "compute", compute * time, 3, 0))
             ranks.append((replica, 0, rank, "MPI_Allreduce", (1 - compute) * time, 3, 24))
         ranks.append((replica, 1, 0, "MPI_Send", time, 2, 250))
-        links.append((replica, 0, "host-up", "host-0", "leaf-0", 1000, 4, 0.1 * time, 0.02 * time, 512))
+        links.append(
+            (replica, 0, "host-up", "host-0", "leaf-0", 1000, 4, 0.1 * time, 0.02 * time, 0.01 * time, 0.0, 512)
+        )
         loads.append((replica, 0, "host-up", 750, 3, 0.075 * time, 0.01 * time))
         loads.append((replica, 1, "host-up", 250, 1, 0.025 * time, 0.01 * time))
         for half in range(2):
             end = (half + 1) * time / 2
-            series.append((replica, half * time / 2, end, "host-up", "", 500, 0.05 * time, 0.01 * time, 100 * half))
+            load = (500, 0.05 * time, 0.01 * time, 0.005 * time, 0.0, 100 * half)
+            series.append((replica, half * time / 2, end, "host-up", "", *load))
     (folder / "result.json").write_text(
         json.dumps({"schema": "network-result/2", "engine": {"name": "fast", "version": "1"}, "replicas": replicas})
     )
     _csv(folder / "ranks.csv", "replica,job,rank,operation,seconds,calls,bytes", ranks)
-    _csv(folder / "links.csv", "replica,link,class,source,target,bytes,chunks,busy_s,stall_s,queue_max_bytes", links)
+    stalls = "credit_stall_s,inq_stall_s"
+    header = f"replica,link,class,source,target,bytes,chunks,busy_s,stall_s,{stalls},queue_max_bytes"
+    _csv(folder / "links.csv", header, links)
     _csv(folder / "link_jobs.csv", "replica,job,class,bytes,chunks,busy_s,stall_s", loads)
-    _csv(folder / "series.csv", "replica,start_s,end_s,class,link,bytes,busy_s,stall_s,queue_bytes", series)
+    _csv(folder / "series.csv", f"replica,start_s,end_s,class,link,bytes,busy_s,stall_s,{stalls},queue_bytes", series)
     return folder
 
 

@@ -199,6 +199,8 @@ def test_the_parts_of_a_real_run_become_the_common_tables(tmp_path: Path) -> Non
     by_class = links.groupby("class")["bytes"].sum()
     assert set(by_class.index) == {"host-up", "host-down", "leaf-up", "leaf-down"}
     assert by_class["host-up"] == by_class["host-down"] and by_class["leaf-up"] == by_class["leaf-down"]
+    # Cycles in which a packet waited in an input buffer of a leaf: there were some, and not all.
+    assert 0 < links["inq_stall_s"].max() < replica["makespan_s"] and (links["credit_stall_s"] == 0).all()
     # Within a node nothing passes a link; on the wire there are headers.
     assert 0.5 * job["bytes"] < by_class["host-up"] < 1.1 * job["bytes"]
 

@@ -52,6 +52,21 @@ def test_files_of_several_processes_are_one() -> None:
     assert PortCounts(run, halves).links() == PortCounts(run, [text]).links()
 
 
+def test_stalls_of_a_crossbar_are_those_of_the_link_that_comes_to_its_port() -> None:
+    run, text = recorded("fat-tree")
+    end = text.splitlines()[-1].split(",")[4]
+    lines = []
+    for line in text.splitlines():
+        # leaf_0's port 0 goes to host 0; 1,000 cycles at four times 12.5 GB/s, 8 bytes each, are 160 ns.
+        if line.startswith("leaf_0,xbar_stalls,port0,") and line.split(",")[4] == end:
+            line = ",".join([*line.split(",")[:6], "1000", *line.split(",")[7:]])
+        lines.append(line)
+    links = {(row["source"], row["target"]): row for row in PortCounts(run, ["\n".join(lines)]).links()}
+    assert links["host-0", "leaf-0"]["inq_stall_s"] == pytest.approx(160e-9)
+    assert links["leaf-0", "host-0"]["inq_stall_s"] == 0
+    assert all(row["credit_stall_s"] == row["stall_s"] for row in links.values())
+
+
 def test_bytes_of_several_jobs_are_not_told_apart() -> None:
     run, text = recorded("fat-tree")
     content = runs.run_content(runs.network(topology=run.network["topology"]), runs.job([0, 1]), runs.job([2]))
