@@ -75,6 +75,35 @@ def test_delays_and_run_times_under_congestion_are_estimated(tmp_path: Path) -> 
         assert table.equals(again.tables[name][1]), name
 
 
+def test_three_controllers_stand_beside_each_other(tmp_path: Path) -> None:
+    settings = ThrottlingSection.model_validate(
+        {
+            **{"applications": ["chatty"], "sensitivities": {"chatty": 1.0}, "runs": 3, "errors": [-1.0]},
+            "delay": {**SMALL, "round_trips": {**SMALL["round_trips"], "situations": 12}},
+        }
+    )
+    found = whole(machine(tmp_path), "throttling", settings)
+    runs = found.tables["throttling-runs"][1]
+    assert runs.groupby(["controller", "error"]).size().to_dict() == {
+        **{("aware", -1.0): 3, ("aware", 0.0): 3},
+        **{("dcqcn", 0.0): 3, ("static", 0.0): 3},
+    }
+    # Told that nothing is sensitive, the aware controller is the DCQCN-like one.
+    columns = ["draw", "run_time_s", "congestor_s"]
+    wrong, dcqcn = (
+        runs[(runs["controller"] == name) & (runs["error"] == error)][columns].reset_index(drop=True)
+        for name, error in (("aware", -1.0), ("dcqcn", 0.0))
+    )
+    assert wrong.equals(dcqcn)
+    # Static control at the line rate holds nothing back; the other job does.
+    assert (runs["increase"] > -0.05).all() and runs["increase"].max() > 0
+    adaptive = runs[runs["controller"] == "dcqcn"]["congestor_s"].to_numpy()
+    assert (adaptive != runs[runs["controller"] == "static"]["congestor_s"].to_numpy()).any()
+    network = found.tables["throttling-network"][1].set_index("controller")
+    assert (network["latency_p90_s"] >= network["latency_median_s"]).all()
+    assert (network["flits_per_s_p90"] > 0).all()
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from manynode.config.quantities import Bytes, Seconds, Section, written
+from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
 from phase3_sst.congestion.delay import study as delay_study
 from phase3_sst.congestion.delay.background import CongestionSection, check_congestion, drawn, placed
@@ -108,6 +109,14 @@ def check(machine: Machine, settings: ThrottlingSection) -> None:
     """Raise :class:`UsageError` where the settings do not fit the machine."""
     where = "throttling"
     check_engine(machine, where)
+    if machine.simulate["engine"] != "fast" or machine.network.flow_control != "credits":
+        raise UsageError(
+            "control of injection needs NICs that feel the network's stalls",
+            where=where,
+            found=f"engine {machine.simulate['engine']}, flow_control: {machine.network.flow_control}",
+            allowed="engine fast, flow_control: credits",
+            remedy="change simulate: engine, or flow_control in the network",
+        )
     check_workloads(machine, [*settings.applications, *settings.sensitivities], f"{where}: applications")
     check_congestion(settings.congestion, machine.network.room(), settings.nodes, where)
     if to_measure(machine, settings):
