@@ -3,14 +3,14 @@
 // 1996), as Brandt et al. do ("Demonstrating improved application performance using dynamic monitoring and task
 // mapping", 2014).
 //
-// `manynode-scotch GRAPHS [--seed N]` reads numbers separated by white space:
+// `manynode-scotch GRAPHS [--seed N ...]` reads numbers separated by white space:
 //
 //   tasks targets edges
 //   the capacity of each target, in tasks
 //   the distances of targets 1, 2, ... to those before them: (1,0) (2,0) (2,1) (3,0) ...
 //   for each edge of the task graph: task, task, amount; each pair of tasks once
 //
-// and prints the target of each task, a line each. Distances and amounts are not negative. Scotch keeps the load of
+// and prints the target of each task, a line for each seed. Distances and amounts are not negative. Scotch keeps the load of
 // each target near its capacity and may exceed it by a task; the caller mends that. The same input gives the same
 // output: one thread, a fixed seed.
 #include <algorithm>
@@ -208,14 +208,18 @@ std::vector<SCOTCH_Num> mapped(const Input& input, SCOTCH_Num seed) {
 int run(int argc, char** argv) {
   CLI::App app{"manynode-scotch: maps a task graph onto a machine graph with libscotch"};
   std::string path;
-  SCOTCH_Num seed = 1;
+  std::vector<SCOTCH_Num> seeds{1};
   app.add_option("GRAPHS", path, "file with both graphs")->required();
-  app.add_option("--seed", seed, "of Scotch's choices");
+  app.add_option("--seed", seeds, "of Scotch's choices; several give a line each");
   app.set_version_flag("--version", "manynode-scotch, Scotch " + std::to_string(SCOTCH_VERSION) + "." +
                                         std::to_string(SCOTCH_RELEASE) + "." + std::to_string(SCOTCH_PATCHLEVEL));
   try {
     app.parse(argc, argv);
-    for (const SCOTCH_Num target : mapped(read(path), seed)) std::cout << target << '\n';
+    const Input input = read(path);
+    for (const SCOTCH_Num seed : seeds) {
+      for (const SCOTCH_Num target : mapped(input, seed)) std::cout << target << ' ';
+      std::cout << '\n';
+    }
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);

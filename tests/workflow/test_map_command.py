@@ -22,7 +22,7 @@ from phase3_sst.congestion.mapping.cli import map_ranks
 AGENT = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 SEAT_HOST=$1; export SEAT_HOST; shift
-eval exec "$@"
+eval "$@"
 """
 
 # Hosts of Curie: nid00016 and nid00017 at one router, nid00032 at another.

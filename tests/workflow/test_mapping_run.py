@@ -65,8 +65,7 @@ def test_where_routes_depend_on_chance_there_are_several_ways(tmp_path: Path) ->
     again = routes_between(machine({**DRAGONFLY, "routing": "valiant"}, tmp_path).network_content, [0, 8, 20])
     assert valiant.links.tolist() == again.links.tolist()
     ugal = routes_between(machine({**DRAGONFLY, "routing": "ugal"}, tmp_path).network_content, [0, 8, 20])
-    minimal = routes_between(machine(DRAGONFLY, tmp_path).network_content, [0, 8, 20])
-    assert ugal.between(ugal.hops).tolist() == minimal.between(minimal.hops).tolist(), "an idle network goes directly"
+    assert ugal.hops.max() <= 3 < valiant.hops.max(), "an idle network goes directly"
 
 
 def test_a_skeletons_task_graph_has_its_messages_and_those_of_its_collectives() -> None:

@@ -16,6 +16,7 @@ from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, wri
 from manynode.errors import UsageError
 from manynode.seeds import generator
 from phase3_sst.congestion.mapping.assignment import slots
+from phase3_sst.congestion.mapping.machine_graph import PER_HOP
 from phase3_sst.congestion.mapping.plan import METHODS, Plan
 from phase3_sst.congestion.part import Machine, Workload
 from phase3_sst.congestion.situation import Member, Situation
@@ -52,6 +53,11 @@ class MappingSection(Section):
         default=list(METHODS),
         min_length=1,
         description="machine graphs for Scotch: none (all the same), hops, bw, stalls; and geometric, without Scotch",
+    )
+    per_hop: Annotated[float, Field(ge=0, le=100)] = Field(
+        default=PER_HOP,
+        description="percent for which each link of a route counts in bw and stalls, beside its counters; 0 is Brandt "
+        "et al.'s metric",
     )
     grid: list[PositiveInt] | None = Field(
         default=None, description="of the ranks, for geometric; empty: three extents as equal as can be"
@@ -152,8 +158,8 @@ class CaseRuns:
         """Return the situation whose counters a mapping is given."""
         if self.settings.snapshot == "together":
             return self.default()
-        # The run ends with its last job that is not in the background: one that begins when the window ends. Its message,
-        # and that of the job that a situation begins with, stay within a node.
+        # The run ends with its last job that is not in the background: one that begins when the window ends. Its
+        # message, and that of the job that a situation begins with, stay within a node.
         parameters = {"pattern": "ping-pong", "bytes": 8, "iterations": 1}
         first, second = self.case.hosts[:2]
         begin = Member("begin", "patterns", parameters, [first], ranks_per_node=2)

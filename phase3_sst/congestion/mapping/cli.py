@@ -30,6 +30,10 @@ def map_ranks(
     grid: Annotated[str | None, typer.Option(help="of the ranks, for geometric, such as 4x4x2")] = None,
     cores_per_rank: Annotated[int, typer.Option(min=1, help="to which openmpi binds a rank")] = 1,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="keep the default mapping if none is better")] = True,
+    per_hop: Annotated[
+        float,
+        typer.Option(min=0, help="percent that each link of a route counts in stalls and bw, beside its counters"),
+    ] = 5.0,
     seed: Annotated[int, typer.Option(min=0, help="of Scotch's choices")] = 1,
 ) -> None:
     """Map the ranks of a job to its hosts, around congestion, and write the rank file that its launcher reads."""
@@ -38,7 +42,7 @@ def map_ranks(
     from phase3_sst.congestion.mapping.rank_files import format_of, rank_file, split_hosts
 
     chosen = format_of(form)
-    request = Request(hosts, machine, tasks, app, parameters, ranks, snapshot, metric, grid, keep, seed)
+    request = Request(hosts, machine, tasks, app, parameters, ranks, snapshot, metric, grid, keep, seed, per_hop)
     plan, seats = solve(request)
     with replacing(output) as part:
         part.write_text(rank_file(form, seats, cores_per_rank), encoding="utf-8")

@@ -38,6 +38,7 @@ class Request:
     grid: str | None
     keep: bool
     seed: int
+    per_hop: float
 
 
 def solve(request: Request) -> tuple[Plan, list[Seat]]:
@@ -67,7 +68,7 @@ def solve(request: Request) -> tuple[Plan, list[Seat]]:
         )
     routes = routes_between(resolved, [host.node for host in hosts])
     snapshot = None if request.snapshot is None else _snapshot(request.snapshot, routes)
-    question = Question(tasks, routes, snapshot, capacity, resolved, request.seed, _grid(request.grid))
+    question = Question(tasks, routes, snapshot, capacity, resolved, request.seed, _grid(request.grid), request.per_hop)
     plan = question.answer(request.metric, guarded=request.keep)
     return plan, seats(plan, hosts, capacity)
 

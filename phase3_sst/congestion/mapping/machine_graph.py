@@ -17,16 +17,20 @@ from phase3_sst.congestion.mapping.snapshot import Snapshot
 NONE, HOPS, BW, STALLS = "none", "hops", "bw", "stalls"
 METRICS = (NONE, HOPS, BW, STALLS)
 OF_COUNTERS = (BW, STALLS)
+# Percent for which a link on the route counts in the metrics of counters, beside what it is stalled or used.
+PER_HOP = 5.0
 
 Floats = npt.NDArray[np.float64]
 
 
-def machine_graph(metric: str, routes: Routes, snapshot: Snapshot | None = None) -> Floats:
+def machine_graph(metric: str, routes: Routes, snapshot: Snapshot | None = None, per_hop: float = 0.0) -> Floats:
     """Return the weights of ``metric`` between the nodes of ``routes``.
 
     ``none``: 1 between any two slots. ``hops``: links between switches on the route. ``bw`` and ``stalls``: the largest
     percentage of bandwidth used, or of time stalled, of the links between switches on the route. The larger of both
     directions, the mean over several ways; within a node and between nodes of a switch 0, but for ``none``.
+    ``per_hop`` is added to the latter two for each link: without it, as with Brandt et al., routes that are not stalled
+    are all the same, and the job's own messages may crowd on long ones.
     """
     if metric == NONE:
         return np.ones((len(routes.hosts), len(routes.hosts)))
@@ -42,4 +46,4 @@ def machine_graph(metric: str, routes: Routes, snapshot: Snapshot | None = None)
             remedy="give a snapshot, or choose hops or none",
         )
     of_link = snapshot.percent_bandwidth if metric == BW else snapshot.percent_stalled
-    return routes.between(routes.largest(of_link))
+    return routes.between(routes.largest(of_link) + per_hop * routes.hops)

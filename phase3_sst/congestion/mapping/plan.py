@@ -24,7 +24,8 @@ from phase3_sst.congestion.mapping.geometric import (
     grid_coordinates,
     node_coordinates,
 )
-from phase3_sst.congestion.mapping.machine_graph import HOPS, METRICS, NONE, machine_graph
+from phase3_sst.congestion.mapping.machine_graph import HOPS, METRICS, NONE, OF_COUNTERS, PER_HOP, machine_graph
+from phase3_sst.congestion.mapping.own_load import busiest_link_s
 from phase3_sst.congestion.mapping.routes import Routes
 from phase3_sst.congestion.mapping.scotch import scotch_mapping
 from phase3_sst.congestion.mapping.snapshot import Snapshot
@@ -56,7 +57,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Question:
-    """What a mapping depends on; ``grid`` None: extents as equal as can be."""
+    """What a mapping depends on; ``grid`` None: extents as equal as can be; ``per_hop`` as in :func:`machine_graph`."""
 
     tasks: TaskGraph
     routes: Routes
@@ -65,6 +66,7 @@ class Question:
     network: Mapping[str, Any]
     seed: int
     grid: Sequence[int] | None = None
+    per_hop: float = PER_HOP
 
     def digest(self, method: str) -> str:
         """Return the digest of all that the plan of ``method`` depends on."""
@@ -77,12 +79,18 @@ class Question:
         return state.hexdigest()[:12]
 
     def _weights(self, method: str) -> Any:
-        return machine_graph(HOPS if method == GEOMETRIC else method, self.routes, self.snapshot)
+        metric = HOPS if method == GEOMETRIC else method
+        return machine_graph(metric, self.routes, self.snapshot, self.per_hop)
+
+    def _busiest_s(self, nodes: Any) -> float:
+        return busiest_link_s(self.tasks, self.routes, self.snapshot, nodes)
 
     def answer(self, method: str, guarded: bool = True) -> Plan:
-        """Return the plan of ``method``; ``guarded``: the default where it is expected to cost no more.
+        """Return the plan of ``method``; ``guarded``: the default where that is expected to be as good.
 
-        The mapping without a metric is never guarded: by its graph all mappings cost the same.
+        It is where it is not estimated to cost more, and with the metrics of counters also where the busiest link would
+        carry the job's bytes for a shorter time. The mapping without a metric is never guarded: by its graph all
+        mappings cost the same.
         """
         start = time.perf_counter()
         weights = self._weights(method)
@@ -96,6 +104,8 @@ class Question:
         better = True
         if guarded and method != NONE:
             found, better = no_worse(self.tasks, weights, found, default)
+            if better and method in OF_COUNTERS and self._busiest_s(found) > self._busiest_s(default):
+                found, better = default, False
         seconds = time.perf_counter() - start
         of_found, of_default = cost(self.tasks, weights, found), cost(self.tasks, weights, default)
         return Plan(

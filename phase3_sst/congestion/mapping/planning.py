@@ -29,5 +29,6 @@ def plans_of(runs: CaseRuns) -> list[Plan]:
         network=machine.network_content,
         seed=machine.seed,
         grid=settings.grid,
+        per_hop=settings.per_hop,
     )
     return [kept_plan(question, method, machine.output / "mapping", case.name) for method in settings.methods]

@@ -54,17 +54,15 @@ def scotch_mapping(tasks: TaskGraph, weights: Floats, capacity: int, seed: int) 
     nodes = len(weights)
     each = 1 if nodes * capacity <= MOST_SLOTS else capacity
     node_of_target = np.repeat(np.arange(nodes), capacity // each)
-    found = []
+    seeds = [str(derive_seed(seed, "scotch", number) % 2**31) for number in range(TRIES)]
     with tempfile.TemporaryDirectory(prefix="scotch.") as name:
         path = Path(name) / "graphs.txt"
         path.write_text(_graphs(tasks, weights[np.ix_(node_of_target, node_of_target)], each), encoding="utf-8")
-        for number in range(TRIES):
-            chosen = derive_seed(seed, "scotch", number) % 2**31
-            done = process.run([program, path, "--seed", str(chosen)], what=_PROGRAM, check=False)
-            if done.returncode != 0:
-                raise engine_error(done, "mapping by Scotch")
-            targets = np.array(done.output.split(), dtype=np.int64)
-            found.append(within_capacity(tasks, weights, node_of_target[targets], capacity))
+        done = process.run([program, path, "--seed", *seeds], what=_PROGRAM, check=False)
+    if done.returncode != 0:
+        raise engine_error(done, "mapping by Scotch")
+    answers = [np.array(line.split(), dtype=np.int64) for line in done.output.splitlines()]
+    found = [within_capacity(tasks, weights, node_of_target[targets], capacity) for targets in answers]
     return min(found, key=lambda nodes: cost(tasks, weights, nodes).total)
 
 

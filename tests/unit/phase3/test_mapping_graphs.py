@@ -17,6 +17,7 @@ from phase3_sst.congestion.mapping.assignment import (
     within_capacity,
 )
 from phase3_sst.congestion.mapping.machine_graph import machine_graph
+from phase3_sst.congestion.mapping.own_load import busiest_link_s
 from phase3_sst.congestion.mapping.routes import Routes
 from phase3_sst.congestion.mapping.snapshot import Snapshot, of_measured, of_simulation
 from phase3_sst.congestion.mapping.task_graph import TaskGraph, read_matrix, task_graph
@@ -66,6 +67,20 @@ def test_hops_are_links_between_switches() -> None:
 def test_stalls_and_bandwidth_are_the_largest_of_the_route_in_the_worse_direction() -> None:
     assert machine_graph("stalls", routes(), snapshot()).tolist() == [[0, 0, 70], [0, 0, 70], [70, 70, 0]]
     assert machine_graph("bw", routes(), snapshot()).tolist() == [[0, 0, 20], [0, 0, 20], [20, 20, 0]]
+
+
+def test_links_may_count_beside_their_counters() -> None:
+    assert machine_graph("stalls", routes(), snapshot(), 5.0).tolist() == [[0, 0, 80], [0, 0, 80], [80, 80, 0]]
+    assert machine_graph("hops", routes(), snapshot(), 5.0).tolist() == machine_graph("hops", routes()).tolist()
+
+
+def test_the_busiest_link_is_the_one_that_carries_the_jobs_bytes_longest() -> None:
+    # Ranks 0 and 1 on node 0, 2 on node 1, 3 on node 2: of 21 bytes to rank 3 half go each way.
+    nodes = np.array([0, 0, 1, 2])
+    assert busiest_link_s(pairs(), routes(), None, nodes) == pytest.approx(10.5 / 1e9)
+    full = Snapshot(np.zeros(4), np.array([0.0, 0.0, 50.0, 100.0]))
+    assert busiest_link_s(pairs(), routes(), full, nodes) == pytest.approx(10.5 / (0.25 * 2e9))
+    assert busiest_link_s(pairs(), routes(), full, np.array([0, 0, 1, 1])) == 0.0
 
 
 def test_several_ways_of_a_pair_count_with_their_mean() -> None:
