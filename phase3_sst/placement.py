@@ -7,6 +7,7 @@ machine's node for each node of the job, all different.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from manynode.config.placement import Placement
 from manynode.errors import UsageError
@@ -44,6 +45,30 @@ def hosts(placement: Placement, nodes: int, room: int, seed: int, taken: Collect
         drawn = generator(seed, "placement").permutation(len(free))[:nodes]
         return [free[index] for index in drawn]
     return _strided(nodes, room, placement.offset, placement.stride, occupied)
+
+
+def rank_order_of(placement: Placement, nodes: int, ranks_per_node: int) -> dict[str, Any]:
+    """Return how the run file says where the ranks are: ``rank_order``, and ``slots`` where they are listed.
+
+    A list that does not have one slot for each rank is a :class:`UsageError`.
+    """
+    if placement.rank_order != "listed":
+        return {"rank_order": placement.rank_order}
+    if len(placement.slots) != nodes * ranks_per_node:
+        raise UsageError(
+            "the slots of a placement do not fit the job",
+            where="placement: slots",
+            found=f"{len(placement.slots)} for {nodes * ranks_per_node} ranks",
+            allowed="one for each rank",
+        )
+    return {"rank_order": "listed", "slots": list(placement.slots)}
+
+
+def own_node(placement: Placement, rank: int, nodes: int, ranks_per_node: int) -> int:
+    """Return on which of the job's nodes ``rank`` is."""
+    if placement.rank_order == "cyclic":
+        return rank % nodes
+    return (placement.slots[rank] if placement.rank_order == "listed" else rank) // ranks_per_node
 
 
 def _listed(given: Sequence[int], nodes: int, room: int, occupied: set[int]) -> list[int]:

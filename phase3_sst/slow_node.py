@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from manynode.config.placement import Placement
 from manynode.errors import UsageError
 from manynode.timing_profile import ClassTimes, read_timing_profile, write_timing_profile
 from phase3_sst.engines.interface import Point
+from phase3_sst.placement import own_node
 
 
 @contextlib.contextmanager
@@ -37,9 +39,9 @@ def slowed(point: Point, folder: Path) -> Iterator[Point]:
             found=node,
             allowed=f"0 to {point.nodes - 1}",
         )
-    cyclic = simulate["placement"]["rank_order"] == "cyclic"
+    placement = Placement.model_validate(simulate["placement"])
     each = point.experiment["ranks_per_node"]
-    on_it = [(rank % point.nodes if cyclic else rank // each) == node for rank in range(point.ranks)]
+    on_it = [own_node(placement, rank, point.nodes, each) == node for rank in range(point.ranks)]
     classes = list(zip(point.class_of_rank, on_it, strict=True))
     names = {name for name, slow in classes if slow}
     read = read_timing_profile(point.timing_profile)

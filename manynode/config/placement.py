@@ -25,8 +25,13 @@ class Placement(Section):
     hosts: list[Annotated[int, Field(ge=0, strict=True)]] = Field(
         default_factory=list, description="of listed: the machine's node for each node of the job, in order"
     )
-    rank_order: Literal["block", "cyclic"] = Field(
-        default="block", description="ranks fill one node after the other, or are dealt out over the nodes in turns"
+    rank_order: Literal["block", "cyclic", "listed"] = Field(
+        default="block",
+        description="ranks fill one node after the other, are dealt out over the nodes in turns, or have their slots",
+    )
+    slots: list[Annotated[int, Field(ge=0, strict=True)]] = Field(
+        default_factory=list,
+        description="of rank_order listed: a slot for each rank; slot s is on the job's node s / ranks_per_node",
     )
 
     @model_validator(mode="after")
@@ -43,4 +48,8 @@ class Placement(Section):
             )
         if len(set(self.hosts)) != len(self.hosts):
             raise ValueError("hosts: a node is given twice")
+        if bool(self.slots) != (self.rank_order == "listed"):
+            raise ValueError("slots belongs to rank_order: listed, which needs it (a slot for each rank)")
+        if sorted(self.slots) != list(range(len(self.slots))):
+            raise ValueError(f"slots: {len(self.slots)} ranks have each of the slots 0 to {len(self.slots) - 1} once")
         return self

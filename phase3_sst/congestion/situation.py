@@ -27,7 +27,9 @@ _NO_RESULT = ("confidence", "time_limit", "preflight", "profile_bootstrap")
 class Member:
     """One job of a situation.
 
-    ``hosts`` are nodes of the machine, one for each node of the job. ``timing_profile`` None: computing takes no time.
+    ``hosts`` are nodes of the machine, one for each node of the job; ``slots``, if not empty, has a slot for each rank
+    (slot s is on node s / ranks_per_node of the job), else ranks fill one node after the other.
+    ``timing_profile`` None: computing takes no time.
     A ``background`` job begins again until all others have ended. ``injection`` is how its NICs are held back
     (``simulate: jobs: injection``), None: not at all.
     """
@@ -41,6 +43,7 @@ class Member:
     background: bool = False
     start_s: float = 0.0
     injection: Mapping[str, Any] | None = None
+    slots: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,8 @@ def _plain(value: Any) -> Any:
 
 
 def _on(member: Member) -> dict[str, Any]:
-    return {"nodes": "listed", "hosts": list(member.hosts), "stride": 1, "offset": 0, "rank_order": "block"}
+    ranks = {"rank_order": "listed", "slots": list(member.slots)} if member.slots else {"rank_order": "block"}
+    return {"nodes": "listed", "hosts": list(member.hosts), "stride": 1, "offset": 0, **ranks}
 
 
 def _job(member: Member) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 #include "message_tags.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -56,14 +57,16 @@ std::uint32_t message_size(std::uint64_t bytes, CallKind call) {
   return static_cast<std::uint32_t>(bytes);
 }
 
-std::uint32_t ember_rank(const fast::JobConfig& job, std::uint32_t rank) {
-  if (job.rank_order == fast::RankOrder::Block) return rank;
-  return rank % job.nodes * job.ranks_per_node + rank / job.nodes;
-}
+std::uint32_t ember_rank(const fast::JobConfig& job, std::uint32_t rank) { return job.slot_of(rank); }
 
 std::uint32_t rank_of_ember(const fast::JobConfig& job, std::uint32_t ember_rank) {
   if (job.rank_order == fast::RankOrder::Block) return ember_rank;
-  return ember_rank % job.ranks_per_node * job.nodes + ember_rank / job.ranks_per_node;
+  if (job.rank_order == fast::RankOrder::Cyclic) {
+    return ember_rank % job.ranks_per_node * job.nodes + ember_rank / job.ranks_per_node;
+  }
+  // Asked once by each rank; lists come from mappings, which have thousands of ranks at most.
+  const auto found = std::find(job.slots.begin(), job.slots.end(), ember_rank);
+  return static_cast<std::uint32_t>(found - job.slots.begin());
 }
 
 }  // namespace manynode::sst_element

@@ -14,7 +14,7 @@ from manynode.config.network import Network, overhead_segments
 from manynode.config.placement import Placement
 from manynode.config.quantities import RESOLVED
 from phase3_sst.engines.interface import Point
-from phase3_sst.placement import hosts
+from phase3_sst.placement import hosts, rank_order_of
 
 RUN_SCHEMA = "network-run/2"
 
@@ -98,7 +98,7 @@ def _place(
     for job, described in zip(jobs, placements, strict=True):
         placement = Placement.model_validate(described)
         job["hosts"] = hosts(placement, job["nodes"], room, experiment["seed"], taken)
-        job["rank_order"] = placement.rank_order
+        job.update(rank_order_of(placement, job["nodes"], job["ranks_per_node"]))
         taken.update(job["hosts"])
 
 

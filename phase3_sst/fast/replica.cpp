@@ -93,10 +93,8 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
     const int rank = static_cast<int>(index);
     const int size = static_cast<int>(job.size);
     Rank& state = ranks_.emplace_back(rank, size, job.application->make(rank, size), config_.collectives);
-    const std::uint32_t on_node =
-        config.rank_order == RankOrder::Block ? index % config.ranks_per_node : index / config.nodes;
     nodes_.push_back(config.node_of(index));
-    rails_.push_back(static_cast<std::uint8_t>(on_node % rails));
+    rails_.push_back(static_cast<std::uint8_t>(config.number_on_node(index) % rails));
     state.job = number;
     mailboxes_.emplace_back().job = number;
     state.clock = to_picoseconds(config.start_s);

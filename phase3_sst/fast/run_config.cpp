@@ -61,6 +61,15 @@ void check_job(const JobConfig& job, const std::string& place, std::uint32_t roo
                       "give each node of the job one node of the machine");
     }
   }
+  if (job.rank_order == RankOrder::Listed) {
+    const std::set<std::uint32_t> slots(job.slots.begin(), job.slots.end());
+    if (job.slots.size() != job.ranks() || slots.size() != job.slots.size() || *slots.rbegin() >= job.ranks()) {
+      throw UserError(
+          "the list of slots does not fit the job", place + ".slots",
+          std::to_string(job.slots.size()) + " entries, " + std::to_string(slots.size()) + " of them different",
+          "each of 0 to " + std::to_string(job.ranks() - 1) + " once", "give each rank a slot of its own");
+    }
+  }
   if (!job.class_of_rank.empty() && job.class_of_rank.size() != job.ranks()) {
     throw UserError("the list of rank classes does not fit the number of ranks", place + ".class_of_rank",
                     std::to_string(job.class_of_rank.size()) + " entries",
@@ -85,8 +94,16 @@ JobConfig read_job(StrictObject object) {
   }
   if (object.has("rank_order")) {
     const std::string order = object.text("rank_order");
-    if (order != "block" && order != "cyclic") object.refuse("rank_order", "block, cyclic");
-    job.rank_order = order == "block" ? RankOrder::Block : RankOrder::Cyclic;
+    if (order != "block" && order != "cyclic" && order != "listed") {
+      object.refuse("rank_order", "block, cyclic, listed");
+    }
+    job.rank_order = order == "block" ? RankOrder::Block : order == "cyclic" ? RankOrder::Cyclic : RankOrder::Listed;
+  }
+  if (object.has("slots")) {
+    if (job.rank_order != RankOrder::Listed) object.refuse("slots", "with rank_order listed only");
+    for (const auto slot : object.integers("slots", 0, kMostRanks)) {
+      job.slots.push_back(static_cast<std::uint32_t>(slot));
+    }
   }
   if (object.has("start_s")) job.start_s = object.not_negative("start_s");
   if (object.has("background")) job.background = object.flag("background");

@@ -89,7 +89,7 @@ struct NetworkConfig {
   BufferConfig buffers() const;
 };
 
-enum class RankOrder : std::uint8_t { Block, Cyclic };
+enum class RankOrder : std::uint8_t { Block, Cyclic, Listed };
 
 // One application on some nodes of the machine.
 struct JobConfig {
@@ -100,6 +100,7 @@ struct JobConfig {
   std::uint32_t ranks_per_node{1};
   std::vector<std::uint32_t> hosts;  // [node of the job] node of the machine; empty: the same number
   RankOrder rank_order{RankOrder::Block};
+  std::vector<std::uint32_t> slots;  // [rank] with RankOrder::Listed: a permutation
   double start_s{0};
   bool background{false};                     // starts again for ever; the run ends with the other jobs
   std::optional<std::string> timing_profile;  // absent: computing takes no time
@@ -111,10 +112,15 @@ struct JobConfig {
   std::optional<std::uint32_t> iterations_limit;
 
   std::uint32_t ranks() const { return nodes * ranks_per_node; }
-  // Among the job's nodes: draws do not depend on where the job is placed.
-  std::uint32_t own_node_of(std::uint32_t rank) const {
-    return rank_order == RankOrder::Block ? rank / ranks_per_node : rank % nodes;
+  // Slots of a job are numbered node by node.
+  std::uint32_t slot_of(std::uint32_t rank) const {
+    if (rank_order == RankOrder::Listed) return slots[rank];
+    return rank_order == RankOrder::Block ? rank : rank % nodes * ranks_per_node + rank / nodes;
   }
+  // Among the job's nodes: draws do not depend on where the job is placed.
+  std::uint32_t own_node_of(std::uint32_t rank) const { return slot_of(rank) / ranks_per_node; }
+  // Among the ranks of its node.
+  std::uint32_t number_on_node(std::uint32_t rank) const { return slot_of(rank) % ranks_per_node; }
   // Of the machine.
   std::uint32_t node_of(std::uint32_t rank) const {
     const std::uint32_t node = own_node_of(rank);

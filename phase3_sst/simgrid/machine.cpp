@@ -39,9 +39,8 @@ std::span<const fast::LinkId> Routes::between(std::uint32_t source, std::uint32_
 }
 
 std::uint32_t nic_of_rank(const fast::RunConfig& config, const fast::JobConfig& job, std::uint32_t rank) {
-  const std::uint32_t on_node = job.rank_order == fast::RankOrder::Block ? rank % job.ranks_per_node : rank / job.nodes;
   const std::uint32_t rails = config.network.host.rails;
-  return job.node_of(rank) * rails + on_node % rails;
+  return job.node_of(rank) * rails + job.number_on_node(rank) % rails;
 }
 
 Machine::Machine(const fast::RunConfig& config)

@@ -18,7 +18,7 @@ from manynode.config.placement import Placement
 from manynode.config.quantities import RESOLVED
 from phase3_sst.engines.interface import NetworkEngine
 from phase3_sst.engines.run_file import run_of
-from phase3_sst.placement import hosts
+from phase3_sst.placement import hosts, rank_order_of
 
 SCHEMA = "validation-collectives/1"
 
@@ -56,6 +56,6 @@ def run_file(content: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, An
         "nodes": row["nodes"],
         "ranks_per_node": row["ranks_per_node"],
         "hosts": hosts(placement, row["nodes"], room, content["seed"], set()),
-        "rank_order": placement.rank_order,
+        **rank_order_of(placement, row["nodes"], row["ranks_per_node"]),
     }
     return run_of(content, [job], seed=content["seed"], replicas=[0])

@@ -59,6 +59,10 @@ TEST(EmberRanks, RunNodeByNode) {
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) EXPECT_EQ(rank_of_ember(job, ember_rank(job, rank)), rank);
   job.rank_order = fast::RankOrder::Block;
   EXPECT_EQ(ember_rank(job, 7), 7u);
+  job.rank_order = fast::RankOrder::Listed;
+  job.slots = {11, 3, 7, 0, 1, 2, 4, 5, 6, 8, 9, 10};
+  EXPECT_EQ(ember_rank(job, 0), 11u) << "the last slot of the last node";
+  for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) EXPECT_EQ(rank_of_ember(job, ember_rank(job, rank)), rank);
 }
 
 }  // namespace

@@ -75,6 +75,18 @@ TEST(Jobs, CyclicOrderPutsNeighboursOnDifferentNodes) {
             kOverheadSend + kIntranodeLatency + 800 * kIntranodePerByte + kOverheadReceive);
 }
 
+TEST(Jobs, ListedSlotsPutRanksWhereTheyAreToBe) {
+  auto config = small_machine();
+  config.jobs[0].nodes = 2;
+  config.jobs[0].ranks_per_node = 2;
+  config.jobs[0].rank_order = RankOrder::Listed;
+  config.jobs[0].slots = {3, 0, 2, 1};
+  EXPECT_EQ(run(config, one_way(800, 1)).makespan, eager_time(800, 2)) << "slots 3 and 0 are on two nodes";
+  EXPECT_EQ(run(config, one_way(800, 2)).makespan,
+            kOverheadSend + kIntranodeLatency + 800 * kIntranodePerByte + kOverheadReceive)
+      << "slots 3 and 2 are on one";
+}
+
 TEST(Jobs, InTheBackgroundGoOnUntilTheOthersHaveFinished) {
   auto config = narrow_machine();
   config.jobs = {job("main", {0, 2}), job("noise", {1, 3})};

@@ -149,6 +149,16 @@ TEST(RunConfig, NamesThePlaceOfEachMistakeInAJob) {
   EXPECT_EQ(place_in_job([](json& job) { job["hosts"] = {0, 1, 2, 2}; }), "jobs[0].hosts");  // one twice
   EXPECT_EQ(place_in_job([](json& job) { job["hosts"] = {0, 1, 2, 4}; }), "jobs[0].hosts");  // one too many
   EXPECT_EQ(place_in_job([](json& job) { job["rank_order"] = "snake"; }), "jobs[0].rank_order");
+  EXPECT_EQ(place_in_job([](json& job) { job["rank_order"] = "listed"; }), "jobs[0].slots");
+  EXPECT_EQ(place_in_job([](json& job) { job["slots"] = {0, 1, 2, 3}; }), "jobs[0].slots");  // without listed
+  EXPECT_EQ(place_in_job([](json& job) {
+              job["rank_order"] = "listed";
+              job["slots"] = json::array();
+              for (int i = 0; i < job["nodes"].get<int>() * job["ranks_per_node"].get<int>(); ++i) {
+                job["slots"].push_back(0);
+              }
+            }),
+            "jobs[0].slots");
   EXPECT_EQ(place_in_job([](json& job) { job["start_s"] = -1; }), "jobs[0].start_s");
   EXPECT_EQ(place_in_job([](json& job) { job["background"] = true; }), "jobs");  // none would end
   EXPECT_EQ(place_in_job([](json& job) { job["application"]["parameters"]["nx"] = {1}; }),

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from manynode.config.placement import Placement
 from manynode.errors import UsageError
-from phase3_sst.placement import hosts
+from phase3_sst.placement import hosts, own_node, rank_order_of
 
 
 def place(count: int, room: int, /, *, seed: int = 1, taken: tuple[int, ...] = (), **keys: Any) -> list[int]:
@@ -114,5 +114,17 @@ def test_a_listed_node_must_be_there_and_free(listed: list[int], words: str) -> 
     ],
 )
 def test_listed_nodes_belong_to_the_listed_placement_alone(keys: dict[str, Any]) -> None:
+def test_listed_slots_are_a_permutation_and_go_into_the_run_file() -> None:
+    placement = Placement(rank_order="listed", slots=[3, 0, 2, 1])
+    assert rank_order_of(placement, 2, 2) == {"rank_order": "listed", "slots": [3, 0, 2, 1]}
+    assert [own_node(placement, rank, 2, 2) for rank in range(4)] == [1, 0, 1, 0]
+    assert rank_order_of(Placement(), 2, 2) == {"rank_order": "block"}
+    assert [own_node(Placement(rank_order="cyclic"), rank, 2, 2) for rank in range(4)] == [0, 1, 0, 1]
+    with pytest.raises(UsageError, match="slots"):
+        rank_order_of(placement, 3, 2)
+
+
+@pytest.mark.parametrize("keys", [{"slots": [0, 1]}, {"rank_order": "listed"}, {"rank_order": "listed", "slots": [1]}])
+def test_slots_that_are_no_permutation_or_serve_nothing_are_refused(keys: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Placement(**keys)

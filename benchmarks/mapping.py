@@ -1,0 +1,93 @@
+"""The paper's mapping case and twenty drawn ones (configs/congestion/mapping.yaml): what mapping by STALLS recovers.
+
+Bars: in the case of Brandt et al. STALLS recovers at least 40 % of the time lost to congestion, and more than HOPS; in
+no drawn case is it more than 2 % slower than the default mapping. Usage on its own: ``python benchmarks/mapping.py
+[--verbose] [--folder DIR]``; situations that DIR has already are not simulated again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from _figure import figure
+
+from phase3_sst.congestion.part import Findings, Workload, parts
+from phase3_sst.congestion.runs import Runs
+from phase3_sst.congestion.study import as_content, read_study
+
+STUDY = Path(__file__).resolve().parent.parent / "configs" / "congestion" / "mapping.yaml"
+LEAST_RECOVERED = 0.4
+MOST_SLOWER = 0.02
+
+
+def findings(folder: Path) -> Findings:
+    """Return what the part concludes, with the situations kept in ``folder``."""
+    described = read_study(STUDY)
+    network, simulate = as_content(described.study)
+    workloads = {
+        name: Workload(name, entry.application.name, entry.application.parameters, entry.ranks_per_node, None)
+        for name, entry in described.study.workloads.items()
+        if entry.application is not None
+    }
+    runs = Runs(described.study.network, network, simulate, described.study.seed, 0.95, workloads, folder)
+    part, settings = parts.get("mapping"), described.settings["mapping"]
+    part.check(runs, settings)
+    number = 0
+    while wanted := part.situations(runs, settings, number):
+        for situation in runs.missing(wanted):
+            runs.run(situation)
+        number += 1
+    return part.conclude(runs, settings)
+
+
+def figures(folder: Path | None = None) -> list[dict[str, Any]]:
+    """Return the figures of the bars."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="mapping.") as scratch:
+            return figures(Path(scratch))
+    return _figures(findings(folder))
+
+
+def _figures(found: Findings) -> list[dict[str, Any]]:
+    table = found.tables["mapping-runs"][1]
+    paper = table[table["case"] == "paper"].set_index("method")
+    drawn = table[table["drawn"] & (table["method"] == "stalls")]
+    median = float(drawn["recovered"].median())
+    recovered = {name: float(paper.loc[name, "recovered"]) for name in paper.index}
+    others = [name for name in recovered if name != "stalls"]
+    return [
+        figure("congestion loss in the paper's case", float(paper["loss"].iloc[0]), "of the time", None, None),
+        *(
+            figure(f"recovered by {name}, the paper's case", recovered[name], "of the loss", None, None)
+            for name in others
+        ),
+        figure("recovered by stalls, the paper's case", recovered["stalls"], "of the loss", LEAST_RECOVERED, ">="),
+        figure("stalls recovers more than hops by", recovered["stalls"] - recovered["hops"], "of the loss", 0.0, ">="),
+        figure("drawn cases with congestion", int(drawn["recovered"].notna().sum()), "cases", None, None),
+        figure("median recovered by stalls, drawn cases", median, "of the loss", None, None),
+        figure("worst change by stalls, drawn cases", float(drawn["change"].max()), "of the time", MOST_SLOWER, "<="),
+        figure("median time of finding a mapping", float(table["seconds"].median()), "s", None, None),
+    ]
+
+
+def main() -> None:
+    """Print the figures, and with --verbose the table of all runs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--folder", type=Path, default=None)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mapping.") as scratch:
+        found = findings(arguments.folder or Path(scratch))
+    if arguments.verbose:
+        with pd.option_context("display.width", 220, "display.max_columns", None, "display.max_rows", None):
+            print(found.tables["mapping-runs"][1])
+    for entry in _figures(found):
+        print(f"{entry['name']:<50} {entry['value']:>10.4g} {entry['unit']:<12} {'' if entry['holds'] else 'FAILS'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Geometric mapping: tasks and nodes that are near each other in their own coordinates are brought together.
+
+In: coordinates of the tasks (their place in a Cartesian grid) and of the nodes (their switch's place in the machine).
+Out: the node of each rank. Both sets are cut in two again and again across their longest extent, and the halves go
+together: recursive coordinate bisection, as the multi-jagged partitioner of Deveci et al. ("Exploiting geometric
+partitioning in task mapping for parallel computers", IPDPS 2014) with cuts in two. It knows no routes, no counters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from manynode.errors import UsageError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def geometric_mapping(task_coordinates: Floats, node_coordinates: Floats, capacity: int) -> Ints:
+    """Return the node of each rank; coordinates are [ranks, dimensions] and [nodes, dimensions]."""
+    node_of_rank = np.zeros(len(task_coordinates), dtype=np.int64)
+
+    def divide(tasks: Ints, nodes: Ints) -> None:
+        if len(nodes) == 1:
+            node_of_rank[tasks] = nodes[0]
+            return
+        nodes = _along_longest(node_coordinates, nodes)
+        half = (len(nodes) + 1) // 2
+        # As many tasks as the half has slots; where there are fewer tasks than slots, its share of them.
+        share = min(half * capacity, -(-len(tasks) * half // len(nodes)))
+        share = max(share, len(tasks) - (len(nodes) - half) * capacity)
+        tasks = _along_longest(task_coordinates, tasks)
+        divide(tasks[:share], nodes[:half])
+        divide(tasks[share:], nodes[half:])
+
+    divide(np.arange(len(task_coordinates)), np.arange(len(node_coordinates)))
+    return node_of_rank
+
+
+def _along_longest(coordinates: Floats, chosen: Ints) -> Ints:
+    """Return ``chosen`` sorted along the dimension in which they extend farthest, then along the others in turn."""
+    if len(chosen) == 0:
+        return chosen
+    points = coordinates[chosen]
+    extents = points.max(axis=0) - points.min(axis=0)
+    order = [int(dimension) for dimension in np.argsort(-extents, kind="stable")]
+    return chosen[np.lexsort([points[:, dimension] for dimension in reversed(order)])]
+
+
+def grid_coordinates(grid: Sequence[int], ranks: int) -> Floats:
+    """Return the place of each rank in a Cartesian grid, the last dimension running fastest (as MPI's do)."""
+    if np.prod(grid) != ranks:
+        raise UsageError(
+            "the grid of the ranks does not have as many places as there are ranks",
+            where="grid",
+            found=f"{'x'.join(map(str, grid))} for {ranks} ranks",
+        )
+    return np.stack(np.unravel_index(np.arange(ranks), tuple(grid)), axis=1).astype(float)
+
+
+def even_grid(ranks: int, dimensions: int = 3) -> list[int]:
+    """Return extents as equal as the prime factors of ``ranks`` allow, the largest first (as the skeletons' grids)."""
+    extents = [1] * dimensions
+    factors, rest, divisor = [], ranks, 2
+    while rest > 1:
+        while rest % divisor == 0:
+            factors.append(divisor)
+            rest //= divisor
+        divisor += 1
+    for factor in sorted(factors, reverse=True):
+        extents[int(np.argmin(extents))] *= factor
+    return sorted(extents, reverse=True)
+
+
+def node_coordinates(network: Mapping[str, Any], hosts: Sequence[int]) -> Floats:
+    """Return [hosts, dimensions]: where the switch of each node is in the machine of a resolved network.
+
+    Of a torus, its coordinates, each ring cut open where no node of the job is for longest; of a dragonfly, group and
+    router, groups far apart; of a fat-tree, the subtree of each level from the top, likewise.
+    """
+    topology = network["topology"]
+    host = np.asarray(hosts, dtype=np.int64) * network["host"]["rails"]
+    if topology["kind"] == "torus":
+        switch = host // topology["hosts_per_switch"]
+        shape = tuple(topology["shape"])
+        places = np.stack(np.unravel_index(switch, shape, order="F"), axis=1)
+        rings = zip(places.T, shape, strict=True)
+        return np.stack([_opened(ring, size) for ring, size in rings], axis=1).astype(float)
+    if topology["kind"] == "dragonfly":
+        return _nested(host, [topology["hosts_per_router"], topology["routers_per_group"], topology["groups"]])
+    return _nested(host, topology["children"])
+
+
+def _opened(ring: Ints, size: int) -> Ints:
+    """Return coordinates on a ring counted from the end of the longest stretch without any."""
+    taken = np.unique(ring)
+    gaps = np.diff(np.append(taken, taken[0] + size))
+    # Of gaps that are equally long, the last: a ring that is full everywhere is left as it is.
+    longest = len(gaps) - 1 - int(np.argmax(gaps[::-1]))
+    start = taken[(longest + 1) % len(taken)]
+    return np.asarray((ring - start) % size)
+
+
+def _nested(host: Ints, sizes: Sequence[int]) -> Floats:
+    """Return the place of each host in nested groups: a number per level from the outermost, farther apart there."""
+    columns = []
+    rest = host // sizes[0]
+    for size in sizes[1:]:
+        columns.append(rest % size)
+        rest = rest // size
+    scale = np.cumprod([1, *sizes[1:]], dtype=float)[: len(columns)]
+    nested = [column * factor for column, factor in zip(columns, scale, strict=True)]
+    return np.stack(nested[::-1], axis=1).astype(float) if nested else np.zeros((len(host), 1))

@@ -1,0 +1,129 @@
+"""A mapping of a job by name: the metrics of the machine graph with Scotch, or geometric.
+
+In: task graph, routes, snapshot. Out: a :class:`Plan`, which a study keeps as a file (``rank-mapping/1``), so that the
+time that it took is measured once and the same results give the same page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manynode import tables
+from phase3_sst.congestion.mapping.assignment import cost, default_mapping, no_worse
+from phase3_sst.congestion.mapping.geometric import (
+    even_grid,
+    geometric_mapping,
+    grid_coordinates,
+    node_coordinates,
+)
+from phase3_sst.congestion.mapping.machine_graph import HOPS, METRICS, NONE, OF_COUNTERS, PER_HOP, machine_graph
+from phase3_sst.congestion.mapping.own_load import busiest_link_s
+from phase3_sst.congestion.mapping.routes import Routes
+from phase3_sst.congestion.mapping.scotch import scotch_mapping
+from phase3_sst.congestion.mapping.snapshot import Snapshot
+from phase3_sst.congestion.mapping.task_graph import TaskGraph
+
+PLAN_SCHEMA = "rank-mapping/1"
+GEOMETRIC = "geometric"
+METHODS = (*METRICS, GEOMETRIC)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A mapping and what it is expected to cost.
+
+    ``nodes`` is the place among the job's nodes of each rank. Costs are those of the mapping and of the default, by the
+    method's machine graph (of ``geometric``: hops). ``kept_default``: the mapping that was found was not better.
+    ``seconds`` is what finding it took.
+    """
+
+    method: str
+    nodes: Sequence[int]
+    kept_default: bool
+    cost_total: float
+    cost_largest: float
+    default_cost_total: float
+    default_cost_largest: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a mapping depends on; ``grid`` None: extents as equal as can be; ``per_hop`` as in :func:`machine_graph`."""
+
+    tasks: TaskGraph
+    routes: Routes
+    snapshot: Snapshot | None
+    capacity: int
+    network: Mapping[str, Any]
+    seed: int
+    grid: Sequence[int] | None = None
+    per_hop: float = PER_HOP
+
+    def digest(self, method: str) -> str:
+        """Return the digest of all that the plan of ``method`` depends on."""
+        a, b, amount = self.tasks.edges()
+        weights = self._weights(method)
+        state = hashlib.sha256()
+        for array in (a, b, amount, weights, node_coordinates(self.network, self.routes.hosts)):
+            state.update(np.ascontiguousarray(array).tobytes())
+        state.update(json.dumps([method, self.tasks.ranks, self.capacity, self.seed, self.grid]).encode())
+        return state.hexdigest()[:12]
+
+    def _weights(self, method: str) -> Any:
+        metric = HOPS if method == GEOMETRIC else method
+        return machine_graph(metric, self.routes, self.snapshot, self.per_hop)
+
+    def _busiest_s(self, nodes: Any) -> float:
+        return busiest_link_s(self.tasks, self.routes, self.snapshot, nodes)
+
+    def answer(self, method: str, guarded: bool = True) -> Plan:
+        """Return the plan of ``method``; ``guarded``: the default where that is expected to be as good.
+
+        It is where it is not estimated to cost more, and with the metrics of counters also where the busiest link would
+        carry the job's bytes for a shorter time. The mapping without a metric is never guarded: by its graph all
+        mappings cost the same.
+        """
+        start = time.perf_counter()
+        weights = self._weights(method)
+        default = default_mapping(self.tasks.ranks, self.capacity)
+        if method == GEOMETRIC:
+            grid = even_grid(self.tasks.ranks) if self.grid is None else self.grid
+            places = node_coordinates(self.network, self.routes.hosts)
+            found = geometric_mapping(grid_coordinates(grid, self.tasks.ranks), places, self.capacity)
+        else:
+            found = scotch_mapping(self.tasks, weights, self.capacity, self.seed)
+        better = True
+        if guarded and method != NONE:
+            found, better = no_worse(self.tasks, weights, found, default)
+            if better and method in OF_COUNTERS and self._busiest_s(found) > self._busiest_s(default):
+                found, better = default, False
+        seconds = time.perf_counter() - start
+        of_found, of_default = cost(self.tasks, weights, found), cost(self.tasks, weights, default)
+        return Plan(
+            method,
+            found.tolist(),
+            not better,
+            of_found.total,
+            of_found.largest,
+            of_default.total,
+            of_default.largest,
+            seconds,
+        )
+
+
+def kept_plan(question: Question, method: str, folder: Path, name: str) -> Plan:
+    """Return the plan that ``folder`` keeps for the question, made now where there is none."""
+    path = folder / f"{name}-{method}-{question.digest(method)}.json"
+    if not path.is_file():
+        tables.write_json(path, PLAN_SCHEMA, asdict(question.answer(method)))
+    content = tables.read_json(path, PLAN_SCHEMA)
+    return Plan(**{key: value for key, value in content.items() if key != "schema"})
