@@ -114,6 +114,10 @@ def test_a_listed_node_must_be_there_and_free(listed: list[int], words: str) -> 
     ],
 )
 def test_listed_nodes_belong_to_the_listed_placement_alone(keys: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Placement(**keys)
+
+
 def test_listed_slots_are_a_permutation_and_go_into_the_run_file() -> None:
     placement = Placement(rank_order="listed", slots=[3, 0, 2, 1])
     assert rank_order_of(placement, 2, 2) == {"rank_order": "listed", "slots": [3, 0, 2, 1]}
