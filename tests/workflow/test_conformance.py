@@ -159,6 +159,13 @@ def test_the_text_stream_of_two_ranks_is_the_golden_one(build_dir: Path) -> None
     assert _skeleton(build_dir, "stream", *words).stdout == golden.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("options", "line"), [([], "pause"), (["--lowered"], "Pause")])
+def test_a_pause_is_a_line_of_the_text_stream(build_dir: Path, options: list[str], line: str) -> None:
+    parameters = {"pattern": "congestor-incast-p2p", "messages": 1, "iterations": 1, "pause_us": 2.5}
+    words = ["--app", "patterns", "--ranks", "2", "--rank", "1", "--parameters", json.dumps(parameters), *options]
+    assert _skeleton(build_dir, "stream", *words).stdout.splitlines()[-1].endswith(f" {line} picoseconds=2500000")
+
+
 def _history(run: subprocess.CompletedProcess) -> list[float]:
     assert run.returncode == 0, run.stderr
     return [float(value) for name, value in _values(run.stdout).items() if name.startswith("residual")]

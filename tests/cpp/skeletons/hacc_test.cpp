@@ -19,10 +19,10 @@ TEST(HaccShape, RanksFormAGridAndTheCubeIsTheLargestWithAFastTransform) {
 
 TEST(HaccShape, PencilsInEachDirectionHoldTheCube) {
   for (int ranks = 1; ranks <= 100; ++ranks) {
-    const Shape of_all = shape(10000, ranks);
+    const Shape of_all = shape(100000, ranks);
     EXPECT_EQ(of_all.rows * of_all.columns, ranks);
     const std::int64_t cube = of_all.side * of_all.side * of_all.side;
-    EXPECT_LE(cube, 10000 * ranks);
+    EXPECT_LE(cube, 100000 * ranks);
     std::int64_t in_rows = 0;
     std::int64_t in_columns = 0;
     for (int row = 0; row < of_all.rows; ++row) {
