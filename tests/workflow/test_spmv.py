@@ -22,7 +22,7 @@ def random_numbers(keys: np.ndarray) -> np.ndarray:
 
 def checksum_by_scipy(grid: list[int], columns: int, products: int) -> float:
     """The checksum of so many products; axes of arrays are x, y, z, column."""
-    one = [sparse.diags_array([-1, 2, -1], offsets=[-1, 0, 1], shape=(n, n)) for n in grid]
+    one = [sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n)) for n in grid]
     eyes = [sparse.eye_array(n) for n in grid]
     matrix = sum(
         sparse.kron(sparse.kron(*(one[a] if a == axis else eyes[a] for a in (0, 1))), one[2] if axis == 2 else eyes[2])

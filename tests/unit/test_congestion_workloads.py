@@ -1,0 +1,29 @@
+"""The shipped workloads of congestion studies: small, measured on this host, one class of ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from manynode.config.loader import load_experiment
+
+FOLDER = Path(__file__).resolve().parents[2] / "configs" / "congestion"
+WORKLOADS = ["caffe", "fft2d", "hacc", "hpcg", "lammps", "milc", "snap", "spmv"]
+
+
+def test_there_is_a_workload_of_every_application() -> None:
+    skeletons = {path.parent.name for path in FOLDER.parents[1].glob("skeletons/*/application.yaml")}
+    assert {path.stem for path in FOLDER.glob("*.yaml")} >= skeletons == set(WORKLOADS)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_measures_one_class_of_its_application_on_this_host(name: str) -> None:
+    model = load_experiment(FOLDER / f"{name}.yaml").model
+    assert model.application.name == name
+    assert model.name == f"congestion-{name}"
+    assert (model.nodesim.engine, model.profile.max_classes) == ("native", 1)
+    assert [str(technique) for technique in model.techniques] == ["ext-var"]
+    assert model.ranks_per_node in (1, 2)
+    # Ranks of the measured job: more than this would wait for each other on a small machine.
+    assert model.nodesim.nodes * model.ranks_per_node <= 8
