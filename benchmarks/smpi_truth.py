@@ -36,7 +36,7 @@ NATIVE = 8
 # The data of eight ranks are larger than the host's caches, and phases long beside the time in which a cache is filled
 # again: under SMPI the ranks of a job drive each other's data out at every MPI call.
 APPLICATIONS: dict[str, dict[str, int]] = {
-    "hpcg": {"nx": 64, "ny": 64, "nz": 64, "levels": 2, "iterations": 5},
+    "hpcg": {"nx": 48, "ny": 48, "nz": 48, "levels": 2, "iterations": 6},
     "snap": {"nx": 3200, "ny": 8, "nz": 8, "chunk": 800, "angles": 1, "groups": 8, "outers": 1, "inners": 3},
     "milc": {"nx": 16, "ny": 16, "nz": 16, "nt": 16, "iterations": 6},
     "fft2d": {"elements": 524288, "iterations": 8},
@@ -136,7 +136,7 @@ def cases(applications: Sequence[str]) -> pd.DataFrame:
             runs: dict[int, list[float]] = {ranks: [] for ranks in RANKS}
             projections = []
             for number in range(ROUNDS):
-                projections.append(projected(application, folder / f"round-{number}"))
+                projections.append(projected(application, folder / f"{application}-{number}"))
                 for ranks in RANKS:
                     runs[ranks].append(truth(program, application, ranks, folder))
             for ranks in RANKS:
