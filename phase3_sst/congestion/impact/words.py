@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-from scipy import stats
 
 from manynode.report.wording import count, listing, number, percent
+from phase3_sst.congestion.impact.evaluate import rank_correlation
 from phase3_sst.congestion.impact.paper import MEASURED, SIGNIFICANT, UNCHANGED
 
 # Below it a correlation is called one.
@@ -158,7 +158,26 @@ def _paper(table: pd.DataFrame, skeletons: Mapping[str, str]) -> list[str]:
         said.append(text)
     if agree:
         said.insert(0, f"As in the paper: {listing(agree)}.")
-    return said
+    order = _order(table.dropna(subset=["endpoint"]), skeletons)
+    return [order, *said] if order else said
+
+
+def _order(table: pd.DataFrame, skeletons: Mapping[str, str]) -> str:
+    """Return whether those that suffer in the paper suffer more than those that do not, pair by pair."""
+    measured = {row.application: MEASURED.get(skeletons.get(row.application, "")) for row in table.itertuples()}
+    slowdown = dict(zip(table["application"], table["endpoint"], strict=True))
+    suffer = [name for name, known in measured.items() if known is not None and known.suffers]
+    others = [name for name, known in measured.items() if known is not None and not known.suffers]
+    pairs = [(more, less) for more in suffer for less in others]
+    if not pairs:
+        return ""
+    right = [pair for pair in pairs if slowdown[pair[0]] > slowdown[pair[1]]]
+    text = (
+        f"Of {count(len(pairs), 'pair')} of an application that suffers in the paper and one that does not, the first "
+        f"one is slowed down more here in {len(right)}"
+    )
+    wrong = [f"{more} less than {less}" for more, less in pairs if (more, less) not in right]
+    return text + (f"; not {listing(wrong)}." if wrong else ".")
 
 
 def _pressure(table: pd.DataFrame) -> str:
@@ -170,9 +189,9 @@ def _pressure(table: pd.DataFrame) -> str:
     )
     known = table[["impact", "stall_flit_ratio"]].dropna()
     if len(known) >= _LEAST and (known.nunique() > 1).all():
-        found = stats.spearmanr(known["impact"], known["stall_flit_ratio"])
+        rho, p = rank_correlation(known["impact"], known["stall_flit_ratio"])
         text += (
-            f"; the rank correlation of that factor with the stall/flit ratio is {number(float(found.statistic))} "
-            f"(p = {number(float(found.pvalue))}, {count(len(known), 'run')})"
+            f"; the rank correlation of that factor with the stall/flit ratio is {number(rho)} "
+            f"(p = {number(p)}, {count(len(known), 'run')})"
         )
     return text + "."
