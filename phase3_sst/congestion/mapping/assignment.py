@@ -69,10 +69,10 @@ def within_capacity(tasks: TaskGraph, weights: Floats, node_of_rank: Ints, capac
             move = (float(more[least]), int(rank), int(free[least]))
             best = move if best is None else min(best, move)
         assert best is not None, "tasks fit the slots"
-        _, rank, target = best
-        load[nodes[rank]] -= 1
+        _, moved, target = best
+        load[nodes[moved]] -= 1
         load[target] += 1
-        nodes[rank] = target
+        nodes[moved] = target
     return nodes
 
 
