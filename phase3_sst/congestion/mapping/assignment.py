@@ -38,12 +38,6 @@ def cost(tasks: TaskGraph, weights: Floats, node_of_rank: npt.ArrayLike) -> Cost
     return Cost(float(of_pair.sum()), float(of_pair.max(initial=0.0)))
 
 
-def no_worse(tasks: TaskGraph, weights: Floats, found: Ints, default: Ints) -> tuple[Ints, bool]:
-    """Return ``found`` and True, or ``default`` and False where the estimated cost of ``found`` is not less."""
-    better = cost(tasks, weights, found).total < cost(tasks, weights, default).total
-    return (found, True) if better else (default, False)
-
-
 def slots(node_of_rank: Sequence[int] | Ints, capacity: int) -> list[int]:
     """Return the slot of each rank; ranks of a node have its slots in their order."""
     next_slot: dict[int, int] = {}
