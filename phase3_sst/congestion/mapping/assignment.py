@@ -38,12 +38,6 @@ def cost(tasks: TaskGraph, weights: Floats, node_of_rank: npt.ArrayLike) -> Cost
     return Cost(float(of_pair.sum()), float(of_pair.max(initial=0.0)))
 
 
-def no_worse(tasks: TaskGraph, weights: Floats, found: Ints, default: Ints) -> tuple[Ints, bool]:
-    """Return ``found`` and True, or ``default`` and False where the estimated cost of ``found`` is not less."""
-    better = cost(tasks, weights, found).total < cost(tasks, weights, default).total
-    return (found, True) if better else (default, False)
-
-
 def slots(node_of_rank: Sequence[int] | Ints, capacity: int) -> list[int]:
     """Return the slot of each rank; ranks of a node have its slots in their order."""
     next_slot: dict[int, int] = {}
@@ -69,10 +63,10 @@ def within_capacity(tasks: TaskGraph, weights: Floats, node_of_rank: Ints, capac
             move = (float(more[least]), int(rank), int(free[least]))
             best = move if best is None else min(best, move)
         assert best is not None, "tasks fit the slots"
-        _, rank, target = best
-        load[nodes[rank]] -= 1
+        _, moved, target = best
+        load[nodes[moved]] -= 1
         load[target] += 1
-        nodes[rank] = target
+        nodes[moved] = target
     return nodes
 
 

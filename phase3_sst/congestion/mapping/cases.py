@@ -17,7 +17,7 @@ from manynode.errors import UsageError
 from manynode.seeds import generator
 from phase3_sst.congestion.mapping.assignment import slots
 from phase3_sst.congestion.mapping.machine_graph import PER_HOP
-from phase3_sst.congestion.mapping.plan import METHODS, Plan
+from phase3_sst.congestion.mapping.plan import Plan
 from phase3_sst.congestion.part import Machine, Workload
 from phase3_sst.congestion.situation import Member, Situation
 
@@ -50,7 +50,7 @@ class MappingSection(Section):
 
     workload: str | None = Field(default=None, description="the job, one of workloads; empty: the first of them")
     methods: list[Method] = Field(
-        default=list(METHODS),
+        default=["none", "hops", "bw", "stalls", "geometric"],
         min_length=1,
         description="machine graphs for Scotch: none (all the same), hops, bw, stalls; and geometric, without Scotch",
     )

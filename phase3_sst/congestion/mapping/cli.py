@@ -48,7 +48,7 @@ def map_ranks(
         part.write_text(rank_file(form, seats, cores_per_rank), encoding="utf-8")
     typer.echo(f"{len(seats)} ranks on {len({seat.host for seat in seats})} hosts by {plan.method}: {output}")
     if plan.kept_default:
-        typer.echo("no mapping was found that costs less than the default, which is written")
+        typer.echo("no mapping was found that is expected to be better than the default, which is written")
     elif plan.default_cost_total > 0:
         typer.echo(f"estimated cost of communication: {plan.cost_total / plan.default_cost_total:.0%} of the default's")
     typer.echo(f"use: {chosen.command.format(file=output, ranks=len(seats))}")

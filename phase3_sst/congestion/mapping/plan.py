@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from manynode import tables
-from phase3_sst.congestion.mapping.assignment import cost, default_mapping, no_worse
+from phase3_sst.congestion.mapping.assignment import cost, default_mapping
 from phase3_sst.congestion.mapping.geometric import (
     even_grid,
     geometric_mapping,
@@ -25,9 +25,9 @@ from phase3_sst.congestion.mapping.geometric import (
     node_coordinates,
 )
 from phase3_sst.congestion.mapping.machine_graph import HOPS, METRICS, NONE, OF_COUNTERS, PER_HOP, machine_graph
-from phase3_sst.congestion.mapping.own_load import busiest_link_s
+from phase3_sst.congestion.mapping.own_load import busiest_link_s, congested
 from phase3_sst.congestion.mapping.routes import Routes
-from phase3_sst.congestion.mapping.scotch import scotch_mapping
+from phase3_sst.congestion.mapping.scotch import scotch_mappings
 from phase3_sst.congestion.mapping.snapshot import Snapshot
 from phase3_sst.congestion.mapping.task_graph import TaskGraph
 
@@ -82,14 +82,24 @@ class Question:
         metric = HOPS if method == GEOMETRIC else method
         return machine_graph(metric, self.routes, self.snapshot, self.per_hop)
 
+    def _better(self, method: str, weights: Any, nodes: Any, default: Any) -> bool:
+        if cost(self.tasks, weights, nodes).total >= cost(self.tasks, weights, default).total:
+            return False
+        if method not in OF_COUNTERS:
+            return True
+        if not congested(self.tasks, self.routes, self.snapshot, default):
+            return False
+        return self._busiest_s(nodes) <= self._busiest_s(default)
+
     def _busiest_s(self, nodes: Any) -> float:
         return busiest_link_s(self.tasks, self.routes, self.snapshot, nodes)
 
     def answer(self, method: str, guarded: bool = True) -> Plan:
         """Return the plan of ``method``; ``guarded``: the default where that is expected to be as good.
 
-        It is where it is not estimated to cost more, and with the metrics of counters also where the busiest link would
-        carry the job's bytes for a shorter time. The mapping without a metric is never guarded: by its graph all
+        A mapping is taken if it is estimated to cost less. With the metrics of counters it is taken only where traffic
+        slows the busiest link of the default, and if its own busiest link would not carry the job's bytes for longer.
+        Of several, the one that costs least is taken. The mapping without a metric is never guarded: by its graph all
         mappings cost the same.
         """
         start = time.perf_counter()
@@ -98,20 +108,18 @@ class Question:
         if method == GEOMETRIC:
             grid = even_grid(self.tasks.ranks) if self.grid is None else self.grid
             places = node_coordinates(self.network, self.routes.hosts)
-            found = geometric_mapping(grid_coordinates(grid, self.tasks.ranks), places, self.capacity)
+            answers = [geometric_mapping(grid_coordinates(grid, self.tasks.ranks), places, self.capacity)]
         else:
-            found = scotch_mapping(self.tasks, weights, self.capacity, self.seed)
-        better = True
+            answers = scotch_mappings(self.tasks, weights, self.capacity, self.seed)
         if guarded and method != NONE:
-            found, better = no_worse(self.tasks, weights, found, default)
-            if better and method in OF_COUNTERS and self._busiest_s(found) > self._busiest_s(default):
-                found, better = default, False
+            answers = [nodes for nodes in answers if self._better(method, weights, nodes, default)]
+        found = answers[0] if answers else default
         seconds = time.perf_counter() - start
         of_found, of_default = cost(self.tasks, weights, found), cost(self.tasks, weights, default)
         return Plan(
             method,
             found.tolist(),
-            not better,
+            not answers,
             of_found.total,
             of_found.largest,
             of_default.total,

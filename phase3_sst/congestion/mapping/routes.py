@@ -73,7 +73,7 @@ def routes_between(network: Mapping[str, Any], hosts: Sequence[int]) -> Routes:
     with tempfile.TemporaryDirectory(prefix="routes.") as name:
         folder = Path(name)
         (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
-        command = [native_program(_PROGRAM), folder / "run.json", "--output", folder]
+        command: list[str | Path] = [native_program(_PROGRAM), folder / "run.json", "--output", folder]
         done = process.run(command, what=_PROGRAM, check=False)
         if done.returncode != 0:
             raise engine_error(done, "the routes between nodes")

@@ -1,9 +1,10 @@
 """Mapping by libscotch (``manynode-scotch`` of the native build): dual recursive bipartitioning of both graphs.
 
-In: task graph, machine graph, slots of a node. Out: the node of each rank. As with Brandt et al., the machine graph has
-a vertex per slot; above :data:`MOST_SLOTS` it has a vertex per node instead, with the node's slots as its capacity,
-because a complete graph grows with the square of its vertices. Scotch is asked with several seeds, of which the mapping
-with the least estimated cost is taken: its cost varies by a tenth, and asking takes some hundredths of a second.
+In: task graph, machine graph, slots of a node. Out: mappings, each the node of each rank. As with Brandt et al., the
+machine graph has a vertex per slot; above :data:`MOST_SLOTS` it has a vertex per node instead, with the node's slots as
+its capacity, because a complete graph grows with the square of its vertices. Scotch is asked with several seeds: the
+estimated cost of its mappings varies by a tenth, what they bring to the busiest link by half, and asking takes some
+hundredths of a second.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from phase3_sst.engines.native_engine import engine_error
 
 _PROGRAM = "manynode-scotch"
 MOST_SLOTS = 1024
-TRIES = 8
+TRIES = 16
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -40,7 +41,15 @@ def available() -> bool:
 
 
 def scotch_mapping(tasks: TaskGraph, weights: Floats, capacity: int, seed: int) -> Ints:
-    """Return the node of each rank; an :class:`EngineMissingError` without libscotch."""
+    """Return the node of each rank in the mapping that is estimated to cost least."""
+    return scotch_mappings(tasks, weights, capacity, seed)[0]
+
+
+def scotch_mappings(tasks: TaskGraph, weights: Floats, capacity: int, seed: int) -> list[Ints]:
+    """Return several mappings, the one with the least estimated cost first.
+
+    Without libscotch that is an :class:`EngineMissingError`.
+    """
     try:
         program = native_program(_PROGRAM)
     except EngineMissingError as error:
@@ -63,7 +72,7 @@ def scotch_mapping(tasks: TaskGraph, weights: Floats, capacity: int, seed: int) 
         raise engine_error(done, "mapping by Scotch")
     answers = [np.array(line.split(), dtype=np.int64) for line in done.output.splitlines()]
     found = [within_capacity(tasks, weights, node_of_target[targets], capacity) for targets in answers]
-    return min(found, key=lambda nodes: cost(tasks, weights, nodes).total)
+    return sorted(found, key=lambda nodes: cost(tasks, weights, nodes).total)
 
 
 def _graphs(tasks: TaskGraph, distances: Floats, capacity: int) -> str:

@@ -50,8 +50,8 @@ def stalled_s(loads: pd.DataFrame) -> Floats:
     waiting of all chunks added up, which may be longer than the run; the snapshot bounds it by the run's time.
     """
     if "credit_stall_s" in loads.columns and (loads["credit_stall_s"] > 0).any():
-        return loads["credit_stall_s"].to_numpy(float)
-    return loads["stall_s"].to_numpy(float)
+        return np.asarray(loads["credit_stall_s"], dtype=float)
+    return np.asarray(loads["stall_s"], dtype=float)
 
 
 def of_measured(path: Path, machine_links: pd.DataFrame) -> Snapshot:

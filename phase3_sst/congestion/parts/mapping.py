@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from manynode.config.quantities import Section
 from manynode.errors import EngineMissingError, UsageError
 from phase3_sst.congestion.mapping.cases import CaseRuns, MappingSection, cases_of, workload_of
 from phase3_sst.congestion.mapping.findings import conclusion
@@ -23,7 +24,7 @@ class MappingPart:
     """Mapping against congestion."""
 
     title = "Mapping ranks to nodes around congestion"
-    section = MappingSection
+    section: type[Section] = MappingSection
 
     def check(self, machine: Machine, settings: MappingSection) -> None:
         """Refuse cases that do not fit the machine, and methods that need a Scotch that is not there."""

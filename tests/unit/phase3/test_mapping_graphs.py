@@ -12,12 +12,12 @@ from manynode.errors import InputError, UsageError
 from phase3_sst.congestion.mapping.assignment import (
     cost,
     default_mapping,
-    no_worse,
     slots,
     within_capacity,
 )
 from phase3_sst.congestion.mapping.machine_graph import machine_graph
 from phase3_sst.congestion.mapping.own_load import busiest_link_s
+from phase3_sst.congestion.mapping.plan import Question
 from phase3_sst.congestion.mapping.routes import Routes
 from phase3_sst.congestion.mapping.snapshot import Snapshot, of_measured, of_simulation
 from phase3_sst.congestion.mapping.task_graph import TaskGraph, read_matrix, task_graph
@@ -149,13 +149,12 @@ def test_the_cost_is_bytes_times_weight() -> None:
 
 
 def test_a_mapping_that_costs_no_less_gives_way_to_the_default() -> None:
-    weights = machine_graph("hops", routes())
-    default = default_mapping(4, 2)
-    assert default.tolist() == [0, 0, 1, 1]
-    assert no_worse(pairs(), weights, np.array([0, 0, 2, 2]), default)[1] is False
-    apart = np.array([0, 2, 2, 0])
-    chosen, taken = no_worse(pairs(), weights, np.array([0, 0, 1, 1]), apart)
-    assert taken and chosen.tolist() == [0, 0, 1, 1]
+    network = {"topology": {"kind": "torus", "shape": [3], "hosts_per_switch": 4}, "host": {"rails": 1}}
+    question = Question(pairs(), routes(), snapshot(), 2, network, 1, grid=[4, 1, 1])
+    plan = question.answer("geometric")
+    assert plan.kept_default and list(plan.nodes) == default_mapping(4, 2).tolist()
+    assert plan.cost_total == plan.default_cost_total
+    assert not question.answer("geometric", guarded=False).kept_default
 
 
 def test_a_node_with_too_many_ranks_gives_away_the_one_that_costs_least() -> None:
