@@ -183,6 +183,17 @@ class Experiment(Section):
                 f"nodes: {max(self.nodes)} nodes{beside} do not fit the network {self.network.name!r}, "
                 f"which has room for {room}"
             )
+        for name, control in self.simulate.injections().items():
+            if control.kind == "aimd" and self.network.flow_control != "credits":
+                raise ValueError(
+                    f"simulate: injection: aimd of the job {name!r} follows stalls for want of credits, which the "
+                    f"network {self.network.name!r} does not have; give it flow_control: credits, or choose static"
+                )
+            if self.network.host.receive != "in-call":
+                raise ValueError(
+                    f"simulate: injection: {control.kind} of the job {name!r} works in the NIC, chunk by chunk; it "
+                    "needs network: host: receive: in-call"
+                )
         if self.validation is not None:
             self.validation.check_nodes(self.nodes, room)
             if self.validation.measured and self.application.name is None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from manynode.config.converge import ConvergeSection
+from manynode.config.injection import AimdInjectionControl, InjectionControl, StaticInjectionControl
 from manynode.config.placement import Placement
 from manynode.config.quantities import PositiveInt, Seconds, Section, written
 from manynode.config.sst import SstSection
@@ -68,6 +69,9 @@ class JobSection(Section):
     )
     timing_profile: str | None = Field(
         default=None, description="a timing profile of this application; without one, computing takes no time"
+    )
+    injection: InjectionControl | None = Field(
+        default=None, description="how its NICs are held back (engine fast); without it, not at all"
     )
 
 
@@ -131,6 +135,9 @@ class SimulateSection(Section):
     slow_node: SlowNodeSection = Field(default_factory=SlowNodeSection, description="what if one node were slow")
     collectives: CollectivesSection = Field(default_factory=CollectivesSection, description="collective algorithms")
     counters: CountersSection | None = Field(default=None, description="the links' counters over time")
+    injection: InjectionControl | None = Field(
+        default=None, description="how the NICs of the application under study are held back (engine fast)"
+    )
     jobs: list[JobSection] = Field(
         default_factory=list, description="further jobs on the machine, beside the application under study"
     )
@@ -149,6 +156,15 @@ class SimulateSection(Section):
         return self
 
     @model_validator(mode="after")
+    def _only_fast_controls_injection(self) -> SimulateSection:
+        if self.engine != "fast":
+            for name in self.injections():
+                raise ValueError(
+                    f"injection: the engine {self.engine} has no injection control (job {name!r}); choose engine: fast"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _collectives_have_one_owner(self) -> SimulateSection:
         if self.engine == "sst" and self.sst.collectives == "sst":
             defaults = CollectivesSection()
@@ -162,6 +178,11 @@ class SimulateSection(Section):
         if self.profile_bootstrap == 1:
             raise ValueError("profile_bootstrap: one resample tells no spread; give 0 (none) or at least 2")
         return self
+
+    def injections(self) -> dict[str, StaticInjectionControl | AimdInjectionControl]:
+        """Return how the NICs of jobs are held back, by the jobs' names; jobs without control are left out."""
+        jobs = [(MAIN_JOB, self.injection), *((job.name, job.injection) for job in self.jobs)]
+        return {name: control for name, control in jobs if control is not None and control.kind != "none"}
 
     def job_nodes(self) -> int:
         """Return the number of nodes that the further jobs take."""

@@ -19,6 +19,10 @@ number of processes.
 - series.parquet (``link-series/2``), with ``simulate.counters`` only: replica, start_s, end_s, class, link (empty when
   counted per class: then a row sums over the links), bytes, busy_s, stall_s, credit_stall_s, inq_stall_s, queue_bytes.
 
+- injection.parquet (``injection/1``), only where jobs are held back (``simulate: injection``): replica, job, nic (its
+  host in the topology), bytes (that it sent under control), held_bytes (of chunks that waited), held_s (while at least
+  one waited), rate_mean_Bps and rate_least_Bps (of the rate that it was allowed, over the run).
+
 A quantity that an engine cannot tell (SimGrid's flows neither stall nor queue) is 0 or empty.
 """
 
@@ -37,6 +41,7 @@ RANKS_SCHEMA = "rank-times/2"
 LINKS_SCHEMA = "link-load/3"
 LINK_JOBS_SCHEMA = "link-jobs/1"
 LINK_SERIES_SCHEMA = "link-series/2"
+INJECTION_SCHEMA = "injection/1"
 
 ProgressSink = Callable[[str], None]
 

@@ -16,6 +16,7 @@ import pandas as pd
 from manynode import tables
 from manynode.errors import EngineFailedError
 from phase3_sst.engines.interface import (
+    INJECTION_SCHEMA,
     LINK_JOBS_SCHEMA,
     LINK_SERIES_SCHEMA,
     LINKS_SCHEMA,
@@ -96,6 +97,21 @@ _TABLES = (
             "credit_stall_s": "float64",
             "inq_stall_s": "float64",
             "queue_bytes": "float64",
+        },
+        optional=True,
+    ),
+    _Table(
+        "injection",
+        INJECTION_SCHEMA,
+        {
+            "replica": "int64",
+            "job": "int64",
+            "nic": "int64",
+            "bytes": "int64",
+            "held_bytes": "int64",
+            "held_s": "float64",
+            "rate_mean_Bps": "float64",
+            "rate_least_Bps": "float64",
         },
         optional=True,
     ),

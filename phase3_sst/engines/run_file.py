@@ -13,6 +13,7 @@ from typing import Any
 from manynode.config.network import Network, overhead_segments
 from manynode.config.placement import Placement
 from manynode.config.quantities import RESOLVED
+from manynode.errors import UsageError
 from phase3_sst.engines.interface import Point
 from phase3_sst.placement import hosts
 
@@ -62,6 +63,7 @@ def main_job(point: Point) -> dict[str, Any]:
         "class_of_rank": list(point.class_of_rank),
         "constant": point.technique.endswith("const"),
         **_draws(point),
+        **_injection(experiment["simulate"]),
     }
 
 
@@ -84,9 +86,31 @@ def further_jobs(point: Point) -> list[dict[str, Any]]:
             "constant": point.technique.endswith("const"),
             **_draws(point),
             **({} if job["timing_profile"] is None else {"timing_profile": job["timing_profile"]}),
+            **_injection(job),
         }
         for job in point.experiment["simulate"]["jobs"]
     ]
+
+
+def _injection(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a job's NICs are held back, nothing when they are not."""
+    control = job.get("injection")
+    if control is None or control["kind"] == "none":
+        return {}
+    return {"injection": {"window_s" if key == "window" else key: value for key, value in control.items()}}
+
+
+def refuse_injection(run: Mapping[str, Any], engine: str) -> None:
+    """Refuse a run whose jobs are held back, for an engine whose NICs cannot do that."""
+    for job in run["jobs"]:
+        if "injection" in job:
+            raise UsageError(
+                f"the engine {engine} has no injection control",
+                where=f"job {job['name']}: injection",
+                found=job["injection"]["kind"],
+                allowed="none",
+                remedy="choose engine: fast, or leave injection out",
+            )
 
 
 def _place(

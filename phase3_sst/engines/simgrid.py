@@ -10,6 +10,7 @@ from manynode.paths import native_program
 from manynode.probe import Probe
 from phase3_sst.engines.interface import Point, engines
 from phase3_sst.engines.native_engine import NativeEngine
+from phase3_sst.engines.run_file import refuse_injection, run_description
 
 REMEDY = "optional; apt-get install libsimgrid-dev, then 'make build'"
 
@@ -29,6 +30,7 @@ class SimgridEngine(NativeEngine):
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``; an error names the package when the build has no such program."""
+        refuse_injection(run_description(point), "simgrid")
         try:
             native_program(self.program)
         except EngineMissingError as error:

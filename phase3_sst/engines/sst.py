@@ -20,7 +20,7 @@ from manynode.probe import Probe
 from manynode.units import render
 from phase3_sst.engines.interface import Measurement, Point, engines
 from phase3_sst.engines.result_files import collect_parts, read_measurement
-from phase3_sst.engines.run_file import run_description
+from phase3_sst.engines.run_file import refuse_injection, run_description
 from phase3_sst.sst_run.estimate import Estimate, estimate_of
 from phase3_sst.sst_run.installation import GUIDE, ember_sources, find_sst
 from phase3_sst.sst_run.progress_lines import Progress, Teller
@@ -58,6 +58,7 @@ class SstEngine:
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""
+        refuse_injection(run_description(point), "sst")
         settings = point.experiment["simulate"]["sst"]
         installation = find_sst(settings)
         replicas = point.chosen_replicas

@@ -305,6 +305,7 @@ void CreditFabric::start(LaneId id) {
   Port& port = ports_[link];
   --port.packets;
   if (port.stalled_since != kNever) {
+    if (network_.injection_ && packet.hop == 0) network_.injection_->stall_ends(packet.from_nic);
     // What waited may have been the last part of a packet from a slower link: then nothing was stalled.
     port.credit_stall += std::max<Picoseconds>(0, now - port.stalled_since);
     port.stalled_since = kNever;

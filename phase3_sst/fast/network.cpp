@@ -62,6 +62,18 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
   }
 }
 
+void Network::control_injection(const RunConfig& config) {
+  if (config.controls_injection()) injection_ = std::make_unique<InjectionControl>(*this, events_, config);
+}
+
+LinkId Network::first_link(std::uint32_t nic) const {
+  if (topology_.hosts() < 2) return kNone;
+  std::vector<LinkId> route(route_stride_);
+  const RouteRequest request{nic, (nic + 1) % topology_.hosts()};
+  topology_.extend(request, 0, route.data(), LinkLoads(links_.data(), events_.now()));
+  return route[0];
+}
+
 // Longer chunks in place of more chunks: bytes / kMostChunks, rounded up.
 std::uint64_t Network::chunk_size(const Message& message, std::uint32_t chunk) const {
   if (!has_data(message) || message.bytes == 0) return 0;
@@ -115,6 +127,7 @@ Progress Network::handle(const Event& event) {
     case EventKind::LinkFree:
       return fabric_->handle(event);
     default:
+      if (injection_) return controlled(event);
       return fabric_ ? fabric_->inject(event) : inject(event);
   }
 }
@@ -161,6 +174,17 @@ inline bool Network::waits_for_gap(const Event& event, std::uint32_t nic) {
   if (slot == event.time) return false;
   events_.push(event, slot).kind = EventKind::InjectGranted;
   return true;
+}
+
+// With flow control, the chunk's number is in Event::link.
+Progress Network::controlled(const Event& event) {
+  std::uint32_t from = event.from;
+  std::uint32_t to = event.to;
+  choose_rail(fabric_ ? event.link : event.chunk, from, to);
+  if (event.kind == EventKind::Inject && injection_->holds(event, from)) return {};
+  Event turn = event;
+  turn.hop = 0;
+  return fabric_ ? fabric_->inject(turn) : inject(turn);
 }
 
 Progress Network::inject(const Event& event) {

@@ -23,6 +23,7 @@
 #include "credit_fabric.hpp"
 #include "event_queue.hpp"
 #include "fetch_ahead.hpp"
+#include "injection_control.hpp"
 #include "link.hpp"
 #include "message.hpp"
 #include "pool.hpp"
@@ -55,6 +56,13 @@ class Network {
 
   // `seed` is where chance in routing begins.
   Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t seed, EventQueue& events);
+
+  // Holds jobs back as `config` says; to be called before the first message. `config` outlives this object.
+  void control_injection(const RunConfig& config);
+  // What that did, per NIC; empty where no job is held back.
+  std::vector<InjectionUse> injection_uses() { return injection_ ? injection_->uses() : std::vector<InjectionUse>{}; }
+  // The link that a NIC feeds, kNone where no other host is there to send to.
+  LinkId first_link(std::uint32_t nic) const;
 
   Pool<Message>& messages() { return messages_; }
   const Pool<Message>& messages() const { return messages_; }
@@ -137,6 +145,7 @@ class Network {
   void choose_rail(std::uint32_t chunk, std::uint32_t& from, std::uint32_t& to) const;
   // Takes the next slot of a NIC for a first chunk; true when that is to come, as an InjectGranted.
   bool waits_for_gap(const Event& event, std::uint32_t nic);
+  Progress controlled(const Event& event);
   Progress inject(const Event& event);
   Progress hop(const Event& event);
   Picoseconds wait_for_tail(LinkId before, LinkId link, std::uint64_t bytes) const;
@@ -174,8 +183,9 @@ class Network {
   std::vector<LinkUse> links_;
   std::vector<LinkClass> classes_;
   std::vector<Nic> nics_;
-  std::vector<ClassUse> class_uses_;      // kept only with several jobs
-  std::unique_ptr<CreditFabric> fabric_;  // only with flow control
+  std::vector<ClassUse> class_uses_;             // kept only with several jobs
+  std::unique_ptr<CreditFabric> fabric_;         // only with flow control
+  std::unique_ptr<InjectionControl> injection_;  // only where a job is held back
 };
 
 }  // namespace manynode::fast

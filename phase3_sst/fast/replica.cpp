@@ -71,6 +71,7 @@ Replica::Replica(const std::vector<Program>& programs, const RunConfig& config, 
   jobs_.reserve(config.jobs.size());
   mailboxes_.reserve(config.ranks());
   for (std::size_t i = 0; i < config.jobs.size(); ++i) add_job(programs[i], config.jobs[i], replica);
+  network_.control_injection(config);
 }
 
 void Replica::add_job(const Program& program, const JobConfig& config, std::uint32_t replica) {
@@ -152,6 +153,7 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
     result_.stalls.push_back(network_.stalls(link, events_.now()));
   }
   result_.class_uses = network_.class_uses();
+  result_.injection = network_.injection_uses();
   if (progress) report(progress);
   return std::move(result_);
 }

@@ -31,12 +31,16 @@ ResultWriter::ResultWriter(std::filesystem::path directory, EngineName engine, c
   // A result of an earlier run must not stand beside the tables of this one.
   std::filesystem::remove(directory_ / "result.json", error);
   std::filesystem::remove(directory_ / series_.name, error);
+  std::filesystem::remove(directory_ / injection_.name, error);
   open(ranks_, "replica,job,rank,operation,seconds,calls,bytes\n");
   open(links_,
        "replica,link,class,source,target,bytes,chunks,busy_s,stall_s,credit_stall_s,inq_stall_s,queue_max_bytes\n");
   open(link_jobs_, "replica,job,class,bytes,chunks,busy_s,stall_s\n");
   if (config_.counters) {
     open(series_, "replica,start_s,end_s,class,link,bytes,busy_s,stall_s,credit_stall_s,inq_stall_s,queue_bytes\n");
+  }
+  if (config_.controls_injection()) {
+    open(injection_, "replica,job,nic,bytes,held_bytes,held_s,rate_mean_Bps,rate_least_Bps\n");
   }
 }
 
@@ -103,10 +107,19 @@ void ResultWriter::add_series(const ReplicaResult& result) {
   }
 }
 
+void ResultWriter::add_injection(const ReplicaResult& result) {
+  for (const InjectionUse& use : result.injection) {
+    injection_.stream << result.replica << ',' << use.job << ',' << use.nic << ',' << use.bytes << ',' << use.held_bytes
+                      << ',' << seconds(use.held) << ',' << shortest(use.rate_mean_Bps) << ','
+                      << shortest(use.rate_least_Bps) << '\n';
+  }
+}
+
 void ResultWriter::add(const ReplicaResult& result) {
   add_ranks(result);
   add_links(result);
   if (config_.counters) add_series(result);
+  if (config_.controls_injection()) add_injection(result);
 
   std::string jobs;
   for (std::size_t i = 0; i < result.jobs.size(); ++i) {
@@ -129,6 +142,7 @@ void ResultWriter::finish() {
   close(links_);
   close(link_jobs_);
   if (config_.counters) close(series_);
+  if (config_.controls_injection()) close(injection_);
   File result{"result.json", {}};
   open(result, "");
   result.stream << "{\"schema\":\"network-result/2\",\"engine\":{\"name\":\"" << engine_.name << "\",\"version\":\""

@@ -45,6 +45,7 @@ class ResultWriter {
   void add_ranks(const ReplicaResult& result);
   void add_links(const ReplicaResult& result);
   void add_series(const ReplicaResult& result);
+  void add_injection(const ReplicaResult& result);
 
   std::filesystem::path directory_;
   EngineName engine_;
@@ -53,8 +54,9 @@ class ResultWriter {
   File ranks_{"ranks.csv", {}};
   File links_{"links.csv", {}};
   File link_jobs_{"link_jobs.csv", {}};
-  File series_{"series.csv", {}};      // only where the run asks for counters
-  std::vector<std::string> replicas_;  // objects of result.json
+  File series_{"series.csv", {}};        // only where the run asks for counters
+  File injection_{"injection.csv", {}};  // only where jobs are held back
+  std::vector<std::string> replicas_;    // objects of result.json
 };
 
 }  // namespace manynode::fast

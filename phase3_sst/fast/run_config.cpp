@@ -18,6 +18,7 @@ constexpr std::int64_t kMostRanks = 0x7fffffff;
 constexpr std::int64_t kMost32 = 0xffffffff;
 constexpr std::size_t kMostJobs = 32;
 constexpr std::int64_t kMostRails = 64;
+constexpr double kLeastWindow = 1e-9;
 constexpr std::int64_t kMostBuffer = std::int64_t{1} << 32;
 
 Parameters read_parameters(StrictObject application) {
@@ -68,6 +69,34 @@ void check_job(const JobConfig& job, const std::string& place, std::uint32_t roo
   }
 }
 
+double read_share(StrictObject& object, const std::string& key) {
+  const double share = object.positive(key);
+  if (share > 1) object.refuse(key, "a share above 0, at most 1");
+  return share;
+}
+
+InjectionConfig read_injection(StrictObject object) {
+  InjectionConfig injection;
+  const std::string kind = object.text("kind");
+  if (kind == "static") {
+    injection.kind = InjectionKind::Static;
+    injection.share = read_share(object, "share");
+  } else if (kind == "aimd") {
+    injection.kind = InjectionKind::Aimd;
+    injection.window_s = object.positive("window_s");
+    if (injection.window_s < kLeastWindow) object.refuse("window_s", "at least 1e-9");
+    injection.gain = read_share(object, "gain");
+    injection.sensitivity = object.not_negative("sensitivity");
+    injection.threshold = object.not_negative("threshold");
+    injection.increase = read_share(object, "increase");
+    injection.least = read_share(object, "least");
+  } else if (kind != "none") {
+    object.refuse("kind", "none, static, aimd");
+  }
+  object.finish();
+  return injection;
+}
+
 JobConfig read_job(StrictObject object) {
   JobConfig job;
   if (object.has("name")) job.name = object.text("name");
@@ -99,6 +128,7 @@ JobConfig read_job(StrictObject object) {
   if (object.has("iterations_limit")) {
     job.iterations_limit = static_cast<std::uint32_t>(object.integer("iterations_limit", 1, kMost32));
   }
+  if (object.has("injection")) job.injection = read_injection(object.object("injection"));
   object.finish();
   return job;
 }
@@ -280,6 +310,35 @@ void check_replicas(const std::vector<std::uint32_t>& replicas) {
   }
 }
 
+// A NIC is held back as a whole, and by what it can see.
+void check_injection(const RunConfig& config) {
+  if (!config.controls_injection()) return;
+  if (config.network.host.receive == Receive::OnArrival) {
+    throw UserError("injection control works in the NIC, chunk by chunk", "network.host.receive", "on-arrival",
+                    "in-call", "choose in-call, or leave injection out");
+  }
+  std::map<std::uint32_t, std::size_t> owner;
+  for (std::size_t i = 0; i < config.jobs.size(); ++i) {
+    const JobConfig& job = config.jobs[i];
+    const std::string place = "jobs[" + std::to_string(i) + "].injection";
+    if (job.injection.kind == InjectionKind::Aimd && config.network.flow_control == FlowControl::None) {
+      throw UserError("there are no stalls for the control to follow", place, "aimd without flow control", "static",
+                      "set network.flow_control to credits, or choose a static rate");
+    }
+    for (std::uint32_t node = 0; node < job.nodes; ++node) {
+      const std::uint32_t host = job.hosts.empty() ? node : job.hosts[node];
+      const auto [found, fresh] = owner.emplace(host, i);
+      const JobConfig& other = config.jobs[found->second];
+      const bool held = job.injection.kind != InjectionKind::None || other.injection.kind != InjectionKind::None;
+      if (!fresh && held) {
+        throw UserError("a job whose injection is controlled shares a node", place,
+                        "node " + std::to_string(host) + " of the jobs " + other.name + " and " + job.name,
+                        "nodes of its own", "give the jobs different hosts");
+      }
+    }
+  }
+}
+
 void check_jobs(const RunConfig& config) {
   if (config.jobs.size() > kMostJobs) {
     throw UserError("there are too many jobs", "jobs", std::to_string(config.jobs.size()),
@@ -324,6 +383,11 @@ BufferConfig NetworkConfig::buffers() const {
   return {input_buffer_bytes.value_or(derived), output_buffer_bytes.value_or(derived)};
 }
 
+bool RunConfig::controls_injection() const {
+  return std::any_of(jobs.begin(), jobs.end(),
+                     [](const JobConfig& job) { return job.injection.kind != InjectionKind::None; });
+}
+
 std::uint32_t RunConfig::ranks() const {
   std::uint32_t sum = 0;
   for (const auto& job : jobs) sum += job.ranks();
@@ -361,6 +425,7 @@ RunConfig parse_run_config(const std::string& text) {
   }
   object.finish();
   check_jobs(config);
+  check_injection(config);
   check_replicas(config.replicas);
   return config;
 }

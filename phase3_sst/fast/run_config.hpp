@@ -2,6 +2,7 @@
 // The SimGrid engine reads the same file with the same code.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -81,6 +82,8 @@ struct NetworkConfig {
   HostConfig host;
   IntranodeConfig intranode;
 
+  // At which a NIC and its link can send: the lower rate of the two.
+  double line_rate_Bps() const { return std::min(host.nic_bandwidth_Bps, link_of_class("host-up").bandwidth_Bps); }
   // Nodes for which the machine has room.
   std::uint32_t room() const { return topology->hosts() / host.rails; }
   const LinkConfig& link_of_class(const std::string& name) const;
@@ -90,6 +93,20 @@ struct NetworkConfig {
 };
 
 enum class RankOrder : std::uint8_t { Block, Cyclic };
+
+enum class InjectionKind : std::uint8_t { None, Static, Aimd };
+
+// How the NICs of a job hold its chunks back (injection_control.hpp). Shares are of the line rate.
+struct InjectionConfig {
+  InjectionKind kind{InjectionKind::None};
+  double share{1};         // static: the rate
+  double window_s{10e-6};  // aimd: between two changes of the rate
+  double gain{1.0 / 16};   // of the last window in the running average
+  double sensitivity{0};
+  double threshold{0.01};  // average share stalled above which the rate falls
+  double increase{0.01};
+  double least{0.01};  // rate
+};
 
 // One application on some nodes of the machine.
 struct JobConfig {
@@ -109,6 +126,7 @@ struct JobConfig {
   bool persistent{false};  // ranks and nodes keep their differences, where the profile knows them
   bool tail{false};        // times beyond the samples, where the profile has tails
   std::optional<std::uint32_t> iterations_limit;
+  InjectionConfig injection;
 
   std::uint32_t ranks() const { return nodes * ranks_per_node; }
   // Among the job's nodes: draws do not depend on where the job is placed.
@@ -136,6 +154,8 @@ struct RunConfig {
   std::vector<std::uint32_t> replicas{0};
 
   std::uint32_t ranks() const;
+  // Whether some job's NICs are held back.
+  bool controls_injection() const;
 };
 
 // Both throw UserError with place and remedy.

@@ -52,6 +52,7 @@ struct ReplicaResult {
   std::vector<LinkStalls> stalls;       // [link]; empty where the engine knows none
   std::vector<ClassUse> class_uses;     // [job * classes + class]
   std::vector<SeriesRow> series;
+  std::vector<InjectionUse> injection;  // of the NICs that were held back
 
   std::uint64_t messages() const;
   std::uint64_t bytes() const;

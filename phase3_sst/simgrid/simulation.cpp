@@ -111,6 +111,10 @@ void check(const fast::RunConfig& config) {
     throw UserError("the engine simgrid has no processors that take messages in as they come", "network.host.receive",
                     "on-arrival", "in-call", "choose in-call, or the engine fast");
   }
+  if (config.controls_injection()) {
+    throw UserError("the engine simgrid has no injection control", "jobs[].injection", "static or aimd", "none",
+                    "choose the engine fast, or leave injection out");
+  }
   if (config.network.flow_control != fast::FlowControl::None) {
     throw UserError("the engine simgrid shares links among flows and has no buffers that could be full",
                     "network.flow_control", "credits", "none", "choose none, or the engine fast or sst");

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from manynode.config.loader import Resolved, resolve
+from manynode.config.loader import Resolved, read_yaml, resolve
 from manynode.config.variation import with_value
 from manynode.errors import UsageError
+from manynode.paths import ROOT
 from manynode.workflow import Plan
 
 
@@ -33,6 +34,15 @@ def test_a_further_job_has_all_parameters_of_its_skeleton(demo: dict[str, Any]) 
     (entry,) = resolved(demo, jobs=[job(start="2 ms")]).content["simulate"]["jobs"]
     assert entry["application"]["parameters"]["nx"] == 16
     assert (entry["start"], entry["background"], entry["ranks_per_node"]) == (0.002, True, 1)
+
+
+def test_a_job_is_held_back_as_its_section_says(demo: dict[str, Any]) -> None:
+    demo["network"] = read_yaml(ROOT / "configs" / "networks" / "opa100-fat-tree.yaml", "the network")
+    demo["network"]["flow_control"] = "credits"
+    jobs = [job(injection={"kind": "static", "share": 0.25}), job(name="free")]
+    simulate = resolved(demo, jobs=jobs, injection={"kind": "aimd", "window": "20 us"}).content["simulate"]
+    assert [entry["injection"] for entry in simulate["jobs"]] == [{"kind": "static", "share": 0.25}, None]
+    assert simulate["injection"]["window"] == pytest.approx(2e-5) and simulate["injection"]["sensitivity"] == 0.0
 
 
 def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], tmp_path: Path) -> None:
@@ -59,6 +69,11 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
         ({"counters": {"interval": "0 s"}}, ["counters: interval"]),
         ({"placement": {"nodes": "linear", "stride": 2}}, ["placement", "stride has no effect"]),
         ({"time_limit": 60}, ["time_limit"]),
+        ({"injection": {"kind": "static", "share": 2}}, ["simulate: injection: share"]),
+        ({"injection": {"kind": "statik"}}, ["simulate: injection", "static"]),
+        ({"jobs": [job(injection={"kind": "aimd", "gian": 1})]}, ["injection: gian", "did you mean 'gain'?"]),
+        ({"engine": "sst", "jobs": [job(injection={"kind": "static", "share": 0.5})]}, ["sst", "'noise'"]),
+        ({"injection": {"kind": "aimd"}}, ["aimd of the job 'main'", "flow_control: credits"]),
         ({"tail": True}, ["simulate: tail: there are no tails to draw from", "nodesim"]),
         ({"profile_bootstrap": 1}, ["one resample tells no spread"]),
         ({"preflight": {"vary": {"network.link.bandwidth": ["1 GB/s"]}}}, ["at least two different values"]),

@@ -158,6 +158,53 @@ TEST(RunConfig, NamesThePlaceOfEachMistakeInAJob) {
   EXPECT_EQ(place_in_job([](json& job) { job["iterations_limit"] = 0; }), "jobs[0].iterations_limit");
 }
 
+TEST(RunConfig, InjectionControl) {
+  const json held = {{"kind", "static"}, {"share", 0.5}};
+  const json aimd = {{"kind", "aimd"},    {"window_s", 1e-5}, {"gain", 0.25}, {"sensitivity", 3},
+                     {"threshold", 0.02}, {"increase", 0.05}, {"least", 0.1}};
+  json file = good();
+  file["jobs"][0]["injection"] = {{"kind", "none"}};
+  EXPECT_FALSE(parse_run_config(file.dump()).controls_injection());
+  file["jobs"][0]["injection"] = held;
+  EXPECT_EQ(parse_run_config(file.dump()).jobs[0].injection.share, 0.5);
+  file["jobs"][0]["injection"] = aimd;
+  file["network"]["flow_control"] = "credits";
+  const InjectionConfig read = parse_run_config(file.dump()).jobs[0].injection;
+  EXPECT_EQ(read.kind, InjectionKind::Aimd);
+  EXPECT_EQ(read.sensitivity, 3);
+  EXPECT_EQ(read.least, 0.1);
+
+  const auto with = [](const json& injection, const std::string& key, const json& value) {
+    json changed = injection;
+    changed[key] = value;
+    return place([&](json& f) {
+      f["network"]["flow_control"] = "credits";
+      f["jobs"][0]["injection"] = changed;
+    });
+  };
+  EXPECT_EQ(with(held, "kind", "fast"), "jobs[0].injection.kind");
+  EXPECT_EQ(with(held, "share", 0), "jobs[0].injection.share");
+  EXPECT_EQ(with(held, "share", 1.5), "jobs[0].injection.share");
+  EXPECT_EQ(with(held, "gain", 0.5), "jobs[0].injection.gain");  // of the other kind
+  EXPECT_EQ(with(aimd, "window_s", 1e-10), "jobs[0].injection.window_s");
+  EXPECT_EQ(with(aimd, "gain", 2), "jobs[0].injection.gain");
+  EXPECT_EQ(with(aimd, "sensitivity", -1), "jobs[0].injection.sensitivity");
+  EXPECT_EQ(with(aimd, "least", 0), "jobs[0].injection.least");
+  // No stalls to follow, whole messages, nodes that are shared.
+  EXPECT_EQ(place_in_job([&](json& job) { job["injection"] = aimd; }), "jobs[0].injection");
+  EXPECT_EQ(place([&](json& f) {
+              f["jobs"][0]["injection"] = held;
+              f["network"]["host"]["receive"] = "on-arrival";
+            }),
+            "network.host.receive");
+  EXPECT_EQ(place([&](json& f) {
+              f["jobs"].push_back(f["jobs"][0]);
+              f["jobs"][1]["nodes"] = 1;
+              f["jobs"][1]["injection"] = held;
+            }),
+            "jobs[1].injection");
+}
+
 TEST(RunConfig, TextThatIsNotJsonNamesItsByte) {
   try {
     parse_run_config("{\"schema\": ");

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 from phase3_cases import demo_point
 
+from manynode.errors import UsageError
 from phase3_sst.engines.run_file import run_description
+from phase3_sst.engines.simgrid import SimgridEngine
+from phase3_sst.engines.sst import SstEngine
 
 
 def test_a_point_becomes_one_job_with_its_ranks_classes_and_profile() -> None:
@@ -53,6 +57,32 @@ def test_jobs_keep_off_each_others_nodes_wherever_they_are_placed() -> None:
 def test_a_further_job_computes_by_its_own_profile() -> None:
     jobs = run_description(demo_point(technique="ext-const", jobs=[job(timing_profile="/other.json")]))["jobs"]
     assert jobs[1]["timing_profile"] == "/other.json" and jobs[1]["constant"] is True
+
+
+AIMD = {
+    **{"kind": "aimd", "window": 1e-5, "gain": 0.25, "sensitivity": 2.0},
+    **{"threshold": 0.01, "increase": 0.05, "least": 0.1},
+}
+
+
+def test_jobs_are_held_back_each_in_its_own_way() -> None:
+    held = demo_point(injection={"kind": "static", "share": 0.5}, jobs=[job(injection=AIMD), job(name="free")])
+    main, noise, free = run_description(held)["jobs"]
+    assert main["injection"] == {"kind": "static", "share": 0.5}
+    assert noise["injection"]["window_s"] == 1e-5 and noise["injection"]["sensitivity"] == 2.0
+    assert "window" not in noise["injection"] and "injection" not in free
+    for nothing in (None, {"kind": "none"}):
+        assert "injection" not in run_description(demo_point(injection=nothing))["jobs"][0]
+
+
+@pytest.mark.parametrize(("engine", "name"), [(SstEngine(), "sst"), (SimgridEngine(), "simgrid")])
+def test_engines_whose_nics_hold_nothing_back_refuse_such_a_job_by_name(
+    engine: SstEngine | SimgridEngine, name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=f"the engine {name} has no injection control") as caught:
+        engine.simulate(demo_point(jobs=[job(injection=AIMD)]), tmp_path / "out")
+    assert caught.value.where == "job noise: injection" and caught.value.found == "aimd"
+    assert not (tmp_path / "out").exists()
 
 
 def test_counters_over_time_are_asked_for_only_when_wanted() -> None:
