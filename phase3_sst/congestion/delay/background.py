@@ -88,10 +88,14 @@ def drawn(
     *,
     background: bool = True,
     changes: Mapping[str, Any] | None = None,
-    injection: Mapping[str, Any] | None = None,
+    name: str | None = None,
 ) -> Congestion:
-    """Return congestion on free nodes of a machine of ``room`` nodes; ``changes`` are of the skeleton's parameters."""
-    name = sorted(section.congestors)[int(rng.integers(len(section.congestors)))]
+    """Return congestion on free nodes of a machine of ``room`` nodes; ``changes`` are of the skeleton's parameters.
+
+    ``name`` is that of the congestor, None: drawn.
+    """
+    if name is None:
+        name = sorted(section.congestors)[int(rng.integers(len(section.congestors)))]
     congestor = section.congestors[name]
     size = round(congestor.sizes[int(rng.integers(len(congestor.sizes)))])
     free = sorted(set(range(room)) - set(taken))
@@ -109,7 +113,6 @@ def drawn(
         nodes,
         congestor.ranks_per_node,
         background=background,
-        injection=injection,
     )
     return Congestion(name, size, nodes, member)
 

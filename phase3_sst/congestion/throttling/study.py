@@ -28,6 +28,7 @@ from phase3_sst.congestion.situation import Member, Situation
 
 STATIC, DCQCN, AWARE = "static", "dcqcn", "aware"
 CONTROLLERS = (STATIC, DCQCN, AWARE)
+LONG_BYTES = 131072.0
 # Iterations of a congestor from which the length of one is told.
 SAMPLE = 3
 
@@ -48,18 +49,25 @@ class ControlSection(Section):
         default=0.01, description="running share of stalled time above which the rate falls; else it rises"
     )
     increase: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.01, description="of the line rate, by which the rate rises in a window"
+        default=0.02, description="of the line rate, by which the rate rises in a window"
     )
     least: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.01, description="of the line rate, which the rate does not fall below"
+        default=0.02, description="of the line rate, which the rate does not fall below"
     )
+
+
+def _long_messages() -> CongestionSection:
+    """Return the congestors with long messages: those that fit into the switches' buffers never stall their NIC."""
+    section = CongestionSection()
+    longer = {name: own.model_copy(update={"sizes": [LONG_BYTES]}) for name, own in section.congestors.items()}
+    return section.model_copy(update={"congestors": longer})
 
 
 class ThrottlingSection(Section):
     """Static, DCQCN-like and delay-sensitivity aware control of injection."""
 
     congestion: CongestionSection = Field(
-        default_factory=CongestionSection, description="the job beside the application; it runs to its end"
+        default_factory=_long_messages, description="the job beside the application; it runs to its end"
     )
     control: ControlSection = Field(default_factory=ControlSection, description="of the controllers")
     applications: list[str] = Field(default_factory=list, description="workloads of the study; empty: all of them")
@@ -139,13 +147,19 @@ def delay_settings(machine: Machine, settings: ThrottlingSection) -> DelaySectio
 
 
 def cases(machine: Machine, settings: ThrottlingSection) -> Iterator[Case]:
-    """Yield each application's draws; nodes and congestion of a draw are the same for all applications."""
-    room = machine.network.room()
+    """Yield each application's draws; nodes and congestion of a draw are the same for all applications.
+
+    Congestors take turns in drawn order, so that few draws have each of them as often.
+    """
+    room, congestors = machine.network.room(), sorted(settings.congestion.congestors)
     for name in chosen(machine, settings):
         for index in range(settings.runs):
             rng = generator(machine.seed, "throttling", index)
             nodes = placed(room, settings.nodes, rng)
-            congestion = drawn(settings.congestion, room, nodes, rng, background=False, changes={"iterations": SAMPLE})
+            turn, place = divmod(index, len(congestors))
+            order = generator(machine.seed, "throttling", "congestors", turn).permutation(len(congestors))
+            once = {"background": False, "changes": {"iterations": SAMPLE}, "name": congestors[order[place]]}
+            congestion = drawn(settings.congestion, room, nodes, rng, **once)
             if congestion.member is None:
                 continue
             seed = derive_seed(machine.seed, "throttling", "draws", index) >> 1
