@@ -1,4 +1,4 @@
-"""Points of the five applications with synthetic timing profiles, so that they run without phases 1 and 2."""
+"""Points of the applications with synthetic timing profiles, so that they run without phases 1 and 2."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ APPLICATIONS: dict[str, dict[str, int]] = {
     "milc": {},
     "fft2d": {"elements": 4096},
     "caffe": {},
+    "spmv": {},
 }
 MEAN_S = 1e-4
 
