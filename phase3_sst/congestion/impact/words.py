@@ -85,9 +85,12 @@ def _counters(table: pd.DataFrame) -> list[str]:
     for metric, name, paper in (
         ("stall_flit_ratio", "the stall/flit ratio of network ports", "positive in the paper"),
         ("host_stalls_per_s", "the stalls per second of host ports", "negative in the paper"),
+        ("host_flits_per_s", "the flits per second of host ports", "negative in the paper's explanation"),
     ):
         known = table[(table["metric"] == metric)].dropna(subset=["r"])
         if known.empty:
+            if metric == "host_stalls_per_s":
+                said.append(f"Run time and {name} ({paper}): these do not differ, so that they tell nothing here.")
             continue
         positive, negative = known[known["r"] > 0], known[known["r"] < 0]
         sure = int((known["p"] < _SURE).sum())

@@ -187,6 +187,9 @@ def test_stalls_of_host_ports_that_rise_with_the_run_time_are_explained_by_the_b
     assert "Where it is positive" not in falling, "they fall, as in the paper"
     rising = frame.assign(host_stalls_per_s=0.5 * frame["time_s"], network_stalls_per_s=frame["time_s"])
     assert "nodes stall 0.5 times as much as network ports" in told(rising, {})
+    none = told(frame.assign(host_stalls_per_s=0.0, host_flits_per_s=1 / frame["time_s"]), {})
+    assert "(negative in the paper): these do not differ, so that they tell nothing here." in none
+    assert "the paper's explanation): r is positive for 0 and negative for 3 of 3 applications" in none
     few = frame.assign(host_stalls_per_s=0.01 * frame["time_s"], network_stalls_per_s=frame["time_s"])
     assert "network ports are the bottleneck" in told(few, {})
 
