@@ -1,7 +1,8 @@
-"""The paper's mapping case and twenty drawn ones (configs/congestion/mapping.yaml): what mapping by STALLS recovers.
+"""The paper's mapping case and drawn ones (configs/congestion/mapping.yaml): what mapping by STALLS recovers.
 
 Bars: in the case of Brandt et al. STALLS recovers at least 40 % of the time lost to congestion, and more than HOPS; in
-no drawn case is it more than 2 % slower than the default mapping. Usage on its own: ``python benchmarks/mapping.py
+none of at least twenty drawn cases in which traffic costs 5 % or more is it more than 2 % slower than the default
+mapping. Usage on its own: ``python benchmarks/mapping.py
 [--verbose] [--folder DIR]``; situations that DIR has already are not simulated again.
 """
 
@@ -22,6 +23,7 @@ from phase3_sst.congestion.study import as_content, read_study
 STUDY = Path(__file__).resolve().parent.parent / "configs" / "congestion" / "mapping.yaml"
 LEAST_RECOVERED = 0.4
 MOST_SLOWER = 0.02
+LEAST_CASES = 20
 
 
 def findings(folder: Path) -> Findings:
@@ -55,7 +57,8 @@ def figures(folder: Path | None = None) -> list[dict[str, Any]]:
 def _figures(found: Findings) -> list[dict[str, Any]]:
     table = found.tables["mapping-runs"][1]
     paper = table[table["case"] == "paper"].set_index("method")
-    drawn = table[table["drawn"] & (table["method"] == "stalls")]
+    everywhere = table[table["drawn"] & (table["method"] == "stalls")]
+    drawn = everywhere[everywhere["recovered"].notna()]
     median = float(drawn["recovered"].median())
     recovered = {name: float(paper.loc[name, "recovered"]) for name in paper.index}
     others = [name for name in recovered if name != "stalls"]
@@ -67,9 +70,12 @@ def _figures(found: Findings) -> list[dict[str, Any]]:
         ),
         figure("recovered by stalls, the paper's case", recovered["stalls"], "of the loss", LEAST_RECOVERED, ">="),
         figure("stalls recovers more than hops by", recovered["stalls"] - recovered["hops"], "of the loss", 0.0, ">="),
-        figure("drawn cases with congestion", int(drawn["recovered"].notna().sum()), "cases", None, None),
-        figure("median recovered by stalls, drawn cases", median, "of the loss", None, None),
-        figure("worst change by stalls, drawn cases", float(drawn["change"].max()), "of the time", MOST_SLOWER, "<="),
+        figure("drawn cases with congestion", len(drawn), "cases", LEAST_CASES, ">="),
+        figure("median recovered by stalls, congested cases", median, "of the loss", None, None),
+        figure(
+            "worst change by stalls, congested cases", float(drawn["change"].max()), "of the time", MOST_SLOWER, "<="
+        ),
+        figure("worst change by stalls, all drawn cases", float(everywhere["change"].max()), "of the time", None, None),
         figure("median time of finding a mapping", float(table["seconds"].median()), "s", None, None),
     ]
 

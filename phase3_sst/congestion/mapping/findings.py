@@ -23,15 +23,15 @@ from phase3_sst.congestion.situation import Situation
 RUNS_SCHEMA = "mapping-runs/1"
 SUMMARY_SCHEMA = "mapping-summary/1"
 # Below this share of the undisturbed time, a loss is no congestion that could be recovered.
-LEAST_LOSS = 0.01
+LEAST_LOSS = 0.05
 
 RUN_COLUMNS = [
     *("case", "drawn", "method", "alone_s", "default_s", "run_s", "loss", "change", "recovered"),
     *("kept_default", "cost_total", "cost_largest", "seconds"),
 ]
 SUMMARY_COLUMNS = [
-    *("method", "cases", "congested", "recovered_median", "change_worst", "change_median", "kept_default"),
-    "seconds_median",
+    *("method", "cases", "congested", "recovered_median", "change_worst", "change_median", "change_worst_any"),
+    *("kept_default", "seconds_median"),
 ]
 
 
@@ -92,18 +92,20 @@ def _relative(cost: float, default: float) -> float:
 
 
 def summarised(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per method over all cases; recovered shares over the congested ones."""
+    """Return a row per method: what it does in the congested cases, and its worst change in any."""
     rows = []
     for method in [name for name in METHODS if name in set(table["method"])]:
         of_method = table[table["method"] == method]
+        congested = of_method[of_method["recovered"].notna()]
         rows.append(
             {
                 "method": method,
                 "cases": len(of_method),
-                "congested": int(of_method["recovered"].notna().sum()),
-                "recovered_median": float(of_method["recovered"].median()),
-                "change_worst": float(of_method["change"].max()),
-                "change_median": float(of_method["change"].median()),
+                "congested": len(congested),
+                "recovered_median": float(congested["recovered"].median()),
+                "change_worst": float(congested["change"].max()),
+                "change_median": float(congested["change"].median()),
+                "change_worst_any": float(of_method["change"].max()),
                 "kept_default": int(of_method["kept_default"].sum()),
                 "seconds_median": float(of_method["seconds"].median()),
             }
@@ -123,12 +125,18 @@ def sentences(table: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
         told.append(f"{name}: the traffic costs the job {loss:.1%} of its time; of that, mapping recovers: {shares}.")
     drawn = table[table["drawn"].astype(bool)]
     for method, cases in drawn.groupby("method", sort=False):
-        median = cases["recovered"].median()
-        recovered = "none of them congested" if math.isnan(median) else f"median of the loss recovered {median:.0%}"
-        told.append(
-            f"{method} in {len(cases)} drawn cases: {recovered}; against the default mapping the run takes "
-            f"{cases['change'].median():+.1%} (median), {cases['change'].max():+.1%} at worst."
-        )
+        congested = cases[cases["recovered"].notna()]
+        if len(congested):
+            told.append(
+                f"{method} in {len(congested)} drawn cases in which traffic costs {LEAST_LOSS:.0%} or more: median of "
+                f"the loss recovered {congested['recovered'].median():.0%}; against the default mapping the run takes "
+                f"{congested['change'].median():+.1%} (median), {congested['change'].max():+.1%} at worst."
+            )
+        if len(congested) < len(cases):
+            others = cases[cases["recovered"].isna()]
+            told.append(
+                f"{method} in {len(others)} others, with nothing to recover: {others['change'].max():+.1%} at worst."
+            )
     if len(summary):
         told.append(f"Finding a mapping takes {summary['seconds_median'].max():.2g} s or less (median).")
     return told

@@ -17,8 +17,8 @@ from phase3_sst.congestion.mapping.task_graph import TaskGraph
 # Of a link that others fill, a job that comes to it gets its turn all the same.
 LEAST_SHARE = 0.25
 # By how much the traffic of others must lengthen the time of the job's busiest link for there to be something to win
-# back: of forty drawn cases (benchmarks/mapping.py, seeds 1 and 2), those below it lost 11 % of their time at most, those
-# above it 12 % at least, but for two.
+# back: of forty drawn cases (benchmarks/mapping.py, seeds 1 and 2), those below it lost 11 % of their time at most,
+# those above it 12 % at least, but for two.
 CONGESTED = 1.5
 
 Floats = npt.NDArray[np.float64]

@@ -16,7 +16,7 @@ from phase3_sst.congestion.mapping.assignment import (
     within_capacity,
 )
 from phase3_sst.congestion.mapping.machine_graph import machine_graph
-from phase3_sst.congestion.mapping.own_load import busiest_link_s
+from phase3_sst.congestion.mapping.own_load import busiest_link_s, congested
 from phase3_sst.congestion.mapping.plan import Question
 from phase3_sst.congestion.mapping.routes import Routes
 from phase3_sst.congestion.mapping.snapshot import Snapshot, of_measured, of_simulation
@@ -81,6 +81,13 @@ def test_the_busiest_link_is_the_one_that_carries_the_jobs_bytes_longest() -> No
     full = Snapshot(np.zeros(4), np.array([0.0, 0.0, 50.0, 100.0]))
     assert busiest_link_s(pairs(), routes(), full, nodes) == pytest.approx(10.5 / (0.25 * 2e9))
     assert busiest_link_s(pairs(), routes(), full, np.array([0, 0, 1, 1])) == 0.0
+
+
+def test_a_job_is_congested_where_traffic_slows_its_busiest_link_by_half() -> None:
+    nodes = np.array([0, 0, 1, 2])
+    for used, expected in ((0.0, False), (30.0, False), (40.0, True), (100.0, True)):
+        # Links 0 and 1 are the slow ones.
+        assert congested(pairs(), routes(), Snapshot(np.zeros(4), np.array([used, 0.0, 0.0, 0.0])), nodes) is expected
 
 
 def test_several_ways_of_a_pair_count_with_their_mean() -> None:
