@@ -2,8 +2,9 @@
 
 Round trips and two applications under drawn congestion on a dragonfly with minimal routing, on the same with UGAL, and
 on a torus: correlation of estimated with simulated round trips that the fit has not seen, and of run times estimated by
-delay sensitivity with simulated ones. Then the halo exchange, which fills its own NICs as well, beside a congestor under static, DCQCN-like
-and sensitivity-aware control of injection. Usage on its own: ``python benchmarks/delay.py [--verbose]``.
+delay sensitivity with simulated ones. Then the halo exchange, which fills its own NICs as well, beside a congestor
+under static, DCQCN-like and sensitivity-aware control of injection. Usage on its own:
+``python benchmarks/delay.py [--verbose]``.
 """
 
 from __future__ import annotations
