@@ -142,8 +142,8 @@ def to_measure(machine: Machine, settings: ThrottlingSection) -> list[str]:
 
 
 def delay_settings(machine: Machine, settings: ThrottlingSection) -> DelaySection:
-    """Return the settings under which sensitivities are measured: of the applications that need it."""
-    return settings.delay.model_copy(update={"applications": to_measure(machine, settings)})
+    """Return the settings under which sensitivities are measured: of the applications that need it, at their size."""
+    return settings.delay.model_copy(update={"applications": to_measure(machine, settings), "nodes": settings.nodes})
 
 
 def cases(machine: Machine, settings: ThrottlingSection) -> Iterator[Case]:
