@@ -1,4 +1,3 @@
-"""Jobs that are held back and links that stall, on the real engine: the tables, the same bytes for any processes."""
 """Jobs that are held back and links that stall, on the real engine: their tables, the same bytes on any processes."""
 
 from __future__ import annotations
