@@ -2,8 +2,8 @@
 
 Under SMPI every rank's computation is really executed (one rank after the other, timed by the thread's clock) and
 SimGrid's network carries the messages. The projection takes compute times from the representative ranks of a native job
-of four or eight, which take turns to compute, and replays the skeleton with the engine simgrid on the same network: crossbar,
-100 Gbit/s, half a microsecond per link. Compared is the mean time of an iteration, which the mini-apps print.
+of four or eight, which take turns to compute, and replays the skeleton with the engine simgrid on the same network:
+crossbar, 100 Gbit/s, half a microsecond per link. Compared is the mean time of an iteration, which mini-apps print.
 
 What makes them differ besides the method: the noise of the host; 64 ranks of SMPI keep less in the caches than a few
 native ones; FFT2d's rows are longer on more ranks. ``python benchmarks/smpi_truth.py [APPLICATION...]`` prints every
