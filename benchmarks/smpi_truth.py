@@ -2,10 +2,10 @@
 
 Under SMPI every rank's computation is really executed (one rank after the other, timed by the thread's clock) and
 SimGrid's network carries the messages. The projection takes compute times from the representative ranks of a native job
-of eight, which take turns to compute, and replays the skeleton with the engine simgrid on the same network: crossbar,
-100 Gbit/s, half a microsecond per link. Compared is the mean time of an iteration, which the mini-apps print.
+of four or eight, which take turns to compute, and replays the skeleton with the engine simgrid on the same network:
+crossbar, 100 Gbit/s, half a microsecond per link. Compared is the mean time of an iteration, which mini-apps print.
 
-What makes them differ besides the method: the noise of the host; 64 ranks of SMPI keep less in the caches than eight
+What makes them differ besides the method: the noise of the host; 64 ranks of SMPI keep less in the caches than a few
 native ones; FFT2d's rows are longer on more ranks. ``python benchmarks/smpi_truth.py [APPLICATION...]`` prints every
 case.
 """
@@ -31,9 +31,9 @@ RANKS = (16, 32, 64)
 # Measurement and projection take turns, so that a slow quarter of an hour of the host meets both.
 ROUNDS = 3
 TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
-# Of the native job, one rank to a node.
-NATIVE = 8
-# The data of eight ranks are larger than the host's caches, and phases long beside the time in which a cache is filled
+# Of the native job, one rank to a node; FFT2d's rows grow with the ranks.
+NATIVE = {"hpcg": 4, "snap": 4, "milc": 4, "fft2d": 8, "caffe": 4}
+# The data of its ranks are larger than the host's caches, and phases long beside the time in which a cache is filled
 # again: under SMPI the ranks of a job drive each other's data out at every MPI call.
 APPLICATIONS: dict[str, dict[str, int]] = {
     "hpcg": {"nx": 48, "ny": 48, "nz": 48, "levels": 2, "iterations": 6},
@@ -106,16 +106,21 @@ def truth(program: Path, name: str, ranks: int, folder: Path) -> float:
     return float(found[1])
 
 
-def projected(name: str, folder: Path) -> pd.Series[float]:
-    """Return technique, nodes -> time of an iteration [s], projected from the native job."""
+def projected(name: str, scratch: Path, number: int) -> pd.Series[float]:
+    """Return technique, nodes -> time of an iteration [s], projected from the native job of round ``number``."""
+    folder = scratch / f"{name}-{number}"
+    if number:
+        # Rank classes are of counts, which do not change: only times are measured again.
+        first = scratch / f"{name}-0/results" / name
+        shutil.copytree(first / "profile", folder / "results" / name / "profile")
     content = {
         **{"name": name, "application": {"name": name, "parameters": APPLICATIONS[name]}},
         **{"nodes": list(RANKS), "ranks_per_node": 1, "techniques": TECHNIQUES, "machine": "generic"},
-        **{"network": NETWORK, "profile": {"nodes": [NATIVE], "repetitions": 1}},
-        **{"nodesim": {"engine": "native", "nodes": NATIVE, "warmup": 1, "turns": True}},
+        **{"network": NETWORK, "profile": {"nodes": [NATIVE[name]], "repetitions": 1}},
+        **{"nodesim": {"engine": "native", "nodes": NATIVE[name], "warmup": 1, "turns": True}},
         "simulate": {"engine": "simgrid", "replicas": 3, "preflight": {"enabled": False}},
     }
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     path = folder / f"{name}.yaml"
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     command = [sys.executable, "-m", "manynode", "run", str(path), "--cores", "2", "--directory", str(folder)]
@@ -136,7 +141,7 @@ def cases(applications: Sequence[str]) -> pd.DataFrame:
             runs: dict[int, list[float]] = {ranks: [] for ranks in RANKS}
             projections = []
             for number in range(ROUNDS):
-                projections.append(projected(application, folder / f"{application}-{number}"))
+                projections.append(projected(application, folder, number))
                 for ranks in RANKS:
                     runs[ranks].append(truth(program, application, ranks, folder))
             for ranks in RANKS:
