@@ -10,9 +10,9 @@
 //   the distances of targets 1, 2, ... to those before them: (1,0) (2,0) (2,1) (3,0) ...
 //   for each edge of the task graph: task, task, amount; each pair of tasks once
 //
-// and prints the target of each task, a line for each seed. Distances and amounts are not negative. Scotch keeps the load of
-// each target near its capacity and may exceed it by a task; the caller mends that. The same input gives the same
-// output: one thread, a fixed seed.
+// and prints the target of each task, a line for each seed. Distances and amounts are not negative. Scotch keeps the
+// load of each target near its capacity and may exceed it by a task; the caller mends that. The same input gives the
+// same output: one thread, a fixed seed.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -50,7 +50,8 @@ void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive
 
   switch (call.kind) {
     case CallKind::Compute:
-      out.push_back({.kind = PrimitiveKind::Compute, .call = CallKind::Compute, .phase = call.first, .bytes = call.bytes});
+      out.push_back(
+          {.kind = PrimitiveKind::Compute, .call = CallKind::Compute, .phase = call.first, .bytes = call.bytes});
       break;
     case CallKind::Isend:
       post(PrimitiveKind::Isend, call.peer, call.tag, call.bytes, call.first);
