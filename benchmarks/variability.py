@@ -1,4 +1,4 @@
-"""Paper 000's model on simulated runs: 10-fold R2, and how many of the kept predictions are within their error.
+"""Chunduri et al.'s model on simulated runs: 10-fold R2, and how many of the kept predictions are within their error.
 
 Four applications on 16 nodes of a dragonfly of 64, each 200 times: on nodes drawn anew, beside background jobs drawn
 anew (all-to-alls, random rings, the applications themselves). The network has credits and output buffers of two

@@ -1,1 +1,1 @@
-"""Counters of routers: one table of simulated and of real ones, and the metrics that papers 000 and 001 make of it."""
+"""Counters of routers, simulated and real in one table, and the metrics that two papers make of it."""

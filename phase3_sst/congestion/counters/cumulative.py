@@ -3,8 +3,8 @@
 In: samples in the order of their source: a row per sample, with its time, router and producer (who sampled it), and a
 column per counter. Out: the table ``router-counters/1`` and a sentence for each kind of fault. The rules:
 
-- A cumulative counter counts between two samples what it grew (001: a rolling difference). Values are whole numbers
-  of up to 64 bits and are never made floats before they are subtracted.
+- A cumulative counter counts between two samples what it grew (Zhang et al.: a rolling difference). Values are whole
+  numbers of up to 64 bits and are never made floats before they are subtracted.
 - A row that is repeated is used once. Two different rows of one producer at the same time are an :class:`InputError`,
   because nobody can say which is right.
 - A row whose time lies before that of the row above is put in its place by time, and told. Where it was the clock that

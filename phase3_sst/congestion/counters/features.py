@@ -1,4 +1,4 @@
-"""The statistics of a run's counters that paper 000 learns from: five metrics x five statistics, and the nodes.
+"""The statistics of a run's counters that Chunduri et al. learn from: five metrics x five statistics, and the nodes.
 
 In: the table ``router-counters/1`` of a run and the routers to which its nodes are attached (the local view). Out: 25
 numbers by name. A metric has one value per port of the run, ports of all those routers pooled (table III; section
@@ -12,8 +12,8 @@ III-C: all tiles weigh the same):
 - network_flits: flits of a network port in the whole run
 
 and the statistics are mean, var (population variance), p75, p95, p99 (linear interpolation). Host ports are those
-into the router, because 000 counts what comes into the processor tiles' input queues; where a source has counted only
-those towards the hosts, they are taken, and :func:`host_direction` says so.
+into the router, because Chunduri et al. count what comes into the processor tiles' input queues; where a source has
+counted only those towards the hosts, they are taken, and :func:`host_direction` says so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STATISTICS = ("mean", "var", "p75", "p95", "p99")
 NAMES = tuple(f"{metric}_{statistic}" for metric in METRICS for statistic in STATISTICS)
 NODES = "nodes"
 
-# 000, section IV-A, the most important first.
+# Chunduri et al., section IV-A, the most important first.
 PAPER_FEATURES = (
     "network_host_flit_ratio_mean",
     "host_flits_per_s_mean",

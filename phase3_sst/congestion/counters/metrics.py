@@ -1,11 +1,11 @@
-"""Metrics of router counters as papers 000 and 001 define them.
+"""Metrics of router counters as Chunduri et al. and Zhang et al. define them.
 
-In: the table ``router-counters/1``, and the routers that count (None: all). Papers 000 and 001 take those to which the
+In: the table ``router-counters/1``, and the routers that count (None: all). Both papers take those to which the
 job's nodes are attached, the local view. Out: one number, a mean over those routers and over time; NaN where the table
 does not know the quantity.
 
-001: Zhang, Groves, Cook, Wright, Coskun: Quantifying the impact of network congestion on application performance and
-network metrics (CLUSTER 2020), section II-B. 000: Chunduri et al.: A generalized statistics-based model for predicting
+Zhang, Groves, Cook, Wright, Coskun: Quantifying the impact of network congestion on application performance and
+network metrics (CLUSTER 2020), section II-B. Chunduri et al.: A generalized statistics-based model for predicting
 network-induced variability (PMBS 2019), table III.
 """
 
@@ -30,8 +30,8 @@ def of_routers(table: pd.DataFrame, routers: Routers) -> pd.DataFrame:
 def stall_thresholds(table: pd.DataFrame) -> dict[str, float]:
     """Return per class of network links the median of the stalls per second of all samples of the system.
 
-    Paper 001 takes it from three months of the whole machine, for electrical and for optical links apart. For runs that
-    are compared, take it from all of them together (``pandas.concat``).
+    Zhang et al. take it from three months of the whole machine, for electrical and for optical links apart. For runs
+    that are compared, take it from all of them together (``pandas.concat``).
     """
     network = table[table["port_class"] == NETWORK]
     rate = network["stalls"] / _seconds(network)
@@ -39,7 +39,7 @@ def stall_thresholds(table: pd.DataFrame) -> dict[str, float]:
 
 
 def stall_flit_ratio(table: pd.DataFrame, routers: Routers = None, threshold: Threshold = None) -> float:
-    """Return the network-tile stall/flit ratio (001, II-B): per router the mean over its network ports.
+    """Return the network-tile stall/flit ratio (Zhang et al., II-B): per router the mean over its network ports.
 
     A sample whose stalls per second are below ``threshold`` is ignored, because a few stalls over still fewer flits
     make a large ratio that no application feels. The mean stays one over all the router's ports (the equation's Avg
@@ -59,7 +59,7 @@ def stall_flit_ratio(table: pd.DataFrame, routers: Routers = None, threshold: Th
 
 
 def network_stalls_per_s(table: pd.DataFrame, routers: Routers = None) -> float:
-    """Return the stalls per second of a network port [flit times per s] (001, figure 6)."""
+    """Return the stalls per second of a network port [flit times per s] (Zhang et al., figure 6)."""
     network = of_routers(table[table["port_class"] == NETWORK], routers)
     return _over_routers_and_time(network, network["stalls"] / _seconds(network))
 
@@ -73,9 +73,9 @@ def percent_time_stalled(table: pd.DataFrame, routers: Routers = None, port_clas
 def host_flits_per_s(
     table: pd.DataFrame, routers: Routers = None, direction: str = OUT, hosts: Collection[str] | None = None
 ) -> float:
-    """Return the flits per second of a host port; ``out``: those that a node receives (001's PTILES_TO_NIC).
+    """Return the flits per second of a host port; ``out``: those that a node receives (Zhang et al.'s PTILES_TO_NIC).
 
-    ``hosts`` are the peers that count, such as the job's own nodes (None: all hosts of the routers, as in 000).
+    ``hosts`` are the peers that count, such as the job's own nodes (None: all of the routers, as Chunduri et al.).
     """
     rows = _host(table, routers, direction, hosts)
     return _over_routers_and_time(rows, rows["flits"] / _seconds(rows))
@@ -84,13 +84,13 @@ def host_flits_per_s(
 def host_stalls_per_s(
     table: pd.DataFrame, routers: Routers = None, direction: str = OUT, hosts: Collection[str] | None = None
 ) -> float:
-    """Return the stalls per second of a host port [flit times per s] (001, figure 6 c and d)."""
+    """Return the stalls per second of a host port [flit times per s] (Zhang et al., figure 6 c and d)."""
     rows = _host(table, routers, direction, hosts)
     return _over_routers_and_time(rows, rows["stalls"] / _seconds(rows))
 
 
 def network_host_flit_ratio(table: pd.DataFrame, routers: Routers = None, direction: str = IN) -> float:
-    """Return the mean flits of a network port over those of a host port (000, table III)."""
+    """Return the mean flits of a network port over those of a host port (Chunduri et al., table III)."""
     rows = of_routers(table, routers)
     network = rows[rows["port_class"] == NETWORK].groupby(["router", "port"])["flits"].sum()
     host = _host(rows, None, direction, None).groupby(["router", "port"])["flits"].sum()

@@ -3,14 +3,14 @@
 Aries (Cray XC; names as PAPI, LDMS and Darshan's module AutoPerf write them, Cray's document S-0045):
 
 - AR_RTR_r_c_INQ_PRF_INCOMING_FLIT_VCv, AR_RTR_r_c_INQ_PRF_ROWBUS_STALL_CNT: network tile of row r (0 to 4) and column
-  c (0 to 7), virtual channels v (0 to 7) added up; paper 001, table I
+  c (0 to 7), virtual channels v (0 to 7) added up; Zhang et al., table I
 - AR_RTR_PT_r_c_INQ_PRF_INCOMING_FLIT_VC0 and VC4, AR_RTR_PT_r_c_INQ_PRF_REQ_ROWBUS_STALL_CNT and RSP: processor tile
-  of row 5, what comes from its NIC; paper 000, section II-D
-- AR_NL_PRF_REQ_PTILES_TO_NIC_n_FLITS and _STALLED, RSP likewise: what goes to NIC n (0 to 3); paper 001, table I
+  of row 5, what comes from its NIC; Chunduri et al., section II-D
+- AR_NL_PRF_REQ_PTILES_TO_NIC_n_FLITS and _STALLED, RSP likewise: what goes to NIC n (0 to 3); Zhang et al., table I
 - AR_NL_PRF_REQ_NIC_n_TO_PTILES_FLITS and _STALLED, RSP likewise: what comes from NIC n
 
-Gemini (Cray XE/XK), as LDMS samples them of Cray's gpcdr (``ldms/src/sampler/cray_system_sampler`` of LDMS; paper 003,
-section III), by direction X+, X-, Y+, Y-, Z+, Z-:
+Gemini (Cray XE/XK), as LDMS samples them of Cray's gpcdr (``ldms/src/sampler/cray_system_sampler`` of LDMS; Brandt et
+al., 2014, section III), by direction X+, X-, Y+, Y-, Z+, Z-:
 
 - X+_SAMPLE_GEMINI_LINK_CREDIT_STALL, _INQ_STALL, _USED_BW: percent of the last interval, with the unit in the name:
   ``(%)``, or ``(% x1e6)`` for millionths of a percent
@@ -32,7 +32,7 @@ STALLED_PCT, CREDIT_STALLED_PCT, USED_PCT = "stalled_pct", "credit_stalled_pct",
 MOST_FLITS_PER_S = 4e9
 _MOST_NS_PER_S = 1.1e9
 
-# Columns 1 to 6 of row 0 and 2 to 5 of row 1 hold the cables between groups of an XC40 (001, figure 1).
+# Columns 1 to 6 of row 0 and 2 to 5 of row 1 hold the cables between groups of an XC40 (Zhang et al., figure 1).
 _OPTICAL = {(0, column) for column in range(1, 7)} | {(1, column) for column in range(2, 6)}
 _GEMINI_TILES = {"X": 8, "Y": 4, "Z": 8}
 

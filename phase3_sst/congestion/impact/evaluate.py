@@ -1,8 +1,8 @@
 """Results of the runs -> tables: a row per run, quartiles per setting, sensitivity, correlations, predictors, pressure.
 
 All tables are tidy; times in seconds, shares and ratios as numbers. ``normalised`` times are those over the median of
-setting I of the application (001, figure 4). Sensitivities are medians over rotations of paired ratios: the two runs of
-a rotation have the same nodes and draws. Quantities that a run cannot tell are left empty.
+setting I of the application (Zhang et al., figure 4). Sensitivities are medians over rotations of paired ratios: both
+runs of a rotation have the same nodes and draws. Quantities that a run cannot tell are left empty.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def rank_correlation(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
 
 
 def pressure_table(machine: Machine, settings: ImpactSection) -> pd.DataFrame:
-    """Return of every run of congestor and canary the impact factor and the stall/flit ratio (001, figure 7).
+    """Return of every run of congestor and canary the impact factor and the stall/flit ratio (Zhang et al., figure 7).
 
     Times are those of the canary's iteration, the factor how many times longer it takes than alone: GPCNeT's ratio of
     bandwidths, on average and at the 99th percentile (:mod:`phase3_sst.congestion.canary`).

@@ -1,4 +1,4 @@
-"""The figures of the part ``impact``, after 001's figures 4 to 7."""
+"""The figures of the part ``impact``, after their figures 4 to 7."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes of the machine application and congestor have in the four settings of 001, figure 2.
+"""Which nodes of the machine application and congestor have in the four settings of Zhang et al., figure 2.
 
 The list has 3 N nodes. I, continuous: the application on its first N. II, spaced: on every other one of the first 2 N.
 III: as I, the congestor on every other one of the 2 N behind it. IV: as II, the congestor on the nodes between. A

@@ -43,7 +43,7 @@ class Canary(Section):
 
 
 class Intensity(Section):
-    """The congestor without applications: how its pressure shows in the counters (001, section IV-C)."""
+    """The congestor without applications: how its pressure shows in the counters (Zhang et al., section IV-C)."""
 
     nodes: list[Annotated[int, Field(ge=5, strict=True)]] = Field(
         default=[16, 32, 64, 86, 106, 128], min_length=1, description="of congestor and canary together"
@@ -65,7 +65,7 @@ class Intensity(Section):
 
 
 class ImpactSection(Section):
-    """Applications with and without a congestor beside them (001, figure 2)."""
+    """Applications with and without a congestor beside them (Zhang et al., figure 2)."""
 
     applications: list[str] = Field(default_factory=list, description="of the workloads; empty: all of them")
     nodes: Annotated[int, Field(ge=2, strict=True)] = Field(

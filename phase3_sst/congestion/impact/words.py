@@ -105,7 +105,7 @@ def _counters(table: pd.DataFrame) -> list[str]:
 def _bottleneck(table: pd.DataFrame, runs: pd.DataFrame) -> str:
     """Return why host ports' stalls rise with the run time, where they do: the paper says that they fall.
 
-    They fall where links between routers hold the traffic back before it reaches the hosts (001, section IV-B).
+    They fall where links between routers hold the traffic back before it reaches the hosts (Zhang et al., IV-B).
     """
     own = table[(table["metric"] == "host_stalls_per_s") & (table["r"] > 0)]
     known = runs[runs["application"].isin(own["application"]) & (runs["setting"] == "IV")]

@@ -1,4 +1,4 @@
-"""Part ``impact``: how congestion slows applications down, and what router counters tell of it (paper 001)."""
+"""Part ``impact``: how congestion slows applications down, and what router counters tell of it (Zhang et al.)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Part ``variability`` (paper 000): a campaign of runs under changing conditions, and the model of their run times."""
+"""Part ``variability`` (Chunduri et al.): runs under changing conditions, and the model of their run times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The campaign of paper 000: every run of a workload on nodes drawn anew, beside jobs that are drawn anew.
+"""The campaign of Chunduri et al.: every run of a workload on nodes drawn anew, beside jobs that are drawn anew.
 
 In: workloads, sizes, and how the background is drawn. Out: a situation per run, and from its result a row of the table
 ``variability-runs/1``. All draws come from the study's seed and the run's own labels, so that a campaign with more runs

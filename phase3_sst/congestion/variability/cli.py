@@ -1,4 +1,4 @@
-"""``manynode variability``: train a model on runs, and ask it about a run of one's own (paper 000)."""
+"""``manynode variability``: train a model on runs, and ask it about a run of one's own (Chunduri et al.)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model of paper 000: two regressions that must agree, and the error that they admit.
+"""The model of Chunduri et al.: two regressions that must agree, and the error that they admit.
 
 In: the features of runs. Out: for each the variability estimate, that is by how many standard deviations its run time
 differs from the mean of its application on that many nodes, with error bounds, or a refusal. Features are scaled by the

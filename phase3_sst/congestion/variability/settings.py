@@ -49,7 +49,7 @@ class BackgroundSection(Section):
 
 
 class VariabilitySection(Section):
-    """Paper 000: a campaign of runs under changing conditions, and a model of their run times."""
+    """Chunduri et al.: a campaign of runs under changing conditions, and a model of their run times."""
 
     workloads: list[str] = Field(default_factory=list, description="of the study, by name; none: all")
     nodes: list[PositiveInt] = Field(default=[16], min_length=1, description="sizes of each workload")

@@ -1,4 +1,4 @@
-"""Learning the model of paper 000 with scikit-learn.
+"""Learning the model of Chunduri et al. with scikit-learn.
 
 In: runs, their standardised run times, seed. Out: :class:`Learned`. The two hyperparameters of the support vector
 regression, C and gamma, are found by a grid search with 10-fold cross-validation, scored by R2 (section IV-C). The

@@ -1,4 +1,4 @@
-"""Simulated links as counters of routers, and the metrics of papers 000 and 001 on numbers that a reader can check."""
+"""Simulated links as counters of routers, and the metrics of two papers on numbers that a reader can check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Aries' counters in what ``darshan-parser`` prints of a log with AutoPerf's module APXC: paper 000's own tool.
+"""Aries' counters in what ``darshan-parser`` prints of a log with AutoPerf's module APXC: Chunduri et al.'s own tool.
 
 Lines are ``APXC rank record-id COUNTER value ...``, separated by tabs (darshan-util's documentation, "APXC module
 per-router record"). There is a record per router: APXC_GROUP, APXC_CHASSIS, APXC_BLADE tell which, and APXC_AR_RTR_...
