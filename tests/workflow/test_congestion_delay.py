@@ -53,7 +53,7 @@ def whole(runs: Runs, name: str, settings: object) -> Findings:
     raise AssertionError("the part asks for situations without end")
 
 
-SMALL = {"round_trips": {"situations": 24, "pairs": 3, "exchanges": 30}, "runs": 10, "applications": ["chatty"]}
+SMALL = {"round_trips": {"situations": 24, "pairs": 3, "exchanges": 30}, "runs": 20, "applications": ["chatty"]}
 
 
 def test_delays_and_run_times_under_congestion_are_estimated(tmp_path: Path) -> None:

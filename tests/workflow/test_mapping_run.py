@@ -132,8 +132,8 @@ def study(runs: Runs, settings: MappingSection) -> Findings:
 
 
 def section(**keys: Any) -> MappingSection:
-    # Eight nodes of a ring: the traffic fills the links between the two halves of the job.
-    case = {"name": "ring", "hosts": [0, 1, 4, 5, 8, 9, 12, 13], "traffic": [[2, 11], [3, 10]]}
+    # Eight nodes of a ring in an order that sends neighbours to opposite sides: the traffic fills the links between.
+    case = {"name": "ring", "hosts": [0, 8, 4, 12, 1, 9, 5, 13], "traffic": [[2, 11], [3, 10]]}
     return MappingSection.model_validate({"cases": [case], "grid": [4, 2, 2], "window": "1 ms", **keys})
 
 

@@ -61,8 +61,13 @@ def background_kinds(settings: BackgroundSection, workloads: Mapping[str, Worklo
     for choice in settings.congestors:
         full = resolve_skeleton(choice.name, dict(choice.parameters), "variability: background: congestors")
         congestor = Workload(str(full.get("pattern", choice.name)), choice.name, full, 1, None)
-        kinds.append(Kind(congestor, [key for key in _DRAWN if key in full]))
+        kinds.append(Kind(congestor, [key for key in _DRAWN if key in full and _takes(congestor, key)]))
     return [*kinds, *(map(Kind, workloads.values()) if settings.workloads else [])]
+
+
+def _takes(congestor: Workload, key: str) -> bool:
+    """Say whether the parameter serves: all patterns declare a pause, and only GPCNeT's congestors make one."""
+    return key != "pause_us" or congestor.application != "patterns" or congestor.name.startswith("congestor-")
 
 
 def situation(
