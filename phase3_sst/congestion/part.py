@@ -17,6 +17,7 @@ import pandas as pd
 
 from manynode.config.network import Network
 from manynode.config.quantities import Section
+from manynode.errors import UsageError, nearest
 from manynode.registry import Registry
 from manynode.report.figure import Figure
 from phase3_sst.compare.results import PointResult
@@ -103,3 +104,17 @@ class Part(Protocol):
 
 
 parts: Registry[Part] = Registry("part of a congestion study", "phase3_sst.congestion.parts")
+
+
+def check_workloads(machine: Machine, names: Sequence[str], where: str) -> None:
+    """Raise :class:`UsageError` for a name that is no workload of the study."""
+    for name in names:
+        if name not in machine.workloads:
+            near = nearest(name, machine.workloads)
+            raise UsageError(
+                "the study has no such workload",
+                where=where,
+                found=name,
+                allowed=", ".join(machine.workloads),
+                remedy=f"did you mean {near!r}?" if near else None,
+            )

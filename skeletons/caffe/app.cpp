@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 
 #include "app_exchange.hpp"
@@ -93,18 +92,13 @@ int run(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-  Settings settings;
   std::set<std::string> switched_on;
-  try {
-    settings = caffe::settings(
-        parameters_from_options("caffe", argc, argv, parameter_declarations(), {"gradients"}, switched_on));
-  } catch (const UserError& error) {
-    // Every rank finds the same mistake and leaves in order, so there is nothing to abort.
-    if (rank == 0) {
-      print_error(std::cerr, error);
-    }
+  const auto read = settings_from_options("caffe", argc, argv, parameter_declarations(), {"gradients"}, switched_on,
+                                          [](const Parameters& given) { return caffe::settings(given); });
+  if (!read) {
     return kExitUsage;
   }
+  const Settings& settings = *read;
 
   std::unique_ptr<Network> network;
   std::unique_ptr<Exchange> exchange;

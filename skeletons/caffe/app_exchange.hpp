@@ -8,19 +8,12 @@
 
 #include "app_codec.hpp"
 #include "app_network.hpp"
+#include "manynode/mini_app.hpp"
 #include "parameters.hpp"
 
 namespace manynode::caffe {
 
-// Names the compute phase in which it is made for the markers library; the last name given in a phase is the phase's.
-// Closing the region keeps the name from phases that follow.
-class PhaseLabel {
- public:
-  explicit PhaseLabel(Work work) { MPI_Pcontrol(1, work_name(work)); }
-  ~PhaseLabel() { MPI_Pcontrol(0); }
-  PhaseLabel(const PhaseLabel&) = delete;
-  PhaseLabel& operator=(const PhaseLabel&) = delete;
-};
+using PhaseLabel = manynode::PhaseLabel<Work>;
 
 // Stochastic gradient descent with momentum, as Caffe's solver; only rank 0 has one in use.
 class Solver {

@@ -30,14 +30,6 @@ std::int64_t most(const Shape& shape, int rank) {
 
 }  // namespace
 
-Batch::Batch(std::int64_t length, std::int64_t count, Buffer& buffer) {
-  const int n = static_cast<int>(length);
-  auto* data = reinterpret_cast<fftw_complex*>(buffer.data());
-  // FFTW_ESTIMATE: measured plans would differ from run to run, and with them times and rounding.
-  plan_.reset(fftw_plan_many_dft(1, &n, static_cast<int>(count), data, nullptr, 1, n, data, nullptr, 1, n, FFTW_FORWARD,
-                                 FFTW_ESTIMATE));
-}
-
 Transform::Transform(const Shape& shape, int rank)
     : shape_(shape),
       rank_(rank),
@@ -46,8 +38,8 @@ Transform::Transform(const Shape& shape, int rank)
       columns_(own_columns_ * shape.rows()),
       sent_(most(shape, rank)),
       received_(most(shape, rank)),
-      row_transforms_(shape.columns, shape.rows_per_rank, rows_),
-      column_transforms_(shape.rows(), own_columns_, columns_) {
+      row_transforms_(shape.columns, shape.rows_per_rank, FFTW_FORWARD, rows_),
+      column_transforms_(shape.rows(), own_columns_, FFTW_FORWARD, columns_) {
   const auto own_block = static_cast<int>(kDoubles * shape.block(rank));
   for (int other = 0; other < shape.ranks; ++other) {
     row_counts_.push_back(static_cast<int>(kDoubles * shape.block(other)));

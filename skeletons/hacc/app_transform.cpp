@@ -30,14 +30,6 @@ std::vector<Complex> phases(std::int64_t first, std::int64_t length, std::int64_
 
 }  // namespace
 
-Batch::Batch(std::int64_t length, std::int64_t count, int sign, const Buffer& buffer) {
-  const int n = static_cast<int>(length);
-  auto* data = reinterpret_cast<fftw_complex*>(buffer.data());
-  // FFTW_ESTIMATE: measured plans would differ from run to run, and with them times and rounding.
-  plan_.reset(fftw_plan_many_dft(1, &n, static_cast<int>(count), data, nullptr, 1, n, data, nullptr, 1, n, sign,
-                                 FFTW_ESTIMATE));
-}
-
 Transform::Transform(const Shape& shape, int rank)
     : shape_(shape),
       x_(part(shape.row_of(rank), shape.rows)),

@@ -1,63 +1,17 @@
 // The three-dimensional transform over pencils, and the kernel between the two directions.
 #pragma once
 
-#include <fftw3.h>
 #include <mpi.h>
 
-#include <complex>
-#include <memory>
-#include <new>
-#include <type_traits>
 #include <vector>
 
+#include "manynode/fftw_batch.hpp"
+#include "manynode/mini_app.hpp"
 #include "parameters.hpp"
 
 namespace manynode::hacc {
 
-// Names the compute phase in which it is made for the markers library; the last name given in a phase is the phase's.
-// Closing the region keeps the name from phases that follow.
-class PhaseLabel {
- public:
-  explicit PhaseLabel(Work work) { MPI_Pcontrol(1, work_name(work)); }
-  ~PhaseLabel() { MPI_Pcontrol(0); }
-  PhaseLabel(const PhaseLabel&) = delete;
-  PhaseLabel& operator=(const PhaseLabel&) = delete;
-};
-
-using Complex = std::complex<double>;
-
-// Memory aligned as FFTW's vector code wants it.
-class Buffer {
- public:
-  explicit Buffer(std::int64_t elements)
-      : data_(static_cast<Complex*>(fftw_malloc(static_cast<std::size_t>(elements) * sizeof(Complex)))) {
-    if (data_ == nullptr) {
-      throw std::bad_alloc();
-    }
-  }
-
-  Complex* data() const { return data_.get(); }
-
- private:
-  struct Free {
-    void operator()(Complex* data) const { fftw_free(data); }
-  };
-  std::unique_ptr<Complex, Free> data_;
-};
-
-// `count` transforms of `length` elements each, one behind the other, in place.
-class Batch {
- public:
-  Batch(std::int64_t length, std::int64_t count, int sign, const Buffer& buffer);
-
-  void execute() const { fftw_execute(plan_.get()); }
-
- private:
-  struct Destroy {
-    void operator()(fftw_plan plan) const { fftw_destroy_plan(plan); }
-  };
-  std::unique_ptr<std::remove_pointer_t<fftw_plan>, Destroy> plan_;
-};
+using PhaseLabel = manynode::PhaseLabel<Work>;
 
 struct Place {
   std::int64_t x{0};
@@ -123,9 +77,9 @@ class Transform {
   Shape shape_;
   Range x_, y_in_row_;  // of z-pencils; y-pencils have the same x
   Range z_, y_;         // of x-pencils; y-pencils have the same z
-  Buffer pencils_, sent_, received_;
+  FftwBuffer pencils_, sent_, received_;
   Group row_, column_;
-  Batch forward_z_, back_z_, forward_y_, back_y_, forward_x_, back_x_;
+  FftwBatch forward_z_, back_z_, forward_y_, back_y_, forward_x_, back_x_;
   std::vector<Complex> phase_x_, phase_y_, phase_z_;  // of the kernel, by wave number
   std::vector<MPI_Request> requests_;
   bool cut_{false};

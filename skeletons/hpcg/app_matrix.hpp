@@ -7,21 +7,14 @@
 #include <vector>
 
 #include "geometry.hpp"
+#include "manynode/mini_app.hpp"
 #include "parameters.hpp"
 
 namespace manynode::hpcg {
 
 using Vector = std::vector<double>;
 
-// Names the compute phase in which it is made for the markers library; the last name given in a phase is the phase's.
-// Closing the region keeps the name from phases that follow.
-class PhaseLabel {
- public:
-  explicit PhaseLabel(Work work) { MPI_Pcontrol(1, work_name(work)); }
-  ~PhaseLabel() { MPI_Pcontrol(0); }
-  PhaseLabel(const PhaseLabel&) = delete;
-  PhaseLabel& operator=(const PhaseLabel&) = delete;
-};
+using PhaseLabel = manynode::PhaseLabel<Work>;
 
 // 27-point stencil on this rank's part of the global grid: 26 on the diagonal, -1 beside it, rows of the domain's
 // border shorter. Columns below rows() are this rank's own points, those above are the halo's, neighbour after

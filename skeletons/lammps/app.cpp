@@ -4,7 +4,6 @@
 // Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -190,18 +189,13 @@ int run(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-  Settings settings;
   std::set<std::string> switched_on;
-  try {
-    settings =
-        lammps::settings(parameters_from_options("lammps", argc, argv, parameter_declarations(), {}, switched_on));
-  } catch (const UserError& error) {
-    // Every rank finds the same mistake and leaves in order, so there is nothing to abort.
-    if (rank == 0) {
-      print_error(std::cerr, error);
-    }
+  const auto read = settings_from_options("lammps", argc, argv, parameter_declarations(), {}, switched_on,
+                                          [](const Parameters& given) { return lammps::settings(given); });
+  if (!read) {
     return kExitUsage;
   }
+  const Settings& settings = *read;
 
   std::unique_ptr<Dynamics> dynamics;
   {

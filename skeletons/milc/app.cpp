@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 
 #include "app_dslash.hpp"
@@ -168,18 +167,13 @@ int run(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-  Settings settings;
   std::set<std::string> switched_on;
-  try {
-    settings =
-        milc::settings(parameters_from_options("milc", argc, argv, parameter_declarations(), {"history"}, switched_on));
-  } catch (const UserError& error) {
-    // Every rank finds the same mistake and leaves in order, so there is nothing to abort.
-    if (rank == 0) {
-      print_error(std::cerr, error);
-    }
+  const auto read = settings_from_options("milc", argc, argv, parameter_declarations(), {"history"}, switched_on,
+                                          [](const Parameters& given) { return milc::settings(given); });
+  if (!read) {
     return kExitUsage;
   }
+  const Settings& settings = *read;
 
   std::unique_ptr<Solver> solver;
   {

@@ -6,19 +6,12 @@
 #include <vector>
 
 #include "app_lattice.hpp"
+#include "manynode/mini_app.hpp"
 #include "parameters.hpp"
 
 namespace manynode::milc {
 
-// Names the compute phase in which it is made for the markers library; the last name given in a phase is the phase's.
-// Closing the region keeps the name from phases that follow.
-class PhaseLabel {
- public:
-  explicit PhaseLabel(Work work) { MPI_Pcontrol(1, work_name(work)); }
-  ~PhaseLabel() { MPI_Pcontrol(0); }
-  PhaseLabel(const PhaseLabel&) = delete;
-  PhaseLabel& operator=(const PhaseLabel&) = delete;
-};
+using PhaseLabel = manynode::PhaseLabel<Work>;
 
 class Dslash {
  public:

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <utility>
 
@@ -142,17 +141,13 @@ int run(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-  Settings settings;
   std::set<std::string> switched_on;
-  try {
-    settings = spmv::settings(parameters_from_options("spmv", argc, argv, parameter_declarations(), {}, switched_on));
-  } catch (const UserError& error) {
-    // Every rank finds the same mistake and leaves in order, so there is nothing to abort.
-    if (rank == 0) {
-      print_error(std::cerr, error);
-    }
+  const auto read = settings_from_options("spmv", argc, argv, parameter_declarations(), {}, switched_on,
+                                          [](const Parameters& given) { return spmv::settings(given); });
+  if (!read) {
     return kExitUsage;
   }
+  const Settings& settings = *read;
 
   std::unique_ptr<Product> product;
   {

@@ -22,7 +22,7 @@ from phase3_sst.congestion.delay.sensitivity import (
     extremes_first,
     fit_sensitivity,
     relative,
-    scale_of,
+    scaled,
 )
 from phase3_sst.congestion.delay.study import (
     PING_PONG,
@@ -150,23 +150,13 @@ def sensitivity_table(found: Measured) -> pd.DataFrame:
     rows = []
     unit = found.sensitivities[PING_PONG]
     for name, own in found.sensitivities.items():
-        scale = scale_of(own, unit)
-        rows.append(
-            {
-                "application": name,
-                "runs": own.runs,
-                "varies": own.varies,
-                "variation": own.variation,
-                "gradient": own.gradient,
-                "sensitivity": own.gradient * scale,
-                "low": own.low * scale,
-                "high": own.high * scale,
-                "idle_s": own.idle_s,
-                "correlation": own.correlation,
-                "correlation_left_out": own.left_out,
-            }
-        )
-    frame = pd.DataFrame(rows)
+        further = {"variation": own.variation, "idle_s": own.idle_s, "correlation_left_out": own.left_out}
+        rows.append({"application": name, **scaled(own, unit), **further})
+    columns = [
+        *("application", "runs", "varies", "variation", "gradient", "sensitivity", "low", "high", "idle_s"),
+        *("correlation", "correlation_left_out"),
+    ]
+    frame = pd.DataFrame(rows, columns=columns)
     return frame.astype({"correlation": float, "correlation_left_out": float})
 
 

@@ -8,7 +8,6 @@ on what the latency was fitted, and how well it fits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from manynode import tables
 from manynode.errors import InputError
 from phase3_sst.congestion.delay.latency import LatencyModel
-from phase3_sst.congestion.delay.sensitivity import Sensitivity, scale_of
+from phase3_sst.congestion.delay.sensitivity import Sensitivity, scaled
 
 MODEL_SCHEMA = "delay-model/1"
 
@@ -62,28 +61,9 @@ class DelayModel(_Part):
         return LatencyModel(self.network, self.coefficients_s)
 
 
-@dataclass(frozen=True)
-class _Scaled:
-    application: Sensitivity
-    ping_pong: Sensitivity
-
-    def line(self) -> dict[str, Any]:
-        own, scale = self.application, scale_of(self.application, self.ping_pong)
-        return {
-            "runs": own.runs,
-            "varies": own.varies,
-            "gradient": own.gradient,
-            "offset_s": own.offset_s,
-            "sensitivity": own.gradient * scale,
-            "low": own.low * scale,
-            "high": own.high * scale,
-            "correlation": own.correlation,
-        }
-
-
 def lines(applications: Mapping[str, Sensitivity], ping_pong: Sensitivity) -> dict[str, dict[str, Any]]:
     """Return what the file says of each application."""
-    return {name: _Scaled(own, ping_pong).line() for name, own in applications.items()}
+    return {name: {**scaled(own, ping_pong), "offset_s": own.offset_s} for name, own in applications.items()}
 
 
 def write_model(path: Path, model: DelayModel) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -142,6 +143,20 @@ def scale_of(application: Sensitivity, ping_pong: Sensitivity) -> float:
             remedy="let it run under more, and more different, congestion",
         )
     return ping_pong.idle_s / ping_pong.gradient / application.idle_s
+
+
+def scaled(application: Sensitivity, ping_pong: Sensitivity) -> dict[str, Any]:
+    """Return what tables and model files say of an application: its line, and the gradient on the ping-pong's scale."""
+    scale = scale_of(application, ping_pong)
+    return {
+        "runs": application.runs,
+        "varies": application.varies,
+        "gradient": application.gradient,
+        "sensitivity": application.gradient * scale,
+        "low": application.low * scale,
+        "high": application.high * scale,
+        "correlation": application.correlation,
+    }
 
 
 def convergence(delivery: np.ndarray, times_s: np.ndarray, order: Sequence[int]) -> np.ndarray:

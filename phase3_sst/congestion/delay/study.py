@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import Field
 
 from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
-from manynode.errors import UsageError, nearest
+from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
 from phase3_sst.congestion.delay.background import (
     NO_CONGESTION,
@@ -29,7 +29,7 @@ from phase3_sst.congestion.delay.background import (
 from phase3_sst.congestion.delay.latency import Snapshots
 from phase3_sst.congestion.delay.passages import Routes
 from phase3_sst.congestion.delay.stalls import Waiting, simulated_stalls
-from phase3_sst.congestion.part import Machine, Workload
+from phase3_sst.congestion.part import Machine, Workload, check_workloads
 from phase3_sst.congestion.situation import Member, Situation
 
 # The name under which the ping-pong appears among the applications.
@@ -95,20 +95,6 @@ def check_engine(machine: Machine, where: str) -> None:
             allowed="fast, sst",
             remedy="choose another engine: simulate: engine",
         )
-
-
-def check_workloads(machine: Machine, names: Sequence[str], where: str) -> None:
-    """Raise :class:`UsageError` for a name that is no workload of the study."""
-    for name in names:
-        if name not in machine.workloads:
-            near = nearest(name, machine.workloads)
-            raise UsageError(
-                "the study has no such workload",
-                where=where,
-                found=name,
-                allowed=", ".join(machine.workloads),
-                remedy=f"did you mean {near!r}?" if near else None,
-            )
 
 
 def round_trips(machine: Machine, settings: DelaySection) -> list[Drawn]:

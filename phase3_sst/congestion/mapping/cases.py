@@ -18,7 +18,7 @@ from manynode.seeds import generator
 from phase3_sst.congestion.mapping.assignment import slots
 from phase3_sst.congestion.mapping.machine_graph import PER_HOP
 from phase3_sst.congestion.mapping.plan import Plan
-from phase3_sst.congestion.part import Machine, Workload
+from phase3_sst.congestion.part import Machine, Workload, check_workloads
 from phase3_sst.congestion.situation import Member, Situation
 
 Node = Annotated[int, Field(ge=0, strict=True)]
@@ -98,13 +98,7 @@ class Case:
 def workload_of(machine: Machine, settings: MappingSection) -> Workload:
     """Return the job under study."""
     name = settings.workload or next(iter(machine.workloads))
-    if name not in machine.workloads:
-        raise UsageError(
-            "there is no such workload",
-            where="mapping: workload",
-            found=name,
-            allowed=", ".join(machine.workloads),
-        )
+    check_workloads(machine, [name], "mapping: workload")
     return machine.workloads[name]
 
 

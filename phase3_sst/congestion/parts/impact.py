@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import cast
 
 from manynode.config.quantities import Section
-from manynode.errors import InputError, UsageError, nearest
+from manynode.errors import InputError, UsageError
 from phase3_sst.congestion.impact import evaluate
 from phase3_sst.congestion.impact.experiments import PATTERNS, applications, pressures, runs
 from phase3_sst.congestion.impact.figures import figures
 from phase3_sst.congestion.impact.settings import ImpactSection
 from phase3_sst.congestion.impact.words import sentences
-from phase3_sst.congestion.part import Findings, Machine, Part, parts
+from phase3_sst.congestion.part import Findings, Machine, Part, check_workloads, parts
 from phase3_sst.congestion.situation import Situation
 from phase3_sst.congestion.skeleton_check import check_skeleton
 
@@ -25,16 +25,7 @@ class Impact:
 
     def check(self, machine: Machine, settings: ImpactSection) -> None:
         """Refuse unknown applications, lists beyond the machine, patterns that do not take their parameters."""
-        for name in settings.applications:
-            if name not in machine.workloads:
-                near = nearest(name, machine.workloads)
-                raise UsageError(
-                    "an application is no workload of the study",
-                    where="applications",
-                    found=name,
-                    allowed=", ".join(machine.workloads),
-                    remedy=f"did you mean {near!r}?" if near else None,
-                )
+        check_workloads(machine, settings.applications, "impact: applications")
         largest = max(settings.intensity.nodes) if settings.intensity else 0
         for key, needed in (("nodes", 3 * settings.nodes), ("intensity: nodes", largest)):
             room = machine.network.room() - settings.first_node

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pandas as pd
 
 from manynode.config.quantities import Section
-from manynode.errors import InputError, UsageError, nearest
-from phase3_sst.congestion.part import Findings, Machine, Part, parts
+from manynode.errors import InputError, UsageError
+from phase3_sst.congestion.part import Findings, Machine, Part, check_workloads, parts
 from phase3_sst.congestion.situation import Situation
 from phase3_sst.congestion.variability import campaign, model_file
 from phase3_sst.congestion.variability.findings import figures, quality
@@ -29,16 +29,7 @@ class Variability:
 
     def check(self, machine: Machine, settings: VariabilitySection) -> None:
         """Refuse unknown workloads, sizes that do not fit the machine, and campaigns that no model can learn from."""
-        for name in settings.workloads:
-            if name not in machine.workloads:
-                near = nearest(name, machine.workloads)
-                raise UsageError(
-                    "unknown workload",
-                    where="variability: workloads",
-                    found=name,
-                    allowed=", ".join(machine.workloads),
-                    remedy=f"did you mean {near!r}?" if near else None,
-                )
+        check_workloads(machine, settings.workloads, "variability: workloads")
         room = machine.network.room()
         if max(settings.nodes) > room:
             raise UsageError(
