@@ -134,13 +134,21 @@ class NodesimSection(Section):
         description="of the engine native: ranks compute only while no rank of another node does, so that nodes which "
         "share this host do not share its caches and its way to memory",
     )
+    clock: Literal["wall", "processor"] = Field(
+        default="wall",
+        description="of the engine native: by which compute phases are timed. Processor time leaves out that of other "
+        "threads on the same core, for hosts with fewer cores than ranks; it counts the rank's main thread only",
+    )
     tail: TailSection | None = Field(default=None, description="a model of the times beyond the samples")
     gem5: Gem5Section = Field(default_factory=Gem5Section, description="how the engine gem5 is run")
 
     @model_validator(mode="after")
-    def _turns_are_natives(self) -> NodesimSection:
-        if self.turns and self.engine != "native":
-            raise ValueError(f"turns: has no effect with engine: {self.engine}, whose times do not come from this host")
+    def _of_native_alone(self) -> NodesimSection:
+        for key in ("turns", "clock"):
+            if getattr(self, key) not in (False, "wall") and self.engine != "native":
+                raise ValueError(
+                    f"{key}: has no effect with engine: {self.engine}, whose times do not come from this host"
+                )
         return self
 
 
@@ -193,6 +201,11 @@ class Experiment(Section):
             raise ValueError(
                 f"nodes: {max(self.nodes)} nodes{beside} do not fit the network {self.network.name!r}, "
                 f"which has room for {room}"
+            )
+        if self.nodesim.clock == "processor" and self.application.threads > 1:
+            raise ValueError(
+                f"nodesim: clock: processor counts one thread of a rank, application: threads is "
+                f"{self.application.threads}"
             )
         for name, control in self.simulate.injections().items():
             if control.kind == "aimd" and self.network.flow_control != "credits":

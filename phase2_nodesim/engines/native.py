@@ -25,6 +25,8 @@ _COUNTERS = (
     "l1d_load_misses",
     "cache_misses",
 )
+# The thread's processor time, where the experiment asks for it.
+_CPU_TIME = "cpu_ns"
 
 
 class Native:
@@ -36,25 +38,30 @@ class Native:
         return Probe(True, platform.node(), platform.machine(), "phase 2: this host's own compute times", "")
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
+        taking_turns = bool(job.settings.get("turns"))
+
         def polite(level: str) -> dict[str, str]:
-            return {"MANYNODE_MARKERS_POLITE": level} if run.crowded else {}
+            return {"MANYNODE_MARKERS_POLITE": level} if run.crowded or taking_turns else {}
 
         # A name of its own for each job: a killed one leaves its turn behind.
-        turns = {"MANYNODE_MARKERS_TURNS": f"/manynode-{uuid.uuid4().hex}"} if job.settings.get("turns") else {}
+        turns = {"MANYNODE_MARKERS_TURNS": f"/manynode-{uuid.uuid4().hex}"} if taking_turns else {}
+        clock = {"MANYNODE_MARKERS_CPU_TIME": "1"} if job.settings.get("clock") == "processor" else {}
         run_on_host(
             run,
             job,
             self.name,
             prefix=[],
-            simulated={"MANYNODE_MARKERS_COUNTERS": "auto", **polite("2"), **turns},
+            simulated={"MANYNODE_MARKERS_COUNTERS": "auto", **polite("2"), **turns, **clock},
             external={"MANYNODE_MARKERS_COUNTERS": "time", **polite("1"), **turns},
         )
 
     def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:
         records = concatenate(list(files))
         counters = [name for name in _COUNTERS if name in records.columns]
-        detail = records[["rank", "sequence", *counters]] if counters else None
-        return segment_table(records, detail)
+        detail = records[["rank", "sequence", *counters]]
+        if _CPU_TIME in records.columns:
+            detail = detail.assign(compute_s=records[_CPU_TIME] * 1e-9)
+        return segment_table(records, detail if len(detail.columns) > 2 else None)
 
     def describe(self, run: NodeRun) -> Mapping[str, Any]:
         return {"times": "this host's own"}

@@ -147,7 +147,9 @@ int mk_polite_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, M
 
 /* turns.c: nodes of a job that share a host compute one after the other */
 void mk_turns_init(void);
+bool mk_takes_turns(void);
 void mk_take_turn(void);
+void mk_await_quiet(void); /* until no rank of another node computes */
 void mk_leave_turn(void);
 void mk_end_turns(void);
 

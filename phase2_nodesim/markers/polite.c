@@ -11,9 +11,10 @@
 
 /* A message that is under way arrives within some tests; after them the sleeps grow to a fifth of a millisecond, which
  * is short beside a simulated rank's progress and long beside a test. Under valgrind a test costs as much as a long
- * sleep: there the ranks that wait would take the cores from those that compute, unless they test seldom. */
+ * sleep: there the ranks that wait would take the cores from those that compute, unless they test seldom. So they do
+ * where ranks take turns to compute: nobody measures how long a call takes, and each test disturbs who computes. */
 enum { EAGER_TESTS = 50, FIRST_SLEEP_NS = 5000, LONGEST_SLEEP_NS = 200000 };
-enum { EAGER_TESTS_SIMULATED = 2, FIRST_SLEEP_SIMULATED_NS = 100000, LONGEST_SLEEP_SIMULATED_NS = 3000000 };
+enum { EAGER_TESTS_SELDOM = 2, FIRST_SLEEP_SELDOM_NS = 100000, LONGEST_SLEEP_SELDOM_NS = 3000000 };
 
 void mk_polite_init(void) {
   mk_state.polite = (int)mk_parse_number(getenv("MANYNODE_MARKERS_POLITE"), 0);
@@ -21,11 +22,11 @@ void mk_polite_init(void) {
 }
 
 static void pause_after(unsigned tests) {
-  const bool simulated = mk_state.on_valgrind;
-  const unsigned eager = simulated ? EAGER_TESTS_SIMULATED : EAGER_TESTS;
+  const bool seldom = mk_state.on_valgrind || mk_takes_turns();
+  const unsigned eager = seldom ? EAGER_TESTS_SELDOM : EAGER_TESTS;
   if (tests < eager) return;
-  long sleep_ns = (simulated ? FIRST_SLEEP_SIMULATED_NS : FIRST_SLEEP_NS) * (long)(tests - eager + 1);
-  const long longest = simulated ? LONGEST_SLEEP_SIMULATED_NS : LONGEST_SLEEP_NS;
+  long sleep_ns = (seldom ? FIRST_SLEEP_SELDOM_NS : FIRST_SLEEP_NS) * (long)(tests - eager + 1);
+  const long longest = seldom ? LONGEST_SLEEP_SELDOM_NS : LONGEST_SLEEP_NS;
   if (sleep_ns > longest) sleep_ns = longest;
   nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
 }
@@ -33,6 +34,7 @@ static void pause_after(unsigned tests) {
 #define POLITELY(call)                                                \
   int flag = 0, result = MPI_SUCCESS;                                 \
   for (unsigned tests = 0; result == MPI_SUCCESS && !flag; tests++) { \
+    mk_await_quiet();                                                 \
     result = (call);                                                  \
     if (!flag) pause_after(tests);                                    \
   }                                                                   \
@@ -60,6 +62,7 @@ int mk_polite_waitsome(int count, MPI_Request* requests, int* outcount, int* ind
   int result = MPI_SUCCESS;
   *outcount = 0;
   for (unsigned tests = 0; result == MPI_SUCCESS && *outcount == 0; tests++) {
+    mk_await_quiet();
     result = mk_real.Testsome(count, requests, outcount, indices, statuses);
     if (*outcount == 0) pause_after(tests);
   }

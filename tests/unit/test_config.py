@@ -184,6 +184,15 @@ def test_turns_are_for_the_native_engine(demo: dict[str, Any]) -> None:
     assert resolved(demo)["nodesim"]["turns"]
 
 
+def test_processor_time_is_for_the_native_engine_and_one_thread(demo: dict[str, Any]) -> None:
+    demo["nodesim"] = {"engine": "valgrind", "nodes": 4, "clock": "processor"}
+    assert "nodesim: clock: has no effect with engine: valgrind" in message(demo)
+    demo["nodesim"]["engine"] = "native"
+    assert resolved(demo)["nodesim"]["clock"] == "processor"
+    demo["application"]["threads"] = 2
+    assert "nodesim: clock: processor counts one thread of a rank" in message(demo)
+
+
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_a_damaged_experiment_file_brings_no_traceback(

@@ -213,6 +213,16 @@ def test_with_turns_no_two_nodes_compute_at_once(mpi: Mpi, tmp_path: Path) -> No
     assert not list(Path("/dev/shm").glob(f"manynode-test-{os.getpid()}*"))
 
 
+def test_processor_time_is_counted_beside_the_clock(mpi: Mpi, tmp_path: Path) -> None:
+    mpi.start(tmp_path, mpi.program("sleeps.c"), counters="time", cpu_time="1")
+    for file in read_marker_directory(tmp_path):
+        assert file.metadata["counters"] == ["cpu_ns"]
+        wall_s = file.records["compute_s"].to_numpy()[1:-1]
+        processor_s = file.records["cpu_ns"].to_numpy()[1:-1] * 1e-9
+        # A million additions are faster than the sleep, and slower than a cycle each at 10 GHz.
+        assert len(wall_s) == 5 and (wall_s - processor_s > 0.0099).all() and (processor_s > 1e-4).all()
+
+
 def test_the_library_loads_in_programs_without_mpi(mpi: Mpi) -> None:
     done = run(["env", f"LD_PRELOAD={mpi.library}", "MANYNODE_MARKERS_DIR=/", "true"], what="a program without MPI")
     assert done.output == ""

@@ -108,6 +108,21 @@ def test_native_nodes_take_turns_where_they_are_asked_to(tmp_path: Path, monkeyp
     assert [len(found) for found in names] == [1, 1, 1] and names[0] != names[1] and names[2] == {None}
 
 
+def test_native_times_are_processor_time_where_it_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks: list[Block] = []
+    monkeypatch.setattr(_host, "run_job", lambda flavour, given, **options: blocks.extend(given))
+    monkeypatch.setattr(_host, "native_library", lambda name: tmp_path / name)
+    job = NodeJob(["app"], "mpich", 1, 3, 1, settings={"clock": "processor"})
+    ENGINES.get("native").run(NodeRun(machine(), 1, tmp_path), job)
+    assert [block.env.get("MANYNODE_MARKERS_CPU_TIME") for block in blocks] == [None, "1", None]
+    file = marker_file(records(0, CALLS), 77)
+    by_wall = ENGINES.get("native").segments(NodeRun(machine(), 1, tmp_path), [file])
+    file.records["cpu_ns"] = [0.0, 1500.0, 2500.0]
+    by_processor = ENGINES.get("native").segments(NodeRun(machine(), 1, tmp_path), [file])
+    assert by_processor["compute_s"].tolist() == pytest.approx([1.5e-6, 2.5e-6])
+    assert by_wall["compute_s"].tolist() != by_processor["compute_s"].tolist()
+
+
 def test_a_missing_gem5_is_named_with_its_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     probe = ENGINES.get("gem5").probe()
