@@ -11,11 +11,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from manynode.errors import ManynodeError
+from phase3_sst.congestion.counters.table import Counters, ordered, write
 from phase3_sst.congestion.mapping import scotch
 from phase3_sst.congestion.mapping.cli import map_ranks
 
@@ -116,16 +118,32 @@ def test_a_skeleton_is_mapped_without_scotch_by_its_grid(files: Path) -> None:
     assert all(list(expected(text).values()).count(host) == 4 for host in "abcd")
 
 
+def counters_of_one_link(folder: Path, peer: str) -> Path:
+    """Write counters of the router behind the stalled link, as a table router-counters/1."""
+    row = {"start_s": 0.0, "end_s": 1.0, "router": "router-0-0-2", "port": "Z-", "port_class": "network"}
+    row |= {"direction": "in", "peer": peer, "credit_stalled_pct": 68.0, "used_pct": 61.0}
+    write(folder / "counters.parquet", Counters(ordered(pd.DataFrame([row]))))
+    return folder / "counters.parquet"
+
+
 @needs_scotch
-def test_ranks_that_talk_stay_off_the_stalled_route(files: Path) -> None:
+@pytest.mark.parametrize("source", ["snapshot", "counters", "cables"])
+def test_ranks_that_talk_stay_off_the_stalled_route(files: Path, source: str) -> None:
     # Four hosts at four routers in a line along Z; between the second and the third the network is stalled.
     nodes = [2 * 4 * z for z in range(4)]
     (files / "hosts.csv").write_text("host,node\n" + "".join(f"h{i},{node}\n" for i, node in enumerate(nodes)))
     (files / "matrix.csv").write_text("0,3,1000\n1,2,1000\n0,1,1\n")
-    (files / "counters.csv").write_text(
-        "source,target,percent_stalled,percent_bandwidth\nrouter-0-0-1,router-0-0-2,68,61\n"
-    )
-    run_map(files, "--metric", "stalls", "--snapshot", files / "counters.csv")
+    if source == "snapshot":
+        words = ["--snapshot", files / "counters.csv"]
+        (files / "counters.csv").write_text(
+            "source,target,percent_stalled,percent_bandwidth\nrouter-0-0-1,router-0-0-2,68,61\n"
+        )
+    elif source == "counters":
+        words = ["--counters", counters_of_one_link(files, "router-0-0-1")]
+    else:
+        words = ["--counters", counters_of_one_link(files, ""), "--cables", files / "cables.csv"]
+        (files / "cables.csv").write_text("router,port,source,target\nrouter-0-0-2,Z-,router-0-0-1,router-0-0-2\n")
+    run_map(files, "--metric", "stalls", *words)
     seats = expected((files / "ranks").read_text())
     low = {"h0", "h1"}
     assert (seats[0] in low) == (seats[3] in low)
@@ -143,6 +161,8 @@ def test_ranks_that_talk_stay_off_the_stalled_route(files: Path) -> None:
         (["--app", "hpcg"], 2, "one source"),
         (["--grid", "2by2", "--metric", "geometric"], 2, "grid cannot be read"),
         (["--snapshot", "nowhere.csv"], 3, "snapshot cannot be read"),
+        (["--snapshot", "nowhere.csv", "--counters", "nowhere.csv"], 2, "counters come from one source"),
+        (["--counters", "nowhere.csv"], 3, "counters cannot be read"),
     ],
 )
 def test_a_mistake_is_named_and_nothing_is_written(files: Path, options: list[object], code: int, message: str) -> None:

@@ -26,6 +26,18 @@ def map_ranks(
             "simulated situation"
         ),
     ] = None,
+    counters: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="in place of --snapshot: counters of routers, a table router-counters/1 or files of LDMS, PAPI"
+        ),
+    ] = None,
+    cables: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file: router, port, source, target; the links of --counters that do not name their peers"
+        ),
+    ] = None,
     metric: Annotated[str, typer.Option(help="stalls, bw, hops, none or geometric")] = "stalls",
     grid: Annotated[str | None, typer.Option(help="of the ranks, for geometric, such as 4x4x2")] = None,
     cores_per_rank: Annotated[int, typer.Option(min=1, help="to which openmpi binds a rank")] = 1,
@@ -42,8 +54,25 @@ def map_ranks(
     from phase3_sst.congestion.mapping.rank_files import format_of, rank_file, split_hosts
 
     chosen = format_of(form)
-    request = Request(hosts, machine, tasks, app, parameters, ranks, snapshot, metric, grid, keep, seed, per_hop)
-    plan, seats = solve(request)
+    request = Request(
+        hosts=hosts,
+        machine=machine,
+        tasks=tasks,
+        app=app,
+        parameters=parameters,
+        ranks=ranks,
+        snapshot=snapshot,
+        counters=counters or [],
+        cables=cables,
+        metric=metric,
+        grid=grid,
+        keep=keep,
+        seed=seed,
+        per_hop=per_hop,
+    )
+    plan, seats, notes = solve(request)
+    for note in notes:
+        typer.echo(f"counters: {note}")
     with replacing(output) as part:
         part.write_text(rank_file(form, seats, cores_per_rank), encoding="utf-8")
     typer.echo(f"{len(seats)} ranks on {len({seat.host for seat in seats})} hosts by {plan.method}: {output}")

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from manynode import tables
 from manynode.config.loader import checked, included
 from manynode.config.network import Network
 from manynode.config.skeleton import resolve_skeleton
 from manynode.errors import InputError, UsageError
+from phase3_sst.congestion.counters.readers.interface import read_counters
 from phase3_sst.congestion.mapping.assignment import slots
 from phase3_sst.congestion.mapping.host_file import Host, equal_slots, read_hosts
 from phase3_sst.congestion.mapping.machine_graph import OF_COUNTERS
 from phase3_sst.congestion.mapping.plan import METHODS, Plan, Question
 from phase3_sst.congestion.mapping.rank_files import Seat
 from phase3_sst.congestion.mapping.routes import Routes, routes_between
-from phase3_sst.congestion.mapping.snapshot import Snapshot, of_measured, of_simulation
+from phase3_sst.congestion.mapping.snapshot import Snapshot, of_counters, of_measured, of_simulation
 from phase3_sst.congestion.mapping.task_graph import TaskGraph, of_skeleton, read_matrix
 from phase3_sst.engines.interface import LINKS_SCHEMA, RESULT_SCHEMA
 
@@ -34,6 +38,8 @@ class Request:
     parameters: str
     ranks: int | None
     snapshot: Path | None
+    counters: Sequence[Path]
+    cables: Path | None
     metric: str
     grid: str | None
     keep: bool
@@ -41,14 +47,16 @@ class Request:
     per_hop: float
 
 
-def solve(request: Request) -> tuple[Plan, list[Seat]]:
-    """Return the plan and the seat of each rank."""
+def solve(request: Request) -> tuple[Plan, list[Seat], list[str]]:
+    """Return the plan, the seat of each rank, and what is to be said about the counters."""
     if request.metric not in METHODS:
         raise UsageError("unknown metric", where="--metric", found=request.metric, allowed=", ".join(METHODS))
-    if request.metric in OF_COUNTERS and request.snapshot is None:
+    if request.snapshot is not None and request.counters:
+        raise UsageError("the counters come from one source", where="--snapshot, --counters", found="both")
+    if request.metric in OF_COUNTERS and request.snapshot is None and not request.counters:
         raise UsageError(
             f"the metric {request.metric} needs counters",
-            where="--snapshot",
+            where="--snapshot, --counters",
             found="none given",
             remedy="give a snapshot, or choose hops or geometric",
         )
@@ -67,10 +75,10 @@ def solve(request: Request) -> tuple[Plan, list[Seat]]:
             remedy="add hosts or slots",
         )
     routes = routes_between(resolved, [host.node for host in hosts])
-    snapshot = None if request.snapshot is None else _snapshot(request.snapshot, routes)
+    snapshot, notes = _snapshot(request, routes)
     question = Question(tasks, routes, snapshot, capacity, resolved, request.seed, _grid(request.grid), request.per_hop)
     plan = question.answer(request.metric, guarded=request.keep)
-    return plan, seats(plan, hosts, capacity)
+    return plan, seats(plan, hosts, capacity), notes
 
 
 def seats(plan: Plan, hosts: list[Host], capacity: int) -> list[Seat]:
@@ -114,9 +122,29 @@ def _grid(text: str | None) -> list[int] | None:
     return [int(word) for word in words]
 
 
-def _snapshot(path: Path, routes: Routes) -> Snapshot:
-    if not path.is_dir():
-        return of_measured(path, routes.machine_links)
+def _snapshot(request: Request, routes: Routes) -> tuple[Snapshot | None, list[str]]:
+    """Return what the counters tell, and what is to be said about them."""
+    if request.counters:
+        counters, where = read_counters(request.counters), str(request.counters[0])
+        found, notes = of_counters(counters, where, routes.machine_links, request.cables)
+        wanted = {"stalls": found.percent_stalled, "bw": found.percent_bandwidth}.get(request.metric)
+        if wanted is not None and np.isnan(wanted).any():
+            raise InputError(
+                f"the counters do not tell what the metric {request.metric} needs",
+                where=where,
+                found="no port tells its stalls" if request.metric == "stalls" else "no port tells its bandwidth",
+                allowed="of a table router-counters/1: "
+                + ("credit_stalled_pct, stalled_pct" if request.metric == "stalls" else "used_pct"),
+            )
+        return found, [*counters.notes, *notes]
+    if request.snapshot is None:
+        return None, []
+    if request.snapshot.is_dir():
+        return _simulated(request.snapshot, routes), []
+    return of_measured(request.snapshot, routes.machine_links), []
+
+
+def _simulated(path: Path, routes: Routes) -> Snapshot:
     result = tables.read_json(path / "result.json", RESULT_SCHEMA)
     loads = tables.read_table(path / "links.parquet", LINKS_SCHEMA, ["replica", "link", "bytes", "stall_s"])
     loads = loads[loads["replica"] == result["replicas"][0]["replica"]]

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from manynode.errors import InputError, UsageError
+from phase3_sst.congestion.counters.table import Counters, ordered
 from phase3_sst.congestion.mapping.assignment import (
     cost,
     default_mapping,
@@ -19,7 +20,7 @@ from phase3_sst.congestion.mapping.machine_graph import machine_graph
 from phase3_sst.congestion.mapping.own_load import busiest_link_s, congested
 from phase3_sst.congestion.mapping.plan import Question
 from phase3_sst.congestion.mapping.routes import Routes
-from phase3_sst.congestion.mapping.snapshot import Snapshot, of_measured, of_simulation
+from phase3_sst.congestion.mapping.snapshot import Snapshot, of_counters, of_measured, of_simulation
 from phase3_sst.congestion.mapping.task_graph import TaskGraph, read_matrix, task_graph
 
 # Three nodes: 0 and 1 share a switch; 2 is two links away from both. Links 0 and 1 lead to it, 2 and 3 back.
@@ -146,6 +147,51 @@ def test_a_measured_snapshot_with_a_mistake_names_its_line(tmp_path: Path, line:
     with pytest.raises(InputError, match=message) as caught:
         of_measured(measured(tmp_path, "router-0,router-1,1,1", line), LINKS)
     assert "line 3" in str(caught.value.where)
+
+
+def counters(*rows: tuple[float, float, str, str, str, float, float, float]) -> Counters:
+    """Return counters from rows: start, end, router, port, peer, no credit, input stalled, used (percent)."""
+    names = ["start_s", "end_s", "router", "port", "peer", "credit_stalled_pct", "stalled_pct", "used_pct"]
+    table = pd.DataFrame(rows, columns=names).assign(port_class="network", direction="in")
+    host = {"start_s": 0.0, "end_s": 1.0, "router": "router-1", "port": "h", "peer": "host-4", "stalled_pct": 99.0}
+    host |= {"port_class": "host", "direction": "in"}
+    return Counters(ordered(pd.concat([table, pd.DataFrame([host])], ignore_index=True)))
+
+
+def test_a_snapshot_of_router_counters_is_their_mean_over_time() -> None:
+    nan = float("nan")
+    found, notes = of_counters(
+        counters(
+            (0, 1, "router-2", "a", "router-1", 60, 90, 10),
+            (1, 4, "router-2", "a", "router-1", 20, 90, nan),
+            (0, 1, "router-0", "a", "router-1", nan, 7, 3),
+            (0, 1, "router-0", "b", "", 100, 100, 100),
+        ),
+        "c.parquet",
+        LINKS,
+        None,
+    )
+    assert found.percent_stalled.tolist() == [0, 30, 0, 7], "without credits before a stalled input"
+    assert found.percent_bandwidth.tolist() == [0, 10, 0, 3]
+    assert notes == ["1 network ports without a known peer count as idle"]
+
+
+def test_cables_name_the_links_of_counters_that_do_not(tmp_path: Path) -> None:
+    nan = float("nan")
+    real = counters((0, 1, "c0-0c0s1a0", "2_4", "", nan, 40, nan), (0, 1, "c0-0c0s1a0", "2_5", "", nan, 30, nan))
+    with pytest.raises(InputError, match="between which routers") as caught:
+        of_counters(real, "ldms.csv", LINKS, None)
+    assert "--cables" in str(caught.value.remedy)
+    cables = tmp_path / "cables.csv"
+    cables.write_text("router,port,source,target\nc0-0c0s1a0,2_4,router-0,router-1\nc0-0c0s1a0,2_5,router-0,router-1\n")
+    found, notes = of_counters(real, "ldms.csv", LINKS, cables)
+    assert found.percent_stalled.tolist() == [40, 0, 0, 0] and np.isnan(found.percent_bandwidth).all() and not notes
+    cables.write_text("router,port,source,target\nc0-0c0s1a0,2_4,router-0,router-7\n")
+    with pytest.raises(InputError, match="a link that the machine does not have"):
+        of_counters(real, "ldms.csv", LINKS, cables)
+    cables.write_text("router,source,target\n")
+    with pytest.raises(InputError, match="lacks a column"):
+        of_counters(real, "ldms.csv", LINKS, cables)
 
 
 def test_the_cost_is_bytes_times_weight() -> None:
