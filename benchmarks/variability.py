@@ -1,8 +1,8 @@
 """Chunduri et al.'s model on simulated runs: 10-fold R2, and how many of the kept predictions are within their error.
 
-Four applications on 16 nodes of a dragonfly of 64, each 200 times: on nodes drawn anew, beside background jobs drawn
+Four applications on 16 nodes of a dragonfly of 64, each 300 times: on nodes drawn anew, beside background jobs drawn
 anew (all-to-alls, random rings, the applications themselves). The network has credits and output buffers of two
-packets, as routers with hardly any have them. ``python benchmarks/variability.py --runs 200 --folder FOLDER`` keeps
+packets, as routers with hardly any have them. ``python benchmarks/variability.py --folder FOLDER`` keeps
 the simulations and goes on where it was; ``--features paper`` takes the seven features of the paper.
 """
 
@@ -94,7 +94,7 @@ def measured(each: int, folder: Path, features: str) -> Trained:
 def figures() -> list[dict[str, Any]]:
     """Return R2 and the share of kept predictions within their error."""
     with tempfile.TemporaryDirectory() as folder:
-        overall = measured(200, Path(folder), AUTO).summary.iloc[0]
+        overall = measured(300, Path(folder), AUTO).summary.iloc[0]
     return [
         figure("variability: 10-fold R2", float(overall["r2"]), "", R2_WANTED, ">="),
         figure("variability: kept predictions within error", float(overall["within_kept"]), "", WITHIN_WANTED, ">="),
@@ -104,7 +104,7 @@ def figures() -> list[dict[str, Any]]:
 def main() -> None:
     """Print what the model is worth."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="of each application")
+    parser.add_argument("--runs", type=int, default=300, help="of each application")
     parser.add_argument("--folder", type=Path, required=True, help="of the simulations, which are kept")
     parser.add_argument("--features", default=AUTO, help="paper or auto")
     options = parser.parse_args()

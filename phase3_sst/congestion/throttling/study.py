@@ -22,8 +22,8 @@ from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
 from phase3_sst.congestion.delay import study as delay_study
 from phase3_sst.congestion.delay.background import CongestionSection, check_congestion, drawn, placed
-from phase3_sst.congestion.delay.study import DelaySection, check_engine, check_workloads
-from phase3_sst.congestion.part import Machine
+from phase3_sst.congestion.delay.study import DelaySection, check_engine
+from phase3_sst.congestion.part import Machine, check_workloads
 from phase3_sst.congestion.situation import Member, Situation
 
 STATIC, DCQCN, AWARE = "static", "dcqcn", "aware"
@@ -43,16 +43,16 @@ class ControlSection(Section):
         default=written("10 us"), description="between two decisions of an adaptive controller"
     )
     gain: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=1 / 16, description="weight of the newest window in the running share of stalled time"
+        default=0.01, description="weight of the newest window in the running share of stalled time"
     )
     threshold: Annotated[float, Field(ge=0, lt=1)] = Field(
-        default=0.01, description="running share of stalled time above which the rate falls; else it rises"
+        default=0.2, description="running share of stalled time above which the rate falls; else it rises"
     )
     increase: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.02, description="of the line rate, by which the rate rises in a window"
+        default=0.001, description="of the line rate, by which the rate rises in a window"
     )
     least: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.02, description="of the line rate, which the rate does not fall below"
+        default=0.0025, description="of the line rate, which the rate does not fall below"
     )
 
 
