@@ -116,6 +116,28 @@ def test_a_step_that_fails_on_a_node_is_told_where_it_was_started(
     assert done.returncode == 6 and "line rate" in done.stderr, done.stdout + done.stderr
 
 
+def test_batches_of_a_congestion_study_run_as_jobs_of_slurm(
+    slurm: dict[str, str], profile: Path, tmp_path: Path
+) -> None:
+    topology = {"kind": "dragonfly", "groups": 3, "routers_per_group": 2, "hosts_per_router": 4, "global_links": 2}
+    ring = {"name": "patterns", "parameters": {"pattern": "random-ring", "bytes": 65536, "iterations": 20}}
+    content: dict[str, Any] = {
+        **{"name": "trial", "network": {"name": "small", "topology": topology, "flow_control": "credits"}, "batch": 4},
+        "workloads": {"ring": {"application": ring}},
+        "impact": {
+            **{"nodes": 6, "rotations": 2, "intensity": None},
+            "congestor": {"pattern": "incast", "bytes": "64 KiB"},
+        },
+    }
+    study, output = pipeline.write(tmp_path, content, "study.yaml"), tmp_path / "out"
+    done = pipeline.manynode("congestion", study, "--output", output, "--cores", 2, "--profile", profile, env=slurm)
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Four settings in two rotations are two batches of four situations, each a job.
+    assert len(list(output.glob("situations/*/result.json"))) == 8 and (output / "congestion.html").is_file()
+    logs = "".join(path.read_text() for path in (output / ".snakemake/log").glob("*.log"))
+    assert len(re.findall(r"submitted with SLURM jobid", logs)) == 2
+
+
 def _without_rate() -> dict[str, Any]:
     """A network whose links take a thousand times as long: no message is long enough to reach their rate."""
     content: dict[str, Any] = yaml.safe_load((pipeline.ROOT / "configs/networks/opa100-fat-tree.yaml").read_text())
