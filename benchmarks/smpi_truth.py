@@ -30,7 +30,7 @@ from _mini_app import ROOT, at_most
 
 RANKS = (16, 32, 64)
 # Measurement and projection take turns, so that a slow quarter of an hour of the host meets both.
-ROUNDS = 5
+ROUNDS = 4
 TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 # Of the native job, one rank to a node; FFT2d's rows grow with the ranks.
 NATIVE = {"hpcg": 4, "snap": 4, "milc": 4, "fft2d": 8, "caffe": 4}
