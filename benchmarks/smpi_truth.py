@@ -126,7 +126,10 @@ def projected(name: str, scratch: Path, number: int) -> pd.Series[float]:
         },
         **{"nodes": list(RANKS), "ranks_per_node": 1, "techniques": TECHNIQUES, "machine": "generic"},
         **{"network": NETWORK, "profile": {"nodes": [NATIVE[name]], "repetitions": 1}},
-        **{"nodesim": {"engine": "native", "nodes": NATIVE[name], "warmup": 1, "turns": True}},
+        "nodesim": {
+            **{"engine": "native", "nodes": NATIVE[name], "warmup": 1},
+            **{"turns": True, "clock": "processor"},
+        },
         "simulate": {"engine": "simgrid", "replicas": 1, "preflight": {"enabled": False}},
     }
     folder.mkdir(exist_ok=True)
