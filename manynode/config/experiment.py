@@ -144,8 +144,8 @@ class NodesimSection(Section):
 
     @model_validator(mode="after")
     def _of_native_alone(self) -> NodesimSection:
-        for key in ("turns", "clock"):
-            if getattr(self, key) not in (False, "wall") and self.engine != "native":
+        for key, neutral in (("turns", False), ("clock", "wall")):
+            if getattr(self, key) != neutral and self.engine != "native":
                 raise ValueError(
                     f"{key}: has no effect with engine: {self.engine}, whose times do not come from this host"
                 )

@@ -118,10 +118,10 @@ def test_a_skeleton_is_mapped_without_scotch_by_its_grid(files: Path) -> None:
     assert all(list(expected(text).values()).count(host) == 4 for host in "abcd")
 
 
-def counters_of_one_link(folder: Path, peer: str) -> Path:
+def counters_of_one_link(folder: Path, peer: str, **changes: float) -> Path:
     """Write counters of the router behind the stalled link, as a table router-counters/1."""
     row = {"start_s": 0.0, "end_s": 1.0, "router": "router-0-0-2", "port": "Z-", "port_class": "network"}
-    row |= {"direction": "in", "peer": peer, "credit_stalled_pct": 68.0, "used_pct": 61.0}
+    row |= {"direction": "in", "peer": peer, "credit_stalled_pct": 68.0, "used_pct": 61.0, **changes}
     write(folder / "counters.parquet", Counters(ordered(pd.DataFrame([row]))))
     return folder / "counters.parquet"
 
@@ -148,6 +148,17 @@ def test_ranks_that_talk_stay_off_the_stalled_route(files: Path, source: str) ->
     low = {"h0", "h1"}
     assert (seats[0] in low) == (seats[3] in low)
     assert (seats[1] in low) == (seats[2] in low)
+
+
+@needs_scotch
+def test_counters_without_bandwidth_map_by_stalls_but_cannot_judge(files: Path) -> None:
+    counters = counters_of_one_link(files, "router-0-0-1", used_pct=float("nan"))
+    words = ["--metric", "stalls", "--counters", counters]
+    with pytest.raises(ManynodeError, match="what the metric stalls needs") as caught:
+        run_map(files, *words)
+    assert "used_pct" in str(caught.value.allowed) and "--no-keep" in str(caught.value.remedy)
+    assert not (files / "ranks").exists()
+    assert "4 ranks on 2 hosts by stalls" in run_map(files, *words, "--no-keep")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from manynode.errors import InputError, UsageError
 from phase3_sst.congestion.counters.readers.interface import read_counters
 from phase3_sst.congestion.mapping.assignment import slots
 from phase3_sst.congestion.mapping.host_file import Host, equal_slots, read_hosts
-from phase3_sst.congestion.mapping.machine_graph import OF_COUNTERS
+from phase3_sst.congestion.mapping.machine_graph import BW, OF_COUNTERS, STALLS
 from phase3_sst.congestion.mapping.plan import METHODS, Plan, Question
 from phase3_sst.congestion.mapping.rank_files import Seat
 from phase3_sst.congestion.mapping.routes import Routes, routes_between
@@ -127,21 +127,34 @@ def _snapshot(request: Request, routes: Routes) -> tuple[Snapshot | None, list[s
     if request.counters:
         counters, where = read_counters(request.counters), str(request.counters[0])
         found, notes = of_counters(counters, where, routes.machine_links, request.cables)
-        wanted = {"stalls": found.percent_stalled, "bw": found.percent_bandwidth}.get(request.metric)
-        if wanted is not None and np.isnan(wanted).any():
-            raise InputError(
-                f"the counters do not tell what the metric {request.metric} needs",
-                where=where,
-                found="no port tells its stalls" if request.metric == "stalls" else "no port tells its bandwidth",
-                allowed="of a table router-counters/1: "
-                + ("credit_stalled_pct, stalled_pct" if request.metric == "stalls" else "used_pct"),
-            )
+        _check_told(found, request, where)
         return found, [*counters.notes, *notes]
     if request.snapshot is None:
         return None, []
     if request.snapshot.is_dir():
         return _simulated(request.snapshot, routes), []
     return of_measured(request.snapshot, routes.machine_links), []
+
+
+def _check_told(found: Snapshot, request: Request, where: str) -> None:
+    """Raise :class:`InputError` where the counters lack what the metric takes, or what a mapping is judged by."""
+    if request.metric not in OF_COUNTERS:
+        return
+    if request.metric == STALLS and np.isnan(found.percent_stalled).any():
+        lacking, allowed = "no port tells its stalls", "credit_stalled_pct or stalled_pct"
+    elif (request.metric == BW or request.keep) and np.isnan(found.percent_bandwidth).any():
+        lacking, allowed = "no port tells its bandwidth", "used_pct"
+    else:
+        return
+    raise InputError(
+        f"the counters do not tell what the metric {request.metric} needs",
+        where=where,
+        found=lacking,
+        allowed=f"of a table router-counters/1: {allowed}",
+        remedy="with --no-keep, stalls alone are enough: the mapping is not compared with the default"
+        if request.metric == STALLS
+        else None,
+    )
 
 
 def _simulated(path: Path, routes: Routes) -> Snapshot:

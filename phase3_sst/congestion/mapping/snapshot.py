@@ -95,6 +95,7 @@ def of_counters(
     CSV file ``cables`` (router, port, source, target) names them where the counters do not. A quantity that no port
     tells is NaN for all links.
     """
+    named_in = where if cables is None else str(cables)
     table = counters.table[counters.table["port_class"] == NETWORK]
     ends = table[["router", "port"]].assign(source=table["peer"], target=table["router"])
     if cables is not None:
@@ -106,7 +107,7 @@ def of_counters(
     if bool(nameless.all()):
         raise InputError(
             "the counters do not tell between which routers a link is",
-            where=where if cables is None else str(cables),
+            where=named_in,
             found=f"{table[['router', 'port']].drop_duplicates().shape[0]} network ports, none with a known peer",
             remedy="name the ends of their links with --cables, a CSV file: " + ", ".join(CABLES),
         )
@@ -114,9 +115,8 @@ def of_counters(
     numbers, size = _cables(machine_links), int(machine_links.index.max()) + 1
     stalled, used = np.zeros(size), np.zeros(size)
     lengths = own["end_s"] - own["start_s"]
-    told = {"stalled": own["credit_stalled_pct"].fillna(own["stalled_pct"]), "used": own["used_pct"]}
-    for name, column in (("stalled", stalled), ("used", used)):
-        values = told[name]
+    told = ((own["credit_stalled_pct"].fillna(own["stalled_pct"]), stalled), (own["used_pct"], used))
+    for values, column in told:
         if bool(values.isna().all()):
             column[:] = np.nan
             continue
@@ -126,7 +126,7 @@ def of_counters(
         ports = sums.groupby([own["source"], own["target"], own["port"]]).sum().query("weight > 0")
         for (source, target, _), mean in (ports["value"] / ports["weight"]).items():
             if (source, target) not in numbers:
-                raise _unknown(where if cables is None else str(cables), (source, target), machine_links)
+                raise _unknown(named_in, (source, target), machine_links)
             place = numbers[source, target]
             column[place] = np.maximum(column[place], min(100.0, float(mean)))
     count = table[nameless][["router", "port"]].drop_duplicates().shape[0]
