@@ -6,6 +6,7 @@
 #include <set>
 
 #include "manynode/error_report.hpp"
+#include "manynode/parameter_json.hpp"
 
 namespace manynode::fast {
 
@@ -21,17 +22,9 @@ Parameters read_parameters(StrictObject application) {
   if (application.has("parameters")) {
     StrictObject parameters = application.object("parameters");
     for (const auto& [name, value] : application.value("parameters").items()) {
-      if (value.is_boolean()) {
-        values[name] = value.get<bool>();
-      } else if (value.is_number_integer()) {
-        values[name] = value.get<std::int64_t>();
-      } else if (value.is_number()) {
-        values[name] = value.get<double>();
-      } else if (value.is_string()) {
-        values[name] = value.get<std::string>();
-      } else {
-        parameters.refuse(name, "a number, a text, true or false");
-      }
+      const std::optional<ParameterValue> known = parameter_value(value);
+      if (!known) parameters.refuse(name, "a number, a text, true or false");
+      values[name] = *known;
     }
   }
   return Parameters(std::move(values));

@@ -2,9 +2,17 @@
 #include <nlohmann/json.hpp>
 
 #include "manynode/error_report.hpp"
-#include "manynode/parameters.hpp"
+#include "manynode/parameter_json.hpp"
 
 namespace manynode {
+
+std::optional<ParameterValue> parameter_value(const nlohmann::json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  return std::nullopt;
+}
 
 Parameters parameters_from_json(const std::string& json, const std::string& where) {
   nlohmann::json document;
@@ -18,17 +26,11 @@ Parameters parameters_from_json(const std::string& json, const std::string& wher
   }
   std::map<std::string, ParameterValue> values;
   for (const auto& [name, value] : document.items()) {
-    if (value.is_boolean()) {
-      values[name] = value.get<bool>();
-    } else if (value.is_number_integer()) {
-      values[name] = value.get<std::int64_t>();
-    } else if (value.is_number()) {
-      values[name] = value.get<double>();
-    } else if (value.is_string()) {
-      values[name] = value.get<std::string>();
-    } else {
+    const std::optional<ParameterValue> known = parameter_value(value);
+    if (!known) {
       throw UserError("wrong parameter", where + ": " + name, value.dump(), "a number, a text, true or false");
     }
+    values[name] = *known;
   }
   return Parameters(std::move(values));
 }
