@@ -174,6 +174,7 @@ def test_counters_without_bandwidth_map_by_stalls_but_cannot_judge(files: Path) 
         (["--snapshot", "nowhere.csv"], 3, "snapshot cannot be read"),
         (["--snapshot", "nowhere.csv", "--counters", "nowhere.csv"], 2, "counters come from one source"),
         (["--counters", "nowhere.csv"], 3, "counters cannot be read"),
+        (["--cables", "nowhere.csv"], 2, "names the links of counters"),
     ],
 )
 def test_a_mistake_is_named_and_nothing_is_written(files: Path, options: list[object], code: int, message: str) -> None:

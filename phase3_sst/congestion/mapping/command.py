@@ -53,6 +53,13 @@ def solve(request: Request) -> tuple[Plan, list[Seat], list[str]]:
         raise UsageError("unknown metric", where="--metric", found=request.metric, allowed=", ".join(METHODS))
     if request.snapshot is not None and request.counters:
         raise UsageError("the counters come from one source", where="--snapshot, --counters", found="both")
+    if request.cables is not None and not request.counters:
+        raise UsageError(
+            "a table of cables names the links of counters",
+            where="--cables",
+            found="no --counters",
+            remedy="give the counters, or leave --cables out: a snapshot names its links itself",
+        )
     if request.metric in OF_COUNTERS and request.snapshot is None and not request.counters:
         raise UsageError(
             f"the metric {request.metric} needs counters",

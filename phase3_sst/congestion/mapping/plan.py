@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from manynode import tables
 from phase3_sst.congestion.mapping.assignment import cost, default_mapping
@@ -30,6 +31,8 @@ from phase3_sst.congestion.mapping.routes import Routes
 from phase3_sst.congestion.mapping.scotch import scotch_mappings
 from phase3_sst.congestion.mapping.snapshot import Snapshot
 from phase3_sst.congestion.mapping.task_graph import TaskGraph
+
+Ints = npt.NDArray[np.int64]
 
 PLAN_SCHEMA = "rank-mapping/1"
 GEOMETRIC = "geometric"
@@ -82,25 +85,33 @@ class Question:
         metric = HOPS if method == GEOMETRIC else method
         return machine_graph(metric, self.routes, self.snapshot, self.per_hop)
 
-    def _better(self, method: str, weights: Any, nodes: Any, default: Any) -> bool:
-        if cost(self.tasks, weights, nodes).total >= cost(self.tasks, weights, default).total:
-            return False
-        if method not in OF_COUNTERS:
-            return True
-        if not congested(self.tasks, self.routes, self.snapshot, default):
-            return False
-        return self._busiest_s(nodes) <= self._busiest_s(default)
+    def accepted(self, method: str, answers: Sequence[Ints]) -> list[Ints]:
+        """Return those of ``answers`` (the node of each rank) that are expected to be better than the default.
 
-    def _busiest_s(self, nodes: Any) -> float:
-        return busiest_link_s(self.tasks, self.routes, self.snapshot, nodes)
+        They come with the best first: they cost less, and with the metrics of counters, their busiest link would not
+        carry the job's bytes for longer, beside the traffic and without it; the shorter, the better. None where traffic
+        does not slow the default's.
+        """
+        weights, default = self._weights(method), default_mapping(self.tasks.ranks, self.capacity)
+        most = cost(self.tasks, weights, default).total
+        cheaper = [nodes for nodes in answers if cost(self.tasks, weights, nodes).total < most]
+        if method not in OF_COUNTERS:
+            return cheaper
+        if not congested(self.tasks, self.routes, self.snapshot, default):
+            return []
+
+        def busiest_s(nodes: Ints, snapshot: Snapshot | None = self.snapshot) -> float:
+            return busiest_link_s(self.tasks, self.routes, snapshot, nodes)
+
+        most_s, most_alone_s = busiest_s(default), busiest_s(default, None)
+        fit = [nodes for nodes in cheaper if busiest_s(nodes) <= most_s and busiest_s(nodes, None) <= most_alone_s]
+        return sorted(fit, key=busiest_s)
 
     def answer(self, method: str, guarded: bool = True) -> Plan:
         """Return the plan of ``method``; ``guarded``: the default where that is expected to be as good.
 
-        A mapping is taken if it is estimated to cost less. With the metrics of counters it is taken only where traffic
-        slows the busiest link of the default, and if its own busiest link would not carry the job's bytes for longer.
-        Of several, the one that costs least is taken. The mapping without a metric is never guarded: by its graph all
-        mappings cost the same.
+        Unguarded, the one that is estimated to cost least. The mapping without a metric is never guarded: by its graph
+        all mappings cost the same.
         """
         start = time.perf_counter()
         weights = self._weights(method)
@@ -112,7 +123,7 @@ class Question:
         else:
             answers = scotch_mappings(self.tasks, weights, self.capacity, self.seed)
         if guarded and method != NONE:
-            answers = [nodes for nodes in answers if self._better(method, weights, nodes, default)]
+            answers = self.accepted(method, answers)
         found = answers[0] if answers else default
         seconds = time.perf_counter() - start
         of_found, of_default = cost(self.tasks, weights, found), cost(self.tasks, weights, default)

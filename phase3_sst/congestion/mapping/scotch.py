@@ -3,8 +3,8 @@
 In: task graph, machine graph, slots of a node. Out: mappings, each the node of each rank. As with Brandt et al., the
 machine graph has a vertex per slot; above :data:`MOST_SLOTS` it has a vertex per node instead, with the node's slots as
 its capacity, because a complete graph grows with the square of its vertices. Scotch is asked with several seeds: the
-estimated cost of its mappings varies by a tenth, what they bring to the busiest link by half, and asking takes some
-hundredths of a second.
+estimated cost of its mappings varies by a tenth, what they bring to the busiest link by half, and asking takes about a
+tenth of a second.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from phase3_sst.engines.native_engine import engine_error
 
 _PROGRAM = "manynode-scotch"
 MOST_SLOTS = 1024
-TRIES = 16
+TRIES = 32
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

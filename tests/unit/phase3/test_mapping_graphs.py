@@ -80,13 +80,13 @@ def test_the_busiest_link_is_the_one_that_carries_the_jobs_bytes_longest() -> No
     nodes = np.array([0, 0, 1, 2])
     assert busiest_link_s(pairs(), routes(), None, nodes) == pytest.approx(10.5 / 1e9)
     full = Snapshot(np.zeros(4), np.array([0.0, 0.0, 50.0, 100.0]))
-    assert busiest_link_s(pairs(), routes(), full, nodes) == pytest.approx(10.5 / (0.25 * 2e9))
+    assert busiest_link_s(pairs(), routes(), full, nodes) == pytest.approx(10.5 / (0.1 * 2e9))
     assert busiest_link_s(pairs(), routes(), full, np.array([0, 0, 1, 1])) == 0.0
 
 
-def test_a_job_is_congested_where_traffic_slows_its_busiest_link_by_half() -> None:
+def test_a_job_is_congested_where_its_busiest_link_takes_twice_as_long() -> None:
     nodes = np.array([0, 0, 1, 2])
-    for used, expected in ((0.0, False), (30.0, False), (40.0, True), (100.0, True)):
+    for used, expected in ((0.0, False), (40.0, False), (60.0, True), (100.0, True)):
         # Links 0 and 1 are the slow ones.
         assert congested(pairs(), routes(), Snapshot(np.zeros(4), np.array([used, 0.0, 0.0, 0.0])), nodes) is expected
 
@@ -208,6 +208,23 @@ def test_a_mapping_that_costs_no_less_gives_way_to_the_default() -> None:
     assert plan.kept_default and list(plan.nodes) == default_mapping(4, 2).tolist()
     assert plan.cost_total == plan.default_cost_total
     assert not question.answer("geometric", guarded=False).kept_default
+
+
+def test_of_mappings_by_counters_the_one_with_the_least_busy_link_is_taken() -> None:
+    # A link between each two of three nodes. That of 0 and 1 is stalled and used; that of 1 and 2 is filled by others,
+    # but is not short of credits itself.
+    ways = {(0, 1): 0, (1, 0): 0, (0, 2): 1, (2, 0): 1, (1, 2): 2, (2, 1): 2}
+    ends = np.array(list(ways))
+    triangle = Routes([0, 1, 2], ends[:, 0], ends[:, 1], np.arange(7), np.array(list(ways.values())), LINKS)
+    counters = Snapshot(np.array([60.0, 30.0, 0.0, 0.0]), np.array([60.0, 0.0, 85.0, 0.0]))
+    tasks = task_graph([0, 0], [1, 2], [20, 10], 3)
+    question = Question(tasks, triangle, counters, 1, {"topology": {"kind": "torus", "shape": [3]}}, 1, per_hop=0.0)
+    filled, between, around = np.array([1, 2, 0]), np.array([2, 0, 1]), np.array([0, 2, 1])
+    # Their costs: 600, 600 and 1200 of the default's 1500.
+    accepted = question.accepted("stalls", [filled, between, around])
+    assert [nodes.tolist() for nodes in accepted] == [around.tolist(), between.tolist()]
+    idle = Question(tasks, triangle, snapshot(), 1, question.network, 1, per_hop=0.0)
+    assert idle.accepted("stalls", [around]) == []
 
 
 def test_a_node_with_too_many_ranks_gives_away_the_one_that_costs_least() -> None:
