@@ -131,8 +131,8 @@ class NodesimSection(Section):
     )
     turns: bool = Field(
         default=False,
-        description="of the engine native: ranks compute only while no rank of another node does, so that nodes which "
-        "share this host do not share its caches and its way to memory",
+        description="of the engine native: ranks compute only while no rank of another node does, and keep to as many "
+        "cores as one node computes on, so that nodes which share this host do not share its way to memory",
     )
     clock: Literal["wall", "processor"] = Field(
         default="wall",

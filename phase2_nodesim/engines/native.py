@@ -43,8 +43,11 @@ class Native:
         def polite(level: str) -> dict[str, str]:
             return {"MANYNODE_MARKERS_POLITE": level} if run.crowded or taking_turns else {}
 
-        # A name of its own for each job: a killed one leaves its turn behind.
-        turns = {"MANYNODE_MARKERS_TURNS": f"/manynode-{uuid.uuid4().hex}"} if taking_turns else {}
+        turns = {}
+        if taking_turns:
+            # A name of its own for each job: a killed one leaves its turn behind.
+            turns["MANYNODE_MARKERS_TURNS"] = f"/manynode-{uuid.uuid4().hex}"
+            turns["MANYNODE_MARKERS_TURN_CORES"] = str(job.ranks_per_node * job.threads)
         clock = {"MANYNODE_MARKERS_CPU_TIME": "1"} if job.settings.get("clock") == "processor" else {}
         run_on_host(
             run,

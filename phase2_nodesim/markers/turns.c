@@ -8,12 +8,17 @@
  * has the turn. Ranks that wait politely in MPI test only while nobody else computes. A rank that dies with the turn
  * ends its job, as every rank that dies does.
  *
+ * With MANYNODE_MARKERS_TURN_CORES=N all keep to the first N cores that they may use, as many as one node computes on:
+ * a core that had nothing to do is slow when its next turn comes, with cold caches, and on a virtual machine with
+ * others' work on it.
+ *
  * Not with MPI_THREAD_MULTIPLE, where a rank has no one moment at which it computes. */
 #define _GNU_SOURCE
 #include "markers.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +41,17 @@ static struct turn* turn;
 static bool has_it;
 static char turn_name[256];
 
+/* Threads that the rank starts later keep to them, too. */
+static void keep_to_cores(long wanted) {
+  cpu_set_t allowed;
+  if (wanted < 1 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &allowed) && --wanted < 0) CPU_CLR(core, &allowed);
+  }
+  if (sched_setaffinity(0, sizeof allowed, &allowed) != 0)
+    perror("manynode markers: ranks that take turns keep all cores");
+}
+
 void mk_turns_init(void) {
   const char* name = getenv("MANYNODE_MARKERS_TURNS");
   if (!name || !*name || strlen(name) >= sizeof turn_name || mk_state.node < 0 || mk_state.multiple) return;
@@ -54,6 +70,8 @@ void mk_turns_init(void) {
   }
   turn = memory;
   strcpy(turn_name, name);
+  const char* cores = getenv("MANYNODE_MARKERS_TURN_CORES");
+  if (cores) keep_to_cores(strtol(cores, NULL, 10));
 }
 
 bool mk_takes_turns(void) { return turn != NULL; }

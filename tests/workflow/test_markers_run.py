@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -211,6 +212,19 @@ def test_with_turns_no_two_nodes_compute_at_once(mpi: Mpi, tmp_path: Path) -> No
         phases = file.records["compute_s"].to_numpy()[1:-1]
         assert len(phases) == 10 and (phases >= 0.002).all()
     assert not list(Path("/dev/shm").glob(f"manynode-test-{os.getpid()}*"))
+
+
+def test_ranks_that_take_turns_keep_to_the_cores_of_one_node(mpi: Mpi, tmp_path: Path) -> None:
+    program, name = mpi.program("turns.c"), f"/manynode-test-{os.getpid()}"
+    found = {}
+    for cores in ("", "1", "1000000"):
+        (tmp_path / cores).mkdir(exist_ok=True)
+        done = mpi.start(tmp_path / cores, program, ranks=3, ranks_per_node="1", turns=name, turn_cores=cores)
+        found[cores] = re.findall(r"^cores: (\d+)$", done.output, re.MULTILINE)
+        assert len(found[cores]) == 3
+    assert found["1"] == ["1"] * 3
+    # No more than there were.
+    assert found["1000000"] == found[""]
 
 
 def test_processor_time_is_counted_beside_the_clock(mpi: Mpi, tmp_path: Path) -> None:

@@ -100,9 +100,11 @@ def test_native_nodes_take_turns_where_they_are_asked_to(tmp_path: Path, monkeyp
     names = []
     for turns in (True, True, False):
         ENGINES.get("native").run(
-            NodeRun(machine(), 2, tmp_path), NodeJob(["app"], "mpich", 1, 3, 2, settings={"turns": turns})
+            NodeRun(machine(), 2, tmp_path), NodeJob(["app"], "mpich", 1, 3, 2, threads=3, settings={"turns": turns})
         )
         names.append({block.env.get("MANYNODE_MARKERS_TURNS") for block in blocks})
+        # Two ranks of a node, each with three threads.
+        assert {block.env.get("MANYNODE_MARKERS_TURN_CORES") for block in blocks} == {"6" if turns else None}
         blocks.clear()
     # All ranks of a job share a turn, and no two jobs do.
     assert [len(found) for found in names] == [1, 1, 1] and names[0] != names[1] and names[2] == {None}
