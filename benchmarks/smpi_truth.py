@@ -9,12 +9,14 @@ iteration, which mini-apps print; of several rounds the median counts.
 What makes them differ besides the method: the noise of the host; 64 ranks of SMPI keep less in the caches than a few
 native ones; FFT2d's rows are longer on more ranks. Against the first there is a gate, a fixed piece of work that knows
 neither side: each run waits until it is fast, and is repeated where it is slow afterwards. ``python
-benchmarks/smpi_truth.py [APPLICATION...]`` prints every case; it takes half an hour on an idle host, and on a busy one
-it ends with an error.
+benchmarks/smpi_truth.py [--folder DIR] [APPLICATION...]`` prints every case; it takes half an hour on an idle host, and
+on a busy one it ends with an error. What DIR has already is not measured again.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import json
 import re
 import shutil
@@ -26,14 +28,15 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import yaml
 from _mini_app import ROOT, at_most
 
-Result = TypeVar("Result")
+# Seconds of an iteration, by what they are of.
+Times = dict[str, float]
 
 RANKS = (16, 32, 64)
 # Measurement and projection take turns, so that a slow quarter of an hour of the host meets both.
@@ -81,14 +84,13 @@ OPTIONS = [
 LIBRARIES = {"fft2d": ["-lfftw3"], "caffe": ["-fopenmp"]}
 
 
-def build(name: str, folder: Path) -> Path:
-    """Compile a mini-app for SMPI, without what its app_guest files are for."""
+def build(name: str, folder: Path) -> None:
+    """Compile a mini-app for SMPI into ``folder``, without what its app_guest files are for."""
     source = ROOT / "skeletons" / name
     files = [path for path in sorted(source.glob("app*.cpp")) if not path.name.startswith("app_guest")]
     # SMPI has no MPI_Pcontrol; the labels of phases are not needed here.
     stub = folder / "pcontrol.cpp"
     stub.write_text('extern "C" int MPI_Pcontrol(const int, ...) { return 0; }\n')
-    program = folder / name
     options = ["-O2", "-g", "-std=c++20", f"-I{ROOT / 'skeletons/include'}", f"-I{source}"]
     libraries = list(LIBRARIES.get(name, []))
     if name == "caffe":
@@ -97,18 +99,17 @@ def build(name: str, folder: Path) -> Path:
         options += ["-isystem", str(include)]
         libraries += [str(library), "-lgfortran"]
     sources = [*files, ROOT / "skeletons/source/parameters.cpp", stub]
-    subprocess.run(["smpicxx", *options, *map(str, sources), "-o", str(program), *libraries], check=True)
-    return program
+    subprocess.run(["smpicxx", *options, *map(str, sources), "-o", str(folder / name), *libraries], check=True)
 
 
-def truth(program: Path, name: str, ranks: int, folder: Path) -> float:
-    """Return the time of an iteration [s] of one whole run."""
+def truth(name: str, ranks: int, folder: Path) -> Times:
+    """Return the time of an iteration [s] of one whole run, by ``ranks``."""
     (folder / "platform.xml").write_text(PLATFORM)
     (folder / "hosts").write_text("".join(f"h{index}\n" for index in range(ranks)))
     command = [
         *("smpirun", "-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
         *(f"--cfg={option}" for option in OPTIONS),
-        str(program),
+        str(folder / name),
         *(word for key, value in APPLICATIONS[name].items() for word in (f"--{key}", str(value))),
     ]
     done = subprocess.run(
@@ -117,7 +118,7 @@ def truth(program: Path, name: str, ranks: int, folder: Path) -> float:
     )  # fmt: skip
     found = re.search(r"^seconds_per_\w+: ([\d.]+)$", done.stdout, re.MULTILINE)
     assert found is not None, done.stdout
-    return float(found[1])
+    return {str(ranks): float(found[1])}
 
 
 class Gate:
@@ -146,7 +147,7 @@ class Gate:
         self.seen.append(np.array([middle - start, time.perf_counter() - middle]))
         return bool(np.all(self.seen[-1] <= QUIET * np.quantile(self.seen, 0.1, axis=0)))
 
-    def run(self, measure: Callable[[], Result]) -> Result:
+    def run(self, measure: Callable[[], Times]) -> Times:
         """Return the result of ``measure``, of the first time that the host was quiet before and after it."""
         start = time.perf_counter()
         while time.perf_counter() - start < PATIENCE_S:
@@ -163,8 +164,8 @@ class Gate:
         )
 
 
-def projected(name: str, scratch: Path, number: int) -> pd.Series[float]:
-    """Return technique, nodes -> time of an iteration [s], projected from the native job of round ``number``.
+def projected(name: str, scratch: Path, number: int) -> Times:
+    """Return the time of an iteration [s] by technique and ranks, projected from the native job of round ``number``.
 
     The first, round 0, counts what the rank classes are made of.
     """
@@ -194,35 +195,66 @@ def projected(name: str, scratch: Path, number: int) -> pd.Series[float]:
     command = [sys.executable, "-m", "manynode", "run", str(path), "--cores", "2", "--directory", str(folder)]
     subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
     table = pd.read_parquet(folder / "results" / name / "projection.parquet")
-    return table.set_index(["technique", "nodes"])["iteration_s"]
+    return {f"{row.technique} {row.nodes}": float(row.iteration_s) for row in table.itertuples()}
 
 
-def cases(applications: Sequence[str]) -> pd.DataFrame:
+class Kept:
+    """Measurements as files of a folder: what is there is not measured again."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep measurements in ``folder``, those of other settings apart."""
+        settings = [APPLICATIONS, NATIVE, LONGER, NETWORK, PLATFORM, OPTIONS]
+        self.folder = folder / hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.gate: Gate | None = None
+
+    def has(self, name: str) -> bool:
+        """Return whether ``name`` has been measured."""
+        return (self.folder / f"{name}.json").is_file()
+
+    def times(self, name: str, measure: Callable[[], Times]) -> Times:
+        """Return the times of ``name``, measured now on a quiet host unless they are known."""
+        path = self.folder / f"{name}.json"
+        if not path.is_file():
+            self.gate = self.gate or Gate()
+            found = self.gate.run(measure)
+            path.write_text(json.dumps(found))
+            shown = ", ".join(f"{key}: {1e3 * value:.3g} ms" for key, value in found.items())
+            print(f"{name}: {shown}; {self.gate.repeated} runs repeated so far", file=sys.stderr)
+        times: Times = json.loads(path.read_text())
+        return times
+
+
+def cases(applications: Sequence[str], folder: Path) -> pd.DataFrame:
     """Return a row per application, ranks and technique: measured_s, projected_s (medians of the rounds), error."""
     if shutil.which("smpicxx") is None:
         raise SystemExit("smpicxx was not found; install libsimgrid-dev")
     rows = []
-    with tempfile.TemporaryDirectory(prefix="smpi-truth.") as name:
-        folder = Path(name)
-        gate = Gate()
-        for application in applications:
-            program = build(application, folder)
+    kept = Kept(folder)
+    with tempfile.TemporaryDirectory(prefix="smpi-truth.") as scratch_name:
+        scratch = Path(scratch_name)
+        for name in applications:
+            build(name, scratch)
+            numbers = range(1, ROUNDS + 1)
+            if not all(kept.has(f"{name}-projected-{number}") for number in numbers):
+                # Counts take minutes under valgrind and no quiet host: they are those of a first projection.
+                projected(name, scratch, 0)
             runs: dict[int, list[float]] = {ranks: [] for ranks in RANKS}
             projections = []
-            # Counts take minutes under valgrind and no quiet host: they are those of a first projection.
-            projected(application, folder, 0)
-            for number in range(1, ROUNDS + 1):
-                projections.append(gate.run(partial(projected, application, folder, number)))
+            for number in numbers:
+                measure = partial(projected, name, scratch, number)
+                projections.append(kept.times(f"{name}-projected-{number}", measure))
                 for ranks in RANKS:
-                    runs[ranks].append(gate.run(partial(truth, program, application, ranks, folder)))
+                    found = kept.times(f"{name}-smpi-{ranks}-{number}", partial(truth, name, ranks, scratch))
+                    runs[ranks].append(found[str(ranks)])
             for ranks in RANKS:
                 measured = statistics.median(runs[ranks])
                 for technique in TECHNIQUES:
-                    times = [float(found[technique, ranks]) for found in projections]
+                    times = [found[f"{technique} {ranks}"] for found in projections]
                     projection = statistics.median(times)
                     rows.append(
                         {
-                            "application": application,
+                            "application": name,
                             "ranks": ranks,
                             "technique": technique,
                             "measured_s": measured,
@@ -232,14 +264,16 @@ def cases(applications: Sequence[str]) -> pd.DataFrame:
                             "projected_spread": max(times) / min(times) - 1,
                         }
                     )
-            print(f"{application}: {gate.repeated} runs repeated so far: the host was not quiet", file=sys.stderr)
             print(pd.DataFrame(rows[-len(TECHNIQUES) * len(RANKS) :]).to_string(index=False), flush=True)
     return pd.DataFrame(rows)
 
 
-def figures(applications: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """Return mean and worst absolute error of ext-var over all cases."""
-    table = cases(list(APPLICATIONS) if applications is None else applications)
+def figures(applications: Sequence[str] | None = None, folder: Path | None = None) -> list[dict[str, Any]]:
+    """Return mean and worst absolute error of ext-var over all cases, with measurements kept in ``folder``."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="smpi-truth.") as scratch:
+            return figures(applications, Path(scratch))
+    table = cases(applications or list(APPLICATIONS), folder)
     means = table["error"].abs().groupby(table["technique"]).agg(["mean", "max"])
     print(json.dumps({str(key): value for key, value in means.to_dict("index").items()}), file=sys.stderr)
     own = means.loc["ext-var"]
@@ -249,6 +283,17 @@ def figures(applications: Sequence[str] | None = None) -> list[dict[str, Any]]:
     ]
 
 
-if __name__ == "__main__":
-    for row in figures(sys.argv[1:] or None):
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("applications", nargs="*", metavar="APPLICATION", help="all: " + " ".join(APPLICATIONS))
+    arguments = parser.parse_args()
+    for name in set(arguments.applications) - set(APPLICATIONS):
+        parser.error(f"unknown application {name}; known are {', '.join(APPLICATIONS)}")
+    for row in figures(arguments.applications, arguments.folder):
         print(row)
+
+
+if __name__ == "__main__":
+    main()
