@@ -30,7 +30,7 @@ class NativeEngine:
     program: ClassVar[str]
     what: ClassVar[str]
     purpose: ClassVar[str]
-    probe_bytes = math.inf
+    probe_bytes: float = math.inf
 
     @classmethod
     def for_experiment(cls, _experiment: Mapping[str, Any]) -> Self:
