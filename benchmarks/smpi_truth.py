@@ -35,8 +35,11 @@ import pandas as pd
 import yaml
 from _mini_app import ROOT, at_most
 
+from manynode import tables
+
 # Seconds of an iteration, by what they are of.
 Times = dict[str, float]
+TIMES_SCHEMA = "smpi-truth-times/1"
 
 RANKS = (16, 32, 64)
 # Measurement and projection take turns, so that a slow quarter of an hour of the host meets both.
@@ -203,26 +206,28 @@ class Kept:
 
     def __init__(self, folder: Path) -> None:
         """Keep measurements in ``folder``, those of other settings apart."""
-        settings = [APPLICATIONS, NATIVE, LONGER, NETWORK, PLATFORM, OPTIONS]
+        settings = [RANKS, APPLICATIONS, NATIVE, LONGER, NETWORK, PLATFORM, OPTIONS]
         self.folder = folder / hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]
         self.folder.mkdir(parents=True, exist_ok=True)
         self.gate: Gate | None = None
 
     def has(self, name: str) -> bool:
         """Return whether ``name`` has been measured."""
-        return (self.folder / f"{name}.json").is_file()
+        return self._path(name).is_file()
 
     def times(self, name: str, measure: Callable[[], Times]) -> Times:
         """Return the times of ``name``, measured now on a quiet host unless they are known."""
-        path = self.folder / f"{name}.json"
-        if not path.is_file():
+        if not self.has(name):
             self.gate = self.gate or Gate()
             found = self.gate.run(measure)
-            path.write_text(json.dumps(found))
+            tables.write_json(self._path(name), TIMES_SCHEMA, {"times": found})
             shown = ", ".join(f"{key}: {1e3 * value:.3g} ms" for key, value in found.items())
             print(f"{name}: {shown}; {self.gate.repeated} runs repeated so far", file=sys.stderr)
-        times: Times = json.loads(path.read_text())
+        times: Times = tables.read_json(self._path(name), TIMES_SCHEMA)["times"]
         return times
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.json"
 
 
 def cases(applications: Sequence[str], folder: Path) -> pd.DataFrame:

@@ -28,6 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counter_math.h"
+
 enum { COUNT_BITS = 32, LONGEST_SLEEP_NS = 100000000 };
 #define COUNT ((UINT64_C(1) << COUNT_BITS) - 1)
 
@@ -42,11 +44,12 @@ static bool has_it;
 static char turn_name[256];
 
 /* Threads that the rank starts later keep to them, too. */
-static void keep_to_cores(long wanted) {
+static void keep_to_cores(uint64_t wanted) {
   cpu_set_t allowed;
-  if (wanted < 1 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  if (wanted == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  uint64_t kept = 0;
   for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &allowed) && --wanted < 0) CPU_CLR(core, &allowed);
+    if (CPU_ISSET(core, &allowed) && ++kept > wanted) CPU_CLR(core, &allowed);
   }
   if (sched_setaffinity(0, sizeof allowed, &allowed) != 0)
     perror("manynode markers: ranks that take turns keep all cores");
@@ -70,8 +73,7 @@ void mk_turns_init(void) {
   }
   turn = memory;
   strcpy(turn_name, name);
-  const char* cores = getenv("MANYNODE_MARKERS_TURN_CORES");
-  if (cores) keep_to_cores(strtol(cores, NULL, 10));
+  keep_to_cores(mk_parse_number(getenv("MANYNODE_MARKERS_TURN_CORES"), 0));
 }
 
 bool mk_takes_turns(void) { return turn != NULL; }

@@ -207,10 +207,10 @@ def test_with_turns_no_two_nodes_compute_at_once(mpi: Mpi, tmp_path: Path) -> No
     assert _shared_s(tmp_path / "turns", 0, 1) == 0
     # Ranks of one node go side by side, as all do without turns.
     for free in ("free", "node"):
-        assert _shared_s(tmp_path / free, 0, 1) > 0
+        assert _shared_s(tmp_path / free, 0, 1) > 0.002
     for file in read_marker_directory(tmp_path / "turns"):
         phases = file.records["compute_s"].to_numpy()[1:-1]
-        assert len(phases) == 10 and (phases >= 0.002).all()
+        assert len(phases) == 50 and (phases >= 0.002).all()
     assert not list(Path("/dev/shm").glob(f"manynode-test-{os.getpid()}*"))
 
 

@@ -104,8 +104,9 @@ class Question:
             return busiest_link_s(self.tasks, self.routes, snapshot, nodes)
 
         most_s, most_alone_s = busiest_s(default), busiest_s(default, None)
-        fit = [nodes for nodes in cheaper if busiest_s(nodes) <= most_s and busiest_s(nodes, None) <= most_alone_s]
-        return sorted(fit, key=busiest_s)
+        timed = [(busiest_s(nodes), place) for place, nodes in enumerate(cheaper)]
+        fit = [(time_s, place) for time_s, place in timed if time_s <= most_s]
+        return [cheaper[place] for _, place in sorted(fit) if busiest_s(cheaper[place], None) <= most_alone_s]
 
     def answer(self, method: str, guarded: bool = True) -> Plan:
         """Return the plan of ``method``; ``guarded``: the default where that is expected to be as good.

@@ -1,4 +1,4 @@
-/* Computes for two milliseconds, ten times, and meets the others after each. Prints how many cores a rank may use. */
+/* Computes for two milliseconds, fifty times, and meets the others after each. Prints how many cores a rank may use. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   cpu_set_t cores;
   sched_getaffinity(0, sizeof cores, &cores);
   printf("cores: %d\n", CPU_COUNT(&cores));
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 50; i++) {
     for (const double end = now() + 0.002; now() < end;) continue;
     MPI_Barrier(MPI_COMM_WORLD);
   }
