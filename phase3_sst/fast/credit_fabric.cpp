@@ -99,7 +99,13 @@ Progress CreditFabric::inject(const Event& event) {
   std::uint32_t from = event.from;
   std::uint32_t to = event.to;
   network_.choose_rail(chunk, from, to);
-  if (chunk == 0 && network_.waits_for_gap(event, from)) return {};
+  if (chunk == 0 && event.kind == EventKind::Inject) {
+    const Picoseconds slot = network_.take_slot(event, from);
+    if (slot > event.time) {
+      network_.grant(event, from, slot);
+      return {};
+    }
+  }
   const std::uint32_t packet = make_packet(event, chunk, from, to);
   extend(packet);
   packets_[packet].lane = lane_of(route_of(packet)[0], 0);
@@ -171,7 +177,7 @@ Progress CreditFabric::deliver(std::uint32_t index) {
   const Progress progress = network_.eject(packet.message, packet.to_nic, packet.chunk == 0, link_of(packet.lane),
                                            network_.events_.now(), packet.bytes);
   // The NIC takes a chunk out of its buffer when it begins with it.
-  const Picoseconds taken = network_.nics_[packet.to_nic].eject_free - network_.nic_time_.of(packet.bytes);
+  const Picoseconds taken = network_.receivers_[packet.to_nic].free - network_.nic_time_.of(packet.bytes);
   return_credit(packet.lane, packet.bytes, taken);
   return progress;
 }

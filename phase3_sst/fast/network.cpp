@@ -43,7 +43,8 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
       intranode_latency_(to_picoseconds(config.intranode.latency_s)),
       chance_(mixed(seed)),
       links_(topology_.links()),
-      nics_(topology_.hosts()) {
+      senders_(topology_.hosts()),
+      receivers_(topology_.hosts()) {
   messages_.take();  // kNoMessage
   const Picoseconds switch_latency = to_picoseconds(config.switch_latency_s);
   for (const auto& name : topology_.link_classes()) {
@@ -166,14 +167,16 @@ inline void Network::choose_rail(std::uint32_t chunk, std::uint32_t& from, std::
   to += rail - to % rails_;
 }
 
-// The slot is taken now, in order of arrival; the NIC stays free for chunks of other messages until then.
-inline bool Network::waits_for_gap(const Event& event, std::uint32_t nic) {
-  if (event.kind != EventKind::Inject) return false;
-  const Picoseconds slot = std::max(event.time, nics_[nic].next_injection);
-  nics_[nic].next_injection = slot + gap_;
-  if (slot == event.time) return false;
-  events_.push(event, slot).kind = EventKind::InjectGranted;
-  return true;
+// In order of arrival.
+inline Picoseconds Network::take_slot(const Event& event, std::uint32_t nic) {
+  const Picoseconds slot = std::max(event.time, senders_[nic].next);
+  senders_[nic].next = slot + gap_;
+  return slot;
+}
+
+inline void Network::grant(const Event& event, std::uint32_t nic, Picoseconds time) {
+  senders_[nic].last_event = std::max(senders_[nic].last_event, time);
+  events_.push(event, time).kind = EventKind::InjectGranted;
 }
 
 // With flow control, the chunk's number is in Event::link.
@@ -191,11 +194,21 @@ Progress Network::inject(const Event& event) {
   std::uint32_t from = event.from;
   std::uint32_t to = event.to;
   choose_rail(event.chunk, from, to);
-  if (event.chunk == 0 && waits_for_gap(event, from)) return {};
-  Nic& nic = nics_[from];
+  Sender& nic = senders_[from];
+  Picoseconds time = event.time;
+  if (event.chunk == 0 && event.kind == EventKind::Inject) {
+    time = take_slot(event, from);
+    // The NIC stays free for chunks of other messages until then. Where none can come, the slot is as good as there:
+    // what comes to the NIC from now on gets a later one. A route that depends on load is chosen when it begins, and
+    // chunks that are held back come when they may.
+    if (time > event.time && (own_routes_ || injection_ || nic.last_event >= event.time)) {
+      grant(event, from, time);
+      return {};
+    }
+  }
   const Picoseconds duration = nic_time_.of(event.bytes);
-  const Picoseconds start = std::max(event.time, nic.inject_free);
-  nic.inject_free = start + duration;
+  const Picoseconds start = std::max(time, nic.free);
+  nic.free = start + duration;
 
   LinkId link = event.link;
   LinkId next_link = 0;
@@ -221,7 +234,8 @@ Progress Network::inject(const Event& event) {
 
   const Message& message = messages_[event.subject];
   if (static_cast<std::uint32_t>(event.chunk + lanes_) < message.chunks) {
-    Event& chunk = events_.push(event, nic.inject_free);
+    nic.last_event = std::max(nic.last_event, nic.free);
+    Event& chunk = events_.push(event, nic.free);
     chunk.kind = EventKind::Inject;
     chunk.chunk = static_cast<std::uint8_t>((event.chunk + lanes_) & 0x3f);
     chunk.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk.chunk));
@@ -272,16 +286,16 @@ Progress Network::hop_of_flight(const Event& event) {
 Progress Network::eject(std::uint32_t index, std::uint32_t to, bool head, LinkId last, Picoseconds start,
                         std::uint64_t bytes) {
   Message& message = messages_[index];
-  Nic& nic = nics_[to];
+  Receiver& nic = receivers_[to];
   const LinkClass& link_class = classes_[links_[last].link_class];
   const Picoseconds duration = nic_time_.of(bytes);
   Picoseconds ready = start + link_class.latency + std::max<Picoseconds>(0, link_class.time.of(bytes) - duration);
   if (head) {
-    ready = std::max(ready, nic.next_ejection);
-    nic.next_ejection = std::max(ready, nic.eject_free) + gap_;
+    ready = std::max(ready, nic.next);
+    nic.next = std::max(ready, nic.free) + gap_;
   }
-  nic.eject_free = std::max(ready, nic.eject_free) + duration;
-  message.complete_at = std::max(message.complete_at, nic.eject_free + nic_latency_);
+  nic.free = std::max(ready, nic.free) + duration;
+  message.complete_at = std::max(message.complete_at, nic.free + nic_latency_);
 
   Progress progress;
   progress.message = index;

@@ -97,7 +97,7 @@ class Network {
   void fetch_link(const Event& event) const {
     if (own_routes_) return;
     const bool sends = event.kind == EventKind::Inject;
-    fetch_ahead(&nics_[sends ? event.from : event.to]);
+    fetch_ahead(sends ? static_cast<const void*>(&senders_[event.from]) : &receivers_[event.to]);
     fetch_ahead(&links_[event.link]);
   }
 
@@ -115,11 +115,17 @@ class Network {
  private:
   friend class CreditFabric;
 
-  struct Nic {
-    Picoseconds inject_free{0};
-    Picoseconds eject_free{0};
-    Picoseconds next_injection{0};  // the gap: no message starts before
-    Picoseconds next_ejection{0};
+  // The two directions of a NIC.
+  struct Sender {
+    Picoseconds free{0};
+    Picoseconds next{0};  // the gap: no message starts before
+    // The latest event by which a chunk comes back to this NIC: one that waits for the gap or its turn. While one is to
+    // come, others must wait in line as events, too.
+    Picoseconds last_event{-1};
+  };
+  struct Receiver {
+    Picoseconds free{0};
+    Picoseconds next{0};
   };
 
   struct LinkClass {
@@ -143,8 +149,10 @@ class Network {
   std::uint64_t chunk_size(const Message& message, std::uint32_t chunk) const;
   // Turns the NICs of a striped chunk to those of its rail.
   void choose_rail(std::uint32_t chunk, std::uint32_t& from, std::uint32_t& to) const;
-  // Takes the next slot of a NIC for a first chunk; true when that is to come, as an InjectGranted.
-  bool waits_for_gap(const Event& event, std::uint32_t nic);
+  // Takes the next slot of a NIC for a first chunk that comes to it now; returns when that is.
+  Picoseconds take_slot(const Event& event, std::uint32_t nic);
+  // Lets the chunk come back to its NIC at `time`, as an InjectGranted.
+  void grant(const Event& event, std::uint32_t nic, Picoseconds time);
   Progress controlled(const Event& event);
   Progress inject(const Event& event);
   Progress hop(const Event& event);
@@ -182,7 +190,8 @@ class Network {
   std::vector<LinkId> routes_;  // route_stride_ per flight
   std::vector<LinkUse> links_;
   std::vector<LinkClass> classes_;
-  std::vector<Nic> nics_;
+  std::vector<Sender> senders_;                  // [NIC]
+  std::vector<Receiver> receivers_;              // [NIC]
   std::vector<ClassUse> class_uses_;             // kept only with several jobs
   std::unique_ptr<CreditFabric> fabric_;         // only with flow control
   std::unique_ptr<InjectionControl> injection_;  // only where a job is held back

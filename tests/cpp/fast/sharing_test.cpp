@@ -81,6 +81,23 @@ TEST(Sharing, TheGapKeepsMessagesOfANicApart) {
   EXPECT_EQ(result.makespan, 1'000'000 + eager_time(8, 4));
 }
 
+// A message that waits for the gap keeps the NIC from no chunk of another one until then.
+TEST(Sharing, TheGapLeavesTheNicToTheChunksOfTheMessageBefore) {
+  auto config = small_machine();
+  config.jobs[0].ranks_per_node = 2;
+  config.network.host.gap_s = 1.3e-6;
+  const auto result = run(config, [](Mpi& mpi) {
+    if (mpi.rank() < 2) mpi.send(mpi.rank() + 2, mpi.rank() == 0 ? 16'384 : 8);
+    if (mpi.rank() >= 2 && mpi.rank() < 4) mpi.recv(mpi.rank() - 2, mpi.rank() == 2 ? 16'384 : 8);
+  });
+  const auto received = [&](std::size_t rank) {
+    return result.jobs[0].ranks[rank][static_cast<std::size_t>(CallKind::Recv)].time;
+  };
+  // Seven of eight chunks begin within 1.3 microseconds, then comes the short message, then the last chunk.
+  EXPECT_EQ(received(2), eager_time(16'384, 2) + bytes_time(8));
+  EXPECT_EQ(received(3), eager_time(8, 2) + 7 * bytes_time(2048));
+}
+
 TEST(Sharing, MessagesWithinANodeDoNotDisturbEachOther) {
   auto config = small_machine();
   config.jobs[0].ranks_per_node = 4;
