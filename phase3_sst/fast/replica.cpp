@@ -291,9 +291,11 @@ bool Replica::next_step(Rank& rank, std::uint32_t index) {
     rank.skeleton = job.application->make(own, size);
     rank.communicators = Communicators(own, size);
   }
-  Mpi mpi(own, size, steps_.fresh(), rank.communicators);
-  rank.last_step = !rank.skeleton->step(mpi);
-  rank.step = steps_.keep(own, rank.step);
+  if (!rank.skeleton->repeat()) {
+    Mpi mpi(own, size, steps_.fresh(), rank.communicators);
+    rank.last_step = !rank.skeleton->step(mpi);
+    rank.step = steps_.keep(own, rank.step);
+  }
   rank.in_step = true;
   rank.next_call = 0;
   ++rank.steps;

@@ -30,6 +30,7 @@ class CaffeRank : public Skeleton {
   CaffeRank(const Settings& settings, int rank, int size);
 
   bool step(Mpi& mpi) override;
+  bool repeat() override { return repeats(iteration_, iterations_); }
 
  private:
   // The messages of one iteration, by layer.

@@ -31,6 +31,7 @@ class Fft2dRank : public Skeleton {
   Fft2dRank(const Settings& settings, int rank);
 
   bool step(Mpi& mpi) override;
+  bool repeat() override { return repeats(iteration_, settings_.iterations); }
 
  private:
   void work(Mpi& mpi, Work work) const { mpi.compute(Phase{static_cast<std::uint32_t>(work)}); }

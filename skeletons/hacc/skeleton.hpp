@@ -33,6 +33,7 @@ class HaccRank : public Skeleton {
   HaccRank(const Hacc& application, int rank) : application_(application), rank_(rank) {}
 
   bool step(Mpi& mpi) override;
+  bool repeat() override { return repeats(iteration_, application_.settings().iterations); }
 
  private:
   void work(Mpi& mpi, Work work) const { mpi.compute(Phase{static_cast<std::uint32_t>(work)}); }

@@ -47,6 +47,7 @@ class HpcgRank : public Skeleton {
   HpcgRank(const Hpcg& application, int rank, int size);
 
   bool step(Mpi& mpi) override;
+  bool repeat() override { return repeats(iteration_, application_.settings().iterations); }
 
  private:
   void work(Mpi& mpi, Work work) const { mpi.compute(application_.phase(work)); }

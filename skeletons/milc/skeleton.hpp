@@ -46,6 +46,7 @@ class MilcRank : public Skeleton {
   MilcRank(const Milc& application, int rank) : application_(application), rank_(rank) {}
 
   bool step(Mpi& mpi) override;
+  bool repeat() override { return repeats(iteration_, application_.settings().iterations); }
 
  private:
   void work(Mpi& mpi, Work work) const { mpi.compute(application_.phase(work)); }

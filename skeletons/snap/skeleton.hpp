@@ -41,6 +41,7 @@ class SnapRank : public Skeleton {
   SnapRank(const Snap& application, int rank) : application_(application), rank_(rank) {}
 
   bool step(Mpi& mpi) override;
+  bool repeat() override { return repeats(inner_, application_.settings().inners); }
 
  private:
   void work(Mpi& mpi, Work work) const { mpi.compute(application_.phase(work)); }

@@ -39,6 +39,7 @@ class SpmvRank : public Skeleton {
   SpmvRank(const Spmv& application, int rank) : application_(application), faces_(faces(application.grid(), rank)) {}
 
   bool step(Mpi& mpi) override;
+  bool repeat() override { return repeats(iteration_, application_.settings().iterations); }
 
  private:
   void work(Mpi& mpi, Work work) const { mpi.compute(application_.phase(work)); }

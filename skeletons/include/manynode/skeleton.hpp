@@ -24,7 +24,18 @@ class Skeleton {
 
   // Emits one iteration into `mpi`; returns false when this was the last one.
   virtual bool step(Mpi& mpi) = 0;
+
+  // Takes the next iteration without emitting it, where its calls are those of the iteration before to the last detail
+  // and it is not the last one; else returns false and does nothing. Saves engines the time of emitting it again.
+  virtual bool repeat() { return false; }
 };
+
+// For repeat(), of a loop of `iterations` that are all alike but for the first and the last: `over` counts those done.
+inline bool repeats(int& over, int iterations) {
+  if (over < 2 || over + 1 >= iterations) return false;
+  ++over;
+  return true;
+}
 
 // What all ranks of a run share: checked parameters and the names of compute phases. One object per run.
 class Application {
