@@ -74,9 +74,10 @@ class Prober:
         half, per_node = self.room // 2, self._ranks_per_node()
         rate_Bps = line_rate(self.network, ()).rate_Bps
         count, seconds = min(self.room, MOST_NODES) // 2, LARGE_S
-        if 2 * count * per_node * seconds * rate_Bps > self.engine.probe_bytes:
+        most_bytes = self.engine.probe_bytes(self.network)
+        if 2 * count * per_node * seconds * rate_Bps > most_bytes:
             seconds = SHORT_S
-            count = max(1, min(count, int(self.engine.probe_bytes / (2 * per_node * seconds * rate_Bps))))
+            count = max(1, min(count, int(most_bytes / (2 * per_node * seconds * rate_Bps))))
         low = [index * half // count for index in range(count)]
         size = round(seconds * rate_Bps)
         return Exchange(

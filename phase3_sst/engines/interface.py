@@ -94,13 +94,14 @@ class Measurement:
 
 
 class NetworkEngine(Protocol):
-    """A network simulator; ``probe_bytes`` is how much traffic a probe of the pre-flight check may cause at most."""
-
-    probe_bytes: float
+    """A network simulator."""
 
     @classmethod
     def for_experiment(cls, experiment: Mapping[str, Any]) -> NetworkEngine:
         """Return the engine with the settings of a resolved experiment."""
+
+    def probe_bytes(self, network: Mapping[str, Any]) -> float:
+        """Return how much traffic a probe of the pre-flight check may cause at most on ``network`` (of a run file)."""
 
     def probe(self) -> Probe:
         """Say whether the engine is installed, where, and what to do when it is not."""

@@ -30,12 +30,15 @@ class NativeEngine:
     program: ClassVar[str]
     what: ClassVar[str]
     purpose: ClassVar[str]
-    probe_bytes: float = math.inf
 
     @classmethod
     def for_experiment(cls, _experiment: Mapping[str, Any]) -> Self:
         """Return the engine: the run file has all that it needs."""
         return cls()
+
+    def probe_bytes(self, _network: Mapping[str, Any]) -> float:
+        """Return that probes may cause any traffic."""
+        return math.inf
 
     def probe(self) -> Probe:
         """Look for the program in the native build and ask its version."""

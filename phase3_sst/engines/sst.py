@@ -34,9 +34,6 @@ PURPOSE = "phase 3: the reference network simulator (flit-level routers)"
 class SstEngine:
     """``sst`` with the element library and the machine description of this project."""
 
-    # Some 15 s: every packet passes every port of its way as events.
-    probe_bytes = 640e6
-
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
         self.settings = SstSection().model_dump(mode="json") if settings is None else settings
 
@@ -44,6 +41,10 @@ class SstEngine:
     def for_experiment(cls, experiment: Mapping[str, Any]) -> SstEngine:
         """Return the engine with the settings of a resolved experiment."""
         return cls(experiment["simulate"]["sst"])
+
+    def probe_bytes(self, _network: Mapping[str, Any]) -> float:
+        """Return what takes some 15 s: every packet passes every port of its way as events."""
+        return 640e6
 
     def probe(self) -> Probe:
         """Look for SST, ember's sources and the element library, and whether they belong together."""
