@@ -90,7 +90,7 @@ def test_open_mpi_starts_the_ranks_where_the_file_says(files: Path) -> None:
     seats = expected((files / "ranks").read_text())
     assert seats[0] == seats[2] != seats[1] == seats[3], "ranks that talk are on one host"
     command: list[object] = [launcher, "--allow-run-as-root", "--mca", "plm_rsh_agent", files / "agent.sh"]
-    # Both hosts are this one: their daemons would write one description of its cores in shared memory, and crash at times.
+    # Both hosts are this one: their daemons would write one description of its cores to shared memory, and may crash.
     command += ["--mca", "rtc_hwloc_vmhole", "none"]
     command += ["--host", "nid00016:2,nid00032:2", "--oversubscribe", "--rankfile", files / "ranks", "-n", 4]
     assert launched([*command, "sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK on $SEAT_HOST"]) == seats
