@@ -267,8 +267,8 @@ def cases(applications: Sequence[str], folder: Path) -> pd.DataFrame:
                             "projected_s": projection,
                             "error": projection / measured - 1,
                             "error_of_medians": statistics.median(times) / statistics.median(runs[ranks]) - 1,
-                            "measured_spread": max(runs[ranks]) / min(runs[ranks]) - 1,
-                            "projected_spread": max(times) / min(times) - 1,
+                            "measured_spread": max(runs[ranks]) / measured - 1,
+                            "projected_spread": max(times) / projection - 1,
                         }
                     )
             print(pd.DataFrame(rows[-len(TECHNIQUES) * len(RANKS) :]).to_string(index=False), flush=True)

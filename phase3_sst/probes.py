@@ -71,10 +71,10 @@ class Prober:
 
         One rank on each node, or on each NIC where a rank has one.
         """
-        half, per_node = self.room // 2, self._ranks_per_node()
-        rate_Bps = line_rate(self.network, ()).rate_Bps
+        half, per_node, network = self.room // 2, self._ranks_per_node(), self.network
+        rate_Bps = line_rate(network, ()).rate_Bps
         count, seconds = min(self.room, MOST_NODES) // 2, LARGE_S
-        most_bytes = self.engine.probe_bytes(self.network)
+        most_bytes = self.engine.probe_bytes(network)
         if 2 * count * per_node * seconds * rate_Bps > most_bytes:
             seconds = SHORT_S
             count = max(1, min(count, int(most_bytes / (2 * per_node * seconds * rate_Bps))))
