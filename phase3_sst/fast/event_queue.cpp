@@ -30,10 +30,12 @@ void EventQueue::fetch_block(std::uint32_t index) const {
   for (std::size_t line = 0; line < sizeof(Block) / 64; ++line) fetch_ahead(lines + 64 * line);
 }
 
-void EventQueue::release(const Bucket& bucket) {
-  for (std::uint32_t index = bucket.first; index != kNoBlock; index = blocks_[index].next) {
-    free_blocks_.push_back(index);
-  }
+void EventQueue::fetch_bucket_after(const Rung& rung, std::size_t index) const {
+  std::size_t word = (index + 1) / 64;
+  std::uint64_t filled = word < rung.filled.size() ? rung.filled[word] >> ((index + 1) % 64) << ((index + 1) % 64) : 0;
+  if (filled == 0 && ++word < rung.filled.size()) filled = rung.filled[word];
+  if (filled == 0) return;
+  fetch_block(rung.bucket[word * 64 + static_cast<std::size_t>(std::countr_zero(filled))].first);
 }
 
 Event& EventQueue::insert(Picoseconds time) {
@@ -95,16 +97,18 @@ EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::
 
 void EventQueue::spread(const Bucket& bucket, Rung& rung) {
   std::uint32_t left = bucket.count;
-  for (std::uint32_t index = bucket.first; left > 0; index = blocks_[index].next) {
+  for (std::uint32_t index = bucket.first; left > 0;) {
     const std::uint32_t here = std::min(left, kPerBlock);
-    if (left > here) fetch_block(blocks_[index].next);
+    const std::uint32_t next = blocks_[index].next;
+    if (left > here) fetch_block(next);
     for (std::uint32_t i = 0; i < here; ++i) {
       Event& copy = put(rung, blocks_[index].events[i].time);  // may move the blocks
       copy = blocks_[index].events[i];
     }
+    free_blocks_.push_back(index);
+    index = next;
     left -= here;
   }
-  release(bucket);
 }
 
 void EventQueue::add_to_bottom(const Bucket& bucket, bool one_time) {
@@ -112,14 +116,16 @@ void EventQueue::add_to_bottom(const Bucket& bucket, bool one_time) {
   head_ = 0;
   const std::size_t first = bottom_.size();
   std::uint32_t left = bucket.count;
-  for (std::uint32_t index = bucket.first; left > 0; index = blocks_[index].next) {
+  for (std::uint32_t index = bucket.first; left > 0;) {
     const std::uint32_t here = std::min(left, kPerBlock);
-    if (left > here) fetch_block(blocks_[index].next);
+    const std::uint32_t next = blocks_[index].next;
+    if (left > here) fetch_block(next);
     const auto& events = blocks_[index].events;
     bottom_.insert(bottom_.end(), events.begin(), events.begin() + here);
+    free_blocks_.push_back(index);
+    index = next;
     left -= here;
   }
-  release(bucket);
   if (one_time) return;
   if (bottom_.size() - first > kSortable) {
     std::stable_sort(bottom_.begin() + static_cast<std::ptrdiff_t>(first), bottom_.end(),
@@ -159,6 +165,7 @@ void EventQueue::fill() {
     rung.next = index;
     const Bucket bucket = rung.bucket[index];
     rung.bucket[index] = Bucket{};
+    fetch_bucket_after(rung, index);
     const Picoseconds start = rung.start + (static_cast<Picoseconds>(index) << rung.shift);
     const Picoseconds end = std::min(rung.end, start + (Picoseconds{1} << rung.shift));
     bottom_end_ = start;

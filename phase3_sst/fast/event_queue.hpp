@@ -80,7 +80,7 @@ class EventQueue {
   }
 
   // The queue knows at least so many of the events to come, if there are so many.
-  static constexpr std::size_t kAhead = 32;
+  static constexpr std::size_t kAhead = 64;
 
   // The event that comes `ahead` places after the next one, as far as it is known; null when it is not.
   const Event* upcoming(std::size_t ahead) const {
@@ -96,7 +96,7 @@ class EventQueue {
   static constexpr std::size_t kLongBottom = 192;
   static constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
-  static constexpr std::uint32_t kPerBlock = 15;
+  static constexpr std::uint32_t kPerBlock = 31;
 
   // Filled from the front; all but the last block of a bucket are full.
   struct alignas(64) Block {
@@ -133,8 +133,9 @@ class EventQueue {
   void spread(const Bucket& bucket, Rung& rung);
   // `one_time`: all of them have the same time, so there is nothing to sort.
   void add_to_bottom(const Bucket& bucket, bool one_time);
-  void release(const Bucket& bucket);
   void fetch_block(std::uint32_t index) const;
+  // Those that fill() will take from `rung` after the bucket at `index`.
+  void fetch_bucket_after(const Rung& rung, std::size_t index) const;
 
   std::vector<Event> bottom_;
   std::size_t head_{0};

@@ -40,7 +40,7 @@ class Pool {
   std::size_t capacity() const { return records_.size(); }
 
  private:
-  static constexpr std::size_t kAhead = 4;
+  static constexpr std::size_t kAhead = 10;
 
   std::vector<Record> records_;
   std::vector<std::uint32_t> free_;

@@ -172,11 +172,16 @@ void Replica::prefetch_receive(const Message& message) const {
                                  ? message.receive_request
                                  : mailbox.posted.likely_slot(envelope_of(message, jobs_[mailbox.job].first));
   if (slot != kNone) fetch_ahead(&mailbox.requests[slot]);
+}
+
+void Replica::prefetch_receiver(std::uint32_t rank) const {
+  const Mailbox& mailbox = mailboxes_[rank];
   // One of the last that the rank waits for: it will go on soon.
-  if (mailbox.awaits <= 2) {
-    ranks_[message.destination].fetch_program();
-    mailbox.fetch_rest();
-  }
+  if (mailbox.awaits > 2) return;
+  ranks_[rank].fetch_program();
+  mailbox.fetch_rest();
+  const char* uses = reinterpret_cast<const char*>(&result_.jobs[mailbox.job].ranks[rank - jobs_[mailbox.job].first]);
+  for (std::size_t i = 0; i < 3; ++i) fetch_ahead(uses + 64 * i);
 }
 
 void Replica::arrive_in_order(std::uint32_t index) {

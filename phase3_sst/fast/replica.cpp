@@ -161,10 +161,11 @@ ReplicaResult Replica::run(const ProgressSink& progress) {
 // the receiver goes on with. The first steps are taken for events without a message, too: a needless fetch costs less
 // than a branch that nobody can foresee.
 void Replica::look_ahead() {
-  constexpr std::uint32_t kFar = 28;
-  constexpr std::uint32_t kMiddle = 18;
-  constexpr std::uint32_t kNear = 9;
-  constexpr std::uint32_t kNext = 3;
+  constexpr std::uint32_t kFar = 60;
+  constexpr std::uint32_t kMiddle = 40;
+  constexpr std::uint32_t kNear = 20;
+  constexpr std::uint32_t kSoon = 10;
+  constexpr std::uint32_t kNext = 4;
   const auto arriving = [&](std::uint32_t ahead) -> std::uint32_t& {
     return arriving_[(result_.events + ahead) % arriving_.size()];
   };
@@ -175,9 +176,13 @@ void Replica::look_ahead() {
   if (const Event* event = events_.upcoming(kMiddle)) network_.fetch_link(*event);
   mailboxes_[messages[arriving(kMiddle)].destination].fetch();
   if (arriving(kNear) != Network::kNoMessage) prefetch_receive(messages[arriving(kNear)]);
+  if (arriving(kSoon) != Network::kNoMessage) prefetch_receiver(messages[arriving(kSoon)].destination);
   if (arriving(kNext) != Network::kNoMessage) {
     const std::uint32_t rank = messages[arriving(kNext)].destination;
-    if (mailboxes_[rank].awaits == 1) ranks_[rank].fetch_primitives();
+    if (mailboxes_[rank].awaits == 1) {
+      ranks_[rank].fetch_primitives();
+      mailboxes_[rank].unexpected.fetch();
+    }
   }
 }
 

@@ -92,6 +92,7 @@ class Replica {
 
   void look_ahead();
   void prefetch_receive(const Message& message) const;
+  void prefetch_receiver(std::uint32_t rank) const;
   void report(const ProgressSink& progress) const;
 
   const RunConfig& config_;
@@ -120,7 +121,7 @@ class Replica {
   std::uint64_t ages_{0};
   std::uint32_t working_{kNone};  // the processor that is at work
   // [event, in turn] the message that it will bring, as it looked when the event came near.
-  std::array<std::uint32_t, 32> arriving_{};
+  std::array<std::uint32_t, 64> arriving_{};
   ReplicaResult result_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "envelope.hpp"
+#include "fetch_ahead.hpp"
 #include "pool.hpp"
 
 namespace manynode::fast {
@@ -19,6 +20,12 @@ class UnexpectedMessages {
 
   const Entry* begin() const { return entries_.data() + begin_; }
   const Entry* end() const { return entries_.data() + entries_.size(); }
+
+  // The first of them, from memory.
+  void fetch() const {
+    const char* line = reinterpret_cast<const char*>(begin());
+    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
+  }
 
   void add(const Envelope& envelope, std::uint32_t message) {
     if (begin_ == entries_.size()) {
