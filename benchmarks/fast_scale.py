@@ -91,9 +91,7 @@ def figures() -> list[dict[str, Any]]:
         figure("fast, 65,536 ranks: memory", large.bytes, "B", BYTES_TARGET, "<="),
         figure("fast: cost of a message at 65,536 ranks over 1,024", large.growth(small), "", COST_TARGET, "<="),
         figure("fast: cost of an event there", large.growth_of_event(small), "", None, None),
-        figure(
-            "fast: cost of a message, both on drawn nodes", large_drawn.growth(small_drawn), "", COST_TARGET, "<="
-        ),
+        figure("fast: cost of a message, both on drawn nodes", large_drawn.growth(small_drawn), "", COST_TARGET, "<="),
         figure("fast, 65,536 ranks: events per message", large.events / large.messages, "", None, None),
         figure("fast, 1,024 ranks: events per message", small.events / small.messages, "", None, None),
         figure("fast, 1,024 ranks: messages per processor second", small.messages / small.seconds, "1/s", None, None),

@@ -134,7 +134,7 @@ class EventQueue {
   // `one_time`: all of them have the same time, so there is nothing to sort.
   void add_to_bottom(const Bucket& bucket, bool one_time);
   void fetch_block(std::uint32_t index) const;
-  // Those that fill() will take from `rung` after the bucket at `index`.
+  // The events that fill() will take from `rung` after those of the bucket at `index`.
   void fetch_bucket_after(const Rung& rung, std::size_t index) const;
 
   std::vector<Event> bottom_;
