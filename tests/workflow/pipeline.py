@@ -22,6 +22,18 @@ SMALL: dict[str, dict[str, int]] = {
     "caffe": {"images": 2, "side": 8, "filters": 2, "hidden": 8, "iterations": 2},
 }
 
+# A network on which congestion spreads, for studies of it.
+SMALL_DRAGONFLY: dict[str, Any] = {
+    "name": "small",
+    "topology": {
+        **{"kind": "dragonfly", "groups": 3, "routers_per_group": 2, "hosts_per_router": 4},
+        **{"global_links": 2, "routing": "minimal"},
+    },
+    "flow_control": "credits",
+    "input_buffer": "8 KiB",
+    "output_buffer": "8 KiB",
+}
+
 
 def tiny(**changes: Any) -> dict[str, Any]:
     """HPCG on 8^3 points, 2 levels, 4 iterations, 1 to 4 nodes of one rank."""

@@ -16,23 +16,12 @@ import pytest
 
 from manynode import tables
 
-NETWORK: dict[str, Any] = {
-    "name": "small",
-    "topology": {
-        **{"kind": "dragonfly", "groups": 3, "routers_per_group": 2, "hosts_per_router": 4},
-        **{"global_links": 2, "routing": "minimal"},
-    },
-    "flow_control": "credits",
-    "input_buffer": "8 KiB",
-    "output_buffer": "8 KiB",
-}
-
 
 def study(folder: Path, **changes: Any) -> Path:
     pipeline.write(folder, pipeline.tiny(), "tiny.yaml")
     ring = {"name": "patterns", "parameters": {"pattern": "random-ring", "bytes": 65536, "iterations": 20}}
     content: dict[str, Any] = {
-        **{"name": "trial", "title": "A trial", "network": NETWORK, "seed": 3, "batch": 4},
+        **{"name": "trial", "title": "A trial", "network": pipeline.SMALL_DRAGONFLY, "seed": 3, "batch": 4},
         "workloads": {"hpcg": {"experiment": "tiny.yaml"}, "ring": {"application": ring}},
         "impact": {
             **{"nodes": 6, "rotations": 2},
