@@ -95,37 +95,37 @@ EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::
   return rung;
 }
 
-void EventQueue::spread(const Bucket& bucket, Rung& rung) {
+template <typename Visit>
+void EventQueue::empty_out(const Bucket& bucket, const Visit& visit) {
   std::uint32_t left = bucket.count;
   for (std::uint32_t index = bucket.first; left > 0;) {
     const std::uint32_t here = std::min(left, kPerBlock);
     const std::uint32_t next = blocks_[index].next;
     if (left > here) fetch_block(next);
-    for (std::uint32_t i = 0; i < here; ++i) {
-      Event& copy = put(rung, blocks_[index].events[i].time);  // may move the blocks
-      copy = blocks_[index].events[i];
-    }
+    visit(index, here);
     free_blocks_.push_back(index);
     index = next;
     left -= here;
   }
 }
 
+void EventQueue::spread(const Bucket& bucket, Rung& rung) {
+  empty_out(bucket, [&](std::uint32_t block, std::uint32_t events) {
+    for (std::uint32_t i = 0; i < events; ++i) {
+      Event& copy = put(rung, blocks_[block].events[i].time);  // may move the blocks
+      copy = blocks_[block].events[i];
+    }
+  });
+}
+
 void EventQueue::add_to_bottom(const Bucket& bucket, bool one_time) {
   bottom_.erase(bottom_.begin(), bottom_.begin() + static_cast<std::ptrdiff_t>(head_));
   head_ = 0;
   const std::size_t first = bottom_.size();
-  std::uint32_t left = bucket.count;
-  for (std::uint32_t index = bucket.first; left > 0;) {
-    const std::uint32_t here = std::min(left, kPerBlock);
-    const std::uint32_t next = blocks_[index].next;
-    if (left > here) fetch_block(next);
-    const auto& events = blocks_[index].events;
-    bottom_.insert(bottom_.end(), events.begin(), events.begin() + here);
-    free_blocks_.push_back(index);
-    index = next;
-    left -= here;
-  }
+  empty_out(bucket, [&](std::uint32_t block, std::uint32_t events) {
+    const auto first_event = blocks_[block].events.begin();
+    bottom_.insert(bottom_.end(), first_event, first_event + events);
+  });
   if (one_time) return;
   if (bottom_.size() - first > kSortable) {
     std::stable_sort(bottom_.begin() + static_cast<std::ptrdiff_t>(first), bottom_.end(),

@@ -130,6 +130,9 @@ class EventQueue {
   void fill();
   // Makes a rung for [start, end), into which `count` events are to go.
   Rung& add_rung(Picoseconds start, Picoseconds end, std::size_t count);
+  // Calls visit(block, events in it) for each block, which is free afterwards.
+  template <typename Visit>
+  void empty_out(const Bucket& bucket, const Visit& visit);
   void spread(const Bucket& bucket, Rung& rung);
   // `one_time`: all of them have the same time, so there is nothing to sort.
   void add_to_bottom(const Bucket& bucket, bool one_time);
