@@ -25,17 +25,14 @@ Event& EventQueue::append(Bucket& bucket) {
   return blocks_[bucket.last].events[place];
 }
 
-void EventQueue::fetch_block(std::uint32_t index) const {
-  const char* lines = reinterpret_cast<const char*>(&blocks_[index]);
-  for (std::size_t line = 0; line < sizeof(Block) / 64; ++line) fetch_ahead(lines + 64 * line);
-}
+void EventQueue::fetch_block(std::uint32_t index) const { fetch_lines_ahead(&blocks_[index], sizeof(Block) / 64); }
 
-void EventQueue::fetch_bucket_after(const Rung& rung, std::size_t index) const {
-  std::size_t word = (index + 1) / 64;
-  std::uint64_t filled = word < rung.filled.size() ? rung.filled[word] >> ((index + 1) % 64) << ((index + 1) % 64) : 0;
-  if (filled == 0 && ++word < rung.filled.size()) filled = rung.filled[word];
-  if (filled == 0) return;
-  fetch_block(rung.bucket[word * 64 + static_cast<std::size_t>(std::countr_zero(filled))].first);
+std::size_t EventQueue::Rung::first_filled() const {
+  const std::size_t words = (buckets + 63) / 64;
+  for (std::size_t word = next / 64; word < words; ++word) {
+    if (filled[word] != 0) return word * 64 + static_cast<std::size_t>(std::countr_zero(filled[word]));
+  }
+  return buckets;
 }
 
 Event& EventQueue::insert(Picoseconds time) {
@@ -152,20 +149,18 @@ void EventQueue::fill() {
       spread(all, add_rung(top_least_, top_greatest_ + 1, all.count));
     }
     Rung& rung = rungs_[depth_ - 1];
-    std::size_t word = rung.next / 64;
-    const std::size_t words = (rung.buckets + 63) / 64;
-    while (word < words && rung.filled[word] == 0) ++word;
-    if (word == words) {
+    const std::size_t index = rung.first_filled();
+    if (index == rung.buckets) {
       bottom_end_ = rung.end;
       --depth_;
       continue;
     }
-    const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(rung.filled[word]));
-    rung.filled[word] &= rung.filled[word] - 1;
+    rung.filled[index / 64] &= rung.filled[index / 64] - 1;
     rung.next = index;
     const Bucket bucket = rung.bucket[index];
     rung.bucket[index] = Bucket{};
-    fetch_bucket_after(rung, index);
+    const std::size_t after = rung.first_filled();
+    if (after < rung.buckets) fetch_block(rung.bucket[after].first);
     const Picoseconds start = rung.start + (static_cast<Picoseconds>(index) << rung.shift);
     const Picoseconds end = std::min(rung.end, start + (Picoseconds{1} << rung.shift));
     bottom_end_ = start;

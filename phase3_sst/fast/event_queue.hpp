@@ -118,6 +118,9 @@ class EventQueue {
     std::size_t buckets{0};  // in use
     std::array<std::uint64_t, kMostBuckets / 64> filled{};
     std::array<Bucket, kMostBuckets> bucket;
+
+    // The first bucket with events, from `next` on; `buckets` when there is none.
+    std::size_t first_filled() const;
   };
 
   // These make room for an event.
@@ -137,8 +140,6 @@ class EventQueue {
   // `one_time`: all of them have the same time, so there is nothing to sort.
   void add_to_bottom(const Bucket& bucket, bool one_time);
   void fetch_block(std::uint32_t index) const;
-  // The events that fill() will take from `rung` after those of the bucket at `index`.
-  void fetch_bucket_after(const Rung& rung, std::size_t index) const;
 
   std::vector<Event> bottom_;
   std::size_t head_{0};

@@ -1,5 +1,7 @@
-// Asks the memory for a cache line that will be needed soon.
+// Asks the memory for cache lines that will be needed soon.
 #pragma once
+
+#include <cstddef>
 
 namespace manynode::fast {
 
@@ -7,6 +9,11 @@ inline void fetch_ahead(const void* line) {
   __builtin_prefetch(line, 1);
   // GCC takes a function that does nothing but prefetch for one without effect, and removes the calls to it.
   asm volatile("" : : "r"(line));
+}
+
+// The line of `start` and those behind it, `lines` in all.
+inline void fetch_lines_ahead(const void* start, std::size_t lines) {
+  for (std::size_t i = 0; i < lines; ++i) fetch_ahead(static_cast<const char*>(start) + 64 * i);
 }
 
 }  // namespace manynode::fast

@@ -180,8 +180,8 @@ void Replica::prefetch_receiver(std::uint32_t rank) const {
   if (mailbox.awaits > 2) return;
   ranks_[rank].fetch_program();
   mailbox.fetch_rest();
-  const char* uses = reinterpret_cast<const char*>(&result_.jobs[mailbox.job].ranks[rank - jobs_[mailbox.job].first]);
-  for (std::size_t i = 0; i < 3; ++i) fetch_ahead(uses + 64 * i);
+  // What it counts: of sends, receives and waits.
+  fetch_lines_ahead(&result_.jobs[mailbox.job].ranks[rank - jobs_[mailbox.job].first], 3);
 }
 
 void Replica::arrive_in_order(std::uint32_t index) {

@@ -25,10 +25,7 @@ struct alignas(64) Mailbox {
   UnexpectedMessages unexpected;
 
   // What a message that meets its receive touches, and what the rank does besides when it goes on.
-  void fetch() const {
-    const char* line = reinterpret_cast<const char*>(this);
-    for (std::size_t i = 0; i < 2; ++i) fetch_ahead(line + 64 * i);
-  }
+  void fetch() const { fetch_lines_ahead(this, 2); }
   void fetch_rest() const { fetch_ahead(&unexpected); }
 };
 
@@ -41,14 +38,9 @@ struct alignas(64) Rank {
   Rank& operator=(const Rank&) = delete;
 
   // What the rank needs when it goes on, asked for in two steps: the second needs what the first has fetched.
-  void fetch_program() const {
-    const char* line = reinterpret_cast<const char*>(this);
-    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
-  }
+  void fetch_program() const { fetch_lines_ahead(this, 4); }
   void fetch_calls() const {
-    if (step == nullptr) return;
-    const char* line = reinterpret_cast<const char*>(step->calls.calls.data() + next_call);
-    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
+    if (step != nullptr) fetch_lines_ahead(step->calls.calls.data() + next_call, 4);
   }
   void fetch_primitives() const { fetch_ahead(primitives.data() + next_primitive); }
 

@@ -72,10 +72,7 @@ class RequestTable {
   }
 
   // The first requests, from memory.
-  void fetch() const {
-    const char* line = reinterpret_cast<const char*>(slots_.data());
-    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
-  }
+  void fetch() const { fetch_lines_ahead(slots_.data(), 4); }
 
   Request& operator[](std::uint32_t slot) { return slots_[slot]; }
   const Request& operator[](std::uint32_t slot) const { return slots_[slot]; }

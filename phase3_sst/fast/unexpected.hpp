@@ -22,10 +22,7 @@ class UnexpectedMessages {
   const Entry* end() const { return entries_.data() + entries_.size(); }
 
   // The first of them, from memory.
-  void fetch() const {
-    const char* line = reinterpret_cast<const char*>(begin());
-    for (std::size_t i = 0; i < 4; ++i) fetch_ahead(line + 64 * i);
-  }
+  void fetch() const { fetch_lines_ahead(begin(), 4); }
 
   void add(const Envelope& envelope, std::uint32_t message) {
     if (begin_ == entries_.size()) {
