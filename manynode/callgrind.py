@@ -64,14 +64,19 @@ class _Dumps:
 
 
 def parse_totals(
-    paths: Path | str | Iterable[Path | str], *, complete: bool = True, thread: int | None = 1
+    paths: Path | str | Iterable[Path | str],
+    *,
+    complete: bool = True,
+    thread: int | None = 1,
+    pid: int | None = None,
 ) -> pd.DataFrame:
     """Return the events of every dump that a marker named, sorted by ``sequence``.
 
     Columns: ``sequence`` (int64) and one int64 column per event, in callgrind's order. Where callgrind kept the threads
     apart (``--separate-threads=yes``), ``thread`` is taken (1: the program's first; MPI libraries start helper threads
     whose work comes at random), or with None the sum of all. With ``complete``, the dump that
-    callgrind writes at the program's end must be there, as proof that nothing is missing. Raises :class:`InputError`,
+    callgrind writes at the program's end must be there, as proof that nothing is missing. ``pid`` is the process whose
+    dumps they must be. Raises :class:`InputError`,
     naming file and dump, when a file is cut off, damaged, or of another process than the rest.
     """
     files = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
@@ -88,6 +93,14 @@ def parse_totals(
             found=f"pids {', '.join(sorted(dumps.pids)) or 'none'}",
             allowed="the dumps of one process",
             remedy="put %p into --callgrind-out-file and read each process by itself",
+        )
+    if pid is not None and dumps.pids != {str(pid)}:
+        raise InputError(
+            "a callgrind file is of another process than its name says",
+            where=place,
+            found=f"pid {', '.join(dumps.pids)}",
+            allowed=f"pid {pid}",
+            remedy="run again, so that the files are made anew",
         )
     if complete and not any(part.trigger == END_TRIGGER for part in dumps.parts):
         raise InputError(

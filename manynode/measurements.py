@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from manynode import tables
+from manynode import artefacts, tables
 from manynode.config.loader import RESOLVED_SCHEMA, Resolved
 from manynode.errors import InputError, UsageError
+from manynode.steps import Steps
 
 # What the measured runs depend on.
 MEASURED_SECTIONS = ("application", "ranks_per_node", "machine", "profile", "nodesim")
@@ -49,7 +50,10 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
             remedy="name the results folder of a finished run, such as results/demo",
         )
     copied = 0
+    identity_of = Steps(tables.read_json(source / _RESOLVED, RESOLVED_SCHEMA)["experiment"]).identity_of
     for path in found:
+        with artefacts.bound(source, identity_of):
+            tables.check_table(path)
         place = target / path.relative_to(source)
         if not place.exists():
             with tables.replacing(place) as part:
@@ -89,7 +93,7 @@ def fitting(sources: Sequence[Path], resolved: Resolved) -> Path | None:
 
 
 def _experiment_of(source: Path) -> dict[str, Any]:
-    return dict(tables.read_json(source / "experiment.json", RESOLVED_SCHEMA).get("experiment", {}))
+    return dict(tables.read_json(source / _RESOLVED, RESOLVED_SCHEMA).get("experiment", {}))
 
 
 def _differing(given: Mapping[str, Any], resolved: Resolved) -> str | None:

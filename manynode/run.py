@@ -14,13 +14,15 @@ import yaml
 
 from manynode import process, tables
 from manynode.config.changes import changed
-from manynode.config.loader import Resolved, load_experiment, resolve
+from manynode.config.loader import Resolved, load_experiment, resolve, write_resolved
 from manynode.config.studies import STUDIES
 from manynode.hostlock import only_here
 from manynode.measurements import adopt
 from manynode.paths import ROOT
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError, run_snakemake, snakemake_command
+from manynode.steps import Steps
 from manynode.study_progress import StudyProgress, read_estimate
+from manynode.verify import remove_untrusted
 
 
 def run_experiment(
@@ -63,6 +65,8 @@ def run_experiment(
                 part.write_text(yaml.safe_dump(changed(experiment, changes), sort_keys=False), encoding="utf-8")
         if measurements_from is not None and not dry_run:
             adopt(measurements_from, results, resolved)
+        if not dry_run:
+            _check_finished(results, resolved)
         try:
             expected = {} if dry_run or until or only else _expected(file, resolved, results, cores)
             log = results / "logs" / "snakemake.log"
@@ -74,6 +78,14 @@ def run_experiment(
     if not dry_run:
         report = results / "report.html"
         print(f"report: {report}" if report.is_file() else f"results: {results}")
+
+
+def _check_finished(results: Path, resolved: Resolved) -> None:
+    """Remove finished files that cannot be trusted, so that they are made again, and say which."""
+    for line in remove_untrusted(results, Steps(resolved.content)):
+        print(line, flush=True)
+    # The workflow writes it only when there is something to do.
+    write_resolved(results / "experiment.json", resolved)
 
 
 def resolve_with(experiment: Path, changes: Mapping[str, Any]) -> Resolved:

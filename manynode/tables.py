@@ -1,7 +1,9 @@
 """Files between the phases: Parquet tables and JSON documents that carry schema, version and provenance.
 
 Every file is written whole under another name and then renamed, so that a reader never meets half a file; a full disk
-leaves the old file as it was. Bytes depend on the content alone: no time of writing, no path.
+leaves the old file as it was. Bytes depend on the content alone: no time of writing, no path. Each file carries a
+checksum of all its bytes (:mod:`manynode.seal`) and, in a results folder, what it is of (:mod:`manynode.artefacts`);
+reading checks both.
 """
 
 from __future__ import annotations
@@ -16,12 +18,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manynode import artefacts, seal
 from manynode.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 _METADATA_KEY = b"manynode"
+_AGAIN = "restore the file, or delete it and run again"
+# Begins the comment in which a page says what it is of.
+PAGE_MARK = "manynode artefact"
+# What a file says of itself, beside its content.
+_OWN = (seal.KEY, artefacts.OF, artefacts.MADE_FROM)
 
 
 @contextlib.contextmanager
@@ -63,13 +72,16 @@ def write_error(path: Path, error: OSError) -> OutputError:
 
 def write_json(path: Path, schema: str, content: Mapping[str, Any]) -> None:
     """Write ``content`` with its schema name, such as ``timing-profile/1``, as the first key."""
-    text = json.dumps({"schema": schema, **content}, indent=1, allow_nan=False)
-    with replacing(path) as part:
-        part.write_text(text + "\n", encoding="utf-8")
+    document = {"schema": schema, seal.KEY: seal.BLANK, **artefacts.claims(path), **content}
+    _write_sealed(path, json.dumps(document, indent=1, allow_nan=False).encode() + b"\n")
 
 
-def read_json(path: Path, schema: str) -> dict[str, Any]:
-    """Return the document at ``path``; a file of another schema or version is an :class:`InputError`."""
+def read_json(path: Path, schema: str, *, sealed: bool = True) -> dict[str, Any]:
+    """Return the document at ``path``; a damaged one, or one of another schema or version, is an :class:`InputError`.
+
+    What the file says of itself (checksum, what it is of) is checked and left out. With ``sealed`` False a file outside
+    the results of an experiment may have no checksum: engines and people write such files.
+    """
     what = f"a {schema.split('/')[0]} file cannot be used"
     try:
         raw = path.read_bytes()
@@ -90,7 +102,11 @@ def read_json(path: Path, schema: str) -> dict[str, Any]:
             allowed=repr(schema),
             remedy="make the file again with this version of manynode, or use the version that wrote it",
         )
-    return content  # type: ignore[no-any-return]
+    if sealed or seal.KEY in content or artefacts.is_one(path):
+        checksum = seal.check(raw, what, str(path), _AGAIN)
+        artefacts.check(path, content.get(artefacts.OF), what)
+        artefacts.record(path, checksum)
+    return {key: value for key, value in content.items() if key not in _OWN}
 
 
 def write_table(path: Path, schema: str, frame: pd.DataFrame, provenance: Mapping[str, Any] | None = None) -> None:
@@ -99,28 +115,55 @@ def write_table(path: Path, schema: str, frame: pd.DataFrame, provenance: Mappin
     import pyarrow.parquet as pq
 
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    metadata = json.dumps({"schema": schema, "provenance": dict(provenance or {})}, sort_keys=True).encode()
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _METADATA_KEY: metadata})
-    with replacing(path) as part:
-        pq.write_table(table, part, compression="zstd")
+    told = {"schema": schema, "provenance": dict(provenance or {}), **artefacts.claims(path)}
+    metadata = {_METADATA_KEY: json.dumps(told, sort_keys=True).encode(), seal.PARQUET_KEY: seal.BLANK.encode()}
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    _write_sealed(path, sink.getvalue().to_pybytes())
 
 
 def read_table(path: Path, schema: str, columns: Sequence[str] = ()) -> pd.DataFrame:
     """Return the table at ``path``; another schema, a missing column or a damaged file is an :class:`InputError`."""
+    table, _ = _read_parquet(path, schema)
+    missing = sorted(set(columns) - set(table.column_names))
+    if missing:
+        raise InputError(
+            _unusable(schema), where=str(path), found=f"no column {', '.join(missing)}", remedy="run the step again"
+        )
+    return table.to_pandas()
+
+
+def read_provenance(path: Path, schema: str) -> dict[str, Any]:
+    """Return the provenance that :func:`write_table` stored at ``path``, checked as :func:`read_table` does."""
+    return dict(_read_parquet(path, schema)[1].get("provenance", {}))
+
+
+def check_table(path: Path) -> None:
+    """Raise :class:`InputError` where the table at ``path``, of any schema, is damaged or is of something else."""
+    what = "a table cannot be used"
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(what, where=str(path), found=error.strerror, remedy="check the path") from None
+    seal.check(raw, what, str(path), _AGAIN)
+    artefacts.check(path, metadata_of(raw).get(artefacts.OF), what)
+
+
+def _read_parquet(path: Path, schema: str) -> tuple[pa.Table, dict[str, Any]]:
+    """Return the table at ``path`` and its metadata, both checked."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    what = f"a {schema.split('/')[0]} table cannot be used"
+    what = _unusable(schema)
     try:
-        table = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(
-            what, where=str(path), found=str(error).splitlines()[0], remedy="delete the file and run again"
-        ) from None
-    try:
-        found = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}")).get("schema")
-    except (ValueError, AttributeError):
-        found = None
+        raw = path.read_bytes()
+        table = pq.read_table(pa.BufferReader(raw))
+        told = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
+    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(what, where=str(path), found=first, remedy=_AGAIN) from None
+    found = told.get("schema") if isinstance(told, dict) else None
     if found != schema:
         raise InputError(
             what,
@@ -129,18 +172,43 @@ def read_table(path: Path, schema: str, columns: Sequence[str] = ()) -> pd.DataF
             allowed=repr(schema),
             remedy="make the file again with this version of manynode",
         )
-    missing = sorted(set(columns) - set(table.column_names))
-    if missing:
-        raise InputError(what, where=str(path), found=f"no column {', '.join(missing)}", remedy="run the step again")
-    return table.to_pandas()
+    checksum = seal.check(raw, what, str(path), _AGAIN)
+    artefacts.check(path, told.get(artefacts.OF), what)
+    artefacts.record(path, checksum)
+    return table, told
 
 
-def read_provenance(path: Path) -> dict[str, Any]:
-    """Return the provenance that ``write_table`` stored at ``path``, or an empty mapping."""
+def metadata_of(data: bytes) -> dict[str, Any]:
+    """Return what the Parquet file with these bytes says of itself; the bytes must be sound."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    metadata = pq.read_schema(path).metadata or {}
-    return dict(json.loads(metadata.get(_METADATA_KEY, b"{}")).get("provenance", {}))
+    metadata = pq.read_schema(pa.BufferReader(data)).metadata or {}
+    return dict(json.loads(metadata.get(_METADATA_KEY, b"{}")))
+
+
+def write_page(path: Path, html: str) -> None:
+    """Write an HTML page; in a results folder it carries what it is of and its checksum, as documents do."""
+    claims = artefacts.claims(path)
+    if not claims:
+        with replacing(path) as part:
+            part.write_text(html, encoding="utf-8", newline="\n")
+        return
+    # A comment ends at "-->".
+    told = json.dumps({seal.KEY: seal.BLANK, **claims}).replace(">", "\\u003e")
+    _write_sealed(path, html.replace("<head>\n", f"<head>\n<!-- {PAGE_MARK} {told} -->\n", 1).encode())
+
+
+def _unusable(schema: str) -> str:
+    return f"a {schema.split('/')[0]} table cannot be used"
+
+
+def _write_sealed(path: Path, data: bytes) -> None:
+    """Write ``data``, in which the checksum is still blank."""
+    whole = seal.sealed(data)
+    with replacing(path) as part:
+        part.write_bytes(whole)
+    artefacts.record(path, str(seal.checksum(whole)))
 
 
 def finite(value: float, where: str) -> float:

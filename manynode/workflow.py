@@ -15,57 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from manynode.config.counterfactuals import loss_nodes, loss_techniques
-from manynode.config.loader import RESOLVED_SCHEMA, Resolved, resolve, resolve_json
-from manynode.config.studies import STUDIES, study_points, study_variants
-from manynode.config.variants import confirmed, study_nodes, study_techniques, with_confirming_engine
+from manynode.config.loader import Resolved, resolve, write_resolved
+from manynode.config.studies import STUDIES, study_points
+from manynode.config.variants import confirmed, study_nodes, study_techniques
 from manynode.errors import ManynodeError, UsageError
 from manynode.provenance import code_digest
-from manynode.tables import read_json, write_json
-
-_SHARED = ("application", "ranks_per_node", "seed")
-# The sections whose change makes a step's results stale.
-SECTIONS = {
-    "profile": (*_SHARED, "profile"),
-    "classify": (*_SHARED, "profile", "nodesim"),
-    "nodesim": (*_SHARED, "machine", "nodesim"),
-    "fit": (*_SHARED, "machine", "nodesim"),
-    "simulate": (*_SHARED, "network", "simulate"),
-    "analyse": (*_SHARED, "nodes", "techniques", "simulate"),
-    "preflight": (*_SHARED, "nodes", "network", "simulate"),
-    "sensitivity": (*_SHARED, "nodes", "techniques", "network", "simulate", "sensitivity"),
-    "scaling": (*_SHARED, "nodes", "techniques", "network", "simulate", "scaling"),
-    "validation": ("seed", "nodes", "techniques", "machine", "network", "simulate", "validation"),
-    "collectives": ("seed", "network", "simulate", "validation"),
-    "report": (),
-}
-# Keys of those sections that a step does not read.
-_JUDGES = ("simulate.preflight", "simulate.time_limit")
-# How SST is watched and started changes no result; how it is divided does not either, but that is only measured.
-_WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", "launcher"))
-_OF_THE_NETWORK = ("engine", "preflight", "sst")
-_DRAWS = ("replicas", "confidence", "time_limit", "persistent", "tail", "profile_bootstrap")
-UNREAD: dict[str, tuple[str, ...]] = {
-    "profile": ("profile.noise_floor", "profile.max_classes", "profile.coverage"),
-    # The fit's, not the simulated node's.
-    "classify": ("nodesim.tail",),
-    "nodesim": ("nodesim.tail",),
-    "simulate": (*_JUDGES, "simulate.confidence", "simulate.profile_bootstrap"),
-    "analyse": _JUDGES,
-    "sensitivity": (*_JUDGES, "simulate.profile_bootstrap"),
-    "scaling": (*_JUDGES, "simulate.profile_bootstrap"),
-    "validation": (*_JUDGES, "validation.collectives", "validation.iterations"),
-    "collectives": (
-        *_JUDGES,
-        *(
-            "validation.measured",
-            "validation.machine",
-            "validation.network",
-            "simulate.replicas",
-            "simulate.confidence",
-        ),
-    ),
-    "preflight": tuple(f"simulate.{key}" for key in _DRAWS),
-}
+from manynode.steps import Steps
+from manynode.tables import read_json
 
 
 class Plan:
@@ -93,12 +49,9 @@ class Plan:
         self.shell_prefix = f"set -euo pipefail; export PATH={shlex.quote(sysconfig.get_path('scripts'))}:$PATH; "
         self.has_skeleton = self.model.application.name is not None
         content = self.resolved.content
-        self._variants = {
-            name: variant for found in study_variants(content).values() for name, variant in found.items()
-        }
+        self.steps = Steps(content)
         # Asked for by several rules, and a sample of Sobol's plan takes its time.
         self._study_points = {study: study_points(content, study) for study in STUDIES}
-        self._variant_digests: dict[str, str] = {}
         self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.model.techniques})
 
     def path(self, *parts: str) -> str:
@@ -107,13 +60,7 @@ class Plan:
 
     def digest(self, step: str) -> str:
         """Return the digest of the sections that ``step`` depends on."""
-        sections, unread = SECTIONS[step], (*UNREAD.get(step, ()), *self._unread_of_sst(), *self._unread_of_gem5())
-        if step == "preflight" and not self.model.simulate.preflight.vary:
-            # The probes of the network itself look at nothing else; points would be repeated with them.
-            sections = ("network", "simulate")
-            unread = tuple(f"simulate.{key}" for key in self.resolved.content["simulate"] if key not in _OF_THE_NETWORK)
-            unread = (*unread, *self._unread_of_sst())
-        return self.resolved.digest(*sections, without=unread)
+        return self.steps.digest(step)
 
     def code(self, *folders: str) -> str:
         """Return the digest of the code in ``folders``."""
@@ -134,30 +81,6 @@ class Plan:
         """Return the number of cores that the simulation of one replica keeps busy."""
         simulate = self.model.simulate
         return simulate.sst.cores() if simulate.engine == "sst" else 1
-
-    def _unread_of_sst(self) -> tuple[str, ...]:
-        """Return the keys of the section ``simulate.sst`` that change no result."""
-        return _WATCH_OF_SST if self.model.simulate.engine == "sst" else ("simulate.sst",)
-
-    def _unread_of_gem5(self) -> tuple[str, ...]:
-        """Return the keys of the section ``nodesim.gem5`` that change no result."""
-        return ("nodesim.gem5.progress",) if self.model.nodesim.engine == "gem5" else ("nodesim.gem5",)
-
-    def variant_digest(self, name: str) -> str:
-        """Return the digest of what a variant's simulation depends on."""
-        if name not in self._variant_digests:
-            content = self._variants[name].content(self.resolved.content)
-            changed = resolve_json(content, f"the variant {name}")
-            unread = (*UNREAD["simulate"], *self._unread_of_sst())
-            self._variant_digests[name] = changed.digest(*SECTIONS["simulate"], without=unread)
-        return self._variant_digests[name]
-
-    def confirmed_digest(self, name: str) -> str:
-        """Return the digest of what the second simulation of a variant depends on, with another engine."""
-        content = with_confirming_engine(self._variants[name].content(self.resolved.content))
-        watch = _WATCH_OF_SST if content["simulate"]["engine"] == "sst" else ("simulate.sst",)
-        changed = resolve_json(content, f"the variant {name}")
-        return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *watch))
 
     def confirmed_results(self) -> list[str]:
         """Return the results of the points that are simulated again with another engine."""
@@ -208,9 +131,7 @@ class Plan:
 
     def write(self) -> None:
         """Write the resolved experiment, which the steps read."""
-        digests = {"digest": self.resolved.digest(), "projection_digest": self.resolved.projection_digest()}
-        content = {**digests, "experiment": self.resolved.content}
-        write_json(Path(self.path("experiment.json")), RESOLVED_SCHEMA, content)
+        write_resolved(Path(self.path("experiment.json")), self.resolved)
 
     def representative_nodes(self, path: str) -> list[int]:
         """Return the nodes that phase 1 chose, from its rank-classes file."""

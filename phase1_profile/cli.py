@@ -15,19 +15,20 @@ Experiment = Annotated[Path, typer.Option(help="resolved experiment (results/NAM
 
 @app.command("run")
 def run(
+    ctx: typer.Context,
     experiment: Experiment,
     nodes: Annotated[int, typer.Option(min=1, help="job size in nodes")],
     output: Annotated[Path, typer.Option(help="counter table to write; the ranks' files go to a folder beside it")],
     repetition: Annotated[int, typer.Option(min=0, help="which run of this size")] = 0,
 ) -> None:
     """Run the application once, all ranks counted, and write its counter table."""
-    from manynode.config.loader import read_resolved
     from manynode.hostlock import exclusive
     from manynode.launch import Block, application_command, run_job
+    from manynode.steps import step_of
     from phase1_profile.sources.interface import SOURCES, choose_source
     from phase1_profile.steps import profile_counters
 
-    content = read_resolved(experiment).content
+    content = ctx.with_resource(step_of(experiment)).content
     ranks_per_node = content["ranks_per_node"]
     source, reason = choose_source(content["profile"]["source"])
     counted = SOURCES.get(source)()
@@ -65,26 +66,27 @@ def run(
 
 @app.command("classify")
 def classify(
+    ctx: typer.Context,
     experiment: Experiment,
     classes: Annotated[Path, typer.Option(help="rank-classes file to write")],
     table: Annotated[Path, typer.Option(help="all counters in one table, to write")],
     counters: Annotated[list[Path], typer.Argument(help="counter tables of all profiled jobs")],
 ) -> None:
     """Put the ranks into classes and choose the nodes that represent them."""
-    from manynode.config.loader import read_resolved
     from manynode.provenance import provenance
+    from manynode.steps import step_of
     from phase1_profile import counters as counter_tables
     from phase1_profile.parameters import ClassifyParameters
     from phase1_profile.steps import classify as classify_ranks
 
-    resolved = read_resolved(experiment)
+    resolved = ctx.with_resource(step_of(experiment))
     section = resolved.content["profile"]
     origin = provenance(
         seed=resolved.content["seed"],
         experiment_digest=resolved.digest("application", "ranks_per_node", "profile", "nodesim"),
         tools={},
     )
-    counter_tables.write(table, counter_tables.read(counters), origin)
+    counter_tables.write(table, counter_tables.read(counters, resolved.content["ranks_per_node"]), origin)
     classify_ranks(
         counters,
         classes,

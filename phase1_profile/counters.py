@@ -90,9 +90,24 @@ def write(path: Path, frame: pd.DataFrame, provenance: Mapping[str, Any]) -> Non
     tables.write_table(path, SCHEMA, check(frame, str(path)), provenance)
 
 
-def read(paths: Sequence[Path]) -> pd.DataFrame:
-    """Return the counter tables of several jobs as one; an unsound one, or a job twice, is an :class:`InputError`."""
+def read(paths: Sequence[Path], ranks_per_node: int | None = None) -> pd.DataFrame:
+    """Return the counter tables of several jobs as one.
+
+    An unsound one, a job twice, or a job that has not ``ranks_per_node`` ranks on each of its nodes is an
+    :class:`InputError`.
+    """
     if not paths:
         raise InputError("there is nothing to classify", found="no counter table", remedy=_REMEDY)
     frames = [check(tables.read_table(path, SCHEMA), str(path)) for path in paths]
+    for path, frame in zip(paths, frames, strict=True):
+        for nodes, job in frame.groupby("nodes"):
+            count = job["rank"].nunique()
+            if ranks_per_node is not None and count != nodes * ranks_per_node:
+                raise InputError(
+                    "a counter table cannot be used",
+                    where=str(path),
+                    found=f"{count} ranks of a job on {nodes} nodes",
+                    allowed=f"{nodes * ranks_per_node} ranks, {ranks_per_node} on each node",
+                    remedy=_REMEDY,
+                )
     return check(pd.concat(frames, ignore_index=True), ", ".join(map(str, paths)))

@@ -60,7 +60,7 @@ def classify(
     are stable. Nothing here is random; ``seed`` is recorded as part of the experiment.
     """
     settings = parameters or ClassifyParameters()
-    told = [tables.read_provenance(path) for path in counter_tables if path.is_file()]
+    told = [tables.read_provenance(path, counters.SCHEMA) for path in counter_tables if path.is_file()]
     content = classify_table(counters.read(counter_tables), settings, reference_nodes)
     content["source"] = ", ".join(sorted({str(entry.get("source", "unknown")) for entry in told}))
     if reasons := sorted({str(entry["source_reason"]) for entry in told if entry.get("source_reason")}):

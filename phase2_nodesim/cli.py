@@ -18,22 +18,23 @@ Mode = Annotated[str, typer.Option(help="ext (with external ranks) or no-ext (th
 
 @app.command("run")
 def run(
+    ctx: typer.Context,
     experiment: Experiment,
     mode: Mode,
     node: Annotated[int, typer.Option(min=0, help="the node that is simulated")],
     output: Annotated[Path, typer.Option(help="segments table to write; marker files go to a folder beside it")],
 ) -> None:
     """Run the application with one simulated node, and write its segments."""
-    from manynode.config.loader import read_resolved
     from manynode.hostlock import exclusive
     from manynode.launch import application_command, application_guest
+    from manynode.steps import step_of
     from phase2_nodesim.checksum import check_against_native
     from phase2_nodesim.engines._interface import NodeJob
     from phase2_nodesim.gem5.estimate import profiled_instructions
     from phase2_nodesim.jobs import run_node
     from phase2_nodesim.steps import make_segments
 
-    resolved = read_resolved(experiment)
+    resolved = ctx.with_resource(step_of(experiment))
     content = resolved.content
     external = _external(mode)
     nodes = content["nodesim"]["nodes"] if external else 1
@@ -75,6 +76,7 @@ def run(
 
 @app.command("fit")
 def fit(
+    ctx: typer.Context,
     experiment: Experiment,
     mode: Mode,
     classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
@@ -83,12 +85,12 @@ def fit(
     segments: Annotated[list[Path], typer.Argument(help="segments of every simulated node")],
 ) -> None:
     """Fit the timing profile: distributions, clusters and patterns of every compute phase and class."""
-    from manynode.config.loader import read_resolved
     from manynode.provenance import provenance
+    from manynode.steps import step_of
     from phase2_nodesim.steps import fit_profile
 
     _external(mode)
-    resolved = read_resolved(experiment)
+    resolved = ctx.with_resource(step_of(experiment))
     section = resolved.content["nodesim"]
     fit_profile(
         segments,
@@ -106,6 +108,7 @@ def fit(
 
 @app.command("resample")
 def resample(
+    ctx: typer.Context,
     experiment: Experiment,
     mode: Mode,
     classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
@@ -114,12 +117,12 @@ def resample(
     segments: Annotated[Path, typer.Argument(help="all segments in one table, as the fit wrote them")],
 ) -> None:
     """Resample the timing profile: what other samples of ranks and executions might have given."""
-    from manynode.config.loader import read_resolved
     from manynode.profile_resamples import write_resamples
+    from manynode.steps import step_of
     from phase2_nodesim.resampling import make_resamples
 
     external = _external(mode)
-    content = read_resolved(experiment).content
+    content = ctx.with_resource(step_of(experiment)).content
     parameters = _fit_parameters(content["nodesim"])
     write_resamples(
         output,

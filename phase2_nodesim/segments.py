@@ -8,6 +8,8 @@ phase, the region's name and the pair of calls, ``region/A -> B``; and without l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -91,6 +93,32 @@ def segment_table(records: pd.DataFrame, detail: pd.DataFrame | None = None) -> 
         table = _with_detail(table, detail)
     _check_times(table)
     return table
+
+
+def check_complete(table: pd.DataFrame, where: str, ranks: Sequence[int] | None = None) -> None:
+    """Raise :class:`InputError` where a rank's segments have a gap or come twice, or a rank of ``ranks`` has none."""
+
+    def fault(found: str, allowed: str) -> InputError:
+        return InputError(
+            "a segments table cannot be used",
+            where=where,
+            found=found,
+            allowed=allowed,
+            remedy="delete the file and run the experiment again, which measures anew",
+        )
+
+    ordered = table.sort_values(["rank", "sequence"], kind="stable")
+    step = ordered.groupby("rank")["sequence"].diff().dropna()
+    wrong = step[step != 1]
+    if len(wrong):
+        row = ordered.loc[wrong.index[0]]
+        found = "twice" if wrong.iloc[0] == 0 else "after a gap"
+        raise fault(
+            f"segment {row['sequence']} of rank {row['rank']} {found}", "one segment for each MPI call but the first"
+        )
+    present = set(map(int, table["rank"].unique()))
+    if ranks is not None and present != set(ranks):
+        raise fault(f"segments of ranks {sorted(present)}", f"segments of ranks {sorted(ranks)}")
 
 
 def _with_detail(table: pd.DataFrame, detail: pd.DataFrame) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from manynode.timing_profile import TimingProfile, write_timing_profile
 from phase2_nodesim.engines._interface import ENGINES, NodeRun
 from phase2_nodesim.parameters import FitParameters, NodeParameters
 from phase2_nodesim.profile import fit_classes, skipped_seconds, without_warmup
-from phase2_nodesim.segments import COLUMNS, SCHEMA
+from phase2_nodesim.segments import COLUMNS, SCHEMA, check_complete
 
 # What the runs behind one timing profile must have in common.
 _COMMON = ("engine", "engine_version", "machine", "external", "nodes", "ranks", "ranks_per_node", "application")
@@ -77,6 +77,7 @@ def make_segments(
             "nodes": nodes,
             "ranks": nodes * ranks_per_node,
             "ranks_per_node": ranks_per_node,
+            "simulated_ranks": sorted(map(int, frame["rank"].unique())),
             "application": dict(application),
             "engine_detail": dict(chosen.describe(run)),
             "truncated_ranks": [int(file.metadata["rank"]) for file in files if file.metadata.get("truncated")],
@@ -96,6 +97,7 @@ def read_segments(paths: Sequence[Path]) -> tuple[pd.DataFrame, dict[str, Any]]:
     owner: dict[int, Path] = {}
     for path in paths:
         frame, origin = read_table(path, SCHEMA, COLUMNS), read_provenance_of(path)
+        check_complete(frame, str(path), origin.get("simulated_ranks"))
         for key in _COMMON:
             if origin[key] != first[key]:
                 raise InputError(
@@ -120,8 +122,7 @@ def read_segments(paths: Sequence[Path]) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 def read_provenance_of(path: Path) -> dict[str, Any]:
     """Return the provenance of a segments table; one that lacks what the profile needs is an :class:`InputError`."""
-    read_table(path, SCHEMA, COLUMNS[:1])
-    origin = read_provenance(path)
+    origin = read_provenance(path, SCHEMA)
     missing = [key for key in _COMMON if key not in origin]
     if missing:
         raise InputError(
@@ -160,7 +161,7 @@ def fit_profile(
         ranks_per_node=common["ranks_per_node"],
         borrow=not common["external"],
     )
-    details = [read_provenance(path).get("engine_detail", {}) for path in segments_paths]
+    details = [read_provenance(path, SCHEMA).get("engine_detail", {}) for path in segments_paths]
     profile = TimingProfile(
         application=common["application"],
         engine=common["engine"],
@@ -175,7 +176,8 @@ def fit_profile(
         classes=classes,
         provenance={**(provenance or {}), "fit": parameters.model_dump(mode="json"), "engine_detail": details[0]},
     )
-    write_timing_profile(output, profile)
     if table is not None:
         write_table(table, SCHEMA, segments, {**common, **(provenance or {})})
+    # Last: it stands for all files of this step.
+    write_timing_profile(output, profile)
     return profile

@@ -19,6 +19,7 @@ from manynode import seeds, tables
 from phase3_sst import interval_parts, iterations, link_load
 from phase3_sst.converge import note
 from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst.point_inputs import check_ranks
 
 PROJECTION_SCHEMA = "projection/1"
 MAKESPANS_SCHEMA = "makespans/1"
@@ -106,6 +107,7 @@ def analyse(
         ranks = tables.read_table(
             folder / "ranks.parquet", RANKS_SCHEMA, ["replica", "job", "rank", "operation", "seconds"]
         )
+        check_ranks(ranks, sorted(whole), nodes * ranks_per_node, folder / "ranks.parquet")
         breakdown.append(_keyed(_breakdown(ranks), key))
         spread.append({**key, **iterations.row(replicas, ranks)})
         names = [str(job["name"]) for job in replicas[0]["jobs"]]

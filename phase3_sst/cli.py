@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ Experiment = Annotated[Path, typer.Option(help="resolved experiment (results/NAM
 
 @app.command("run")
 def run(
+    ctx: typer.Context,
     experiment: Experiment,
     technique: Annotated[str, typer.Option(help="no-ext-const, no-ext-var, ext-const or ext-var")],
     nodes: Annotated[int, typer.Option(min=1, help="node count")],
@@ -34,12 +36,13 @@ def run(
     from phase3_sst.progress import shown
 
     with shown(progress) as sink, recorded(cost):
-        point = _point(experiment, technique, nodes, classes, profile, processes, sink, variant, confirm)
+        point = _point(ctx, experiment, technique, nodes, classes, profile, processes, sink, variant, confirm)
         simulate_point(engine_of(point.experiment), point, result.parent)
 
 
 @app.command("resamples")
 def resamples(
+    ctx: typer.Context,
     experiment: Experiment,
     technique: Annotated[str, typer.Option(help="no-ext-const, no-ext-var, ext-const or ext-var")],
     nodes: Annotated[int, typer.Option(min=1, help="node count")],
@@ -57,12 +60,13 @@ def resamples(
     from phase3_sst.resampled import simulate_resamples
 
     with shown(True) as sink:
-        point = _point(experiment, technique, nodes, classes, profile, processes, sink, None)
+        point = _point(ctx, experiment, technique, nodes, classes, profile, processes, sink, None)
         table = simulate_resamples(point, read_resamples(resamples))
     tables.write_table(output, RESAMPLES_SCHEMA, table)
 
 
 def _point(
+    ctx: typer.Context,
     experiment: Path,
     technique: str,
     nodes: int,
@@ -74,17 +78,18 @@ def _point(
     confirm: bool = False,
 ) -> Any:
     """Return the point that the command line names."""
-    from manynode.config.loader import read_resolved
     from manynode.config.studies import variant_of
     from manynode.config.variants import with_confirming_engine
     from manynode.rank_classes import classes_of_job
     from manynode.seeds import derive_seed
+    from manynode.steps import step_of
     from manynode.timing_profile import read_timing_profile
     from phase3_sst.engines.interface import Point
+    from phase3_sst.point_inputs import check_profile
 
+    content = ctx.with_resource(step_of(experiment)).content
     # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
-    read_timing_profile(profile)
-    content = read_resolved(experiment).content
+    check_profile(profile, read_timing_profile(profile), technique, content["application"]["name"])
     if variant is not None:
         content = variant_of(content, variant).content(content)
     if confirm:
@@ -117,6 +122,7 @@ def estimate(
 
 @app.command("preflight")
 def preflight(
+    ctx: typer.Context,
     experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
     output: Annotated[Path | None, typer.Option(help="preflight.json to write")] = None,
     vary: Annotated[str | None, typer.Option(help="a parameter that must matter: network.link.bandwidth")] = None,
@@ -124,13 +130,14 @@ def preflight(
 ) -> None:
     """Probe the network: line rate, bisection, parameters that move the result; exit code 6 when one fails."""
     from manynode import tables
-    from manynode.config.loader import load_experiment, read_resolved
+    from manynode.config.loader import load_experiment
+    from manynode.steps import step_of
     from phase3_sst import preflight as checks
     from phase3_sst import sensitivity
     from phase3_sst.engines.interface import engine_of
 
-    read = read_resolved if experiment.suffix == ".json" else load_experiment
-    content = read(experiment).content
+    resolved = experiment.suffix == ".json"
+    content = (ctx.with_resource(step_of(experiment)) if resolved else load_experiment(experiment)).content
     engine = engine_of(content)
     varied = dict(content["simulate"]["preflight"]["vary"])
     if vary is not None:
@@ -146,74 +153,78 @@ def preflight(
 
 @app.command("analyse")
 def analyse(
+    ctx: typer.Context,
     experiment: Experiment,
     projection: Annotated[Path, typer.Option(help="projection.parquet to write; the other tables go beside it")],
     results: Annotated[list[Path], typer.Argument(help="result.json of every point")],
 ) -> None:
     """Bring all points together: projection with intervals, breakdown, link load, provenance."""
     from manynode import provenance, tables
-    from manynode.config.loader import read_resolved
+    from manynode.steps import step_of
     from phase3_sst import analysis
     from phase3_sst.engines.interface import RESULT_SCHEMA
 
-    resolved = read_resolved(experiment)
+    resolved = ctx.with_resource(step_of(experiment))
     content = resolved.content
     points = [(path.parent.parent.name, int(path.parent.name.removeprefix("nodes-")), path.parent) for path in results]
-    analysis.write(
-        analysis.analyse(
-            points,
-            ranks_per_node=content["ranks_per_node"],
-            confidence=content["simulate"]["confidence"],
-            seed=content["seed"],
-            resamples=projection.parent / "resamples" if content["simulate"]["profile_bootstrap"] else None,
-        ),
-        projection,
+    found = analysis.analyse(
+        points,
+        ranks_per_node=content["ranks_per_node"],
+        confidence=content["simulate"]["confidence"],
+        seed=content["seed"],
+        resamples=projection.parent / "resamples" if content["simulate"]["profile_bootstrap"] else None,
     )
     engine = tables.read_json(results[0], RESULT_SCHEMA)["engine"]
-    tools = {engine["name"]: engine["version"], **_phase2_tools(projection.parent)}
+    tools = {engine["name"]: engine["version"], **_phase2_tools(projection.parent, content["techniques"])}
+    # The projection last: it stands for all files of this step.
     tables.write_json(
         projection.parent / "provenance.json",
         "provenance/1",
         provenance.provenance(seed=content["seed"], experiment_digest=resolved.projection_digest(), tools=tools),
     )
+    analysis.write(found, projection)
 
 
 @app.command("sensitivity")
 def analyse_sensitivity(
+    ctx: typer.Context,
     experiment: Experiment,
     points: Annotated[Path, typer.Option(help="folder of the study's points")],
     output: Annotated[Path, typer.Option(help="sensitivity.parquet to write; the other tables go beside it")],
 ) -> None:
     """Bring the points of the sensitivity study together: times, knees, Sobol indices."""
-    from manynode.config.loader import read_resolved
+    from manynode.steps import step_of
     from phase3_sst.studies import sensitivity
 
-    sensitivity.write(sensitivity.analyse(read_resolved(experiment).content, points), output)
+    sensitivity.write(sensitivity.analyse(ctx.with_resource(step_of(experiment)).content, points), output)
 
 
 @app.command("scaling")
 def analyse_scaling(
+    ctx: typer.Context,
     experiment: Experiment,
     points: Annotated[Path, typer.Option(help="folder of the results")],
     output: Annotated[Path, typer.Option(help="scaling.parquet to write")],
 ) -> None:
     """Tell apart what the time is lost to at each node count."""
     from manynode import tables
-    from manynode.config.loader import read_resolved
+    from manynode.steps import step_of
     from phase3_sst.studies import scaling
 
-    tables.write_table(output, scaling.LOSSES_SCHEMA, scaling.analyse(read_resolved(experiment).content, points))
+    content = ctx.with_resource(step_of(experiment)).content
+    tables.write_table(output, scaling.LOSSES_SCHEMA, scaling.analyse(content, points))
 
 
 @app.command("validate")
 def analyse_validation(
+    ctx: typer.Context,
     experiment: Experiment,
     projection: Annotated[Path, typer.Option(help="projection.parquet; breakdown.parquet lies beside it")],
     output: Annotated[Path, typer.Option(help="validation.parquet to write; the other tables go beside it")],
 ) -> None:
     """Hold the projection against the measurements of the section validation."""
     from manynode import tables
-    from manynode.config.loader import read_resolved
+    from manynode.steps import step_of
     from phase3_sst import analysis
     from phase3_sst.studies import validation
 
@@ -222,26 +233,28 @@ def analyse_validation(
     operations = tables.read_table(
         projection.parent / "breakdown.parquet", analysis.BREAKDOWN_SCHEMA, [*columns, "operation", "seconds"]
     )
-    validation.write(validation.analyse(read_resolved(experiment).content, projected, operations), output)
+    validation.write(validation.analyse(ctx.with_resource(step_of(experiment)).content, projected, operations), output)
 
 
 @app.command("validate-collectives")
 def analyse_collectives(
+    ctx: typer.Context,
     experiment: Experiment,
     output: Annotated[Path, typer.Option(help="validation_collectives.parquet to write")],
 ) -> None:
     """Simulate the collectives of the section validation and hold their latencies against the measured ones."""
     from manynode import tables
-    from manynode.config.loader import read_resolved
+    from manynode.steps import step_of
     from phase3_sst.engines.interface import engine_of
     from phase3_sst.studies import collectives
 
-    content = read_resolved(experiment).content
+    content = ctx.with_resource(step_of(experiment)).content
     tables.write_table(output, collectives.SCHEMA, collectives.compare(content, engine_of(content)))
 
 
 @app.command("confirm")
 def confirm(
+    ctx: typer.Context,
     experiment: Experiment,
     points: Annotated[Path, typer.Option(help="folder of the study's points")],
     confirmed: Annotated[Path, typer.Option(help="folder of the points that were simulated again")],
@@ -249,10 +262,10 @@ def confirm(
     lacks: Annotated[str | None, typer.Option(help="what to do to have the engine, where it is not installed")] = None,
 ) -> None:
     """Compare the points of a study that two engines have simulated: ratios, and whether they order alike."""
-    from manynode.config.loader import read_resolved
+    from manynode.steps import step_of
     from phase3_sst.studies import confirmation
 
-    content = read_resolved(experiment).content
+    content = ctx.with_resource(step_of(experiment)).content
     confirmation.write(confirmation.of_study(content, points, confirmed, lacks), output)
 
 
@@ -267,12 +280,13 @@ def situations(
     simulate_batch(batch, output)
 
 
-def _phase2_tools(folder: Path) -> dict[str, str]:
-    """Return the engines that the timing profiles name, with their versions."""
+def _phase2_tools(folder: Path, techniques: Sequence[str]) -> dict[str, str]:
+    """Return the engines that the timing profiles of ``techniques`` name, with their versions."""
     from manynode import tables
 
     tools: dict[str, str] = {}
-    for path in sorted(folder.glob("nodesim/timing-profile-*.json")):
+    for mode in sorted({"ext" if name.startswith("ext") else "no-ext" for name in techniques}):
+        path = folder / f"nodesim/timing-profile-{mode}.json"
         profile: dict[str, Any] = tables.read_json(path, "timing-profile/1")
         tools[str(profile.get("engine", "unknown"))] = str(profile.get("engine_version", "unknown"))
     return tools

@@ -129,7 +129,7 @@ rule phase3_simulate_variant:
         **sst_resources.of_points(plan),
     params:
         experiment=plan.path("experiment.json"),
-        digest=lambda wildcards: plan.variant_digest(wildcards.variant),
+        digest=lambda wildcards: plan.steps.variant_digest(wildcards.variant),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
         "manynode simulate run --experiment {params.experiment} --variant {wildcards.variant:q}"
@@ -241,7 +241,7 @@ rule phase3_confirm_variant:
         **sst_resources.of_points(plan, confirm_engine),
     params:
         experiment=plan.path("experiment.json"),
-        digest=lambda wildcards: plan.confirmed_digest(wildcards.variant),
+        digest=lambda wildcards: plan.steps.confirmed_digest(wildcards.variant),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
         "manynode simulate run --experiment {params.experiment} --variant {wildcards.variant:q} --confirm"

@@ -47,14 +47,19 @@ class Resolved:
 
         ``without`` names keys of sections that do not count, such as ``simulate.preflight``, ``simulate.sst.memory``.
         """
-        chosen = {key: value for key, value in self.content.items() if not sections or key in sections}
-        for key in without:
-            chosen = _without(chosen, key.split("."))
-        return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
+        return digest_of(self.content, *sections, without=without)
 
     def projection_digest(self) -> str:
         """Return the digest of all that the projection depends on: neither the title nor the studies."""
         return self.digest(without=_NOT_OF_THE_PROJECTION)
+
+
+def digest_of(content: Mapping[str, Any], *sections: str, without: Collection[str] = ()) -> str:
+    """Return a digest of the named sections of a resolved experiment, as :meth:`Resolved.digest` does."""
+    chosen = {key: value for key, value in content.items() if not sections or key in sections}
+    for key in without:
+        chosen = _without(chosen, key.split("."))
+    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _without(content: dict[str, Any], path: list[str]) -> dict[str, Any]:
@@ -194,6 +199,14 @@ def read_resolved(path: Path) -> Resolved:
 
     content = read_json(path, RESOLVED_SCHEMA)
     return resolve_json(content["experiment"], str(path))
+
+
+def write_resolved(path: Path, resolved: Resolved) -> None:
+    """Write ``experiment.json``, which the steps read."""
+    from manynode.tables import write_json
+
+    digests = {"digest": resolved.digest(), "projection_digest": resolved.projection_digest()}
+    write_json(path, RESOLVED_SCHEMA, {**digests, "experiment": resolved.content})
 
 
 def resolve_json(content: dict[str, Any], where: str) -> Resolved:

@@ -6,14 +6,15 @@ not pass over damaged results in silence.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
+from manynode import artefacts
 from manynode.errors import InputError
 from manynode.rank_classes import read_rank_classes
 from manynode.report.documents import (
@@ -25,7 +26,8 @@ from manynode.report.documents import (
     RankClasses,
     read_document,
 )
-from manynode.tables import read_table
+from manynode.steps import Steps
+from manynode.tables import read_json, read_table
 from manynode.timing_profile import TimingProfile, read_timing_profile
 
 # Most complete first: the order of the mean errors in Table 2 of Eyerman et al.
@@ -88,8 +90,9 @@ class Inputs:
         return self.classes.class_of(rank) if self.classes else ""
 
 
-def load(directory: Path) -> Inputs:
-    """Return the inputs in ``directory``."""
+@contextlib.contextmanager
+def opened(directory: Path) -> Iterator[None]:
+    """Open a results folder: what is read and written there meanwhile must be of its experiment."""
     path = directory / "experiment.json"
     if not path.is_file():
         raise InputError(
@@ -99,8 +102,23 @@ def load(directory: Path) -> Inputs:
             allowed="a result folder of 'manynode run', such as results/demo",
             remedy="run 'manynode run EXPERIMENT' first, or name its result folder",
         )
+    with artefacts.bound(directory, Steps(_content(path)).identity_of):
+        yield
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """Return the resolved experiment, whose shape is checked first."""
+    read_document(path, "experiment/1", ExperimentFile)
+    return dict(read_json(path, "experiment/1")["experiment"])
+
+
+def load(directory: Path) -> Inputs:
+    """Return the inputs in ``directory``; within :func:`opened`, files of another experiment are refused."""
+    path = directory / "experiment.json"
     experiment = read_document(path, "experiment/1", ExperimentFile)
-    resolved = json.loads(path.read_bytes())["experiment"]
+    resolved = _content(path)
+    # What an earlier experiment of that name left is not of interest.
+    modes = [mode for mode in MODES if any(_mode(name) == mode for name in experiment.experiment.techniques)]
     return Inputs(
         digest=experiment.digest,
         projection_digest=experiment.projection_digest or experiment.digest,
@@ -117,10 +135,10 @@ def load(directory: Path) -> Inputs:
                     ["segments/1"],
                     ["rank", "sequence", "phase", "call_before", "call_after", "compute_s"],
                 )
-                for mode in MODES
+                for mode in modes
             }
         ),
-        profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in MODES}),
+        profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in modes}),
         projection=_projection(directory / "projection.parquet"),
         interval_parts=_table(
             directory / "interval_parts.parquet",
@@ -162,35 +180,58 @@ def load(directory: Path) -> Inputs:
             ["link-series-summary/1"],
             ["technique", "nodes", "start_s", "end_s", "class", "busy_share", "stall_s", "queue_bytes"],
         ),
-        sensitivity=_table(
-            directory / "sensitivity.parquet",
-            ["sensitivity/1"],
-            ["variant", "technique", "nodes", "time_s", "low_s", "high_s", "relative", "varied"],
-        ),
-        sensitivity_knees=_table(
-            directory / "sensitivity_knees.parquet",
-            ["sensitivity-knees/1"],
-            ["technique", "nodes", "parameter", "others", "best_s", "worst_s", "knee", "enough"],
-        ),
-        sensitivity_indices=_table(
-            directory / "sensitivity_indices.parquet",
-            ["sensitivity-indices/1"],
-            ["technique", "nodes", "parameter", "first", "first_conf", "total", "total_conf"],
-        ),
-        losses=_table(
-            directory / "scaling.parquet",
-            ["scaling/1"],
-            ["technique", "nodes", "part", "seconds", "low_s", "high_s", "share", "growth_s"],
-        ),
+        **_studies(directory, resolved),
         **_validation(directory, resolved.get("validation") or {}),
-        confirmation=_table(
-            directory / "confirmation.parquet",
-            ["confirmation/1"],
-            ["variant", "technique", "nodes", "time_s", "confirmed_s", "ratio", "low", "high", "confirmed_place"],
+        confirmation_summary=(
+            _document(directory / "confirmation.json", "confirmation-summary/1", Confirmation)
+            if resolved.get("sensitivity")
+            else None
         ),
-        confirmation_summary=_document(directory / "confirmation.json", "confirmation-summary/1", Confirmation),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
     )
+
+
+# The tables of the studies: the section that asks for it, name of the file, schema, columns.
+_STUDIES = {
+    "sensitivity": (
+        "sensitivity",
+        "sensitivity",
+        "sensitivity/1",
+        ["variant", "technique", "nodes", "time_s", "low_s", "high_s", "relative", "varied"],
+    ),
+    "sensitivity_knees": (
+        "sensitivity",
+        "sensitivity_knees",
+        "sensitivity-knees/1",
+        ["technique", "nodes", "parameter", "others", "best_s", "worst_s", "knee", "enough"],
+    ),
+    "sensitivity_indices": (
+        "sensitivity",
+        "sensitivity_indices",
+        "sensitivity-indices/1",
+        ["technique", "nodes", "parameter", "first", "first_conf", "total", "total_conf"],
+    ),
+    "losses": (
+        "scaling",
+        "scaling",
+        "scaling/1",
+        ["technique", "nodes", "part", "seconds", "low_s", "high_s", "share", "growth_s"],
+    ),
+    "confirmation": (
+        "sensitivity",
+        "confirmation",
+        "confirmation/1",
+        ["variant", "technique", "nodes", "time_s", "confirmed_s", "ratio", "low", "high", "confirmed_place"],
+    ),
+}
+
+
+def _studies(directory: Path, resolved: dict[str, Any]) -> dict[str, pd.DataFrame | None]:
+    """Return the tables of the studies that the experiment asks for; what an earlier one left is not of interest."""
+    return {
+        name: _table(directory / f"{file}.parquet", [schema], columns) if resolved.get(section) else None
+        for name, (section, file, schema, columns) in _STUDIES.items()
+    }
 
 
 # The tables of a validation study: name, schema, columns.
@@ -228,7 +269,7 @@ _VALIDATION = {
 
 
 def _validation(directory: Path, section: dict[str, Any]) -> dict[str, pd.DataFrame | None]:
-    """Return the tables of the study that the experiment asks for; what an earlier one left is not of interest."""
+    """Return the tables of the validation that the experiment asks for."""
     found: dict[str, pd.DataFrame | None] = {}
     for name, (schema, columns) in _VALIDATION.items():
         wanted = section.get("collectives" if name == "validation_collectives" else "measured")
@@ -254,6 +295,10 @@ def _rank_classes(path: Path) -> RankClasses | None:
 
 def _profile(path: Path) -> TimingProfile | None:
     return read_timing_profile(path) if path.is_file() else None
+
+
+def _mode(technique: str) -> str:
+    return "ext" if technique.startswith("ext") else "no-ext"
 
 
 def _by_mode(found: dict[str, T | None]) -> dict[str, T]:

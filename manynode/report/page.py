@@ -31,7 +31,7 @@ from manynode.report.figures import (
 )
 from manynode.report.interval_parts import parts_rows
 from manynode.report.job_tables import job_rows, link_rows
-from manynode.report.load import Inputs, load
+from manynode.report.load import Inputs, load, opened
 from manynode.report.losses import loss_sentences
 from manynode.report.phase_table import phase_rows
 from manynode.report.sensitivity import knee_rows, sensitivity_sentences
@@ -49,9 +49,8 @@ def build_report(directory: Path, output: Path) -> None:
     Raises :class:`InputError` for a folder without ``experiment.json`` or with a damaged file, :class:`OutputError`
     when the file cannot be written.
     """
-    html = render(load(directory))
-    with tables.replacing(output) as part:
-        part.write_text(html, encoding="utf-8", newline="\n")
+    with opened(directory):
+        tables.write_page(output, render(load(directory)))
 
 
 def render(inputs: Inputs) -> str:

@@ -71,7 +71,7 @@ class Callgrind:
                     + ("under another tool of valgrind" if file.metadata.get("on_valgrind") else "without valgrind"),
                     remedy="profile again with the source callgrind",
                 )
-            totals = parse_totals(dump)
+            totals = parse_totals(dump, pid=file.metadata["pid"])
             merged = records.merge(totals, on="sequence", how="left", validate="one_to_one")
             if merged["Ir"].isna().any():
                 first = merged.loc[merged["Ir"].isna(), "sequence"].iloc[0]

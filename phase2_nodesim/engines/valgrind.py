@@ -88,7 +88,7 @@ class Valgrind:
                 found=f"no such file for rank {rank} (process {pid})",
                 remedy="see the job's log; the rank must run under valgrind and end by itself",
             )
-        counts = parse_totals(path)
+        counts = parse_totals(path, pid=pid)
         counts.insert(0, "rank", np.int64(rank))
         return counts
 

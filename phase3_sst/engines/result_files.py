@@ -129,7 +129,7 @@ def collect(out: Path, directory: Path) -> None:
 
 def collect_parts(parts: Sequence[Path], directory: Path) -> None:
     """Bring the engine's folders ``parts``, which share the replicas between them, into ``directory``."""
-    results = [tables.read_json(part / "result.json", RESULT_SCHEMA) for part in parts]
+    results = [tables.read_json(part / "result.json", RESULT_SCHEMA, sealed=False) for part in parts]
     for table in _TABLES:
         present = [(part / f"{table.name}.csv").is_file() for part in parts]
         if table.optional and not any(present):
@@ -145,7 +145,7 @@ def collect_parts(parts: Sequence[Path], directory: Path) -> None:
 
 def read_measurement(part: Path) -> Measurement:
     """Return what a probe tells from the engine's folder ``part``."""
-    result = tables.read_json(part / "result.json", RESULT_SCHEMA)
+    result = tables.read_json(part / "result.json", RESULT_SCHEMA, sealed=False)
     links = next(table for table in _TABLES if table.name == "links")
     table = _read(part / "links.csv", links)
     replica = result["replicas"][0]

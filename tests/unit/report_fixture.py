@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 
+from manynode import artefacts, tables
 from manynode.config.experiment import TECHNIQUES
 from manynode.config.loader import load_experiment
+from manynode.steps import Steps
 from manynode.tables import write_json, write_table
 from manynode.timing_profile import TimingProfile, write_timing_profile
 
@@ -53,7 +56,28 @@ def write_results(directory: Path, *, skeleton: bool = True, parts: tuple[str, .
                 "tools": {"valgrind": HOSTILE},
             },
         )
+    return sign(directory)
+
+
+def sign(directory: Path) -> Path:
+    """Give every file, also those changed by hand, what a run writes into it: its checksum and what it is of."""
+    path = directory / "experiment.json"
+    _write_document(path, path)
+    content = json.loads(path.read_text())["experiment"]
+    with artefacts.bound(directory, Steps(content).identity_of):
+        for path in sorted(directory.rglob("*.json")):
+            if path.name != "experiment.json":
+                _write_document(path, path)
+        for path in sorted(directory.rglob("*.parquet")):
+            told = tables.metadata_of(path.read_bytes())
+            write_table(path, told["schema"], pq.read_table(path).to_pandas(), told["provenance"])
     return directory
+
+
+def _write_document(source: Path, target: Path) -> None:
+    document = json.loads(source.read_text())
+    own = ("schema", "checksum", "of", "made_from")
+    write_json(target, document["schema"], {key: value for key, value in document.items() if key not in own})
 
 
 def _write_experiment(directory: Path, skeleton: bool) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from manynode.config.loader import load_experiment
 from manynode.measurements import fit
+from manynode.tables import write_json
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -16,10 +17,10 @@ def test_a_tail_is_of_the_fit_and_not_of_the_measured_runs(tmp_path: Path) -> No
     for tail, warmup, fits in (({"threshold": 0.9}, 0, True), (None, 0, True), (None, 3, False)):
         content = json.loads(json.dumps(resolved.content))
         content["nodesim"] |= {"tail": tail, "warmup": warmup}
-        (tmp_path / "experiment.json").write_text(json.dumps({"schema": "experiment/1", "experiment": content}))
+        write_json(tmp_path / "experiment.json", "experiment/1", {"experiment": content})
         assert fit(tmp_path, resolved) is fits
     # Of a version that knew of no tails.
     del content["nodesim"]["tail"]
     content["nodesim"]["warmup"] = 0
-    (tmp_path / "experiment.json").write_text(json.dumps({"schema": "experiment/1", "experiment": content}))
+    write_json(tmp_path / "experiment.json", "experiment/1", {"experiment": content})
     assert fit(tmp_path, resolved)

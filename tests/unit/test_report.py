@@ -136,7 +136,7 @@ def test_with_one_job_and_no_counters_over_time_neither_is_shown(tmp_path: Path)
     for name, schema in (("jobs", "jobs/1"), ("link_jobs", "link-job-summary/1")):
         frame = tables.read_table(tmp_path / f"{name}.parquet", schema)
         tables.write_table(tmp_path / f"{name}.parquet", schema, frame[frame["job"] == "main"])
-    _, page = build(tmp_path)
+    _, page = build(fixture.sign(tmp_path))
     assert not {"figure-link-series", "table-jobs", "table-link-jobs"} & set(page.ids)
     assert "figure-links" in page.ids
 
@@ -187,8 +187,9 @@ def test_no_place_of_this_host_is_in_the_page(whole: tuple[Path, str, Page]) -> 
 
 
 def test_the_same_results_give_the_same_bytes(whole: tuple[Path, str, Page], tmp_path: Path) -> None:
-    build_report(fixture.write_results(tmp_path / "elsewhere"), tmp_path / "again.html")
-    assert (tmp_path / "again.html").read_text(encoding="utf-8") == whole[1]
+    again = fixture.write_results(tmp_path / "elsewhere")
+    build_report(again, again / "report.html")
+    assert (again / "report.html").read_text(encoding="utf-8") == whole[1]
 
 
 def test_an_application_without_skeleton_ends_after_phase_2(tmp_path: Path) -> None:
@@ -218,7 +219,7 @@ def test_the_best_technique_that_is_there_answers(tmp_path: Path) -> None:
     projection = tables.read_table(tmp_path / "projection.parquet", "projection/1")
     left = projection[projection["technique"].isin(["no-ext-var", "no-ext-const"]) & (projection["nodes"] == 8)]
     tables.write_table(tmp_path / "projection.parquet", "projection/1", left)
-    _, page = build(tmp_path)
+    _, page = build(fixture.sign(tmp_path))
     assert load(tmp_path).technique == "no-ext-var"
     assert "Not yet projected: ext-const and ext-var" in page.text
 
@@ -248,6 +249,7 @@ def test_a_folder_without_experiment_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_file_is_named(tmp_path: Path, path: str, content: dict[str, object], match: str) -> None:
     fixture.write_results(tmp_path)
     (tmp_path / path).write_text(json.dumps(content))
+    fixture.sign(tmp_path)
     with pytest.raises(InputError, match=match):
         build_report(tmp_path, tmp_path / "report.html")
 

@@ -25,7 +25,7 @@ def results(folder: Path, extrapolated: list[bool]) -> Inputs:
     projection["iterations"] = ["16 of 500, the others extrapolated" if it else "all 500: too odd" for it in chosen]
     projection["extrapolation_s"] = 0.002 * projection["time_s"].where(projection["extrapolated"], 0.0)
     tables.write_table(folder / "projection.parquet", "projection/1", projection)
-    return load(folder)
+    return load(fixture.sign(folder))
 
 
 def said(inputs: Inputs) -> tuple[str, str]:

@@ -43,7 +43,7 @@ def inputs(tmp_path: Path) -> Callable[..., Inputs]:
         experiment = json.loads(path.read_text())
         experiment["experiment"]["simulate"].update(simulate)
         path.write_text(json.dumps(experiment))
-        return load(folder)
+        return load(fixture.sign(folder))
 
     return changed
 

@@ -96,7 +96,7 @@ def study(folder: Path, *, width: float = 0.0, machine: str = "broadwell", tau: 
         ("validation_collectives", "validation-collectives/1", collectives),
     ):
         tables.write_table(directory / f"{name}.parquet", schema, pd.DataFrame(content))
-    return load(directory)
+    return load(fixture.sign(directory))
 
 
 def test_the_answer_comes_first(tmp_path: Path) -> None:

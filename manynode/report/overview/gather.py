@@ -14,7 +14,7 @@ import pandas as pd
 
 from manynode.errors import InputError
 from manynode.report.answer import answer
-from manynode.report.load import Inputs, load
+from manynode.report.load import Inputs, load, opened
 from manynode.report.wording import percent
 
 SCHEMA = "overview/1"
@@ -43,7 +43,8 @@ class Entry:
 def gather(results: Path, name: str, failure: str = "") -> Entry:
     """Return what there is of the experiment ``name`` below ``results``; ``failure`` is why it did not end."""
     try:
-        inputs = load(results / name)
+        with opened(results / name):
+            inputs = load(results / name)
     except InputError as error:
         problem = failure or str(error).splitlines()[0]
         return Entry(name, name, "", "", [], False, problem, "", None, pd.DataFrame(columns=OF_A_POINT))

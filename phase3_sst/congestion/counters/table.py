@@ -101,7 +101,7 @@ def write(path: Path, counters: Counters, provenance: Mapping[str, Any] | None =
 def read(path: Path) -> Counters:
     """Return the table of counters at ``path``."""
     table = check(tables.read_table(path, SCHEMA, list(COLUMNS)), str(path))
-    known = tables.read_provenance(path)
+    known = tables.read_provenance(path, SCHEMA)
     return Counters(table, known.get("notes", []), known.get("router_of_node", {}))
 
 

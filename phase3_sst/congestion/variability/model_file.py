@@ -2,16 +2,13 @@
 
 Keys: about (provenance: versions, the digest and number of the training runs, options, what validation found), groups
 (application, nodes, runs, mean_s, deviation_s), features, centre, scale, lowest, highest (per feature), support (a row
-per support vector), dual, intercept, gamma, factor, trees (left, right, feature, threshold, value per node), digest.
-Arrays are text with blanks between numbers, which is a tenth of the lines. ``digest`` is the SHA-256 of all the rest in
-canonical JSON: a damaged file is refused. What was learned with scikit-learn is predicted by
-:mod:`phase3_sst.congestion.variability.model` alone.
+per support vector), dual, intercept, gamma, factor, trees (left, right, feature, threshold, value per node).
+Arrays are text with blanks between numbers, which is a tenth of the lines. What was learned with scikit-learn is
+predicted by :mod:`phase3_sst.congestion.variability.model` alone.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -54,21 +51,13 @@ def write(path: Path, model: Model) -> None:
             for tree in learned.trees
         ],
     }
-    tables.write_json(path, SCHEMA, {**content, "digest": _digest(content)})
+    tables.write_json(path, SCHEMA, content)
 
 
 def read(path: Path) -> Model:
     """Return the model at ``path``; a file that is damaged or no model is an :class:`InputError`."""
     content = tables.read_json(path, SCHEMA)
     content.pop("schema")
-    digest = content.pop("digest", None)
-    if digest != _digest(content):
-        raise InputError(
-            "a model is damaged",
-            where=f"{path}: digest",
-            found="another digest than that of the content",
-            remedy="copy the file again, or train the model again",
-        )
     try:
         return _model(content)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -140,7 +129,3 @@ def _whole(text: str, count: int | None = None) -> Whole:
     if count is not None and len(values) != count:
         raise ValueError(f"trees: {len(values)} nodes in place of {count}")
     return values
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()

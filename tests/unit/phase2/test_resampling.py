@@ -9,6 +9,7 @@ import pytest
 from phase2_cases import rank_classes, segments
 
 from manynode.errors import InputError
+from manynode.profile_resamples import SCHEMA as SCHEMA_OF_RESAMPLES
 from manynode.profile_resamples import read_resamples, write_resamples
 from manynode.tables import write_json, write_table
 from manynode.timing_profile import SequencePattern
@@ -49,7 +50,7 @@ def test_resamples_survive_the_file_and_a_damaged_one_is_refused(tmp_path: Path)
     path = tmp_path / "resamples.json"
     write_resamples(path, made)
     assert read_resamples(path) == made
-    path.write_text(path.read_text().replace('"ranks": 4', '"ranks": 0', 1))
+    write_json(path, SCHEMA_OF_RESAMPLES, {**made.model_dump(mode="json"), "ranks": 0})
     with pytest.raises(InputError, match="ranks"):
         read_resamples(path)
 

@@ -79,7 +79,8 @@ def test_a_profile_survives_the_file(tmp_path: Path) -> None:
     profile = read(tmp_path, SOUND)
     write_timing_profile(tmp_path / "again.json", profile)
     assert read_timing_profile(tmp_path / "again.json") == profile
-    assert json.loads((tmp_path / "again.json").read_text()) == SOUND
+    written = json.loads((tmp_path / "again.json").read_text())
+    assert {key: value for key, value in written.items() if key != "checksum"} == SOUND
 
 
 def test_a_file_of_an_earlier_version_knows_of_no_persistent_differences_and_no_tails(tmp_path: Path) -> None:

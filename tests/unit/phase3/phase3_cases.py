@@ -28,8 +28,10 @@ def demo_point(nodes: int = 4, technique: str = "ext-var", **simulate: Any) -> P
     return Point(content, nodes, technique, Path("timing-profile.json"), ["0"] * ranks, 7)
 
 
-def engine_output(folder: Path, makespans: Sequence[float], *, first: int = 0, compute: float = 0.75) -> Path:
-    """What a native engine writes: two ranks, which compute for a share of the makespan and then wait, and one link.
+def engine_output(
+    folder: Path, makespans: Sequence[float], *, first: int = 0, compute: float = 0.75, count: int = 2
+) -> Path:
+    """What a native engine writes: ``count`` ranks compute for a share of the makespan, then wait; one link.
 
     Beside them runs a background job of one rank, which causes a quarter of the link's load.
     """
@@ -42,7 +44,7 @@ def engine_output(folder: Path, makespans: Sequence[float], *, first: int = 0, c
         other["iteration_end_s"] = [0.1 * time]
         entry = {"replica": replica, "makespan_s": time, "events": 10, "messages": 8, "bytes": 1000}
         replicas.append({**entry, "jobs": [job, other]})
-        for rank in range(2):
+        for rank in range(count):
             ranks.append((replica, 0, rank, "compute", compute * time, 3, 0))
             ranks.append((replica, 0, rank, "MPI_Allreduce", (1 - compute) * time, 3, 24))
         ranks.append((replica, 1, 0, "MPI_Send", time, 2, 250))
@@ -71,7 +73,7 @@ def _csv(path: Path, header: str, rows: list[tuple[Any, ...]]) -> None:
     path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
 
 
-def point(folder: Path, makespans: Sequence[float], compute: float = 0.75) -> Path:
+def point(folder: Path, makespans: Sequence[float], compute: float = 0.75, count: int = 2) -> Path:
     """The result folder of a point, as :func:`engine_output` describes it."""
-    collect(engine_output(folder / "out", makespans, compute=compute), folder)
+    collect(engine_output(folder / "out", makespans, compute=compute, count=count), folder)
     return folder

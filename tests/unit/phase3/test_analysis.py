@@ -16,7 +16,7 @@ from phase3_sst.analysis import analyse, bootstrap_interval
 def test_a_projection_is_the_mean_of_its_replicas_and_efficiency_is_against_one_node(tmp_path: Path) -> None:
     points = [
         ("ext-var", 1, point(tmp_path / "1", [1.0, 1.0])),
-        ("ext-var", 4, point(tmp_path / "4", [1.5, 2.5])),
+        ("ext-var", 4, point(tmp_path / "4", [1.5, 2.5], count=8)),
     ]
     result = analyse(points, ranks_per_node=2, confidence=0.9, seed=1)
     four = result.projection.set_index("nodes").loc[4]

@@ -117,7 +117,7 @@ def test_executors_are_told_what_a_batch_needs(tmp_path: Path, snakemake: list[l
     runs = cases.runs(tmp_path)
     given = [cases.situation(f"s{number}") for number in range(6)]
     simulate(runs, given, 600.0)
-    plan = json.loads((runs.output / "campaign/plan.json").read_text())
+    plan = tables.read_json(runs.output / "campaign/plan.json", "congestion-plan/1")
     # Three of 10 minutes, four times as long for safety, and 10 minutes to start.
     assert plan == {"schema": "congestion-plan/1", "batches": 2, "threads": 1, "mem_mb": 7000, "runtime": 130}
     assert "--keep-going" in snakemake[0] and str(runs.output.resolve()) in snakemake[0]

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 from variability_cases import MEANS_S, runs
 
+from manynode import tables
 from manynode.errors import InputError, UsageError
 from phase3_sst.congestion.counters.table import COLUMNS, Counters
 from phase3_sst.congestion.counters.table import write as write_counters
@@ -65,7 +66,7 @@ def test_a_changed_number_is_damage(model: Model, tmp_path: Path) -> None:
     content = json.loads(path.read_text())
     content["intercept"] += 1e-9
     path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="a model is damaged"):
+    with pytest.raises(InputError, match="damaged or changed"):
         model_file.read(path)
 
 
@@ -84,14 +85,10 @@ def test_a_foreign_file_is_refused_by_name(tmp_path: Path, text: str, words_: st
 
 
 def damaged(model: Model, path: Path, key: str, value: object) -> None:
-    """Write a model with one key replaced and a digest that fits, as someone with ill will would."""
+    """Write a model with one key replaced and a checksum that fits, as someone with ill will would."""
     model_file.write(path, model)
-    content = json.loads(path.read_text())
-    content.pop("schema")
-    content.pop("digest")
-    content[key] = value
-    digest = model_file._digest(content)
-    path.write_text(json.dumps({"schema": model_file.SCHEMA, **content, "digest": digest}))
+    content = tables.read_json(path, model_file.SCHEMA)
+    tables.write_json(path, content.pop("schema"), {**content, key: value})
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import delay_cases
@@ -17,7 +16,7 @@ from manynode.errors import InputError, ManynodeError, UsageError
 from phase3_sst.congestion.delay import tables_in
 from phase3_sst.congestion.delay.cli import app
 from phase3_sst.congestion.delay.latency import LatencyModel, Snapshots
-from phase3_sst.congestion.delay.model_file import read_model
+from phase3_sst.congestion.delay.model_file import MODEL_SCHEMA, read_model
 from phase3_sst.congestion.delay.sensitivity import delivery_s
 
 GRADIENT, COMPUTING_S = 500.0, 0.5e-3
@@ -104,9 +103,9 @@ def test_an_application_that_the_model_does_not_know_is_refused(measured: Path, 
 
 def test_a_file_that_is_no_model_is_refused(measured: Path, tmp_path: Path) -> None:
     path = fitted(measured, tmp_path)
-    content = json.loads(path.read_text())
+    content = tables.read_json(path, MODEL_SCHEMA)
     content["coefficients_s"]["base"] = "much"
-    path.write_text(json.dumps(content))
+    tables.write_json(path, content.pop("schema"), content)
     with pytest.raises(InputError, match="coefficients_s: base"):
         read_model(path)
 

@@ -1,0 +1,190 @@
+"""The steps of an experiment's workflow: which sections each depends on, and which step makes which file.
+
+In: a resolved experiment. Out: digests. A rule of the workflow carries the digest of its step, so that a change of the
+experiment repeats what it concerns; a file carries the digest of its step and of those before it, so that a reader
+knows a file of another experiment (:mod:`manynode.artefacts`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from manynode import artefacts
+from manynode.artefacts import Identity
+from manynode.config.loader import Resolved, digest_of, read_resolved, resolve_json
+from manynode.config.studies import STUDIES, study_variants
+from manynode.config.variants import Variant, with_confirming_engine
+
+_MEASURED = ("application", "ranks_per_node")
+_SHARED = (*_MEASURED, "seed")
+# The sections whose change makes a step's results stale.
+SECTIONS = {
+    "profile": (*_MEASURED, "profile"),
+    "classify": (*_SHARED, "profile", "nodesim"),
+    "nodesim": (*_MEASURED, "machine", "nodesim"),
+    "fit": (*_SHARED, "machine", "nodesim"),
+    "simulate": (*_SHARED, "network", "simulate"),
+    "analyse": (*_SHARED, "nodes", "techniques", "simulate"),
+    "preflight": (*_SHARED, "nodes", "network", "simulate"),
+    "sensitivity": (*_SHARED, "nodes", "techniques", "network", "simulate", "sensitivity"),
+    "scaling": (*_SHARED, "nodes", "techniques", "network", "simulate", "scaling"),
+    "validation": ("seed", "nodes", "techniques", "machine", "network", "simulate", "validation"),
+    "collectives": ("seed", "network", "simulate", "validation"),
+    "report": (),
+}
+# Keys of those sections that a step does not read.
+_JUDGES = ("simulate.preflight", "simulate.time_limit")
+# How SST is watched and started changes no result; how it is divided does not either, but that is only measured.
+_WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", "launcher"))
+_OF_THE_NETWORK = ("engine", "preflight", "sst")
+_DRAWS = ("replicas", "confidence", "time_limit", "persistent", "tail", "profile_bootstrap")
+UNREAD: dict[str, tuple[str, ...]] = {
+    "profile": ("profile.noise_floor", "profile.max_classes", "profile.coverage"),
+    # The fit's, not the simulated node's.
+    "classify": ("nodesim.tail",),
+    "nodesim": ("nodesim.tail",),
+    "simulate": (*_JUDGES, "simulate.confidence", "simulate.profile_bootstrap"),
+    "analyse": _JUDGES,
+    "sensitivity": (*_JUDGES, "simulate.profile_bootstrap"),
+    "scaling": (*_JUDGES, "simulate.profile_bootstrap"),
+    "validation": (*_JUDGES, "validation.collectives", "validation.iterations"),
+    "collectives": (
+        *_JUDGES,
+        *(
+            "validation.measured",
+            "validation.machine",
+            "validation.network",
+            "simulate.replicas",
+            "simulate.confidence",
+        ),
+    ),
+    "preflight": tuple(f"simulate.{key}" for key in _DRAWS),
+}
+# The steps whose results a step works on.
+_UPSTREAM = {
+    "classify": ("profile",),
+    "fit": ("classify", "nodesim"),
+    "simulate": ("fit",),
+    "analyse": ("simulate",),
+    "sensitivity": ("simulate",),
+    "scaling": ("simulate",),
+    "validation": ("analyse",),
+}
+MEASURED = ("profile", "nodesim")
+
+_MODE = "(ext|no-ext)"
+_POINT = r"[^/]+/nodes-\d+/(result\.json|(ranks|links|link_jobs|series|injection)\.parquet)"
+_ANALYSED = "projection|makespans|iterations|breakdown|interval_parts|jobs|links|link_jobs|series"
+_VARIANT, _CONFIRMED = "variant", "confirmed"
+# Which step makes the file at a place below the results.
+_FILES = tuple(
+    (re.compile(pattern), step)
+    for pattern, step in (
+        (r"profile/nodes-\d+-rep-\d+/counters\.parquet", "profile"),
+        (r"profile/(rank-classes\.json|counters\.parquet)", "classify"),
+        (rf"nodesim/{_MODE}/node-\d+/segments\.parquet", "nodesim"),
+        (rf"nodesim/(timing-profile-{_MODE}\.json|resamples-{_MODE}\.json|{_MODE}/segments\.parquet)", "fit"),
+        (r"simulate/preflight\.json", "preflight"),
+        (rf"simulate/{_POINT}", "simulate"),
+        (r"resamples/[^/]+/nodes-\d+\.parquet", "simulate"),
+        (rf"({'|'.join(STUDIES)})/(?P<variant>.+)/{_POINT}", _VARIANT),
+        (rf"confirm/(?P<variant>.+)/{_POINT}", _CONFIRMED),
+        (rf"({_ANALYSED})\.parquet|provenance\.json", "analyse"),
+        (r"sensitivity(_knees|_indices)?\.parquet|confirmation\.(parquet|json)", "sensitivity"),
+        (r"scaling\.parquet", "scaling"),
+        (r"validation(_summary|_region|_breakdown)?\.parquet", "validation"),
+        (r"validation_collectives\.parquet", "collectives"),
+        (r"report\.html", "report"),
+    )
+)
+
+
+class Steps:
+    """The digests of one resolved experiment, computed when they are asked for."""
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        """``content`` is that of a :class:`Resolved`."""
+        self._content = content
+        self._known: dict[str, Identity | None] = {}
+
+    @functools.cached_property
+    def variants(self) -> dict[str, Variant]:
+        """The variants of all studies, by name."""
+        return {name: variant for found in study_variants(self._content).values() for name, variant in found.items()}
+
+    @functools.cache  # noqa: B019 - lives as long as a step
+    def digest(self, step: str) -> str:
+        """Return the digest of the sections that ``step`` depends on."""
+        sections, unread = SECTIONS[step], (*UNREAD.get(step, ()), *self._unread_of_sst(), *self._unread_of_gem5())
+        simulate = self._content.get("simulate", {})
+        if step == "preflight" and not simulate.get("preflight", {}).get("vary"):
+            # The probes of the network itself look at nothing else; points would be repeated with them.
+            sections = ("network", "simulate")
+            unread = tuple(f"simulate.{key}" for key in simulate if key not in _OF_THE_NETWORK)
+            unread = (*unread, *self._unread_of_sst())
+        return digest_of(self._content, *sections, without=unread)
+
+    @functools.cache  # noqa: B019
+    def variant_digest(self, name: str) -> str:
+        """Return the digest of what a variant's simulation depends on."""
+        changed = resolve_json(self.variants[name].content(self._content), f"the variant {name}")
+        return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *self._unread_of_sst()))
+
+    @functools.cache  # noqa: B019
+    def confirmed_digest(self, name: str) -> str:
+        """Return the digest of what the second simulation of a variant depends on, with another engine."""
+        content = with_confirming_engine(self.variants[name].content(self._content))
+        watch = _WATCH_OF_SST if content["simulate"]["engine"] == "sst" else ("simulate.sst",)
+        changed = resolve_json(content, f"the variant {name}")
+        return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *watch))
+
+    def identity_of(self, place: str) -> Identity | None:
+        """Return the identity of the file at ``place`` below the results; None where no step makes such a file."""
+        if place not in self._known:
+            self._known[place] = self._identity_of(place)
+        return self._known[place]
+
+    def _identity_of(self, place: str) -> Identity | None:
+        for pattern, step in _FILES:
+            if not (match := pattern.fullmatch(place)):
+                continue
+            if step not in (_VARIANT, _CONFIRMED):
+                return Identity(self._whole_digest(step), step in MEASURED)
+            if match["variant"] not in self.variants:
+                return None
+            own = self.variant_digest if step == _VARIANT else self.confirmed_digest
+            return Identity(_joined(own(match["variant"]), self._whole_digest("fit")))
+        return None
+
+    @functools.cache  # noqa: B019
+    def _whole_digest(self, step: str) -> str:
+        """Return the digest of all that the files of ``step`` depend on, through the steps before it."""
+        before = [self._whole_digest(name) for name in _UPSTREAM.get(step, ())]
+        return _joined(self.digest(step), *before) if before else self.digest(step)
+
+    def _unread_of_sst(self) -> tuple[str, ...]:
+        """Return the keys of the section ``simulate.sst`` that change no result."""
+        return _WATCH_OF_SST if self._content.get("simulate", {}).get("engine") == "sst" else ("simulate.sst",)
+
+    def _unread_of_gem5(self) -> tuple[str, ...]:
+        """Return the keys of the section ``nodesim.gem5`` that change no result."""
+        chosen = self._content.get("nodesim", {}).get("engine") == "gem5"
+        return ("nodesim.gem5.progress",) if chosen else ("nodesim.gem5",)
+
+
+def _joined(*digests: str) -> str:
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def step_of(experiment: Path) -> Iterator[Resolved]:
+    """Yield the resolved experiment at ``experiment``; the files of its results folder are bound meanwhile."""
+    resolved = read_resolved(experiment)
+    with artefacts.bound(experiment.parent, Steps(resolved.content).identity_of):
+        yield resolved

@@ -1,0 +1,166 @@
+"""A finished results folder with one file damaged, exchanged or lost: the same bytes again, or an error that names it.
+
+``MANYNODE_FUZZ=all`` runs the whole pipeline for every file and every way, not only for some of each.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pipeline
+import pytest
+
+from manynode.config.loader import read_resolved
+from manynode.errors import InputError
+from manynode.steps import Steps
+from manynode.verify import untrusted
+
+RUNS = 8
+
+
+def flipped(path: Path, _other: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 4
+    path.write_bytes(data)
+
+
+def cut_off(path: Path, _other: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def empty(path: Path, _other: Path) -> None:
+    path.write_bytes(b"")
+
+
+def lost(path: Path, _other: Path) -> None:
+    path.unlink()
+
+
+def of_another_place(path: Path, _other: Path) -> None:
+    """With the times of the file that it replaces, as ``cp -p`` and many archivers leave it."""
+    results = next(parent for parent in path.parents if (parent / "experiment.json").is_file())
+    alike = [found for found in sorted(results.rglob(f"*{path.suffix}")) if found != path and "logs" not in found.parts]
+    same_name = [found for found in alike if found.name == path.name]
+    exchange(path, (same_name or alike)[0])
+
+
+def of_another_experiment(path: Path, other: Path) -> None:
+    exchange(path, other)
+
+
+def exchange(path: Path, source: Path) -> None:
+    times = path.stat()
+    shutil.copyfile(source, path)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+WAYS: list[Callable[[Path, Path], None]] = [flipped, cut_off, empty, lost, of_another_place, of_another_experiment]
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of the same experiment on another problem."""
+    folder = tmp_path_factory.mktemp("other")
+    content = pipeline.tiny()
+    content["application"]["parameters"]["iterations"] = 4
+    done = pipeline.run(pipeline.write(folder, content), folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "results" / "tiny"
+
+
+@pytest.fixture
+def copy(finished: Path, tmp_path: Path) -> Iterator[Path]:
+    """A finished run that a test may damage, with Snakemake's records."""
+    folder = tmp_path / "run"
+    shutil.copytree(finished.parent.parent, folder)
+    yield folder / "results" / "tiny"
+    shutil.rmtree(folder)
+
+
+def artefacts(results: Path) -> list[str]:
+    steps = Steps(read_resolved(results / "experiment.json").content)
+    places = (path.relative_to(results).as_posix() for path in sorted(results.rglob("*")) if path.is_file())
+    return [place for place in places if steps.identity_of(place) is not None]
+
+
+def cases(results: Path, foreign: Path) -> list[tuple[str, Callable[[Path, Path], None]]]:
+    return [
+        (place, way)
+        for place in artefacts(results)
+        for way in WAYS
+        if way is not of_another_experiment or (foreign / place).is_file()
+    ]
+
+
+def test_whatever_was_made_from_a_damaged_file_is_made_again(copy: Path, other: Path) -> None:
+    steps = Steps(read_resolved(copy / "experiment.json").content)
+    assert untrusted(copy, steps) == {}
+    followers = {"profile/nodes-2-rep-0/counters.parquet": "report.html", "simulate/preflight.json": ""}
+    seen = 0
+    for place, way in cases(copy, other):
+        path = copy / place
+        sound = path.read_bytes()
+        way(path, other / place)
+        identity = steps.identity_of(place)
+        assert identity is not None
+        if identity.measured and way in (flipped, cut_off, empty):
+            with pytest.raises(InputError, match=place):
+                untrusted(copy, steps)
+        else:
+            found = untrusted(copy, steps)
+            # Lost files are made because they are missing; measured ones of something else are refused by their reader.
+            assert identity.measured or way is lost or place in found, (place, way.__name__)
+            if (last := followers.get(place, "report.html")) and place != last:
+                assert last in found, (place, way.__name__)
+            seen += 1
+        path.write_bytes(sound)
+    assert seen > 150
+
+
+def test_a_run_after_damage_ends_with_the_same_bytes_or_names_the_file(
+    finished: Path, other: Path, tmp_path: Path
+) -> None:
+    chosen = cases(finished, other)
+    random.Random(20).shuffle(chosen)
+    if os.environ.get("MANYNODE_FUZZ") != "all":
+        # Each way at least once.
+        first = {way: case for case in reversed(chosen) for way in [case[1]]}
+        chosen = [*first.values(), *chosen[: RUNS - len(first)]]
+    sound = {place: (finished / place).read_bytes() for place in artefacts(finished)}
+    measured = {place for place in sound if "-rep-" in place or "/node-" in place}
+    silent = []
+    for number, (place, way) in enumerate(chosen):
+        folder = tmp_path / str(number)
+        shutil.copytree(finished.parent.parent, folder)
+        results = folder / "results" / "tiny"
+        way(results / place, other / place)
+        done = pipeline.run(folder / "experiment.yaml", folder)
+        assert "Traceback" not in done.stdout + done.stderr, (place, way.__name__, done.stderr)
+        now = {name: (results / name).read_bytes() if (results / name).is_file() else b"" for name in sound}
+        told = place in done.stdout + done.stderr
+        if done.returncode != 0:
+            assert told, (place, way.__name__, done.stderr)
+        elif now != sound and not (place in measured and way is lost and told):
+            silent.append((place, way.__name__, sorted(name for name in sound if now[name] != sound[name])))
+        shutil.rmtree(folder)
+    assert silent == []
+
+
+@pytest.mark.parametrize("place", ["experiment.json", "projection.parquet", "nodesim/timing-profile-ext.json"])
+def test_a_report_of_files_of_two_experiments_is_refused(copy: Path, other: Path, place: str) -> None:
+    shutil.copyfile(other / place, copy / place)
+    done = pipeline.manynode("report", copy)
+    assert done.returncode == 3 and "another experiment" in done.stderr, done.stderr
+
+
+def test_a_point_is_refused_the_timing_profile_of_another_technique(copy: Path, tmp_path: Path) -> None:
+    profile = tmp_path / "profile.json"
+    shutil.copyfile(copy / "nodesim/timing-profile-no-ext.json", profile)
+    common = ("--experiment", copy / "experiment.json", "--classes", copy / "profile/rank-classes.json")
+    point = ("--technique", "ext-var", "--nodes", 1, "--profile", profile, "--result", tmp_path / "p" / "result.json")
+    done = pipeline.manynode("simulate", "run", *common, *point)
+    assert done.returncode == 3 and "not one for the technique ext-var" in done.stderr, done.stderr
