@@ -28,10 +28,14 @@ REMEDY = "run the experiment again with 'manynode run', which makes the file ane
 
 @dataclass(frozen=True)
 class Identity:
-    """What a file must say of itself: the digest of what it depends on, and whether it was measured."""
+    """What a file must say of itself: the digest of what it depends on.
+
+    ``measured``: it was measured, and making it anew gives other times. ``traced``: it tells what it was made from.
+    """
 
     digest: str
     measured: bool = False
+    traced: bool = True
 
 
 @dataclass
@@ -82,7 +86,7 @@ def claims(path: Path) -> dict[str, Any]:
     identity = binding.identity_of(place)
     assert identity is not None
     of = {"file": place, "digest": identity.digest}
-    if identity.measured:
+    if identity.measured or not identity.traced:
         return {OF: of}
     return {OF: of, MADE_FROM: {name: sum_ for name, sum_ in sorted(binding.seen.items()) if name != place}}
 

@@ -14,6 +14,7 @@ from typing import Any
 from manynode import tables
 from manynode.config.network import Network
 from manynode.config.quantities import RESOLVED
+from phase3_sst import point_folders
 from phase3_sst.congestion.runs import Runs
 from phase3_sst.congestion.situation import Member, Situation
 
@@ -50,9 +51,10 @@ def read_batch(path: Path, output: Path) -> tuple[Runs, list[Situation]]:
 def simulate_batch(path: Path, output: Path) -> None:
     """Simulate the situations of the batch at ``path`` that have no result yet; a failure does not stop the others."""
     runs, situations = read_batch(path, output)
-    for number, situation in enumerate(runs.missing(situations), start=1):
-        print(f"{number}: {situation.name}", flush=True)
-        runs.run(situation)
+    with point_folders.bound(output):
+        for number, situation in enumerate(runs.missing(situations), start=1):
+            print(f"{number}: {situation.name}", flush=True)
+            runs.run(situation)
 
 
 def _situation(entry: Mapping[str, Any]) -> Situation:

@@ -48,6 +48,7 @@ def _study(
     estimate: bool,
 ) -> None:
     from manynode.hostlock import only_here
+    from phase3_sst import point_folders
     from phase3_sst.congestion import campaign, rounds, workloads
     from phase3_sst.congestion.study import read_study
 
@@ -59,7 +60,8 @@ def _study(
     rounds.check_parts(runs, settings)
     campaign.check_engine(runs)
     batch = described.study.batch
-    with only_here(target, what="congestion study", command="congestion", remedy="choose another --output"):
+    here = only_here(target, what="congestion study", command="congestion", remedy="choose another --output")
+    with here, point_folders.bound(target):
         if estimate:
             _estimate(described.study, target, planned, settings, batch, cores)
             return

@@ -146,3 +146,11 @@ def test_any_damage_gives_an_input_error_or_a_table(
         parse_totals(path)
     except InputError:
         pass
+
+
+def test_the_dumps_of_two_processes_cannot_be_exchanged(tmp_path: Path) -> None:
+    path = tmp_path / "callgrind.5198"
+    path.write_text(GOOD)
+    assert len(parse_totals(path, pid=5198)) > 0
+    with pytest.raises(InputError, match=r"(?s)another process than its name says.*pid 5198.*pid 5199"):
+        parse_totals(path, pid=5199)

@@ -19,13 +19,15 @@ def strong(
     from manynode import tables
     from manynode.hostlock import only_here
     from manynode.report.strong import build_strong
+    from phase3_sst import point_folders
     from phase3_sst.studies.strong import run, words
     from phase3_sst.studies.strong.interpolate import ERRORS_SCHEMA
     from phase3_sst.studies.strong.study import read_study
 
     described = read_study(study)
     target = output or Path("results") / described.name
-    with only_here(target, what="strong scaling study", command="strong", remedy="choose another --output"):
+    here = only_here(target, what="strong scaling study", command="strong", remedy="choose another --output")
+    with here, point_folders.bound(target):
         sizes, points = run.experiments(described, study, target)
         run.measure(sizes, cores=cores, profile=profile, say=typer.echo)
         table = run.simulate(described, sizes, points, target, cores=cores, say=typer.echo)

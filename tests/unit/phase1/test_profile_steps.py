@@ -132,3 +132,11 @@ def test_figures_have_a_row_for_every_mark(root_tables: list[Path], tmp_path: Pa
     assert figures.classes_on_nodes(table, content)["ranks"].sum() == 28
     assert len(figures.shares_by_size(content)) == 6
     assert figures.class_phases(table, content).empty
+
+
+def test_a_job_that_lacks_half_its_ranks_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "c.parquet"
+    counters.write(path, job(2, 4), {"source": "callgrind"})
+    assert len(counters.read([path], ranks_per_node=2)) > 0
+    with pytest.raises(InputError, match=r"(?s)c\.parquet.*4 ranks of a job on 2 nodes.*8 ranks, 4 on each node"):
+        counters.read([path], ranks_per_node=4)

@@ -194,3 +194,17 @@ def test_a_table_without_origin_is_refused(tmp_path: Path) -> None:
     write_table(path, SCHEMA, segments([0], 5))
     with pytest.raises(InputError, match="engine_version"):
         fit_profile([path], classes_file(tmp_path, "0"), tmp_path / "p.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda table: table[table["rank"] == 0], r"segments of ranks \[0\]"),
+        (lambda table: pd.concat([table, table]), "twice"),
+        (lambda table: table[table["sequence"] % 7 != 3], "after a gap"),
+    ],
+)
+def test_a_table_that_lacks_segments_or_has_them_twice_is_refused(change: Any, found: str, tmp_path: Path) -> None:
+    path = written(tmp_path, change(segments([0, 1], 20)), simulated_ranks=[0, 1])
+    with pytest.raises(InputError, match=rf"(?s)segments\.parquet.*{found}"):
+        fit_profile([path], classes_file(tmp_path, "0", "0", "0", "0"), tmp_path / "p.json")
