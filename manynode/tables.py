@@ -11,11 +11,13 @@ import errno
 import json
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manynode import input_file
 from manynode.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -71,10 +73,7 @@ def write_json(path: Path, schema: str, content: Mapping[str, Any]) -> None:
 def read_json(path: Path, schema: str) -> dict[str, Any]:
     """Return the document at ``path``; a file of another schema or version is an :class:`InputError`."""
     what = f"a {schema.split('/')[0]} file cannot be used"
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(what, where=str(path), found=error.strerror, remedy="check the path") from None
+    raw = input_file.read_bytes(path, f"a {schema.split('/')[0]} file")
     try:
         content = json.loads(raw)
     except (ValueError, RecursionError) as error:
@@ -111,6 +110,7 @@ def read_table(path: Path, schema: str, columns: Sequence[str] = ()) -> pd.DataF
     import pyarrow.parquet as pq
 
     what = f"a {schema.split('/')[0]} table cannot be used"
+    input_file.check(path, f"a {schema.split('/')[0]} table", most_bytes=sys.maxsize)
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
