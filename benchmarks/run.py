@@ -4,7 +4,7 @@ Each measurement is a module with a function ``figures()``, which returns dictio
 target, comparison ("<=", ">=" or None) and holds. A figure is a ratio or a difference within one run, so that it means
 the same on another machine. Where the host lacks what a measurement needs, ``figures()`` raises :class:`Skipped`
 or :class:`EngineMissingError`: the measurement is named with the reason, and the others go on. So do they when one
-fails. Usage: ``make bench`` or ``make bench NAME=markers_overhead``; all of them take about three hours.
+fails. Usage: ``make bench`` (which takes hours) or ``make bench NAME=markers_overhead``.
 """
 
 from __future__ import annotations
