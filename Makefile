@@ -16,7 +16,7 @@ help:
 	@echo "make demo    set up, build, run the demo experiment (configs/demo.yaml), print where its report is"
 	@echo "make test    set up, build, run every check and test"
 	@echo "make check   formatters, linters, types, generated files"
-	@echo "make bench   measure the figures of benchmarks/ (NAME=... for one)"
+	@echo "make bench   measure the figures of benchmarks/ that this host can (hours; NAME=... for one)"
 	@echo "make build   the native part only"
 	@echo "make docs    generate the default experiment, the JSON schema and the reference page anew"
 	@echo "make format  rewrite sources as the formatters want them"

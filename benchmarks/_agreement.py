@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from _figure import figure
+from _figure import Skipped, figure
 
 from phase3_sst.engines.interface import engines
 
@@ -111,12 +111,10 @@ def missing(engine: str) -> str | None:
     return None if probe.available else f"the engine {engine} is not installed ({probe.remedy})"
 
 
-def skipped(benchmark: str, *names: str) -> bool:
-    """Return whether an engine lacks, and say so by name."""
-    reasons = [reason for name in names if (reason := missing(name))]
-    for reason in reasons:
-        print(f"{benchmark}: skipped, {reason}", file=sys.stderr)
-    return bool(reasons)
+def need(*names: str) -> None:
+    """Skip the measurement where an engine lacks."""
+    if reasons := [reason for name in names if (reason := missing(name))]:
+        raise Skipped("; ".join(reasons))
 
 
 def makespan(engine: str, run: dict[str, Any]) -> tuple[float, float]:

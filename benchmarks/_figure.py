@@ -1,8 +1,24 @@
-"""One figure of a measurement with its verdict."""
+"""One figure of a measurement with its verdict, and the reason why a measurement cannot be made here."""
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
+
+
+class Skipped(SystemExit):
+    """The host lacks what the measurement needs; ``str()`` of it says what, and how to get it.
+
+    ``run.py`` names it and goes on; a measurement that runs on its own ends with the reason.
+    """
+
+
+def program(name: str, remedy: str) -> str:
+    """Return the path of a program on PATH; without it, the measurement is skipped."""
+    path = shutil.which(name)
+    if path is None:
+        raise Skipped(f"{name} is not on PATH; {remedy}")
+    return path
 
 
 def figure(name: str, value: float, unit: str, target: float | None, comparison: str | None) -> dict[str, Any]:

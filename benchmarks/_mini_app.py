@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", ROOT / "build"))
+from _figure import program
+
+from manynode.paths import ROOT, native_library, native_program
+
+__all__ = ["ROOT", "at_most", "run_hpcg"]
 
 
 def run_hpcg(ranks: int, parameters: Mapping[str, int], markers: Path | None) -> str:
     """Run HPCG under MPICH, marked into the folder ``markers`` if one is given, and return what it printed."""
+    launcher = shutil.which("mpiexec.mpich") or program("mpiexec", "install mpich")
     # As the pipeline does it: the ranks get the library, the launcher does not; started alike without it.
     preload = ["env"]
     if markers is not None:
-        library = BUILD / "lib" / "libmanynode_markers_mpich.so"
+        library = native_library("libmanynode_markers_mpich.so")
         preload += [f"LD_PRELOAD={library}", f"MANYNODE_MARKERS_DIR={markers}"]
-    launcher = shutil.which("mpiexec.mpich") or "mpiexec"
     options = [word for name, value in parameters.items() for word in (f"--{name}", str(value))]
-    command = [launcher, "-n", str(ranks), *preload, str(BUILD / "bin" / "hpcg"), *options]
+    command = [launcher, "-n", str(ranks), *preload, str(native_program("hpcg")), *options]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

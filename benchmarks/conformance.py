@@ -8,9 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from _mini_app import BUILD, at_most, run_hpcg
+from _mini_app import at_most, run_hpcg
 
 from manynode.markers import concatenate, read_marker_directory
+from manynode.paths import native_program
 from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
 
 PARAMETERS = {"nx": 16, "ny": 8, "nz": 24, "iterations": 3, "levels": 4, "preconditioner": 1}
@@ -21,7 +22,7 @@ def differs(ranks: int) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         run_hpcg(ranks, PARAMETERS, Path(folder))
         records = concatenate(read_marker_directory(Path(folder), resolve=False))
-    command = [str(BUILD / "bin" / "manynode-skeleton"), "stream", "--app", "hpcg", "--ranks", str(ranks)]
+    command = [str(native_program("manynode-skeleton")), "stream", "--app", "hpcg", "--ranks", str(ranks)]
     command += ["--parameters", json.dumps(PARAMETERS)]
     stream = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return first_difference(recorded_calls(records), promised_calls(stream)) is not None

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from _agreement import need
 from _figure import figure
 
 from manynode.config.network import Network
@@ -68,6 +69,7 @@ def concluded(runs: Runs, name: str, settings: Any) -> Findings:
 
 def figures(verbose: bool = False) -> list[dict[str, Any]]:
     """Return the correlations on each machine, and aware over static control."""
+    need("fast")
     found = []
     with tempfile.TemporaryDirectory(prefix="manynode-delay.") as folder:
         for name in MACHINES:

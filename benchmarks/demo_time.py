@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from _figure import Skipped, program
 from _mini_app import ROOT, at_most
 
 SETUP_TARGET_S = 300.0
@@ -21,6 +22,10 @@ PIPELINE_TARGET_S = 180.0
 
 def figures() -> list[dict[str, Any]]:
     """Clone the committed state, set it up, run the demo, and return both times."""
+    program("git", "install git")
+    program("make", "install make")
+    if not (ROOT / ".git").exists():
+        raise Skipped(f"{ROOT} is no git checkout; a fresh clone of it is measured")
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "clone"
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)

@@ -9,7 +9,6 @@ with the closed formula as well.
 from __future__ import annotations
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -19,7 +18,8 @@ from typing import Any
 
 from _figure import figure
 
-BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parent.parent / "build"))
+from manynode.paths import native_program
+
 BANDWIDTH, LINK_LATENCY, SWITCH_LATENCY = 1.25e10, 9e-8, 1e-7
 NIC_LATENCY, OVERHEAD_SEND, OVERHEAD_RECV = 3e-7, 3e-7, 3e-7
 PING_PONG_BYTES = 16 << 20
@@ -61,7 +61,7 @@ def simulate(run: dict[str, Any]) -> tuple[dict[str, Any], float]:
         description = Path(folder) / "run.json"
         description.write_text(json.dumps(run), encoding="utf-8")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [str(BUILD / "bin" / "manynode-fast"), str(description), "--output", str(Path(folder) / "out")]
+        command = [str(native_program("manynode-fast")), str(description), "--output", str(Path(folder) / "out")]
         subprocess.run(command, check=True, timeout=3600)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         result = json.loads((Path(folder) / "out" / "result.json").read_text(encoding="utf-8"))

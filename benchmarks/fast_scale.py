@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from _figure import figure
-from fast_messages import BUILD, run_file
+from fast_messages import run_file
+
+from manynode.paths import native_program
 
 SPEED_TARGET, SECONDS_TARGET, BYTES_TARGET = 2e6, 180.0, 8e9
 COST_TARGET = 1.5
@@ -59,7 +61,7 @@ def cost(run: dict[str, Any]) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         description, output = Path(folder) / "run.json", Path(folder) / "out"
         description.write_text(json.dumps(run), encoding="utf-8")
-        child = subprocess.Popen([str(BUILD / "bin" / "manynode-fast"), str(description), "--output", str(output)])
+        child = subprocess.Popen([str(native_program("manynode-fast")), str(description), "--output", str(output)])
         _, status, usage = os.wait4(child.pid, 0)
         if os.waitstatus_to_exitcode(status) != 0:
             raise RuntimeError(f"the fast engine failed with exit code {os.waitstatus_to_exitcode(status)}")

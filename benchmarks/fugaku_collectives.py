@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 import yaml
+from _agreement import need
 from _figure import figure
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "calibration" / "fugaku"
@@ -57,6 +58,7 @@ def compared(collective: str, **algorithms: str) -> pd.DataFrame:
 
 def figures() -> list[dict[str, Any]]:
     """Return median and worst error by collective; prints every size."""
+    need("fast")
     found = []
     for collective in ("allreduce", "reduce"):
         frame = compared(collective)

@@ -23,14 +23,14 @@ import re
 import resource
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from _figure import figure
+from _figure import Skipped, figure
 
-BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parent.parent / "build"))
+from manynode.paths import native_program
+
 SPEED_TARGET, DIFFERENCE_TARGET = 1.0, 0.01
 NEVER_RENDEZVOUS = 1 << 30
 FREE = 1e18  # bytes per second of what takes no time
@@ -117,7 +117,7 @@ def run_fast(stream: Stream, model: LogGP, receive: str, directory: Path) -> tup
     """Return makespan [ns], messages and processor seconds of the fast engine."""
     (directory / "run.json").write_text(json.dumps(run_file(stream, model, receive)), encoding="utf-8")
     output = directory / "result"
-    _, seconds = timed([str(BUILD / "bin" / "manynode-fast"), str(directory / "run.json"), "--output", str(output)])
+    _, seconds = timed([str(native_program("manynode-fast")), str(directory / "run.json"), "--output", str(output)])
     replica = json.loads((output / "result.json").read_text(encoding="utf-8"))["replicas"][0]
     return replica["makespan_s"] * 1e9, replica["messages"], seconds
 
@@ -126,7 +126,7 @@ def write_schedule(stream: Stream, txt2bin: str, directory: Path) -> Path:
     """Return LogGOPSim's binary form of the stream."""
     text, binary = directory / "stream.goal", directory / "stream.bin"
     words = ["--app", stream.application, "--ranks", str(stream.ranks), "--parameters", json.dumps(stream.parameters)]
-    timed([str(BUILD / "bin" / "manynode-skeleton"), "stream", *words, "--sink", "goal", "--output", str(text)])
+    timed([str(native_program("manynode-skeleton")), "stream", *words, "--sink", "goal", "--output", str(text)])
     goal = text.read_text(encoding="utf-8")
     text.write_text(re.sub(r"(\d+)b (to|from)", lambda size: f"{int(size[1]) + 1}b {size[2]}", goal), encoding="utf-8")
     timed([txt2bin, "-i", str(text), "-o", str(binary)])
@@ -170,11 +170,10 @@ def compare(stream: Stream, loggopsim: str, txt2bin: str) -> list[dict[str, Any]
 
 
 def figures() -> list[dict[str, Any]]:
-    """Return all figures, none when LogGOPSim is not installed."""
+    """Return all figures."""
     loggopsim = os.environ.get("LOGGOPSIM") or shutil.which("LogGOPSim")
     txt2bin = os.environ.get("TXT2BIN") or shutil.which("txt2bin")
     if not loggopsim or not txt2bin:
         missing = " and ".join(name for name, path in (("LogGOPSim", loggopsim), ("txt2bin", txt2bin)) if not path)
-        print(f"loggopsim: skipped, {missing} not found (PATH, LOGGOPSIM, TXT2BIN)", file=sys.stderr)
-        return []
+        raise Skipped(f"{missing} not found; put LogGOPSim's programs on PATH, or name them by LOGGOPSIM and TXT2BIN")
     return [one for stream in STREAMS for one in compare(stream, loggopsim, txt2bin)]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from _agreement import need
 from _figure import figure
 
 from phase3_sst.congestion.part import Findings, Workload, parts
@@ -48,6 +49,7 @@ def findings(folder: Path) -> Findings:
 
 def figures(folder: Path | None = None) -> list[dict[str, Any]]:
     """Return the figures of the bars."""
+    need("fast")
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="mapping.") as scratch:
             return figures(Path(scratch))

@@ -13,7 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parent.parent / "build"))
+from manynode.paths import native_library, native_program
+
 CALLS, BATCHES, REPETITIONS = 10_000, 100, 5
 TARGET_US = 1.0
 
@@ -28,7 +29,7 @@ def batch_times_ns(preload: Path | None) -> list[float]:
                 "MANYNODE_MARKERS_DIR": folder,
                 "MANYNODE_MARKERS_COUNTERS": "time",
             }
-        command = [str(BUILD / "bin" / "marker_calls"), str(CALLS), str(BATCHES)]
+        command = [str(native_program("marker_calls")), str(CALLS), str(BATCHES)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
         if preload is not None and not list(Path(folder).glob("rank-*.mnmk")):
             raise RuntimeError("the markers library recorded nothing")
@@ -37,9 +38,9 @@ def batch_times_ns(preload: Path | None) -> list[float]:
 
 def library() -> Path:
     """Return the markers library that fits the MPI library ``marker_calls`` is linked with."""
-    linked = subprocess.run(["ldd", str(BUILD / "bin" / "marker_calls")], capture_output=True, text=True, check=True)
+    linked = subprocess.run(["ldd", str(native_program("marker_calls"))], capture_output=True, text=True, check=True)
     flavour = "mpich" if "libmpich" in linked.stdout else "openmpi"
-    return BUILD / "lib" / f"libmanynode_markers_{flavour}.so"
+    return native_library(f"libmanynode_markers_{flavour}.so")
 
 
 def figures() -> list[dict[str, object]]:

@@ -1,8 +1,8 @@
-"""The paper's Figures 4 to 12 from the results of the shipped studies, as the tables of docs/validation.md.
+"""The paper's Figures 4 to 12 from the results of the shipped studies, as the tables of docs/paper_figures.md.
 
 ``python benchmarks/paper_figures.py RESULTS...`` reads the folders ``scaling-NAME``, ``grid-NAME``, ``per-rank-NAME``
 and ``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al.; Table 2 needs
-measurements, which ``smpi_truth.py`` has.
+measurements, which ``smpi_truth.py`` has. ``make bench`` reads the folder ``results`` of the checkout.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from _figure import Skipped, figure
 
+from manynode.paths import ROOT
 from manynode.report.figures import cpi_stacks
 from manynode.report.load import load
 
@@ -60,9 +63,9 @@ def stacks(folders: Sequence[Path]) -> str:
     """Figure 7: cycles per instruction of the two simulated ranks that differ most, and where they went."""
     rows, parts = [], []
     for name, title in APPLICATIONS.items():
-        figure = cpi_stacks.draw(load(_folder(folders, f"scaling-{name}", "projection")))
-        assert figure is not None, f"{name}: the engine told no parts"
-        own = figure.data[figure.data["phase"] == "all phases"]
+        drawn = cpi_stacks.draw(load(_folder(folders, f"scaling-{name}", "projection")))
+        assert drawn is not None, f"{name}: the engine told no parts"
+        own = drawn.data[drawn.data["phase"] == "all phases"]
         parts = list(dict.fromkeys(own["part"]))
         for rank, group in own.groupby("rank"):
             cpi = group.set_index("part")["cpi"]
@@ -139,7 +142,10 @@ def _folder(folders: Sequence[Path], experiment: str, table: str) -> Path:
     for folder in folders:
         if (folder / experiment / f"{table}.parquet").is_file():
             return folder / experiment
-    raise SystemExit(f"{experiment}/{table}.parquet is in none of {', '.join(map(str, folders))}")
+    raise Skipped(
+        f"{experiment}/{table}.parquet is in none of {', '.join(map(str, folders))}; run the shipped studies first, as "
+        "docs/paper_figures.md says (three quarters of an hour)"
+    )
 
 
 def _ms(seconds: float) -> str:
@@ -155,8 +161,25 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def print_tables(folders: Sequence[Path]) -> None:
+    """Print every figure of the paper as a table."""
+    for drawn in (scaling, breakdown, stacks, bandwidths, misled, latencies, topologies):
+        print(f"{(drawn.__doc__ or '').splitlines()[0]}\n")
+        print(f"{drawn(folders)}\n")
+
+
+def figures() -> list[dict[str, Any]]:
+    """Print the tables; return what external ranks and variability add on the most nodes (Figures 4, 5 and 8)."""
+    folders = [ROOT / "results"]
+    found = []
+    for name, title in APPLICATIONS.items():
+        table = _read(folders, f"scaling-{name}", "projection")
+        most = table[table["nodes"] == table["nodes"].max()].set_index("technique")["time_s"]
+        ratio = float(most["ext-var"] / most["no-ext-const"])
+        found.append(figure(f"{title}, {table['nodes'].max():,} nodes: ext-var / no-ext-const", ratio, "", None, None))
+    print_tables(folders)
+    return found
+
+
 if __name__ == "__main__":
-    given = [Path(word) for word in sys.argv[1:]] or [Path("results")]
-    for figure in (scaling, breakdown, stacks, bandwidths, misled, latencies, topologies):
-        print(f"{(figure.__doc__ or '').splitlines()[0]}\n")
-        print(f"{figure(given)}\n")
+    print_tables([Path(word) for word in sys.argv[1:]] or [Path("results")])

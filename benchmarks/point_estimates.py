@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from _agreement import need
 
 from manynode.config.application import read_application
 from manynode.config.loader import resolve
@@ -88,6 +89,7 @@ def compare() -> list[tuple[Case, tuple[float, float], tuple[float, float]]]:
 
 def figures() -> list[dict[str, Any]]:
     """Return the largest factor between estimate and measurement, for time and for memory."""
+    need("fast")
     found = compare()
     times = [took[0] / said[0] for _, said, took in found]
     memory = [took[1] / said[1] for case, said, took in found if case == LARGE]

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from _agreement import CHUNK_BYTES, PATTERNS, TO_EXPLAIN, Case, main, makespan, missing, of_differences, skipped
+from _agreement import CHUNK_BYTES, PATTERNS, TO_EXPLAIN, Case, main, makespan, missing, need, of_differences
 
 # A message has at most 64 chunks: the short messages have theirs of this size, which changes nothing in the long ones.
 SMALL_CHUNK_BYTES = 64
@@ -79,8 +79,7 @@ def ruling(case: Case) -> str:
 
 def figures(chosen: Sequence[Case] | None = None, verbose: bool = False) -> list[dict[str, Any]]:
     """Return the median and the worst difference, with chunks as shipped and with small ones."""
-    if skipped("simgrid_agreement", "simgrid"):
-        return []
+    need("simgrid")
     differences = compare(cases() if chosen is None else chosen, verbose)
     label = f"fast against simgrid, {len(differences)} cases, chunks of"
     shipped, small = zip(*differences, strict=True)

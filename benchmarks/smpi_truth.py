@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import yaml
+from _figure import Skipped, program
 from _mini_app import ROOT, at_most
 
 from manynode import tables
@@ -162,7 +163,7 @@ class Gate:
             if self.quiet():
                 return result
             self.repeated += 1
-        raise SystemExit(
+        raise Skipped(
             f"the host is not quiet: for {PATIENCE_S} s, a fixed piece of work took more than {QUIET} times its best "
             "time before or after each run; stop what else runs on this host, or try again later"
         )
@@ -233,8 +234,7 @@ class Kept:
 
 def cases(applications: Sequence[str], folder: Path) -> pd.DataFrame:
     """Return a row per application, ranks and technique: measured_s, projected_s (fastest of the rounds), errors."""
-    if shutil.which("smpicxx") is None:
-        raise SystemExit("smpicxx was not found; install libsimgrid-dev")
+    program("smpicxx", "install libsimgrid-dev")
     rows = []
     kept = Kept(folder)
     with tempfile.TemporaryDirectory(prefix="smpi-truth.") as scratch_name:

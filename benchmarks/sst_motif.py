@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from _figure import figure
+from _figure import Skipped, figure, program
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", ROOT / "build"))
@@ -137,10 +136,10 @@ def measure(rounds: int, iterations: int, verbose: bool) -> dict[str, list[Times
 
 
 def figures(rounds: int = 20, iterations: int = 300, verbose: bool = False) -> list[dict[str, Any]]:
-    """Return the medians and the spreads; nothing where SST or a library is missing."""
-    if shutil.which("sst") is None or not LIBRARY.exists():
-        print(f"left out: the motif of the engine sst (needs sst on PATH and {LIBRARY})", file=sys.stderr)
-        return []
+    """Return the medians and the spreads."""
+    program("sst", "build sst-core and sst-elements as their installation guide says")
+    if not LIBRARY.exists():
+        raise Skipped(f"{LIBRARY} has not been built; run 'make build' with SST installed")
     subprocess.run(
         ["cmake", "--build", str(BUILD), "--target", "manynode_plain_motif"], check=True, capture_output=True
     )

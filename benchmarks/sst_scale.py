@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from _agreement import run_file, skipped
+from _agreement import need, run_file
 from _figure import figure
 from fast_messages import PAPER_FAT_TREE
 from fast_scale import FAT_TREE_4608
@@ -77,8 +77,7 @@ def messages(run: dict[str, Any]) -> int:
 
 def figures(only: str = "") -> list[dict[str, Any]]:
     """Return time, memory and the cost of a message at each size; none without SST."""
-    if skipped("sst_scale", ENGINE):
-        return []
+    need(ENGINE)
     found = []
     for nodes, ranks_per_node, topology in SIZES:
         name = f"sst, HPCG {nodes} x {ranks_per_node}"

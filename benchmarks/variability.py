@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from _agreement import need
 from _figure import figure
 
 from manynode import tables
@@ -93,6 +94,7 @@ def measured(each: int, folder: Path, features: str) -> Trained:
 
 def figures() -> list[dict[str, Any]]:
     """Return R2 and the share of kept predictions within their error."""
+    need("fast")
     with tempfile.TemporaryDirectory() as folder:
         overall = measured(300, Path(folder), AUTO).summary.iloc[0]
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -12,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from manynode import __version__
+from manynode.command_help import help_of
 from manynode.errors import EXIT_USAGE, ManynodeError
 
 app = typer.Typer(
@@ -120,9 +122,11 @@ def config_check(experiment: ExperimentFile) -> None:
     resolved = load_experiment(experiment)
     model = resolved.model
     points = len(model.nodes) * len(model.techniques)
+    projected = f"{points} points ({len(model.techniques)} techniques x nodes {model.nodes})"
     typer.echo(f"{experiment}: valid")
     typer.echo(f"  results:   results/{model.name}")
-    typer.echo(f"  projects:  {points} points ({len(model.techniques)} techniques x nodes {model.nodes})")
+    reason = resolved.unprojected()
+    typer.echo(f"  projects:  {projected if reason is None else f'nothing: {reason}'}")
     typer.echo(f"  digest:    {resolved.digest()}")
 
 
@@ -166,6 +170,8 @@ def config_new(
 
 
 def _add_phases() -> None:
+    # Without a command, or with --help before one, the commands are listed.
+    listed = not sys.argv[1:] or sys.argv[1].startswith("-")
     for entry in sorted(entry_points(group="manynode.commands"), key=lambda item: item.name):
         # Loading a phase costs a second (numpy, scikit-learn): only the one that is asked for is loaded.
         if len(sys.argv) > 1 and sys.argv[1] == entry.name:
@@ -175,12 +181,15 @@ def _add_phases() -> None:
             else:  # a function: a command without subcommands
                 app.command(entry.name)(loaded)
         else:
-            kind = "Steps" if entry.attr == "app" else "A tool"
-            app.add_typer(typer.Typer(help=f"{kind} of {entry.value.split('.')[0]}."), name=entry.name)
+            app.add_typer(typer.Typer(help=help_of(entry) if listed else None), name=entry.name)
 
 
 def main() -> NoReturn:
     """Run the command line; a :class:`ManynodeError` becomes its message and exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A path may have bytes that are no text, and a terminal fewer letters than we use.
+            stream.reconfigure(errors="backslashreplace")
     # A step that Snakemake ends gets SIGTERM: raise, so that children are ended and temporary files go.
     signal.signal(signal.SIGTERM, _terminated)
     _add_phases()

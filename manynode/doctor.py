@@ -128,20 +128,18 @@ def findings() -> list[Finding]:
 
 
 def print_report() -> None:
-    """Print the findings as a table."""
+    """Print two lines for each finding; paths and commands stay whole at any width, to be copied."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
     console = Console(highlight=False)
-    table = Table(box=None, pad_edge=False)
-    for column in ("", "tool", "version", "for", "where, or what to do"):
-        table.add_column(column, overflow="fold")
-    for finding in findings():
-        table.add_row(
-            "[green]ok[/]" if finding.available else "[yellow]--[/]",
-            finding.name,
-            finding.version,
-            finding.purpose,
-            finding.where if finding.available else finding.remedy,
-        )
-    console.print(table)
+    found = findings()
+    width = max(len(finding.name) for finding in found)
+    for finding in found:
+        mark = ("ok", "green") if finding.available else ("--", "yellow")
+        facts = [finding.version, finding.where] if finding.available else [finding.remedy]
+        lines = [Text.assemble(mark, f"  {finding.name:<{width}}  {finding.purpose}")]
+        lines += [Text(f"    {line}") for line in ", ".join(fact for fact in facts if fact).splitlines()]
+        for line in lines:
+            # Without wrapping by rich, which breaks long words: a terminal that is narrow wraps without a line's end.
+            console.print(line, soft_wrap=True)

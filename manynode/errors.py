@@ -7,6 +7,7 @@ of the public interface. Anything else that escapes is a defect of manynode and 
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from typing import Self
 
@@ -15,6 +16,10 @@ EXIT_INPUT = 3
 EXIT_ENGINE_MISSING = 4
 EXIT_ENGINE_FAILED = 5
 EXIT_CHECK_FAILED = 6
+
+# Of a line, and lines of one fact: a screen, whatever was found.
+_MOST_CHARACTERS = 800
+_MOST_LINES = 60
 
 
 class ManynodeError(Exception):
@@ -50,8 +55,8 @@ class ManynodeError(Exception):
         return self
 
     def render(self) -> str:
-        """Return the whole message, one fact a line."""
-        lines = [self.what]
+        """Return the whole message, one fact a line, as a terminal can show it."""
+        lines = _lines(self.what, len(self.what))
         for label, value in (
             ("where", self.where),
             ("found", self.found),
@@ -59,10 +64,34 @@ class ManynodeError(Exception):
             ("remedy", self.remedy),
         ):
             if value is not None:
-                lines.append(f"  {label}: {value}")
+                first, *more = _lines(str(value)) or [""]
+                lines += [f"  {label}: {first}", *(f"    {line}" for line in more)]
         if self.details:
-            lines.extend("  | " + line for line in self.details.splitlines())
+            lines += [f"  | {line}" for line in _lines(self.details)]
         return "\n".join(lines)
+
+
+def _lines(text: str, most: int = _MOST_LINES) -> list[str]:
+    """Return the lines of ``text``, which may be a user's, without what steers a terminal, and cut where it is long.
+
+    Messages pass through here again when a step's error becomes that of the whole run; that changes nothing more.
+    """
+    lines = text.splitlines()
+    shown = [_cut("".join(map(_shown, line))) for line in lines[:most]]
+    return shown if len(lines) <= most else [*shown, f"and {len(lines) - most} more lines"]
+
+
+def _shown(character: str) -> str:
+    # Blanks of any width are harmless, and "unprintable" to Python.
+    if character.isprintable() or character == "\t" or unicodedata.category(character) == "Zs":
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _cut(line: str) -> str:
+    if len(line) <= _MOST_CHARACTERS:
+        return line
+    return f"{line[: _MOST_CHARACTERS - 40]} ... ({len(line)} characters)"
 
 
 class UsageError(ManynodeError):

@@ -43,12 +43,12 @@ def find_executable(command: Sequence[str], base: Path | None = None) -> list[st
     candidates = [base / program] if base is not None and "/" in program else []
     candidates.append(Path(program))
     for candidate in candidates:
-        if "/" in program and candidate.is_file() and os.access(candidate, os.X_OK):
+        if "/" in program and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return [str(candidate.resolve()), *command[1:]]
     found = shutil.which(program) if "/" not in program else None
     if found:
         return [found, *command[1:]]
-    exists = any("/" in program and candidate.exists() for candidate in candidates)
+    exists = any("/" in program and os.path.exists(candidate) for candidate in candidates)
     raise UsageError(
         "the application's program cannot be run",
         where="application: command" if not exists else program,

@@ -9,6 +9,7 @@ documents them). Out: a :class:`MarkerFile` per rank with its metadata and one r
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from manynode import input_file
 from manynode.call_sites import CALL_SITE, name_call_sites
 from manynode.errors import InputError
 
@@ -99,10 +101,7 @@ def read_marker_file(path: Path | str, *, resolve: bool = True) -> MarkerFile:
     Raises :class:`InputError` when the file is missing, cut off, damaged, of another version or no marker file at all.
     """
     path = Path(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError("a marker file cannot be read", where=str(path), found=error.strerror or str(error)) from None
+    data = input_file.read_bytes(path, "a marker file", most_bytes=sys.maxsize)
     return parse_marker_bytes(data, path, resolve=resolve)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from manynode.errors import EngineMissingError
 
 ROOT = Path(__file__).resolve().parent.parent
+SKELETON_DIRS = "MANYNODE_SKELETON_DIRS"
 
 
 def build_dir() -> Path:
@@ -42,6 +43,15 @@ def application_dirs() -> dict[str, Path]:
 
     The variable lists application folders, separated by colons; the native build reads the same one.
     """
-    extra = [Path(text) for text in os.environ.get("MANYNODE_SKELETON_DIRS", "").split(":") if text]
-    folders = [*sorted((ROOT / "skeletons").iterdir()), *extra]
-    return {folder.name: folder for folder in folders if (folder / "application.yaml").is_file()}
+    folders = [*sorted((ROOT / "skeletons").iterdir()), *further_application_dirs()]
+    return {folder.name: folder for folder in folders if is_application(folder)}
+
+
+def further_application_dirs() -> list[Path]:
+    """Return the folders that :data:`SKELETON_DIRS` lists, whatever is in them."""
+    return [Path(text) for text in os.environ.get(SKELETON_DIRS, "").split(":") if text]
+
+
+def is_application(folder: Path) -> bool:
+    """Say whether ``folder`` declares an application."""
+    return os.path.isfile(folder / "application.yaml")

@@ -75,6 +75,8 @@ def run_experiment(
             raise StepFailedError(
                 "interrupted; finished steps are kept, the same command goes on from there", EXIT_INTERRUPTED
             ) from None
+    if reason := resolved.unprojected():
+        print(f"no projection: {reason}")
     if not dry_run:
         report = results / "report.html"
         print(f"report: {report}" if report.is_file() else f"results: {results}")

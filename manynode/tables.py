@@ -13,12 +13,13 @@ import errno
 import json
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manynode import artefacts, seal
+from manynode import artefacts, input_file, seal
 from manynode.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -83,10 +84,7 @@ def read_json(path: Path, schema: str, *, sealed: bool = True) -> dict[str, Any]
     the results of an experiment may have no checksum: engines and people write such files.
     """
     what = f"a {schema.split('/')[0]} file cannot be used"
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(what, where=str(path), found=error.strerror, remedy="check the path") from None
+    raw = input_file.read_bytes(path, f"a {schema.split('/')[0]} file")
     try:
         content = json.loads(raw)
     except (ValueError, RecursionError) as error:
@@ -156,6 +154,7 @@ def _read_parquet(path: Path, schema: str) -> tuple[pa.Table, dict[str, Any]]:
     import pyarrow.parquet as pq
 
     what = _unusable(schema)
+    input_file.check(path, f"a {schema.split('/')[0]} table", most_bytes=sys.maxsize)
     try:
         raw = path.read_bytes()
         table = pq.read_table(pa.BufferReader(raw))

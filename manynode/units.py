@@ -20,6 +20,7 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
 }
 
 # One number and one unit: "1 ns + 2 ns" is an expression, and expressions are not quantities.
+_MOST_CHARACTERS = 100
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z]+(?:\s*/\s*[A-Za-z]+)?)\s*")
 # "Gb/s" means bits in networking (pint reads gilbert); "KB" is spelt "kB" in pint.
 _SPELLINGS = [(re.compile(r"\b([kKMGT]?)b\b"), r"\1bit"), (re.compile(r"\bK(B|bit)\b"), r"k\1")]
@@ -36,7 +37,8 @@ def _registry() -> Any:
 def parse(text: str, dimension: str) -> float:
     """Return the quantity in the SI unit of ``dimension``; a :class:`ValueError` says what is wrong and what right."""
     unit, examples = DIMENSIONS[dimension]
-    match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
+    # The pattern takes quadratic time for many digits.
+    match = _QUANTITY.fullmatch(text) if isinstance(text, str) and len(text) <= _MOST_CHARACTERS else None
     if match is None:
         raise ValueError(f"{text!r} is not a quantity: write a number and a unit, such as {examples}")
     try:

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from manynode.config import yaml_text
 from manynode.config.variation import value_of, with_value
 from manynode.errors import UsageError
 from phase3_sst.engines.interface import NetworkEngine
@@ -51,9 +52,10 @@ def check_vary(experiment: dict[str, Any], engine: NetworkEngine, key: str, valu
 
 def written_values(text: str) -> list[object]:
     """Return the values of a command line such as ``20 Gbit/s,100 Gbit/s``: whole numbers and numbers as such."""
-    import yaml
-
-    values = [yaml.safe_load(word) for word in text.split(",") if word.strip()]
+    try:
+        values = [yaml_text.parse(word) for word in text.split(",") if word.strip()]
+    except ValueError as error:
+        raise UsageError("a value is not valid YAML", where="--values", found=str(error)) from None
     if len(values) < 2 or not all(isinstance(value, (int, float, str, bool)) for value in values):
         raise UsageError(
             "wrong list of values",

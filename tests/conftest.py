@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,3 +35,19 @@ def build_dir() -> Path:
 def demo() -> dict[str, Any]:
     """The demo experiment as a mapping of one's own."""
     return copy.deepcopy(read_yaml(ROOT / "configs" / "demo.yaml", "the demo"))
+
+
+@pytest.fixture
+def watchdog() -> Iterator[None]:
+    """Fail a test that hangs; generous, since it says nothing about speed."""
+
+    def bark(_signal: int, _frame: object) -> None:
+        raise TimeoutError("the test hangs")
+
+    before = signal.signal(signal.SIGALRM, bark)
+    signal.alarm(120)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from manynode import input_file
+from manynode.config import yaml_text
 from manynode.config.quantities import Section
 from manynode.errors import InputError, UsageError, nearest
-from manynode.paths import application_dirs
+from manynode.paths import ROOT, SKELETON_DIRS, application_dirs, further_application_dirs, is_application
 
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 
@@ -89,25 +92,61 @@ class ApplicationDescription(Section):
         return value
 
 
-def read_application(name: str, where: str = "application") -> ApplicationDescription:
-    """Return the description of the application ``name``; an unknown one is a :class:`UsageError`."""
+def read_application(name: str, where: str = "application", base: Path | None = None) -> ApplicationDescription:
+    """Return the description of the application ``name``; an unknown one is a :class:`UsageError`.
+
+    ``base`` is the experiment's folder, near which a skeleton may lie that is not known.
+    """
     known = application_dirs()
     if name in known:
         return _read(known[name] / "application.yaml")
-    near = nearest(name, known)
     raise UsageError(
         "unknown application",
         where=f"{where}: name",
         found=name,
-        allowed=", ".join(known),
-        remedy=f"did you mean {near!r}?" if near else "give a 'command' for a program of your own",
+        allowed=f"{', '.join(known)}, or the name of a folder that {SKELETON_DIRS} lists",
+        remedy=_remedy(name, known, base),
+        details="\n".join(
+            f"{SKELETON_DIRS} lists {folder}, which has no application.yaml"
+            for folder in further_application_dirs()
+            if not is_application(folder)
+        ),
     )
 
 
+def _remedy(name: str, known: Iterable[str], base: Path | None) -> str:
+    """Return what to do about an unknown application: its folder may lie near the experiment, not listed."""
+    places = [Path.cwd(), *([] if base is None else [base])]
+    near = [folder for place in places for folder in (place / name, place / "skeletons" / name)]
+    found = next((folder for folder in near if is_application(folder)), None)
+    if found is not None:
+        return (
+            f"{found} has an application.yaml; make it known with export {SKELETON_DIRS}={found.resolve()}, run "
+            f"'make build' anew, and say 'name: {found.resolve().name}'"
+        )
+    bare = next((folder for folder in near if os.path.isdir(folder)), None)
+    if bare is not None:
+        return f"{bare} has no application.yaml, which a skeleton needs (docs/tutorial.md, section 5)"
+    if (similar := nearest(name, known)) is not None:
+        return f"did you mean {similar!r}?"
+    others = sorted({str(file.parent) for place in places for file in _declared_near(place)})
+    if others:
+        return f"an application.yaml lies in {', '.join(others)}; list the folder in {SKELETON_DIRS} to use it"
+    return f"list the folder of your own skeleton in {SKELETON_DIRS}, or give a 'command' for a program without one"
+
+
+def _declared_near(place: Path) -> list[Path]:
+    """Return the files application.yaml in ``place``, or in a folder of it, that the project does not have itself."""
+    if place == ROOT:
+        return []
+    return [path for pattern in ("application.yaml", "*/application.yaml") for path in place.glob(pattern)]
+
+
 def _read(path: Path) -> ApplicationDescription:
+    text = input_file.read_text(path, "an application description", most_bytes=yaml_text.MOST_CHARACTERS)
     try:
-        return ApplicationDescription.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, yaml.YAMLError, ValidationError) as error:
+        return ApplicationDescription.model_validate(yaml_text.parse(text))
+    except ValueError as error:
         raise InputError(
             "an application description cannot be used", where=str(path), found=str(error), remedy="mend that file"
         ) from None

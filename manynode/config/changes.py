@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from manynode.config import yaml_text
 from manynode.config.loader import included, read_yaml, resolve
 from manynode.errors import UsageError
 
@@ -35,10 +34,9 @@ def read_changes(texts: Sequence[str]) -> dict[str, Any]:
         if key in changes:
             raise UsageError("a key is changed twice", where="--set", found=key, remedy="give it once")
         try:
-            changes[key] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            problem = str(error).splitlines()[0]
-            raise UsageError("a value is not valid YAML", where=f"--set {key}", found=f"{value}: {problem}") from None
+            changes[key] = yaml_text.parse(value)
+        except ValueError as error:
+            raise UsageError("a value is not valid YAML", where=f"--set {key}", found=str(error)) from None
     return changes
 
 
@@ -76,10 +74,10 @@ def _set(content: dict[str, Any], key: str, value: object) -> None:
     for part in way:
         if isinstance(section, list):
             section = _entry(section, part, key)
-            continue
-        if section.get(part) is None:
-            section[part] = {}
-        section = section[part]
+        else:
+            if section.get(part) is None:
+                section[part] = {}
+            section = section[part]
         if not isinstance(section, (dict, list)):
             raise UsageError(
                 "no such parameter in the experiment",

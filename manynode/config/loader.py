@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
+from manynode import input_file
+from manynode.config import yaml_text
 from manynode.config.application import read_application
 from manynode.config.converge import iterations_of
 from manynode.config.counterfactuals import check_counterfactuals
@@ -31,7 +32,6 @@ from manynode.launch import find_executable
 from manynode.paths import ROOT
 
 RESOLVED_SCHEMA = "experiment/1"
-_MAX_BYTES = 4 * 2**20
 _NOT_OF_THE_PROJECTION = ("title", "sensitivity", "validation")
 
 
@@ -48,6 +48,15 @@ class Resolved:
         ``without`` names keys of sections that do not count, such as ``simulate.preflight``, ``simulate.sst.memory``.
         """
         return digest_of(self.content, *sections, without=without)
+
+    def unprojected(self) -> str | None:
+        """Return why there is no projection, None where there is one."""
+        if self.model.application.name is not None:
+            return None
+        return (
+            "the experiment has no skeleton (application: name), which says what the program communicates; phases 1 "
+            "and 2 measure the program all the same. docs/tutorial.md, section 5, shows how to write one"
+        )
 
     def projection_digest(self) -> str:
         """Return the digest of all that the projection depends on: neither the title nor the studies."""
@@ -72,42 +81,12 @@ def _without(content: dict[str, Any], path: list[str]) -> dict[str, Any]:
     return {**content, first: _without(inner, rest)} if isinstance(inner, dict) else content
 
 
-class _Loader(yaml.SafeLoader):
-    """The safe loader, which refuses a key that is given twice instead of forgetting the first."""
-
-
-def _mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-    loader.flatten_mapping(node)
-    content: dict[Any, Any] = {}
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        try:
-            known = key in content
-        except TypeError:
-            raise yaml.constructor.ConstructorError(None, None, "a key is no text", key_node.start_mark) from None
-        if known:
-            raise yaml.constructor.ConstructorError(None, None, f"key {key!r} is given twice", key_node.start_mark)
-        content[key] = loader.construct_object(value_node, deep=True)
-    return content
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
-
-
 def read_yaml(path: Path, what: str) -> dict[str, Any]:
     """Return the mapping in the YAML file ``path``; anything else is a :class:`UsageError`."""
+    text = input_file.read_text(path, what, most_bytes=yaml_text.MOST_CHARACTERS, error=UsageError)
     try:
-        data = path.read_bytes()
-        if len(data) > _MAX_BYTES:
-            raise ValueError(f"{len(data)} bytes; such a file has a few hundred lines")
-        if data.count(b"*") > 1000:
-            raise ValueError("too many aliases")
-        content = yaml.load(data.decode("utf-8"), Loader=_Loader)  # noqa: S506 - a subclass of the safe loader
-    except OSError as error:
-        raise UsageError(
-            f"{what} cannot be read", where=str(path), found=error.strerror, remedy="check the path"
-        ) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        content = yaml_text.parse(text)
+    except ValueError as error:
         raise UsageError(
             f"{what} is not valid YAML", where=str(path), found=str(error), remedy="mend the file"
         ) from None
@@ -135,6 +114,7 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
     if isinstance(content.get("validation"), dict):
         content["validation"] = with_tables(content["validation"], base)
     try:
+        _check_texts(content, where)
         model = Experiment.model_validate(content)
     except ValidationError as error:
         raise validation_error(error, Experiment, where) from None
@@ -143,7 +123,7 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
     resolved = model.model_dump(mode="json")
     application = resolved["application"]
     if model.application.name is not None:
-        description = read_application(model.application.name)
+        description = read_application(model.application.name, base=base)
         application["parameters"] = description.resolve(dict(model.application.parameters))
         application["executable"] = description.executable
         if model.simulate.converge is not None:
@@ -163,13 +143,29 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
     return Resolved(model, resolved)
 
 
+def _check_texts(content: Any, where: str) -> None:
+    """Refuse texts that no report can show; Snakemake has read the experiment with a reader of its own."""
+    entries = content.items() if isinstance(content, Mapping) else enumerate(content)
+    for key, value in entries:
+        for text in (key, value):
+            if isinstance(text, str) and (character := yaml_text.unshowable(text)) is not None:
+                raise UsageError(
+                    "a text of the experiment has a control character",
+                    where=f"{where}: {key}",
+                    found=f"{character} in {_short(text)}",
+                    remedy="take it out",
+                )
+        if isinstance(value, (Mapping, list)):
+            _check_texts(value, f"{where}: {key}")
+
+
 def _place_network_files(study: dict[str, Any] | None, base: Path) -> None:
     """Make the paths of network files that a study varies absolute."""
     for parameter in (study or {"parameters": {}})["parameters"].values():
         if parameter["keys"] == ["network"]:
             found = [base / str(value) for value in parameter["values"]]
             parameter["values"] = [
-                str(path.resolve()) if path.suffix in (".yaml", ".yml") and path.is_file() else value
+                str(path.resolve()) if path.suffix in (".yaml", ".yml") and input_file.is_file(path) else value
                 for path, value in zip(found, parameter["values"], strict=True)
             ]
 
@@ -181,7 +177,7 @@ def _resolve_job(job: dict[str, Any], where: str, base: Path) -> None:
     if job["timing_profile"] is None:
         return
     candidates = [base / job["timing_profile"], Path(job["timing_profile"])]
-    found = next((path for path in candidates if path.is_file()), None)
+    found = next((path for path in candidates if input_file.is_file(path)), None)
     if found is None:
         raise UsageError(
             "the timing profile of a job does not exist",
@@ -190,6 +186,7 @@ def _resolve_job(job: dict[str, Any], where: str, base: Path) -> None:
             allowed="a path, relative to the experiment's folder or to the working directory",
             remedy="correct the path; without a profile the job computes in no time",
         )
+    input_file.check(found, "the timing profile of a job", error=UsageError)
     job["timing_profile"] = str(found.resolve())
 
 
@@ -224,13 +221,13 @@ def included(key: str, name: str, folder: str, base: Path, where: str) -> dict[s
     shipped = ROOT / "configs" / folder
     if name.endswith((".yaml", ".yml")):
         for candidate in (base / name, Path(name)):
-            if candidate.is_file():
+            if input_file.is_file(candidate):
                 return read_yaml(candidate, f"the {key} file")
         raise UsageError(
             f"the {key} file does not exist", where=f"{where}: {key}", found=name, remedy="correct the path"
         )
     path = shipped / f"{name}.yaml"
-    if "/" not in name and path.is_file():
+    if "/" not in name and input_file.is_file(path):
         return read_yaml(path, f"the {key} file")
     known = sorted(entry.stem for entry in shipped.glob("*.yaml"))
     near = nearest(name, known)

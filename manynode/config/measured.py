@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from manynode import tables
+from manynode import input_file, tables
 from manynode.config.validation import COMPUTE, MOST_SUM, OPERATION, Collective
 from manynode.errors import InputError, UsageError, nearest
 
@@ -31,7 +31,7 @@ def with_tables(section: Mapping[str, Any], base: Path) -> dict[str, Any]:
     for key, read in (("measured", read_runs), ("collectives", read_collectives)):
         name = filled.get(key)
         if isinstance(name, str):
-            found = next((path for path in (base / name, Path(name)) if path.is_file()), None)
+            found = next((path for path in (base / name, Path(name)) if input_file.is_file(path)), None)
             if found is None:
                 raise UsageError(
                     "a table of measurements does not exist",
@@ -121,12 +121,7 @@ def _write(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]], rem
 
 def _rows(path: Path, needed: Sequence[str], further: str | None) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and cells by column of each row; ``further`` is the pattern of optional columns."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError("a table of measurements cannot be read", where=str(path), found=error.strerror) from None
-    except UnicodeDecodeError as error:
-        raise InputError("a table of measurements is not text", where=str(path), found=str(error)) from None
+    text = input_file.read_text(path, "a table of measurements")
     header: list[str] | None = None
     for line, content in enumerate(text.splitlines(), start=1):
         if not content.strip() or content.lstrip().startswith("#"):

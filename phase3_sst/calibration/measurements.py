@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from manynode import input_file
 from manynode.errors import InputError, UsageError
 from phase3_sst.calibration.readers.interface import readers
 
@@ -26,14 +27,7 @@ def read_measurements(paths: Sequence[Path], form: str = AUTO, cluster: str | No
 
 
 def _read(path: Path, form: str) -> pd.DataFrame:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            "a file of measurements cannot be read", where=str(path), found=error.strerror, remedy="check the path"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise InputError("a file of measurements is not text", where=str(path), found=str(error)) from None
+    text = input_file.read_text(path, "a file of measurements")
     if not text.strip():
         raise InputError("a file of measurements is empty", where=str(path), found=f"{len(text)} characters")
     name = form if form != AUTO else _recognised(text, path)

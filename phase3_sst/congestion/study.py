@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from manynode import input_file
 from manynode.config.loader import checked, included, read_yaml
 from manynode.config.network import Network
 from manynode.config.quantities import PositiveInt, Section
@@ -96,7 +97,7 @@ def read_study(path: Path) -> Described:
     workloads = {}
     for name, workload in study.workloads.items():
         workloads[name] = workload
-        if workload.experiment is not None and not (base / workload.experiment).is_file():
+        if workload.experiment is not None and not input_file.is_file(base / workload.experiment):
             raise UsageError(
                 "the experiment of a workload does not exist",
                 where=f"{path}: workloads: {name}: experiment",

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from manynode import tables
+from manynode import input_file, tables
 from manynode.config.changes import changed
 from manynode.config.loader import Resolved, resolve
 from manynode.config.studies import without_studies
@@ -100,7 +100,7 @@ def _given(name: str, section: WorkloadSection, base: Path, where: str) -> Workl
     profile = None
     if section.timing_profile is not None:
         profile = (base / section.timing_profile).resolve()
-        if not profile.is_file():
+        if not input_file.is_file(profile):
             raise UsageError(
                 "the timing profile of a workload does not exist",
                 where=f"{where}: timing_profile",
@@ -108,6 +108,7 @@ def _given(name: str, section: WorkloadSection, base: Path, where: str) -> Workl
                 allowed="a path relative to the study's file",
                 remedy="correct the path; without a profile the application computes in no time",
             )
+        input_file.check(profile, "the timing profile of a workload", error=UsageError)
     application = section.application
     return Workload(name, application.name, application.parameters, section.ranks_per_node, profile)
 

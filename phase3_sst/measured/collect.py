@@ -6,11 +6,13 @@ Reports of a run (mpiP, IPM, a folder of marker files) become runs; tables of co
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from manynode import input_file
 from manynode.config.measured import check_parts
 from manynode.config.validation import COMPUTE, Collective
 from manynode.errors import InputError, UsageError
@@ -37,7 +39,7 @@ def check_format(form: str) -> None:
 
 def report_format(path: Path, form: str) -> str | None:
     """Return the format of reports that ``path`` has; None for one of tables."""
-    if form == MARKERS or (form == AUTO and path.is_dir()):
+    if form == MARKERS or (form == AUTO and os.path.isdir(path)):
         return MARKERS
     if form != AUTO:
         return form if form in readers.names() else None
@@ -88,12 +90,7 @@ def _reports(path: Path, form: str) -> list[Report]:
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError("a report cannot be read", where=str(path), found=error.strerror) from None
-    except UnicodeDecodeError as error:
-        raise InputError("a report is not text", where=str(path), found=str(error)) from None
+    return input_file.read_text(path, "a report")
 
 
 def collectives(

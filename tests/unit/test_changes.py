@@ -85,6 +85,10 @@ def _written(folder: Path, content: dict[str, Any]) -> Path:
         ("simulate.replcas", "did you mean 'replicas'"),
         ("ranks_per_node.deep", "nothing below it"),
         ("nodes.99", "no such entry"),
+        ("nodes.0.deep", "nothing below it"),
+        ("nodes.²", "no such entry"),
+        ("simulate.\ud800", "control character"),
+        ("validation", "validation"),
         ("profile.nodes.2", "nodesim"),
     ],
 )

@@ -25,3 +25,21 @@ def test_what_is_missing_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> Non
     missing = [finding for finding in doctor.findings() if not finding.available]
     assert {"MPICH", "valgrind", "sst"} <= {finding.name for finding in missing}
     assert all(finding.remedy and finding.purpose for finding in missing)
+
+
+@pytest.mark.parametrize("columns", ["20", "80", "300"])
+def test_a_path_is_never_broken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: str
+) -> None:
+    long = "/a/very/long/path/" + "to/a/folder/" * 20 + "sst [beta]"
+    found = [
+        doctor.Finding("sst", True, long, "1.2", "the simulator", ""),
+        doctor.Finding("gem5", False, "", "", "cores", f"optional; put it in {long}\nor build it"),
+    ]
+    monkeypatch.setattr(doctor, "findings", lambda: found)
+    monkeypatch.setenv("COLUMNS", columns)
+    doctor.print_report()
+    text = capsys.readouterr().out
+    assert text.count(long) == 2
+    assert text.splitlines()[:2] == ["ok  sst   the simulator", f"    1.2, {long}"]
+    assert "\n    or build it\n" in text

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from manynode.errors import InputError, nearest
 
 
 def header(text: str) -> list[str]:
-    """Return the column names; what follows a ``#`` in the last one is a comment."""
+    """Return the column names, none where the first line is no CSV; what follows a ``#`` in the last is a comment."""
     first = text.lstrip("\ufeff").split("\n", 1)[0]
-    cells = next(csv.reader(io.StringIO(first)), [])
+    try:
+        cells = next(csv.reader(io.StringIO(first)), [])
+    except csv.Error:
+        return []
     return [cell.split("#", 1)[0].strip() for cell in cells]
 
 
@@ -31,7 +35,7 @@ def records(text: str, needed: Sequence[str], source: str) -> Iterator[tuple[int
         )
     reader = csv.reader(io.StringIO(text.lstrip("\ufeff")))
     next(reader, None)
-    for cells in reader:
+    for cells in _rows(reader, source):
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) != len(names):
@@ -42,3 +46,10 @@ def records(text: str, needed: Sequence[str], source: str) -> Iterator[tuple[int
                 allowed=f"{len(names)}: {', '.join(names)}",
             )
         yield reader.line_num, dict(zip(names, (cell.strip() for cell in cells), strict=True))
+
+
+def _rows(reader: Any, source: str) -> Iterator[list[str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise InputError("a row is no CSV", where=f"{source}:{reader.line_num}", found=str(error)) from None

@@ -8,12 +8,15 @@ separated by spaces.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
+from manynode import input_file
 from manynode.errors import InputError
 from phase3_sst.congestion.delay.latency import ROUND_TRIP_COLUMNS
 from phase3_sst.congestion.delay.sensitivity import RUN_COLUMNS
@@ -65,9 +68,10 @@ def read_runs(path: Path) -> pd.DataFrame:
 
 
 def _read(path: Path, columns: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
+    data = io.BytesIO(input_file.read_bytes(path, "a table (CSV or Parquet)"))
     try:
-        frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, dtype={"run": str})
-    except (OSError, ValueError) as error:
+        frame = pd.read_parquet(data) if path.suffix == ".parquet" else pd.read_csv(data, dtype={"run": str})
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(
             "a table cannot be read", where=str(path), found=str(error).splitlines()[0], allowed="CSV or Parquet"
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,7 +114,7 @@ def _tasks(request: Request) -> TaskGraph:
 def _parameters(text: str) -> dict[str, Any]:
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError("the parameters are not JSON", where="--parameters", found=str(error)) from None
     if not isinstance(content, dict):
         raise UsageError("the parameters are no JSON object", where="--parameters", found=text, allowed='{"nx": 16}')
@@ -124,7 +125,7 @@ def _grid(text: str | None) -> list[int] | None:
     if text is None:
         return None
     words = text.split("x")
-    if not all(word.isdigit() and int(word) > 0 for word in words):
+    if not all(re.fullmatch("[0-9]{1,9}", word) and int(word) > 0 for word in words):
         raise UsageError("the grid cannot be read", where="--grid", found=text, allowed="extents such as 4x4x2")
     return [int(word) for word in words]
 

@@ -6,15 +6,19 @@ mistake is an :class:`InputError` that names the line.
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from manynode import input_file
 from manynode.errors import InputError
 
 COLUMNS = ["host", "node", "slots"]
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -28,9 +32,10 @@ class Host:
 
 def read_hosts(path: Path, room: int) -> list[Host]:
     """Return the hosts of the file; ``room`` is the number of nodes of the machine."""
+    text = io.StringIO(input_file.read_text(path, "the host file"))
     try:
-        frame = pd.read_csv(path, dtype=str, skipinitialspace=True, comment="#")
-    except (OSError, ValueError) as error:
+        frame = pd.read_csv(text, dtype=str, skipinitialspace=True, comment="#")
+    except ValueError as error:
         raise InputError("the host file cannot be read", where=str(path), found=str(error)) from None
     if list(frame.columns) not in (COLUMNS, COLUMNS[:2]):
         raise _wrong(path, 1, ", ".join(frame.columns), "host, node, and slots if need be")
@@ -52,9 +57,9 @@ def _host(path: Path, line: int, row: dict[str, object]) -> Host:
     name, node, slots = str(row["host"]).strip(), str(row["node"]).strip(), str(row.get("slots", "1")).strip()
     if pd.isna(row["host"]) or not name or any(letter in name for letter in " :=,"):
         raise _wrong(path, line, row["host"], "the name of a host, without blanks and ':', '=', ','")
-    if not node.isdigit():
+    if not _NUMBER.fullmatch(node):
         raise _wrong(path, line, row["node"], "the number of a node of the machine: 0, 1, 2, ...")
-    if not slots.isdigit() or int(slots) < 1:
+    if not _NUMBER.fullmatch(slots) or int(slots) < 1:
         raise _wrong(path, line, row.get("slots"), "slots: 1 or more")
     return Host(name, int(node), int(slots))
 

@@ -7,6 +7,7 @@ source does not mention were idle.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from manynode import input_file
 from manynode.errors import InputError, nearest
 from phase3_sst.congestion.counters.table import NETWORK, Counters
 
@@ -135,9 +137,10 @@ def of_counters(
 
 def _csv(path: Path, columns: Sequence[str], what: str) -> pd.DataFrame:
     texts = dict.fromkeys(("source", "target", "router", "port"), str)
+    text = io.StringIO(input_file.read_text(path, what))
     try:
-        frame = pd.read_csv(path, skipinitialspace=True, dtype=texts)
-    except (OSError, ValueError) as error:
+        frame = pd.read_csv(text, skipinitialspace=True, dtype=texts)
+    except ValueError as error:
         raise InputError(f"{what} cannot be read", where=str(path), found=str(error)) from None
     if any(name not in frame.columns for name in columns):
         raise InputError(

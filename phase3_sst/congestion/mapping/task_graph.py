@@ -7,6 +7,7 @@ algorithms that the simulation chooses, because these load the links too.
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from manynode import process
+from manynode import input_file, process
 from manynode.errors import EngineFailedError, InputError
 from manynode.paths import native_program
 from phase3_sst.engines.native_engine import engine_error
@@ -99,9 +100,10 @@ def read_matrix(path: Path, ranks: int | None = None) -> TaskGraph:
 
     ``ranks`` None: one more than the largest rank. A line that is wrong is an :class:`InputError` that names it.
     """
+    text = io.StringIO(input_file.read_text(path, "the communication matrix"))
     try:
-        frame = pd.read_csv(path, header=None, dtype=str, skip_blank_lines=False, skipinitialspace=True)
-    except (OSError, ValueError) as error:
+        frame = pd.read_csv(text, header=None, dtype=str, skip_blank_lines=False, skipinitialspace=True)
+    except ValueError as error:
         raise InputError("the communication matrix cannot be read", where=str(path), found=str(error)) from None
     if frame.shape[1] != 3:
         raise _wrong(path, "1", f"{frame.shape[1]} columns", "three: sender, receiver, bytes")

@@ -7,13 +7,14 @@ which no model reads. A CSV file with the same columns is read as well.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from manynode import tables
+from manynode import input_file, tables
 from manynode.errors import InputError
 from phase3_sst.congestion.counters.features import NAMES, NODES
 
@@ -29,10 +30,11 @@ GROUP = ("application", NODES)
 def read_runs(path: Path) -> pd.DataFrame:
     """Return the runs in a Parquet or CSV file; one that cannot be trained on is an :class:`InputError`."""
     if path.suffix == ".csv":
+        text = io.StringIO(input_file.read_text(path, "a table of runs"))
         try:
-            frame = pd.read_csv(path, float_precision="round_trip")
-        except (OSError, ValueError) as error:
-            found = error.strerror if isinstance(error, OSError) else str(error).splitlines()[0]
+            frame = pd.read_csv(text, float_precision="round_trip")
+        except ValueError as error:
+            found = str(error).splitlines()[0]
             raise InputError("a table of runs cannot be read", where=str(path), found=found) from None
     else:
         frame = tables.read_table(path, SCHEMA)

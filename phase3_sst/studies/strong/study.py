@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from manynode import input_file
 from manynode.config.loader import checked, read_yaml
 from manynode.config.quantities import PositiveInt, Section
 from manynode.errors import UsageError
@@ -86,7 +87,7 @@ def words(size: Mapping[str, int]) -> str:
 def read_study(path: Path) -> Strong:
     """Return the study of the YAML file ``path``."""
     study = checked(Strong, read_yaml(path, "the study"), str(path), "the study")
-    if not (path.resolve().parent / study.experiment).is_file():
+    if not input_file.is_file(path.resolve().parent / study.experiment):
         raise UsageError(
             "the base experiment does not exist",
             where=f"{path}: experiment",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
+from manynode import input_file
 from manynode.config.confirm import ConfirmSection
 from manynode.config.loader import checked, included, read_yaml
 from manynode.config.prices import Item, Prices
@@ -93,7 +94,7 @@ def read_study(path: Path) -> WhatIf:
     if isinstance(content.get("prices"), str):
         content["prices"] = included("prices", content["prices"], "prices", path.resolve().parent, str(path))
     study = checked(WhatIf, content, str(path), "the study")
-    if not (path.resolve().parent / study.experiment).is_file():
+    if not input_file.is_file(path.resolve().parent / study.experiment):
         raise UsageError(
             "the base experiment does not exist",
             where=f"{path}: experiment",

@@ -18,8 +18,12 @@ PRODUCERS = ("producername", "component_id", "node", "nid", "hostname", "rank")
 
 
 def header_of(line: str) -> list[str]:
-    """Return the names in a header line, without the mark of a comment and quotes."""
-    return [name.strip().strip('"').strip() for name in next(csv.reader([line.lstrip("# \t")], skipinitialspace=True))]
+    """Return the names in a header line, without the mark of a comment and quotes; none where it is no CSV."""
+    try:
+        names = next(csv.reader([line.lstrip("# \t")], skipinitialspace=True))
+    except csv.Error:
+        return []
+    return [name.strip().strip('"').strip() for name in names]
 
 
 def samples_of(names: Sequence[str], lines: Sequence[tuple[int, str]], source: str) -> Samples:
@@ -65,7 +69,10 @@ def samples_of(names: Sequence[str], lines: Sequence[tuple[int, str]], source: s
 
 
 def _row(line: str, number: int, width: int, source: str) -> list[str]:
-    cells = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
+    try:
+        cells = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
+    except csv.Error as error:
+        raise InputError("a sample is no CSV", where=f"{source}:{number}", found=str(error)) from None
     if len(cells) != width:
         raise InputError(
             "a sample has not as many values as the header has names",

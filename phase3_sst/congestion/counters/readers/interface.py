@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from manynode import input_file
 from manynode.errors import InputError, UsageError, nearest
 from manynode.registry import Registry
 from phase3_sst.congestion.counters.cumulative import Samples, counters_of
@@ -72,14 +73,7 @@ def _reader(path: Path, form: str) -> Reader:
 
 def text_of(path: Path) -> str:
     """Return the text of a file of counters."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            "counters cannot be read", where=str(path), found=error.strerror, remedy="check the path"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise InputError("counters are not text", where=str(path), found=str(error)) from None
+    return input_file.read_text(path, "a file of counters")
 
 
 def chosen(columns: Sequence[str], where: str) -> tuple[dict[str, Counter], list[str]]:

@@ -1,0 +1,39 @@
+"""The help of a command that is found through an entry point, read from its source: importing it takes a second.
+
+In: an entry point (``phase3_sst.calibration.cli:calibrate``). Out: its first line of help: that of the function's
+docstring, or of the ``help=`` of a :class:`typer.Typer`.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+
+def help_of(entry: EntryPoint) -> str:
+    """Return the first line of the command's help, or the package that it comes from where the source says none."""
+    source = _source(entry.module)
+    text = None if source is None else _declared(ast.parse(source.read_bytes()), entry.attr)
+    return (text or f"A command of {entry.module.split('.')[0]}.").strip().splitlines()[0]
+
+
+def _source(module: str) -> Path | None:
+    """Return the file of a module; the packages that it lies in are not imported."""
+    package, *inner = module.split(".")
+    spec = importlib.util.find_spec(package)
+    folders = [] if spec is None else spec.submodule_search_locations or []
+    return next((path for folder in folders if (path := Path(folder, *inner).with_suffix(".py")).is_file()), None)
+
+
+def _declared(module: ast.Module, name: str) -> str | None:
+    for statement in module.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == name:
+            return ast.get_docstring(statement)
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            if any(isinstance(target, ast.Name) and target.id == name for target in statement.targets):
+                given = {keyword.arg: keyword.value for keyword in statement.value.keywords}
+                text = given.get("help")
+                return text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
+    return None

@@ -1,0 +1,87 @@
+"""A user's file, read whole: whatever it is then taken for, it is a regular file of a bounded size.
+
+A FIFO or a device would hang its reader, and a huge file would fill the memory: both are refused before they are
+opened. Everything that opens a file which a user names, or checks that there is one, goes through this module.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from manynode.errors import InputError, ManynodeError
+
+MOST_BYTES = 2 * 2**30
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe (FIFO)",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def check(
+    path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: type[ManynodeError] = InputError
+) -> os.stat_result:
+    """Return the status of a regular file of at most ``most_bytes``; of anything else, raise ``error``."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError) as problem:
+        raise _unreadable(path, what, problem, error) from None
+    kind = stat.S_IFMT(status.st_mode)
+    if kind != stat.S_IFREG:
+        raise error(
+            f"{what} cannot be read",
+            where=str(path),
+            found=_KINDS.get(kind, "no regular file"),
+            allowed="a regular file",
+            remedy="correct the path" if kind == stat.S_IFDIR else "write the content to a file, and name that",
+        )
+    if status.st_size > most_bytes:
+        raise error(
+            f"{what} is too large", where=str(path), found=f"{status.st_size} bytes", allowed=f"{most_bytes} bytes"
+        )
+    return status
+
+
+def read_bytes(
+    path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: type[ManynodeError] = InputError
+) -> bytes:
+    """Return the content of the file, which messages call ``what``; raise ``error`` where it cannot be read."""
+    check(path, what, most_bytes=most_bytes, error=error)
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise _unreadable(path, what, problem, error) from None
+
+
+def read_text(path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: type[ManynodeError] = InputError) -> str:
+    """Return the text of a file in UTF-8, without a byte order mark and with ``\\n`` at the end of each line."""
+    data = read_bytes(path, what, most_bytes=most_bytes, error=error)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise error(
+            f"{what} is not text",
+            where=str(path),
+            found=f"byte {problem.object[problem.start]:#04x} at place {problem.start} ({problem.reason})",
+            allowed="text in UTF-8",
+            remedy="save it as UTF-8",
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def is_file(path: Path) -> bool:
+    """Say whether there is anything to read at ``path``; names that no file can have are no error.
+
+    A FIFO counts: reading it says what is wrong with it, where "does not exist" would not.
+    """
+    return os.path.exists(path) and not os.path.isdir(path)
+
+
+def _unreadable(path: Path, what: str, problem: Exception, error: type[ManynodeError]) -> ManynodeError:
+    found = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    return error(f"{what} cannot be read", where=str(path), found=found, remedy="check the path")

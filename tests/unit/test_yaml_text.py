@@ -1,0 +1,199 @@
+"""YAML of users: what is read, what is refused, and that no text brings a traceback or a hang."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manynode.config import yaml_text
+from manynode.config.changes import read_changes
+from manynode.config.loader import load_experiment, resolve
+from manynode.errors import ManynodeError, UsageError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DEMO = (ROOT / "configs/demo.yaml").read_text(encoding="utf-8")
+
+pytestmark = pytest.mark.usefixtures("watchdog")
+
+
+def bomb(levels: int, width: int, indent: str = "") -> str:
+    """Return lines of lists, each of which holds the one before it ``width`` times."""
+    lists = [f"l{level}: &l{level} [{', '.join([f'*l{level - 1}'] * width)}]" for level in range(1, levels)]
+    return "".join(f"{indent}{line}\n" for line in ["l0: &l0 [1, 1]", *lists])
+
+
+def test_json_s_types_are_read() -> None:
+    found = yaml_text.parse('a: 1\nb: [1.5, true, null, x, "y\\tz"]\nc: {1: 2}\nd: !!str 5\ne: !!float 2\n')
+    assert found == {"a": 1, "b": [1.5, True, None, "x", "y\tz"], "c": {1: 2}, "d": "5", "e": 2.0}
+    assert yaml_text.parse("") is None
+
+
+def test_aliases_stand_for_what_they_name() -> None:
+    assert yaml_text.parse("a: &x [1, 2]\nb: *x\nc: *x\n") == {"a": [1, 2], "b": [1, 2], "c": [1, 2]}
+
+
+def test_a_key_beside_a_merge_wins_over_the_merged_one() -> None:
+    found = yaml_text.parse("a: &x {k: 1, l: 2}\nb: {<<: *x, l: 3}\nc: {<<: [*x, {l: 9, m: 4}]}\n")
+    assert found["b"] == {"k": 1, "l": 3}
+    assert found["c"] == {"k": 1, "l": 2, "m": 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('a: !!bool "x"', "'x' is no boolean"),
+        ('a: !!int ""', "is no whole number"),
+        ('a: !!float "x"', "is no number"),
+        ('a: !!timestamp "x"', "a date is not for such a file"),
+        ("a: 2020-01-01", "a date is not for such a file; put quotes around the value"),
+        ("a: !!set {x}", "'set'"),
+        ("a: !!binary eA==", "'binary'"),
+        ("a: !!python/object/apply:os.system ['true']", "python/object/apply:os.system"),
+        ("a: !mine x", "'!mine'"),
+        ("a: =", "'value'"),
+        ("!!map [1]", "no 'key: value' entries"),
+        ("a: &x [*x]", "an alias stands for what it is a part of"),
+        ("a: 1\na: 2", "key 'a' is given twice"),
+        ("1: a\n0x1: b", "key '0x1' is given twice"),
+        ("yes: 1", "put quotes around text"),
+        ("[1, 2]: 1", "a key is neither text nor a whole number"),
+        ('title: "\\ud800"', "control character U+D800"),
+        ('"\\x1b[31m": 1', "control character U+001B"),
+        ('a: "\\0"', "control character U+0000"),
+        ("a: 1\nb: \x1b[31m", "line 2 has the control character U+001B"),
+        ("a: \ud800", "line 1 has the control character U+D800"),
+        ("a: 1" + ":1" * 500_000, "a number of 1000001 characters"),
+        ("a: 0x" + "f" * 5_000, "a number of 5002 characters"),
+        ("[" * 60 + "]" * 60, "more than 50 levels"),
+        ("[" * 5_000, "more than 50 levels"),
+        ("a: " + "x" * 4_200_000, "at most 4194304"),
+        (bomb(25, 10), "with its aliases written out"),
+        (bomb(40, 2), "with its aliases written out"),
+        ("a: &x " + "x" * 4000 + "\nb: [" + "*x, " * 2000 + "]", "with its aliases written out"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_is_no_plain_data_is_refused_with_its_place(text: str, words: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        yaml_text.parse(text)
+    assert words in str(caught.value)
+    assert "line" in str(caught.value) or "characters" in str(caught.value) or "levels" in str(caught.value)
+
+
+def test_merges_of_merges_are_measured_before_they_are_made() -> None:
+    lists = [f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 10)}]}}" for n in range(1, 25)]
+    with pytest.raises(ValueError, match="with its aliases written out"):
+        yaml_text.parse("m0: &m0 {a: 1}\n" + "\n".join(lists))
+
+
+@pytest.mark.parametrize(
+    ("section", "levels", "width"),
+    [("application:\n  parameters:\n", 25, 10), ("simulate:\n  sst:\n    extra_parameters:\n", 40, 2)],
+)
+def test_an_alias_bomb_in_an_experiment_is_refused(tmp_path: Path, section: str, levels: int, width: int) -> None:
+    path = tmp_path / "bomb.yaml"
+    path.write_text(f"name: bomb\n{section}{bomb(levels, width, ' ' * 6)}")
+    with pytest.raises(UsageError, match="with its aliases written out"):
+        load_experiment(path)
+
+
+def test_a_text_of_too_many_entries_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_text, "_MOST_ENTRIES", 1000)
+    assert len(yaml_text.parse("[" + "1," * 999 + "]")) == 999
+    with pytest.raises(ValueError, match="more than 1000 entries"):
+        yaml_text.parse("[" + "1," * 1000 + "{")
+
+
+def test_a_control_character_is_refused_however_the_experiment_was_read(demo: dict[str, Any], tmp_path: Path) -> None:
+    """Snakemake reads the file with a reader of its own; a lone surrogate would end the run at its report."""
+    demo["title"] = "\ud800"
+    with pytest.raises(UsageError, match=r"U\+D800"):
+        resolve(demo, where="test", base=ROOT)
+    path = tmp_path / "x.yaml"
+    path.write_text(DEMO.replace("title:", 'title: "\\ud800"\n#'))
+    with pytest.raises(UsageError, match=r"U\+D800"):
+        load_experiment(path)
+
+
+@pytest.mark.parametrize("value", ['!!bool "x"', '!!timestamp "x"', '"\\ud800"', "1" + ":1" * 60_000, "[" * 60_000])
+def test_values_of_set_are_read_as_carefully(value: str) -> None:
+    with pytest.raises(UsageError, match="not valid YAML"):
+        read_changes([f"title={value}"])
+
+
+_TAGS = ("bool", "int", "float", "null", "str", "timestamp", "binary", "set", "omap", "pairs", "seq", "map", "merge")
+_WORDS = st.sampled_from(['"x"', "''", "[]", "{}", "[[1]]", "{a: 1}", "~", ".nan", ".inf", "-1", "0x1F", "1:30", "yes"])
+_HUGE = st.sampled_from(["9" * 6_000, "x" * 30_000, "1" * 60_000 + " ns", "1" + ":1" * 30_000, "é" * 5_000])
+_ESCAPES = st.sampled_from(["\\0", "\\x1b[2J", "\\ud800", "\\u202e", "\\x7f", "\\U0010ffff", "\\u2028", "\\r"])
+
+
+def _value(line: str, value: str) -> str:
+    """Return the line of a file with another value, where it has one."""
+    key, colon, _ = line.partition(":")
+    return f"{key}: {value}" if colon else line
+
+
+def _mutated(data: st.DataObject, lines: list[str]) -> list[str]:
+    """Return the lines of an experiment with one thing wrong."""
+    place = data.draw(st.integers(0, len(lines) - 1))
+    line, indent = lines[place], " " * (len(lines[place]) - len(lines[place].lstrip()))
+    kind = data.draw(
+        st.sampled_from(["tag", "value", "huge", "escape", "bomb", "alias", "merge", "deep", "twice", "key"])
+    )
+    if kind == "tag":
+        tag = data.draw(st.sampled_from(_TAGS))
+        new = [_value(line, f"!!{tag} {data.draw(_WORDS)}")]
+    elif kind == "value":
+        new = [_value(line, data.draw(_WORDS))]
+    elif kind == "huge":
+        new = [_value(line, data.draw(_HUGE))]
+    elif kind == "escape":
+        new = [_value(line, f'"{data.draw(_ESCAPES)}"')]
+    elif kind == "bomb":
+        new = [*bomb(data.draw(st.integers(1, 40)), data.draw(st.integers(1, 10)), indent).splitlines(), line]
+    elif kind == "alias":
+        new = [f"{indent}anchor: &anchor {data.draw(_WORDS)}", _value(line, "*anchor")]
+    elif kind == "merge":
+        new = [line, f"{indent}<<: {data.draw(st.sampled_from(['{a: 1}', '[{a: 1}, {a: 2}]', '3', '*none', '{}']))}"]
+    elif kind == "deep":
+        depth = data.draw(st.sampled_from([10, 49, 51, 300, 2_000]))
+        new = [_value(line, "[" * depth + "]" * depth)]
+    elif kind == "twice":
+        new = [line, line]
+    else:
+        new = [f"{indent}{data.draw(st.sampled_from(['1', '~', 'yes', '[a]', 'x' * 2_000, '? {a: b}']))}: 1", line]
+    return [*lines[:place], *new, *lines[place + 1 :]]
+
+
+@settings(max_examples=250, deadline=None)
+@given(data=st.data())
+def test_no_mutated_experiment_brings_a_traceback_or_a_hang(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lines = [line for line in DEMO.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    for _ in range(data.draw(st.integers(1, 3))):
+        lines = _mutated(data, lines)
+    encoding = data.draw(st.sampled_from(["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1", "utf-8+nul"]))
+    raw = "\n".join(lines).encode(encoding.removesuffix("+nul"), errors="replace")
+    if encoding.endswith("+nul"):
+        place = data.draw(st.integers(0, len(raw)))
+        raw = raw[:place] + b"\0" + raw[place:]
+    path = tmp_path_factory.mktemp("fuzz") / "x.yaml"
+    path.write_bytes(raw)
+    try:
+        assert load_experiment(path).digest()
+    except ManynodeError as error:
+        text = error.render()
+        assert all(character.isprintable() or character in "\n\t\u00a0" for character in text)
+        assert len(text) < 60_000
+
+
+def test_what_is_written_for_a_changed_experiment_is_read_again(demo: dict[str, Any]) -> None:
+    """``--set`` leaves an experiment in which equal parts may be aliases."""
+    shared = {"bandwidth": "20 Gbit/s", "latency": "90 ns"}
+    assert yaml_text.parse(yaml.safe_dump({"a": shared, "b": shared, **demo})) == {"a": shared, "b": shared, **demo}
