@@ -127,7 +127,10 @@ def read_table(path: Path, schema: str, columns: Sequence[str] = ()) -> pd.DataF
     missing = sorted(set(columns) - set(table.column_names))
     if missing:
         raise InputError(
-            _unusable(schema), where=str(path), found=f"no column {', '.join(missing)}", remedy="run the step again"
+            f"a {schema.split('/')[0]} table cannot be used",
+            where=str(path),
+            found=f"no column {', '.join(missing)}",
+            remedy="run the step again",
         )
     return table.to_pandas()
 
@@ -140,11 +143,7 @@ def read_provenance(path: Path, schema: str) -> dict[str, Any]:
 def check_table(path: Path) -> None:
     """Raise :class:`InputError` where the table at ``path``, of any schema, is damaged or is of something else."""
     what = "a table cannot be used"
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(what, where=str(path), found=error.strerror, remedy="check the path") from None
-    seal.check(raw, what, str(path), _AGAIN)
+    raw, _ = _sound_bytes(path, what)
     artefacts.check(path, metadata_of(raw).get(artefacts.OF), what)
 
 
@@ -153,28 +152,26 @@ def _read_parquet(path: Path, schema: str) -> tuple[pa.Table, dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    what = _unusable(schema)
-    input_file.check(path, f"a {schema.split('/')[0]} table", most_bytes=sys.maxsize)
-    try:
-        raw = path.read_bytes()
-        table = pq.read_table(pa.BufferReader(raw))
-        told = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
-    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(what, where=str(path), found=first, remedy=_AGAIN) from None
-    found = told.get("schema") if isinstance(told, dict) else None
-    if found != schema:
+    what = f"a {schema.split('/')[0]} table cannot be used"
+    raw, checksum = _sound_bytes(path, what)
+    told = metadata_of(raw)
+    if told.get("schema") != schema:
         raise InputError(
             what,
             where=str(path),
-            found=repr(found),
+            found=repr(told.get("schema")),
             allowed=repr(schema),
             remedy="make the file again with this version of manynode",
         )
-    checksum = seal.check(raw, what, str(path), _AGAIN)
     artefacts.check(path, told.get(artefacts.OF), what)
     artefacts.record(path, checksum)
-    return table, told
+    return pq.read_table(pa.BufferReader(raw)), told
+
+
+def _sound_bytes(path: Path, what: str) -> tuple[bytes, str]:
+    """Return the bytes of a table, and their checksum: nothing but what was written is given to Parquet's reader."""
+    raw = input_file.read_bytes(path, what.removesuffix(" cannot be used"), most_bytes=sys.maxsize)
+    return raw, seal.check(raw, what, str(path), _AGAIN)
 
 
 def metadata_of(data: bytes) -> dict[str, Any]:
@@ -196,10 +193,6 @@ def write_page(path: Path, html: str) -> None:
     # A comment ends at "-->".
     told = json.dumps({seal.KEY: seal.BLANK, **claims}).replace(">", "\\u003e")
     _write_sealed(path, html.replace("<head>\n", f"<head>\n<!-- {PAGE_MARK} {told} -->\n", 1).encode())
-
-
-def _unusable(schema: str) -> str:
-    return f"a {schema.split('/')[0]} table cannot be used"
 
 
 def _write_sealed(path: Path, data: bytes) -> None:
