@@ -60,8 +60,7 @@ class Replica {
   }
   void compute(Rank& rank, std::uint32_t index, std::uint32_t phase, std::uint64_t pause);
 
-  // too_long.cpp: throws for a message that takes too long; the others always do: they throw UserError or
-  // SimulationError, which name the keys.
+  // too_long.cpp. check_length() throws for a message that takes too long, the others always; the errors name the keys.
   void check_length(const Rank& rank, std::uint32_t index, const Message& message) const;
   [[noreturn]] void refuse_time(const Rank& rank, std::uint32_t index, Picoseconds duration, Spent on,
                                 std::uint64_t amount) const;
