@@ -82,16 +82,21 @@ def message_rate(network: Mapping[str, Any], classes: Collection[str], size_byte
     return _limited(network, line, line.rate_Bps, size_bytes, messages=1)
 
 
-def bisection_rate(network: Mapping[str, Any], links: int, pairs: int, size_bytes: float) -> Limit:
+def bisection_rate(
+    network: Mapping[str, Any], links: int, pairs: int, size_bytes: float, sharing: float = 1.0
+) -> Limit:
     """Return the rate in one direction between the halves of a machine of which ``pairs`` ranks send at once.
 
-    Each has its own line, and its share of the ``links`` that cross the cut in that direction. Where classes of links
-    differ, those of the cut count as the fastest: the formula is a bound then. Without contention there is no cut.
+    Each has its own line, and its share of the ``links`` that cross the cut in that direction; ``sharing`` messages
+    share the busiest link of fixed routes. Where classes of links differ, those of the cut count as the fastest: the
+    formula is a bound then. Without contention there is no cut.
     """
-    line, cut = line_rate(network, ()), fastest_link(network)
-    share_Bps = links * cut.rate_Bps / pairs
-    if network["contention"] and share_Bps < line.rate_Bps:
-        line = Limit(share_Bps, "network.topology (links of the bisection)")
+    line, fastest = line_rate(network, ()), fastest_link(network)
+    if network["contention"]:
+        limits = [line, Limit(links * fastest.rate_Bps / pairs, "network.topology (links of the bisection)")]
+        if sharing > 1:
+            limits.append(Limit(fastest.rate_Bps / sharing, f"network.topology ({sharing:g} messages share a link)"))
+        line = min(limits, key=lambda limit: limit.rate_Bps)
     return _limited(network, line, line.rate_Bps, size_bytes, messages=pairs)
 
 

@@ -5,11 +5,13 @@ In: a resolved experiment and an engine. Out: times [s] and rates [B/s]. Computi
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from manynode.config.loader import resolve_json
-from manynode.errors import UsageError
+from manynode.errors import EngineFailedError, UsageError
 from phase3_sst.engines.interface import Measurement, NetworkEngine
 from phase3_sst.engines.run_file import run_of
 from phase3_sst.line_rate import line_rate
@@ -30,11 +32,18 @@ OWN_ITERATIONS = 3
 
 @dataclass(frozen=True)
 class Exchange:
-    """What the exchange of the halves was: ranks of each half, bytes of each message, and how long it took [s]."""
+    """What the exchange of the halves was: ranks of each half, bytes of each message, and how long it took [s].
+
+    ``nodes`` are those of the low half, ``apart`` is how far their partners are, ``ranks_per_node`` how many exchange
+    on each.
+    """
 
     pairs: int
     size_bytes: int
     makespan_s: float
+    nodes: Sequence[int]
+    apart: int
+    ranks_per_node: int
 
 
 @dataclass(frozen=True)
@@ -66,12 +75,17 @@ class Prober:
         """Send a message from node 0 to ``node`` and back."""
         return self.engine.measure(self._run([ping_pong([0, node], size_bytes)]))
 
+    def timed_ping_pong(self, node: int, size_bytes: int) -> Measurement:
+        """Send a message that is large, so that it takes time, from node 0 to ``node`` and back."""
+        return _timed(self.ping_pong(node, size_bytes), "ping-pong", size_bytes)
+
     def exchange(self) -> Exchange:
         """Let the ranks of the low half and those on the nodes half the machine away send each other a message.
 
         One rank on each node, or on each NIC where a rank has one.
         """
-        half, per_node, network = self.room // 2, self._ranks_per_node(), self.network
+        whole, apart = halves(self.room)
+        half, per_node, network = len(whole), self._ranks_per_node(), self.network
         rate_Bps = line_rate(network, ()).rate_Bps
         count, seconds = min(self.room, MOST_NODES) // 2, LARGE_S
         most_bytes = self.engine.probe_bytes(network)
@@ -79,10 +93,10 @@ class Prober:
             seconds = SHORT_S
             count = max(1, min(count, int(most_bytes / (2 * per_node * seconds * rate_Bps))))
         low = [index * half // count for index in range(count)]
-        size = round(seconds * rate_Bps)
-        return Exchange(
-            count * per_node, size, self.engine.measure(self._run([bisection(low, half, per_node, size)])).makespan_s
-        )
+        size = _bytes_of(seconds, rate_Bps)
+        measured = self.engine.measure(self._run([bisection(low, apart, per_node, size)]))
+        makespan_s = _timed(measured, "exchange of the halves", size).makespan_s
+        return Exchange(count * per_node, size, makespan_s, low, apart, per_node)
 
     def _ranks_per_node(self) -> int:
         host = self.network["host"]
@@ -113,6 +127,38 @@ class Prober:
         return run_of(self.experiment, jobs, seed=int(self.experiment["seed"]), replicas=[0])
 
 
+def halves(nodes: int) -> tuple[range, int]:
+    """Return the low half of so many nodes, and how far their partners in the high half are.
+
+    Of an odd number the node in the middle is in neither: each half is on its own side of the middle of the hosts,
+    whatever the number of NICs of a node, and the cut of the topology parts them.
+    """
+    half = nodes // 2
+    return range(half), nodes - half
+
+
+def large_message(network: Mapping[str, Any]) -> int:
+    """Return the size [B] of a message that takes LARGE_S at the line rate of the ``network`` of a run file."""
+    return _bytes_of(LARGE_S, line_rate(network, ()).rate_Bps)
+
+
+def _bytes_of(seconds: float, rate_Bps: float) -> int:
+    """Return how much goes through in this time: at least a byte, without which no rate could be told."""
+    return max(1, round(seconds * rate_Bps))
+
+
+def _timed(measured: Measurement, what: str, size_bytes: int) -> Measurement:
+    """Return the measurement of a probe that must take time; none is a defect of the engine or of its times."""
+    if measured.makespan_s > 0 and math.isfinite(measured.makespan_s):
+        return measured
+    raise EngineFailedError(
+        f"the engine reports no time for a probe of the pre-flight check ({what})",
+        found=f"{measured.makespan_s} s for {size_bytes} bytes",
+        allowed="more than 0 s",
+        remedy="correct the bandwidths and latencies of the section 'network', or report this as a defect of manynode",
+    )
+
+
 def pattern(name: str, size_bytes: int) -> dict[str, Any]:
     """Return one iteration of a pattern of skeletons/patterns as an application."""
     return {"name": "patterns", "parameters": {"pattern": name, "bytes": size_bytes, "iterations": 1}}
@@ -129,12 +175,12 @@ def ping_pong(hosts: list[int], size_bytes: int) -> dict[str, Any]:
     }
 
 
-def bisection(low: list[int], half: int, ranks_per_node: int, size_bytes: int) -> dict[str, Any]:
-    """Return the job in which the ranks of the nodes ``low`` exchange with those ``half`` the machine away."""
+def bisection(low: Sequence[int], apart: int, ranks_per_node: int, size_bytes: int) -> dict[str, Any]:
+    """Return the job in which the ranks of the nodes ``low`` exchange with those so many nodes ``apart``."""
     return {
         "name": "bisection",
         "application": pattern("bisection", size_bytes),
         "nodes": 2 * len(low),
         "ranks_per_node": ranks_per_node,
-        "hosts": [*low, *(node + half for node in low)],
+        "hosts": [*low, *(node + apart for node in low)],
     }

@@ -16,7 +16,7 @@ from manynode.errors import UsageError
 from phase3_sst.engines.interface import NetworkEngine
 from phase3_sst.line_rate import OVERHEAD, line_rate
 from phase3_sst.preflight import Check
-from phase3_sst.probes import LARGE_S, SMALL_BYTES, Prober
+from phase3_sst.probes import SMALL_BYTES, Prober, large_message
 
 # A probe's time that changes by less than this share has not moved.
 MOVES = 1e-3
@@ -40,6 +40,14 @@ def check_vary(experiment: dict[str, Any], engine: NetworkEngine, key: str, valu
         )
     variants = [Prober(with_value(experiment, key, value, "--vary"), engine) for value in values]
     what, probe = _probe_for(key)
+    if probe is not _own and any(variant.room < 2 for variant in variants):
+        raise UsageError(
+            "a machine of one node has no network to vary",
+            where=key,
+            found="network.topology with room for one node",
+            allowed="at least two nodes",
+            remedy="enlarge network.topology, or leave this parameter out",
+        )
     times = [probe(variant) for variant in variants]
     for step, (before, after) in enumerate(itertools.pairwise(times)):
         moved = _largest_change(before, after)
@@ -78,11 +86,11 @@ def _probe_for(key: str) -> tuple[str, Callable[[Prober], list[float]]]:
 
 
 def _large(prober: Prober) -> list[float]:
-    size = round(LARGE_S * line_rate(prober.network, ()).rate_Bps)
+    size = large_message(prober.network)
     far = prober.room - 1
     # Times per byte: the size follows the line rate.
     exchange = prober.exchange()
-    return [prober.ping_pong(far, size).makespan_s / size, exchange.makespan_s / exchange.size_bytes]
+    return [prober.timed_ping_pong(far, size).makespan_s / size, exchange.makespan_s / exchange.size_bytes]
 
 
 def _small(prober: Prober) -> list[float]:

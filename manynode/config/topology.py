@@ -292,10 +292,10 @@ class Dragonfly(Section):
         return [*range(1, self.groups)] * rounds + rest
 
     def bisection_links(self) -> int:
-        """Return the least cut between the halves of the hosts, in links of one direction.
+        """Return an upper bound of the least cut between the halves of the hosts, in links of one direction.
 
-        Groups are cut off whole; one in the middle is divided between two of its routers, or goes to one half, its
-        hosts of the other half being cut off from it.
+        Groups are cut off whole, although a cut through groups can have fewer links; one in the middle is divided
+        between two of its routers, or goes to one half, its hosts of the other half being cut off from it.
         """
         peers, middle = self.peers(), self.groups // 2
         cables = [0] * self.groups

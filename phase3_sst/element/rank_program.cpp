@@ -2,6 +2,7 @@
 #include "rank_program.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "manynode/error_report.hpp"
 #include "message_tags.hpp"
@@ -70,14 +71,23 @@ bool RankProgram::advance(fast::Picoseconds now, EventSink& sink) {
 std::uint64_t RankProgram::draw(std::uint32_t phase) {
   const std::uint32_t number = draws_[phase]++;
   const double seconds = shared_.timing->draw(static_cast<std::uint32_t>(rank_), phase, number);
-  return take(fast::to_picoseconds(seconds));
+  const fast::Picoseconds duration = fast::to_picoseconds(seconds);
+  if (duration > fast::kEndOfTime - call_began_) {
+    const std::string name = shared_.application->phases()[phase];
+    throw UserError(
+        "a compute phase takes too long", "timing profile, phase " + name,
+        "rank " + std::to_string(rank_) + " of job " + shared_.config->name + ": " + std::to_string(seconds) + " s",
+        "a run of at most " + std::to_string(fast::kEndOfTime_s) + " s",
+        "correct the times of this phase, or simulate.slow_node.factor");
+  }
+  return take(duration);
 }
 
 std::uint64_t RankProgram::take(fast::Picoseconds duration) {
   const std::uint64_t nanoseconds = compute_time_.of(duration);
   const auto time = static_cast<fast::Picoseconds>(nanoseconds) * 1000;
+  call_began_ = fast::later(call_began_, time);
   uses_[static_cast<std::size_t>(CallKind::Compute)].time += time;
-  call_began_ += time;
   return nanoseconds;
 }
 

@@ -122,10 +122,20 @@ bool SkeletonMotif::begin() {
   return wait_ns > 0;
 }
 
-fast::Picoseconds SkeletonMotif::now() const { return static_cast<fast::Picoseconds>(getCurrentSimCycle()) * cycle_; }
+fast::Picoseconds SkeletonMotif::now() const {
+  const fast::TimeSum time = static_cast<fast::TimeSum>(getCurrentSimCycle()) * cycle_;
+  if (time > fast::kEndOfTime) fast::end_of_time();
+  return static_cast<fast::Picoseconds>(time);
+}
 
 void SkeletonMotif::compute(std::uint32_t phase) {
-  enQ_compute(*queue_, [program = program_, phase] { return program->draw(phase); });
+  enQ_compute(*queue_, [program = program_, phase] {
+    try {
+      return program->draw(phase);
+    } catch (const std::exception& error) {
+      fail(error);
+    }
+  });
 }
 
 void SkeletonMotif::delay(std::uint64_t nanoseconds) { enQ_compute(*queue_, nanoseconds); }

@@ -59,7 +59,7 @@ class World {
   const fast::RunConfig& config() const { return config_; }
   const Settings& settings() const { return settings_; }
   // What combining so many bytes in a reduction takes.
-  fast::Picoseconds reduce_time(std::uint64_t bytes) const { return reduce_time_.of(bytes); }
+  fast::Picoseconds reduce_time(std::uint64_t bytes) const { return reduce_time_.of_any(bytes); }
   const Job& job(std::size_t index) const { return jobs_[index]; }
   std::size_t jobs() const { return jobs_.size(); }
 

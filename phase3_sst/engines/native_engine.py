@@ -21,7 +21,7 @@ from manynode.paths import native_program
 from manynode.probe import Probe
 from phase3_sst.engines.interface import Measurement, Point
 from phase3_sst.engines.result_files import collect_parts, read_measurement
-from phase3_sst.engines.run_file import run_description
+from phase3_sst.engines.run_file import run_description, run_text
 
 
 class NativeEngine:
@@ -81,7 +81,7 @@ class NativeEngine:
         outs = []
         for index, run in enumerate(runs):
             file, out = scratch / f"run-{index}.json", scratch / f"out-{index}"
-            file.write_text(json.dumps(run), encoding="utf-8")
+            file.write_text(run_text(run), encoding="utf-8")
             progress = ["--progress"] if follow is not None else []
             commands.append([program, file, "--output", out, *progress])
             outs.append(out)

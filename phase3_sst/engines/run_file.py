@@ -7,6 +7,8 @@ same jobs on the same nodes. The members are listed in ``phase3_sst/fast/README.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +20,29 @@ from phase3_sst.engines.interface import Point
 from phase3_sst.placement import hosts, rank_order_of
 
 RUN_SCHEMA = "network-run/2"
+
+
+def run_text(run: Mapping[str, Any]) -> str:
+    """Return the run file as JSON; a number that JSON has not (infinite, not a number) is named with its key."""
+    _check_finite(run, "")
+    return json.dumps(run, allow_nan=False)
+
+
+def _check_finite(value: Any, place: str) -> None:
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            _check_finite(entry, f"{place}.{key}" if place else str(key))
+    elif isinstance(value, list | tuple):
+        for index, entry in enumerate(value):
+            _check_finite(entry, f"{place}[{index}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(
+            "a number of the run has no end",
+            where=place,
+            found=value,
+            allowed="a finite number",
+            remedy="correct the key of the experiment that it comes from",
+        )
 
 
 def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def iterations(content: Mapping[str, Any]) -> tuple[str | None, int]:
         return iterations_of(content)
     application = content["application"]
     counter = read_application(application["name"]).iterations
-    return counter, 1 if counter is None else int(application["parameters"][counter])
+    return counter, 1 if counter is None else max(1, int(application["parameters"][counter]))
 
 
 def tried(content: Mapping[str, Any], nodes: int, timeout_s: float) -> Trial:

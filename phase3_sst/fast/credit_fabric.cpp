@@ -260,6 +260,8 @@ void CreditFabric::enqueue(std::uint32_t index) {
   const Picoseconds backlog = std::max<Picoseconds>(0, use.free - network_.events_.now()) + use.queued;
   use.longest_wait = std::max(use.longest_wait, backlog);
   use.queued += network_.classes_[use.link_class].time.of(packet.bytes);
+  if (use.queued > kLongestBacklog) [[unlikely]]
+    end_of_time();
   ++ports_[link].packets;
   lanes_[packet.lane].output_room -= packet.bytes;
   push_back(lanes_[packet.lane].output, packets_, index);

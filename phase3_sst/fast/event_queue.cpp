@@ -62,6 +62,9 @@ Event& EventQueue::place(Picoseconds time) {
   for (std::size_t i = depth_; i-- > 0;) {
     if (time < rungs_[i].end) return put(rungs_[i], time);
   }
+  // Whatever is beyond the end of time comes here, behind all rungs.
+  if (time > kEndOfTime) [[unlikely]]
+    end_of_time();
   if (top_.count == 0) {
     top_least_ = time;
     top_greatest_ = time;

@@ -60,9 +60,12 @@ class EventQueue {
   // The time of the event that was popped last.
   Picoseconds now() const { return now_; }
 
-  // Adds `event`, but for `time`, not before now(). It may be changed where it lies (not its time) until the next event
-  // is pushed or popped. (Changed before, it would be read while its parts are still being written, which takes long.)
+  // Adds `event`, but for `time`, not before now(); throws EndOfTime. It may be changed where it lies (not its time)
+  // until the next event is pushed or popped. (Changed before, it would be read while its parts are still being
+  // written, which takes long.)
   Event& push(const Event& event, Picoseconds time) {
+    if (time > kEndOfTime) [[unlikely]]
+      end_of_time();
     ++size_;
     Event& place_in_queue = time < bottom_end_ ? insert(time) : place(time);
     place_in_queue = event;

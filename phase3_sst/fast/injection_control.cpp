@@ -15,8 +15,10 @@ constexpr std::uint8_t kItsTurn = 1;
 // An average below it is none: then a NIC at line rate need not look at its windows one by one.
 constexpr double kForgotten = 1e-9;
 
+// kBeyondTime for a rate that is next to none.
 Picoseconds time_of(std::uint64_t bytes, double rate_Bps) {
-  return std::llrint(static_cast<double>(bytes) / rate_Bps * 1e12);
+  const double time = static_cast<double>(bytes) / rate_Bps * 1e12;
+  return time <= static_cast<double>(kEndOfTime) ? std::llrint(time) : kBeyondTime;
 }
 
 }  // namespace
@@ -69,7 +71,7 @@ void InjectionControl::take_turn(Limiter& limiter, const Event& event) {
   catch_up(limiter, now);
   limiter.use.bytes += event.bytes;
   // At line rate the NIC itself is the limit.
-  limiter.next = limiter.rate < line_rate_ ? now + time_of(event.bytes, limiter.rate) : now;
+  limiter.next = limiter.rate < line_rate_ ? later(now, time_of(event.bytes, limiter.rate)) : now;
   if (event.hop != kItsTurn) return;
   limiter.use.held_bytes += event.bytes;
   if (limiter.waiting.empty()) {

@@ -31,13 +31,16 @@ struct LinkStalls {
   Picoseconds inq{0};     // the first chunk of an input buffer behind the link could not go on
 };
 
+inline constexpr Picoseconds kLongestBacklog = 10 * kLongestStep;
+
 class LinkLoads {
  public:
   LinkLoads(const LinkUse* links, Picoseconds now) : links_(links), now_(now) {}
 
-  // How long a chunk that came to the link now would wait for it.
+  // How long a chunk that came to the link now would wait for it. Routing multiplies it by the links of a route:
+  // beyond kLongestBacklog it makes no difference.
   Picoseconds backlog(LinkId link) const {
-    return std::max<Picoseconds>(0, links_[link].free - now_) + links_[link].queued;
+    return std::min(std::max<Picoseconds>(0, links_[link].free - now_) + links_[link].queued, kLongestBacklog);
   }
 
  private:

@@ -43,8 +43,8 @@ struct Progress {
 struct ClassUse {
   std::uint64_t bytes{0};
   std::uint64_t chunks{0};
-  Picoseconds busy{0};
-  Picoseconds stall{0};
+  TimeSum busy{0};
+  TimeSum stall{0};
 };
 
 class Network {
@@ -54,7 +54,7 @@ class Network {
   // length.
   static constexpr std::uint64_t kMostChunks = 64;
 
-  // `seed` is where chance in routing begins.
+  // `seed` is where chance in routing begins; `config` and `events` outlive this object.
   Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t seed, EventQueue& events);
 
   // Holds jobs back as `config` says; to be called before the first message. `config` outlives this object.
@@ -75,6 +75,14 @@ class Network {
     return (message.from_nic == message.to_nic ? intranode_time_ : nic_time_).of(message.bytes);
   }
   Picoseconds gap() const { return gap_; }
+
+  // Longer messages are to be checked before they are sent.
+  std::uint64_t most_unchecked_bytes() const { return std::min(most_bytes_, most_intranode_bytes_); }
+  // Throws UserError, which names the part of the network, for a message whose bytes take longer than kLongestStep in
+  // one place, or that has too many of them to be counted.
+  void check_length(const Message& message) const;
+  // Bytes of all messages of a run, such that no counter of a class of links wraps.
+  std::uint64_t most_bytes_in_all() const;
 
   // Hands the present leg of a message to the sending node at `time`, not before now. Legs with data are cut up.
   // Message::from_nic and to_nic are set; they are equal within a node.
@@ -146,6 +154,7 @@ class Network {
     bool in_use{false};
   };
 
+  std::uint64_t most_message_bytes() const;
   std::uint64_t chunk_size(const Message& message, std::uint32_t chunk) const;
   // Turns the NICs of a striped chunk to those of its rail.
   void choose_rail(std::uint32_t chunk, std::uint32_t& from, std::uint32_t& to) const;
@@ -166,9 +175,11 @@ class Network {
   std::uint64_t draw();
   // Keeps the link for a chunk that is ready at `ready`; returns the time at which the chunk starts.
   Picoseconds occupy(LinkId link, Picoseconds ready, std::uint64_t bytes, std::uint16_t job);
+  [[noreturn]] void refuse_count(const LinkUse& use) const;
   void count(LinkUse& use, std::uint64_t bytes, Picoseconds duration, Picoseconds wait, std::uint16_t job);
   LinkId* route_of(std::uint32_t flight) { return &routes_[std::size_t{flight} * route_stride_]; }
 
+  const NetworkConfig& config_;
   EventQueue& events_;
   const Topology& topology_;
   bool own_routes_;
@@ -179,6 +190,8 @@ class Network {
   std::uint32_t route_stride_;
   std::uint64_t chunk_bytes_;
   std::uint64_t most_chunk_bytes_{std::numeric_limits<std::uint64_t>::max()};
+  std::uint64_t most_bytes_{0};            // of a message
+  std::uint64_t most_intranode_bytes_{0};  // within a node
   ByteTime nic_time_;
   ByteTime intranode_time_;
   Picoseconds nic_latency_;

@@ -124,7 +124,8 @@ void Replica::take_in(Rank& rank, Processor& processor) {
   const Picoseconds now = events_.now();
   const Picoseconds bytes_time = network_.bytes_time(message);
   processor.keep_receiving_until(now + network_.gap() + bytes_time);
-  rank.clock = now + bytes_time + overhead_receive_.of(message.bytes);
+  rank.clock = later(now, bytes_time);
+  spend(rank, message.destination, overhead_receive_.of(message.bytes), Spent::Receive, message.bytes);
   message.complete_at = rank.clock;
   if (message.kind == MessageKind::Data) {
     const Message whole = message;

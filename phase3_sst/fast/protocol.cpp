@@ -23,7 +23,6 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
   ++result.messages;
   result.bytes += primitive.bytes;
 
-  rank.clock += overhead_send_.of(primitive.bytes);
   const std::uint32_t sent = network_.messages().take();
   Message& message = network_.messages()[sent];
   message.in_use = true;
@@ -39,6 +38,12 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
   if (network_.overtakes() && message.from_nic != message.to_nic) {
     message.order = order_.next(message.source, message.destination);
   }
+  if (primitive.bytes > most_unchecked_bytes_) [[unlikely]]
+    check_length(rank, index, message);
+  if (result.bytes > most_bytes_of_job_) [[unlikely]]
+    refuse_bytes(message);
+  // What is too late will be no event.
+  rank.clock += overhead_send_.of(primitive.bytes);
   const bool rendezvous = primitive.bytes > config_.network.host.eager_limit_bytes;
   if (rendezvous) message.kind = MessageKind::RequestToSend;
   if (rendezvous || record_eager) {
@@ -118,7 +123,11 @@ bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_
   }
   // The processor takes messages as they come, whatever their order in the call.
   std::sort(completions_.begin(), completions_.end());
-  for (const auto& [time, overhead] : completions_) rank.clock = std::max(rank.clock, time) + overhead;
+  for (const auto& [time, overhead] : completions_) {
+    rank.clock = std::max(rank.clock, time) + overhead;
+    if (rank.clock > kEndOfTime) [[unlikely]]
+      end_of_time();
+  }
   return true;
 }
 

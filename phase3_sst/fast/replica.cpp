@@ -64,6 +64,9 @@ Replica::Replica(const std::vector<Program>& programs, const RunConfig& config, 
       network_(config.network, config.jobs.size(), config.seed + replica, events_),
       steps_(config.network.host.eager_limit_bytes),
       ranks_(config.ranks()),
+      most_bytes_of_job_(network_.most_bytes_in_all() / config.jobs.size()),
+      most_unchecked_bytes_(
+          std::min({network_.most_unchecked_bytes(), overhead_send_.most_bytes(), overhead_receive_.most_bytes()})),
       on_arrival_(config.network.host.receive == Receive::OnArrival),
       processors_(on_arrival_ ? config.ranks() : 0) {
   result_.replica = replica;
@@ -105,6 +108,14 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
 }
 
 ReplicaResult Replica::run(const ProgressSink& progress) {
+  try {
+    return run_to_end(progress);
+  } catch (const EndOfTime&) {
+    refuse_end_of_time();
+  }
+}
+
+ReplicaResult Replica::run_to_end(const ProgressSink& progress) {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     if (on_arrival_) {
       plan_start(rank);
@@ -248,7 +259,7 @@ void Replica::advance(std::uint32_t index) {
 bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
   switch (call.kind) {
     case CallKind::Compute:
-      rank.clock += call.first == kPause ? static_cast<Picoseconds>(call.bytes) : compute_time(rank, index, call.first);
+      compute(rank, index, call.first, call.bytes);
       return true;
     case CallKind::Isend:
     case CallKind::Irecv:
@@ -325,11 +336,10 @@ void Replica::end_step(Rank& rank) {
 bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitive) {
   switch (primitive.kind) {
     case PrimitiveKind::Compute:
-      rank.clock += primitive.phase == kPause ? static_cast<Picoseconds>(primitive.bytes)
-                                              : compute_time(rank, index, primitive.phase);
+      compute(rank, index, primitive.phase, primitive.bytes);
       return true;
     case PrimitiveKind::ReduceLocal:
-      rank.clock += reduce_time_.of(primitive.bytes);
+      spend(rank, index, reduce_time_.of_any(primitive.bytes), Spent::Reduce, primitive.bytes);
       return true;
     case PrimitiveKind::Isend:
       start_send(rank, index, primitive, true);
@@ -341,6 +351,14 @@ bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitiv
       return wait(rank, index, std::span(&primitive.request, 1), primitive.call);
   }
   return true;
+}
+
+void Replica::compute(Rank& rank, std::uint32_t index, std::uint32_t phase, std::uint64_t pause) {
+  if (phase == kPause) {
+    spend(rank, index, static_cast<Picoseconds>(pause), Spent::Pause, pause);
+  } else {
+    spend(rank, index, compute_time(rank, index, phase), Spent::Compute, phase);
+  }
 }
 
 Picoseconds Replica::compute_time(const Rank& rank, std::uint32_t index, std::uint32_t phase) {

@@ -1,6 +1,6 @@
 // The machinery behind simulate(): one object is one replica in the making. Split over replica.cpp (the event loop and
 // the ranks' programs), protocol.cpp (messages: matching, eager and rendezvous), on_arrival.cpp (processors that take
-// messages in as they come) and unfinished.cpp (the account of who waits for what).
+// messages in as they come), unfinished.cpp (the account of who waits for what) and too_long.cpp (what took too long).
 #pragma once
 
 #include <array>
@@ -51,6 +51,21 @@ class Replica {
   bool start(Rank& rank, std::uint32_t index, const Call& call);
   bool execute(Rank& rank, std::uint32_t index, const Primitive& primitive);
   Picoseconds compute_time(const Rank& rank, std::uint32_t index, std::uint32_t phase);
+  // What a rank's time goes to. Compute: `amount` is the phase; else bytes.
+  enum class Spent : std::uint8_t { Compute, Pause, Reduce, Send, Receive };
+  void spend(Rank& rank, std::uint32_t index, Picoseconds duration, Spent on, std::uint64_t amount) {
+    if (duration > kEndOfTime - rank.clock) [[unlikely]]
+      refuse_time(rank, index, duration, on, amount);
+    rank.clock += duration;
+  }
+  void compute(Rank& rank, std::uint32_t index, std::uint32_t phase, std::uint64_t pause);
+
+  // too_long.cpp. check_length() throws for a message that takes too long, the others always; the errors name the keys.
+  void check_length(const Rank& rank, std::uint32_t index, const Message& message) const;
+  [[noreturn]] void refuse_time(const Rank& rank, std::uint32_t index, Picoseconds duration, Spent on,
+                                std::uint64_t amount) const;
+  [[noreturn]] void refuse_end_of_time() const;
+  [[noreturn]] void refuse_bytes(const Message& message) const;
 
   // protocol.cpp
   void start_message(Rank& rank, std::uint32_t index, const Call& call);
@@ -90,6 +105,7 @@ class Replica {
   std::string describe_receive(std::uint32_t rank, std::uint32_t slot) const;
   std::vector<std::string> describe_unmatched(std::size_t most) const;
 
+  ReplicaResult run_to_end(const ProgressSink& progress);
   void look_ahead();
   void prefetch_receive(const Message& message) const;
   void prefetch_receiver(std::uint32_t rank) const;
@@ -109,9 +125,11 @@ class Replica {
   std::vector<Mailbox> mailboxes_;    // [rank]
   StepStore steps_;
   FixedArray<Rank> ranks_;
-  std::uint32_t foreground_{0};  // ranks of jobs that are not in the background
-  std::uint32_t finished_{0};    // of these
-  MessageOrder order_;           // used where messages overtake each other
+  std::uint64_t most_bytes_of_job_;
+  std::uint64_t most_unchecked_bytes_;  // of a message
+  std::uint32_t foreground_{0};         // ranks of jobs that are not in the background
+  std::uint32_t finished_{0};           // of these
+  MessageOrder order_;                  // used where messages overtake each other
   // Used where processors take messages in as they come.
   const bool on_arrival_;
   std::vector<Processor> processors_;                                   // [rank]

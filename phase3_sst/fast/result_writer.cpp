@@ -18,6 +18,7 @@ std::string shortest(double number) {
 namespace {
 
 std::string seconds(Picoseconds time) { return shortest(to_seconds(time)); }
+std::string seconds(TimeSum time) { return shortest(sum_to_seconds(time)); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "manynode/error_report.hpp"
 #include "run_config_jobs.hpp"
+#include "sim_time.hpp"
 #include "slow_links.hpp"
 #include "strict_json.hpp"
 
@@ -18,14 +19,18 @@ namespace {
 constexpr std::int64_t kMost32 = 0xffffffff;
 constexpr std::int64_t kMostRails = 64;
 constexpr std::int64_t kMostBuffer = std::int64_t{1} << 32;
+constexpr std::int64_t kMostChunk = kMost32;
+// Of buffers that are derived.
+constexpr double kMostDerived = 0x1p53;
+constexpr double kLeastInterval_s = 1e-12;
 
 std::vector<OverheadSegment> read_overhead(StrictObject& host, const std::string& key) {
   std::vector<OverheadSegment> segments;
   for (StrictObject& object : host.objects(key)) {
     OverheadSegment segment;
     segment.from_bytes = static_cast<std::uint64_t>(object.integer("from_bytes", 0));
-    segment.seconds = object.not_negative("seconds");
-    segment.seconds_per_byte = object.not_negative("seconds_per_byte");
+    segment.seconds = object.seconds("seconds");
+    segment.seconds_per_byte = object.seconds("seconds_per_byte");
     object.finish();
     if (segments.empty() ? segment.from_bytes != 0 : segment.from_bytes <= segments.back().from_bytes) {
       object.refuse("from_bytes", "0 in the first segment, more than in the segment before in the others");
@@ -40,11 +45,11 @@ HostConfig read_host(StrictObject object) {
   HostConfig host;
   host.overhead_send = read_overhead(object, "overhead_send");
   host.overhead_recv = read_overhead(object, "overhead_recv");
-  host.gap_s = object.not_negative("gap_s");
+  host.gap_s = object.seconds("gap_s");
   host.eager_limit_bytes = static_cast<std::uint64_t>(object.integer("eager_limit_bytes", 0));
-  host.nic_bandwidth_Bps = object.positive("nic_bandwidth_Bps");
-  host.nic_latency_s = object.not_negative("nic_latency_s");
-  host.reduce_bandwidth_Bps = object.positive("reduce_bandwidth_Bps");
+  host.nic_bandwidth_Bps = object.bandwidth("nic_bandwidth_Bps");
+  host.nic_latency_s = object.seconds("nic_latency_s");
+  host.reduce_bandwidth_Bps = object.bandwidth("reduce_bandwidth_Bps");
   if (object.has("rails")) host.rails = static_cast<std::uint32_t>(object.integer("rails", 1, kMostRails));
   if (object.has("rail_choice")) {
     const std::string choice = object.text("rail_choice");
@@ -62,8 +67,8 @@ HostConfig read_host(StrictObject object) {
 
 LinkConfig read_link(StrictObject object) {
   LinkConfig link;
-  link.bandwidth_Bps = object.positive("bandwidth_Bps");
-  link.latency_s = object.not_negative("latency_s");
+  link.bandwidth_Bps = object.bandwidth("bandwidth_Bps");
+  link.latency_s = object.seconds("latency_s");
   object.finish();
   return link;
 }
@@ -103,6 +108,9 @@ void read_slow_links(NetworkConfig& network, std::vector<StrictObject> objects, 
     for (std::size_t cable = 0; cable < cables.size(); ++cable) {
       LinkConfig link = network.link_of_class(name);
       link.bandwidth_Bps *= shares[cable];
+      if (link.bandwidth_Bps < kLeastBandwidth_Bps) {
+        objects[cable].refuse("bandwidth_share", "a share that leaves at least 1e-05 B/s");
+      }
       network.link_classes.emplace(slow_class(name, cable), link);
     }
   }
@@ -120,6 +128,12 @@ void check_flow_control(const NetworkConfig& network, const StrictObject& object
                     "at least chunk_bytes, " + std::to_string(network.chunk_bytes), "enlarge it or lower chunk_bytes");
   };
   if (network.flow_control == FlowControl::None) return;
+  const double derived = network.derived_buffer_bytes();
+  if (derived > kMostDerived && (!network.input_buffer_bytes || !network.output_buffer_bytes)) {
+    throw UserError("the buffers would be larger than can be counted", object.place_of("input_buffer_bytes"),
+                    "none given, and twice the bandwidth times the round trip of latencies is too much",
+                    "at most 2^53 bytes", "correct the bandwidths or latencies, or give both buffers");
+  }
   check_buffer("input_buffer_bytes", network.buffers().input_bytes);
   check_buffer("output_buffer_bytes", network.buffers().output_bytes);
   if (!network.contention) {
@@ -144,8 +158,8 @@ NetworkConfig read_network(StrictObject object) {
   if (object.has("slow_links")) {
     read_slow_links(network, object.objects("slow_links"), object.place_of("slow_links"));
   }
-  network.switch_latency_s = object.not_negative("switch_latency_s");
-  network.chunk_bytes = static_cast<std::uint64_t>(object.integer("chunk_bytes", 1));
+  network.switch_latency_s = object.seconds("switch_latency_s");
+  network.chunk_bytes = static_cast<std::uint64_t>(object.integer("chunk_bytes", 1, kMostChunk));
   if (object.has("contention")) network.contention = object.flag("contention");
   if (object.has("flow_control")) {
     const std::string flow_control = object.text("flow_control");
@@ -162,8 +176,8 @@ NetworkConfig read_network(StrictObject object) {
         "a divisor of the number of hosts", "make the topology larger or choose other rails");
   }
   StrictObject intranode = object.object("intranode");
-  network.intranode.latency_s = intranode.not_negative("latency_s");
-  network.intranode.bandwidth_Bps = intranode.positive("bandwidth_Bps");
+  network.intranode.latency_s = intranode.seconds("latency_s");
+  network.intranode.bandwidth_Bps = intranode.bandwidth("bandwidth_Bps");
   intranode.finish();
   check_flow_control(network, object);
   object.finish();
@@ -203,7 +217,7 @@ const LinkConfig& NetworkConfig::link_of_class(const std::string& name) const {
   return found == link_classes.end() ? link : found->second;
 }
 
-BufferConfig NetworkConfig::buffers() const {
+double NetworkConfig::derived_buffer_bytes() const {
   double rate = 0;
   double latency = 0;
   for (const std::string& name : topology->link_classes()) {
@@ -212,10 +226,14 @@ BufferConfig NetworkConfig::buffers() const {
     rate = std::max(rate, to_host ? std::min(of_class.bandwidth_Bps, host.nic_bandwidth_Bps) : of_class.bandwidth_Bps);
     latency = std::max(latency, of_class.latency_s);
   }
-  constexpr std::uint64_t kSpareChunks = 128;
+  constexpr double kSpareChunks = 128;
   const double round_trip = 2 * (latency + switch_latency_s);
   const double flying = std::ceil(2 * rate * round_trip / static_cast<double>(chunk_bytes));
-  const std::uint64_t derived = (static_cast<std::uint64_t>(flying) + kSpareChunks) * chunk_bytes;
+  return (flying + kSpareChunks) * static_cast<double>(chunk_bytes);
+}
+
+BufferConfig NetworkConfig::buffers() const {
+  const auto derived = static_cast<std::uint64_t>(std::min(derived_buffer_bytes(), kMostDerived));
   return {input_buffer_bytes.value_or(derived), output_buffer_bytes.value_or(derived)};
 }
 
@@ -231,13 +249,7 @@ std::uint32_t RunConfig::ranks() const {
 }
 
 RunConfig parse_run_config(const std::string& text) {
-  nlohmann::json file;
-  try {
-    file = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw UserError("the run file is not JSON", "byte " + std::to_string(error.byte), error.what(), "JSON",
-                    "mend the file at this place");
-  }
+  const nlohmann::json file = parse_json(text);
   StrictObject object(file, "");
   if (object.text("schema") != "network-run/2") object.refuse("schema", "network-run/2");
 
@@ -249,7 +261,8 @@ RunConfig parse_run_config(const std::string& text) {
     StrictObject counters = object.object("counters");
     const std::string per = counters.text("per");
     if (per != "class" && per != "link") counters.refuse("per", "class, link");
-    config.counters = CountersConfig{counters.positive("interval_s"), per == "link"};
+    config.counters =
+        CountersConfig{counters.number_between("interval_s", kLeastInterval_s, kLongestStep_s), per == "link"};
     counters.finish();
   }
   if (object.has("seed")) config.seed = static_cast<std::uint64_t>(object.integer("seed", 0));

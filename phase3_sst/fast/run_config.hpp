@@ -90,6 +90,8 @@ struct NetworkConfig {
   // What is not given: twice what is on the way on the fastest link until its credit has come back on the longest, and
   // 128 chunks for moments in which several inputs want one output (the engine sst has the same).
   BufferConfig buffers() const;
+  // What that is, without the bounds of a number of bytes.
+  double derived_buffer_bytes() const;
 };
 
 enum class RankOrder : std::uint8_t { Block, Cyclic, Listed };

@@ -7,6 +7,7 @@
 
 #include "manynode/error_report.hpp"
 #include "manynode/parameter_json.hpp"
+#include "sim_time.hpp"
 
 namespace manynode::fast {
 
@@ -80,8 +81,7 @@ InjectionConfig read_injection(StrictObject object) {
     injection.share = read_share(object, "share");
   } else if (kind == "aimd") {
     injection.kind = InjectionKind::Aimd;
-    injection.window_s = object.positive("window_s");
-    if (injection.window_s < kLeastWindow) object.refuse("window_s", "at least 1e-9");
+    injection.window_s = object.number_between("window_s", kLeastWindow, kLongestStep_s);
     injection.gain = read_share(object, "gain");
     injection.sensitivity = object.not_negative("sensitivity");
     injection.threshold = object.not_negative("threshold");
@@ -153,7 +153,7 @@ JobConfig read_job(StrictObject object) {
       job.slots.push_back(static_cast<std::uint32_t>(slot));
     }
   }
-  if (object.has("start_s")) job.start_s = object.not_negative("start_s");
+  if (object.has("start_s")) job.start_s = object.number_between("start_s", 0, kEndOfTime_s);
   if (object.has("background")) job.background = object.flag("background");
   if (object.has("timing_profile")) job.timing_profile = object.text("timing_profile");
   if (object.has("missing_is_zero")) job.missing_is_zero = object.flag("missing_is_zero");

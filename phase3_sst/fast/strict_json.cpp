@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "manynode/error_report.hpp"
+#include "sim_time.hpp"
 
 namespace manynode::fast {
 
@@ -12,6 +14,12 @@ namespace {
 std::string shortened(const nlohmann::json& value) {
   std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+std::string text_of(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
   return text;
 }
 
@@ -33,6 +41,28 @@ std::string bounds(std::int64_t minimum, std::int64_t maximum) {
 }
 
 }  // namespace
+
+nlohmann::json parse_json(const std::string& text) {
+  using nlohmann::json;
+  std::vector<std::string> path;  // the key that was read last, and those around it; empty in lists
+  const auto follow = [&path](int depth, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::key) {
+      path.resize(static_cast<std::size_t>(depth));
+      path.back() = parsed.get<std::string>();
+    }
+    return true;
+  };
+  try {
+    return json::parse(text, follow);
+  } catch (const json::exception& error) {
+    std::string place;
+    for (const std::string& key : path) place += (place.empty() || key.empty() ? "" : ".") + key;
+    const auto* syntax = dynamic_cast<const json::parse_error*>(&error);
+    throw UserError("the run file is not JSON", syntax == nullptr ? place : "byte " + std::to_string(syntax->byte),
+                    (place.empty() ? "" : "at " + place + ": ") + error.what(), "JSON, in which numbers are finite",
+                    "mend the file at this place");
+  }
+}
 
 StrictObject::StrictObject(const nlohmann::json& value, std::string place) : object_(value), place_(std::move(place)) {
   if (object_.is_object()) return;
@@ -69,6 +99,19 @@ double StrictObject::number(const std::string& key, bool zero_allowed) {
   const double number = member.get<double>();
   if (!std::isfinite(number) || number < 0 || (number == 0 && !zero_allowed)) refuse(key, allowed);
   return number;
+}
+
+double StrictObject::number_between(const std::string& key, double minimum, double maximum) {
+  const auto& member = value(key);
+  const bool good = member.is_number() && member.get<double>() >= minimum && member.get<double>() <= maximum;
+  if (!good) refuse(key, "a number from " + text_of(minimum) + " to " + text_of(maximum));
+  return member.get<double>();
+}
+
+double StrictObject::seconds(const std::string& key) { return number_between(key, 0, kLongestStep_s); }
+
+double StrictObject::bandwidth(const std::string& key) {
+  return number_between(key, kLeastBandwidth_Bps, kMostBandwidth_Bps);
 }
 
 double StrictObject::positive(const std::string& key) { return number(key, false); }

@@ -10,6 +10,9 @@
 
 namespace manynode::fast {
 
+// Throws UserError that names the key at which `text` is no JSON: numbers without end (Infinity, NaN, 1e400), too.
+nlohmann::json parse_json(const std::string& text);
+
 class StrictObject {
  public:
   // `place` is the key of the object in the file, empty for the file itself. Throws UserError, as all members do, when
@@ -21,6 +24,10 @@ class StrictObject {
 
   double positive(const std::string& key);
   double not_negative(const std::string& key);
+  // Quantities within what simulated time can hold (sim_time.hpp): a time [s], 0 allowed, and a rate [B/s].
+  double seconds(const std::string& key);
+  double bandwidth(const std::string& key);
+  double number_between(const std::string& key, double minimum, double maximum);
   std::int64_t integer(const std::string& key, std::int64_t minimum, std::int64_t maximum = INT64_MAX);
   std::vector<std::int64_t> integers(const std::string& key, std::int64_t minimum, std::int64_t maximum = INT64_MAX);
   std::string text(const std::string& key);

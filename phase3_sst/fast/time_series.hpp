@@ -10,15 +10,21 @@
 
 namespace manynode::fast {
 
+// LinkStalls, summed over links.
+struct StallSums {
+  TimeSum credit{0};
+  TimeSum inq{0};
+};
+
 struct SeriesRow {
   Picoseconds start{0};
   Picoseconds end{0};
   std::uint32_t link{kNone};  // kNone: all links of the class
   std::uint8_t link_class{0};
   std::uint64_t bytes{0};  // of chunks that started in the interval
-  Picoseconds busy{0};     // within the interval
-  Picoseconds stall{0};    // of chunks that came to the link in the interval
-  LinkStalls stalls;       // within the interval
+  TimeSum busy{0};         // within the interval
+  TimeSum stall{0};        // of chunks that came to the link in the interval
+  StallSums stalls;        // within the interval
   double queue_bytes{0};   // unsent at its end
 };
 
@@ -41,9 +47,9 @@ class TimeSeries {
   // What was counted up to the end of the interval before.
   struct Mark {
     std::uint64_t bytes{0};
-    Picoseconds busy{0};
-    Picoseconds stall{0};
-    LinkStalls stalls;
+    TimeSum busy{0};
+    TimeSum stall{0};
+    StallSums stalls;
   };
 
   void close_one(Picoseconds end);

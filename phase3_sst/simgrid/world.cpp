@@ -1,9 +1,12 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <smpi/smpi.h>
 
+#include "end_of_time.hpp"
+#include "manynode/error_report.hpp"
 #include "rank.hpp"
 #include "rank_classes.hpp"
 #include "simulation_error.hpp"
@@ -76,7 +79,18 @@ void World::meet() {
   beginning_s_ = s4u::Engine::get_clock();
 }
 
-fast::Picoseconds World::now() const { return fast::to_picoseconds(s4u::Engine::get_clock() - beginning_s_); }
+fast::Picoseconds World::now() const {
+  const double now_s = s4u::Engine::get_clock() - beginning_s_;
+  if (!(now_s <= fast::kEndOfTime_s)) {
+    const auto& jobs = result_.jobs;
+    const auto bytes = std::accumulate(jobs.begin(), jobs.end(), 0.0, [](double sum, const fast::JobResult& job) {
+      return sum + static_cast<double>(job.bytes);
+    });
+    const auto messages = static_cast<double>(std::max<std::uint64_t>(1, result_.messages()));
+    throw fast::end_of_time_error(config_, "after " + fast::rounded(now_s) + " s", {}, bytes / messages);
+  }
+  return fast::to_picoseconds(now_s);
+}
 
 void World::sent(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
   ++result_.jobs[job].messages;
@@ -91,7 +105,14 @@ void World::sent(std::size_t job, std::uint32_t source, std::uint32_t destinatio
     auto& class_use = result_.class_uses[job * classes + use.link_class];
     const auto busy = fast::to_picoseconds(static_cast<double>(bytes) / machine_.bandwidth_Bps(link));
     use.bytes += bytes;
-    use.busy += busy;
+    if (busy > fast::kLongestStep) {
+      const fast::KeyValue slowest = fast::slowest_bandwidth(config_.network);
+      throw UserError("a message is too long for the engine", slowest.key,
+                      std::to_string(bytes) + " bytes, " + fast::rounded(slowest.value) + " B/s",
+                      "a message takes at most " + fast::rounded(fast::kLongestStep_s) + " s on a link",
+                      "raise " + slowest.key + ", or send shorter messages");
+    }
+    use.busy = fast::later(use.busy, busy);
     ++use.chunks;
     class_use.bytes += bytes;
     class_use.busy += busy;

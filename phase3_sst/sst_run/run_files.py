@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from phase3_sst.engines.run_file import run_text
+
 SST_RUN_SCHEMA = "sst-run/1"
 
 
@@ -34,7 +36,7 @@ def sst_run(run: Mapping[str, Any], settings: Mapping[str, Any], parts: Path) ->
 
 def write_run(content: Mapping[str, Any], path: Path) -> None:
     """Write RUN.json to ``path`` and the bare run file beside it."""
-    path.with_suffix(".network.json").write_text(json.dumps(content["run"]), encoding="utf-8")
+    path.with_suffix(".network.json").write_text(run_text(content["run"]), encoding="utf-8")
     path.write_text(json.dumps(content), encoding="utf-8")
 
 

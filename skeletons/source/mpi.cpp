@@ -1,12 +1,23 @@
 // The facade's functions: each appends one Call.
 #include "manynode/mpi.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
+#include "manynode/error_report.hpp"
+
 namespace manynode {
+
+namespace {
+
+// Bytes of a message, and of what a collective brings together.
+constexpr std::uint64_t kMostOfOne = std::uint64_t{1} << 50;
+constexpr std::uint64_t kMostOfAll = std::uint64_t{1} << 62;
+
+}  // namespace
 
 void Mpi::compute(Phase phase) { append(CallKind::Compute, kWorld).first = phase.id; }
 
@@ -55,6 +66,7 @@ void Mpi::waitall(std::span<const Request> requests) {
 void Mpi::sendrecv(int destination, std::uint64_t send_bytes, int send_tag, int source, std::uint64_t recv_bytes,
                    int recv_tag, Communicator comm) {
   check_peer(source, comm);
+  check_bytes(CallKind::Sendrecv, recv_bytes, kWorld);
   Call& call = message(CallKind::Sendrecv, destination, send_bytes, send_tag, comm);
   call.peer2 = source;
   call.first = static_cast<std::uint32_t>(out_.counts.size());
@@ -93,6 +105,9 @@ void Mpi::alltoallv(std::span<const std::uint64_t> send_bytes, std::span<const s
   Call& call = append(CallKind::Alltoallv, comm);
   call.first = static_cast<std::uint32_t>(out_.counts.size());
   call.count = static_cast<std::uint32_t>(size);
+  for (const auto counts : {send_bytes, recv_bytes}) {
+    for (const std::uint64_t bytes : counts) check_bytes(CallKind::Alltoallv, bytes, comm);
+  }
   call.bytes = std::accumulate(send_bytes.begin(), send_bytes.end(), std::uint64_t{0});
   out_.counts.insert(out_.counts.end(), send_bytes.begin(), send_bytes.end());
   out_.counts.insert(out_.counts.end(), recv_bytes.begin(), recv_bytes.end());
@@ -111,6 +126,7 @@ Call& Mpi::append(CallKind kind, Communicator comm) {
 
 Call& Mpi::message(CallKind kind, int peer, std::uint64_t bytes, int tag, Communicator comm) {
   check_peer(peer, comm);
+  if (bytes > kMostOfOne) check_bytes(kind, bytes, comm);
   Call& call = append(kind, comm);
   call.peer = peer;
   call.bytes = bytes;
@@ -122,9 +138,22 @@ void Mpi::collective(CallKind kind, std::uint64_t bytes, int root, Communicator 
   if (root != kNoPeer) {
     check_peer(root, comm);
   }
+  check_bytes(kind, bytes, comm);
   Call& call = append(kind, comm);
   call.peer = root;
   call.bytes = bytes;
+}
+
+// More is a mistake of the parameters. Algorithms add up the pieces of all ranks, which must not wrap.
+void Mpi::check_bytes(CallKind kind, std::uint64_t bytes, Communicator comm) const {
+  const auto pieces = is_collective(kind) ? static_cast<std::uint64_t>(communicators_.size(comm)) : 1;
+  const std::uint64_t most = std::min(kMostOfOne, kMostOfAll / pieces);
+  if (bytes <= most) return;
+  throw UserError("a message of the skeleton is too long",
+                  "rank " + std::to_string(rank_) + ", " + std::string(call_name(kind)),
+                  std::to_string(bytes) + " bytes",
+                  "at most " + std::to_string(most) + " bytes with " + std::to_string(pieces) + " ranks",
+                  "choose smaller sizes in application: parameters");
 }
 
 // A wrong peer is a defect of the skeleton: better found here, with a name, than as a deadlock of the simulation.

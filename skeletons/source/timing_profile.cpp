@@ -203,7 +203,7 @@ json parse(const std::string& path) {
   }
   try {
     return json::parse(file);
-  } catch (const json::parse_error& error) {
+  } catch (const json::exception& error) {
     throw UserError("the timing profile is not valid JSON", path, error.what(), kSchema, kRemedy);
   }
 }

@@ -7,7 +7,6 @@ idle network would choose them.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import pandas as pd
 from manynode import process
 from manynode.paths import native_program
 from phase3_sst.engines.native_engine import engine_error
-from phase3_sst.engines.run_file import RUN_SCHEMA, network_description
+from phase3_sst.engines.run_file import RUN_SCHEMA, network_description, run_text
 
 _PROGRAM = "manynode-routes"
 
@@ -72,7 +71,7 @@ def routes_between(network: Mapping[str, Any], hosts: Sequence[int]) -> Routes:
     run = {"schema": RUN_SCHEMA, "network": network_description(network), "jobs": [job]}
     with tempfile.TemporaryDirectory(prefix="routes.") as name:
         folder = Path(name)
-        (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+        (folder / "run.json").write_text(run_text(run), encoding="utf-8")
         command: list[str | Path] = [native_program(_PROGRAM), folder / "run.json", "--output", folder]
         done = process.run(command, what=_PROGRAM, check=False)
         if done.returncode != 0:

@@ -41,7 +41,7 @@ std::shared_ptr<const Topology> make_dragonfly(const nlohmann::json& topology, c
       object.refuse("routing", "minimal, valiant, ugal");
     }
   }
-  const double bias = object.has("ugal_bias") ? object.not_negative("ugal_bias") : Dragonfly::kDefaultBias;
+  const double bias = object.has("ugal_bias") ? object.seconds("ugal_bias") : Dragonfly::kDefaultBias;
   object.finish();
   return std::make_shared<Dragonfly>(shape, routing, bias, place);
 }

@@ -101,6 +101,7 @@ class Mpi {
  private:
   Call& append(CallKind kind, Communicator comm);
   Call& message(CallKind kind, int peer, std::uint64_t bytes, int tag, Communicator comm);
+  void check_bytes(CallKind kind, std::uint64_t bytes, Communicator comm) const;
   void check_peer(int peer, Communicator comm) const;
   void collective(CallKind kind, std::uint64_t bytes, int root, Communicator comm);
 

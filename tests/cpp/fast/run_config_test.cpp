@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "manynode/error_report.hpp"
+#include "sim_time.hpp"
 
 namespace manynode::fast {
 namespace {
@@ -50,6 +51,48 @@ TEST(RunConfig, ReadsAGoodFile) {
   EXPECT_FALSE(config.jobs[0].timing_profile.has_value());
   EXPECT_FALSE(config.jobs[0].iterations_limit.has_value());
   EXPECT_EQ(config.network.topology->hosts(), 4u);
+}
+
+// Quantities that no run could get to the end with.
+TEST(RunConfig, TimesAndRatesBeyondSimulatedTimeAreRefusedByName) {
+  const auto with = [](const std::string& pointer, double value) {
+    return place([&](json& f) { f[json::json_pointer(pointer)] = value; });
+  };
+  const double most = kLongestStep_s;
+  for (const double seconds : {1e7, 1e300, most * 1.001, -1e-9}) {
+    EXPECT_EQ(with("/network/link/latency_s", seconds), "network.link.latency_s");
+    EXPECT_EQ(with("/network/switch_latency_s", seconds), "network.switch_latency_s");
+    EXPECT_EQ(with("/network/host/gap_s", seconds), "network.host.gap_s");
+    EXPECT_EQ(with("/network/host/nic_latency_s", seconds), "network.host.nic_latency_s");
+    EXPECT_EQ(with("/network/intranode/latency_s", seconds), "network.intranode.latency_s");
+    EXPECT_EQ(with("/network/host/overhead_send/0/seconds", seconds), "network.host.overhead_send[0].seconds");
+    EXPECT_EQ(with("/network/host/overhead_recv/0/seconds_per_byte", seconds),
+              "network.host.overhead_recv[0].seconds_per_byte");
+  }
+  for (const double rate : {1e-20, 1e-9, 0.0, 1e300}) {
+    EXPECT_EQ(with("/network/link/bandwidth_Bps", rate), "network.link.bandwidth_Bps");
+    EXPECT_EQ(with("/network/host/nic_bandwidth_Bps", rate), "network.host.nic_bandwidth_Bps");
+    EXPECT_EQ(with("/network/host/reduce_bandwidth_Bps", rate), "network.host.reduce_bandwidth_Bps");
+    EXPECT_EQ(with("/network/intranode/bandwidth_Bps", rate), "network.intranode.bandwidth_Bps");
+  }
+  EXPECT_EQ(with("/jobs/0/start_s", 1e300), "jobs[0].start_s");
+  EXPECT_EQ(with("/jobs/0/start_s", 1e6), "no error");
+  EXPECT_EQ(with("/network/chunk_bytes", 1e10), "network.chunk_bytes");
+  EXPECT_EQ(place([](json& f) { f["counters"] = {{"per", "class"}, {"interval_s", 1e300}}; }), "counters.interval_s");
+}
+
+TEST(RunConfig, AShareThatLeavesALinkWithNextToNothingIsRefused) {
+  const json cable = {{"between", {"host-0", "leaf-0"}}, {"bandwidth_share", 1e-300}};
+  EXPECT_EQ(place([&](json& f) { f["network"]["slow_links"] = json::array({cable}); }),
+            "network.slow_links[0].bandwidth_share");
+}
+
+TEST(RunConfig, BuffersThatFollowFromTimesBeyondReasonAreRefused) {
+  EXPECT_EQ(place([](json& f) {
+              f["network"]["flow_control"] = "credits";
+              f["network"]["link"] = {{"bandwidth_Bps", 1e15}, {"latency_s", 1e4}};
+            }),
+            "network.input_buffer_bytes");
 }
 
 TEST(RunConfig, SlowLinks) {

@@ -105,5 +105,28 @@ TEST(Errors, AnUnknownRankClassIsAnErrorOfTheInput) {
   }
 }
 
+TEST(Errors, AMessageThatTakesTooLongNamesItsLink) {
+  auto config = machine();
+  config.network.link.bandwidth_Bps = 1e-3;
+  try {
+    run(config, one_way(800, 1));
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.where, "network.link.bandwidth");
+    EXPECT_TRUE(contains(error.found, "800 bytes, 0.001 B/s")) << error.found;
+  }
+}
+
+TEST(Errors, TheEndOfSimulatedTimeIsToldWithTheLargestParts) {
+  auto config = machine();
+  config.network.switch_latency_s = fast::kLongestStep_s;
+  const auto text = failure(config, [](Mpi& mpi) {
+    for (int i = 0; i < 10; ++i) mpi.pause(1e6);
+    mpi.barrier();
+  });
+  EXPECT_TRUE(contains(text, "has passed 8e+06 s")) << text;
+  EXPECT_TRUE(contains(text, "network.switch_latency, 1e+05 s")) << text;
+}
+
 }  // namespace
 }  // namespace manynode::smpi_engine::testing

@@ -9,18 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from phase3_cases import ROOT, experiment
 
 from manynode.config.loader import resolve
 from manynode.config.variation import with_value
-from manynode.errors import CheckFailedError, UsageError
+from manynode.errors import CheckFailedError, EngineFailedError, UsageError
 from phase3_sst.engines.fast import FastEngine
 from phase3_sst.engines.interface import Measurement
 from phase3_sst.line_rate import OVERHEAD, bisection_rate, line_rate, message_rate, overhead_s, slowest_link
-from phase3_sst.preflight import check_bisection, check_network, least_share, verdict
+from phase3_sst.preflight import check_bisection, check_line_rate, check_network, least_share, verdict
 from phase3_sst.probes import Prober
+from phase3_sst.routing_load import busiest_link
 from phase3_sst.sensitivity import check_vary, written_values
 
 CUT = 1152  # the demo's machine: 2,304 nodes, full bisection
@@ -157,8 +159,8 @@ def test_the_bisection_is_the_smaller_of_cut_and_nodes() -> None:
     ("topology", "nodes", "share"),
     [
         ({"kind": "fat-tree", "routing": "d-mod-k", **tree([8, 8], [1, 8])}, 64, 0.95),
-        # Eight messages on three links: three, three and two.
-        ({"kind": "fat-tree", "routing": "d-mod-k", **tree([8, 4], [1, 3])}, 32, 0.95 * (8 / 3) / 3),
+        # Eight messages on three links: three, three and two; the formula counts three.
+        ({"kind": "fat-tree", "routing": "d-mod-k", **tree([8, 4], [1, 3])}, 32, 0.95),
         ({"kind": "fat-tree", "routing": "d-mod-k", **tree([5, 3], [1, 5])}, 15, 0.2),
         ({"kind": "fat-tree", "routing": "adaptive", **tree([8, 8], [1, 8])}, 64, 0.2),
         ({"kind": "torus", "shape": [5, 5, 4]}, 100, 0.95),
@@ -172,6 +174,80 @@ def test_the_least_share_of_the_bisection_is_what_the_routing_can_reach(
     topology: dict[str, Any], nodes: int, share: float
 ) -> None:
     assert least_share({**network(), "topology": topology}, nodes) == pytest.approx(share)
+
+
+ISSUED = {"kind": "fat-tree", "children": [6, 5, 3], "parents": [1, 3, 2], "parallel_links": [1, 1, 2]}
+
+
+def machine(**topology: Any) -> dict[str, Any]:
+    """The demo on another machine, with a job that fits any."""
+    content = experiment()
+    content["nodes"] = [1]
+    return with_value(content, "network.topology", topology, "test")
+
+
+def test_where_the_halves_cut_a_subtree_the_messages_on_the_busiest_link_set_the_limit() -> None:
+    """30 hosts under 3 switches with 4 links each: three messages on some links; the cut has 21 links for 45."""
+    hosts = np.arange(90)
+    assert busiest_link({**ISSUED, "routing": "d-mod-k"}, hosts, (hosts + 45) % 90) == 3
+    content = machine(**ISSUED, routing="d-mod-k")
+    check = check_bisection(Prober(content, Formulas(cut=15)))
+    assert check.passed and not check.warning and "3 messages share a link" in check.answer
+    assert not check_bisection(Prober(content, Formulas(cut=13))).passed
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        {**ISSUED, "routing": "adaptive"},
+        {"kind": "torus", "shape": [3, 3], "hosts_per_switch": 2},
+        {"kind": "dragonfly", "groups": 3, "routers_per_group": 4, "hosts_per_router": 2, "global_links": 1},
+    ],
+)
+def test_where_the_formula_is_a_bound_the_check_warns_and_goes_on(topology: dict[str, Any]) -> None:
+    checks = check_network(machine(**topology), Formulas(slower={"bisection": 100}))
+    assert checks[1].passed and checks[1].warning
+    assert checks[1].line().startswith("WARNING bisection") and "upper bound" in checks[1].line()
+    assert verdict(checks, "x")["checks"][1]["warning"] is True
+
+
+def test_more_than_the_cut_is_refused_also_where_it_is_a_bound() -> None:
+    topology = {"kind": "dragonfly", "groups": 2, "routers_per_group": 4, "hosts_per_router": 4, "global_links": 1}
+    check = check_bisection(Prober(machine(**topology), Formulas(slower={"bisection": 0.2})))
+    assert not check.passed and "defect" in check.remedy
+
+
+def test_of_an_odd_number_of_nodes_the_one_in_the_middle_is_idle() -> None:
+    exchange = Prober(machine(kind="fat-tree", children=[7], parents=[1], parallel_links=[1]), Formulas()).exchange()
+    assert (exchange.nodes, exchange.apart) == ([0, 1, 2], 4)
+
+
+def test_links_so_slow_that_no_byte_passes_in_a_probe_divide_nothing_by_zero() -> None:
+    """A byte takes 10 s, and 5 ms are no byte; processors take no time."""
+    content = machine(kind="torus", shape=[2], hosts_per_switch=1)
+    content["network"]["link"] = {"bandwidth": 0.1, "latency": 0.0}
+    content["network"]["host"] |= {"overhead_send": 0.0, "overhead_recv": 0.0, "overhead_per_byte": 0.0}
+    runs = Prober(content, Formulas())
+    assert runs.exchange().size_bytes == 1
+    assert check_bisection(runs).passed and check_line_rate(runs).passed
+    assert check_vary(content, Formulas(), "network.link.bandwidth", ["0.1 B/s", "0.2 B/s"]).passed
+
+
+@pytest.mark.parametrize("name", ["ping-pong", "bisection"])
+@pytest.mark.parametrize("factor", [0.0, float("inf"), float("nan")])
+def test_a_probe_without_a_time_is_an_error_of_the_engine(name: str, factor: float) -> None:
+    with pytest.raises(EngineFailedError, match="no time for a probe") as caught:
+        check_network(experiment(), Formulas(slower={name: factor}))
+    assert caught.value.exit_code == 5
+
+
+@pytest.mark.parametrize("key", ["network.link.bandwidth", "network.link.latency"])
+def test_a_machine_of_one_node_has_no_network_to_vary(key: str) -> None:
+    content = machine(kind="fat-tree", children=[1], parents=[1], parallel_links=[1])
+    values = ["1 GB/s", "2 GB/s"] if key.endswith("bandwidth") else ["1 us", "2 us"]
+    with pytest.raises(UsageError, match="one node") as caught:
+        check_vary(content, Formulas(), key, values)
+    assert caught.value.where == key
 
 
 def test_with_flow_control_the_formula_of_a_torus_is_a_bound() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
 from phase3_cases import demo_point
 
 from manynode.errors import UsageError
-from phase3_sst.engines.run_file import run_description
+from phase3_sst.engines.run_file import run_description, run_text
 from phase3_sst.engines.simgrid import SimgridEngine
 from phase3_sst.engines.sst import SstEngine
 
@@ -21,6 +22,16 @@ def test_a_point_becomes_one_job_with_its_ranks_classes_and_profile() -> None:
     assert (job["nodes"], job["ranks_per_node"], len(job["class_of_rank"])) == (4, 2, 8)
     assert job["application"]["name"] == "hpcg" and job["application"]["parameters"]["nx"] == 24
     assert job["timing_profile"].startswith("/")
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_a_number_that_json_has_not_is_named_with_its_place(number: float) -> None:
+    run = run_description(demo_point(nodes=4), [0])
+    assert json.loads(run_text(run)) == run
+    run["network"]["host"]["overhead_send"][0]["seconds"] = number
+    with pytest.raises(UsageError, match="no end") as caught:
+        run_text(run)
+    assert caught.value.where == "network.host.overhead_send[0].seconds"
 
 
 LINEAR = {"nodes": "linear", "stride": 1, "offset": 0, "rank_order": "block"}

@@ -1,0 +1,76 @@
+"""The bisection of every legal machine against the true least cut between the halves that the pre-flight check uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from machines_drawn import dragonflies, fat_trees, hosts_of, least_cut, tori
+from pydantic import TypeAdapter
+
+from manynode.config.topology import Topology
+from phase3_sst.probes import bisection, halves
+from phase3_sst.routing_load import busiest_link
+
+TOPOLOGY: TypeAdapter[Any] = TypeAdapter(Topology)
+ISSUED = {
+    "kind": "fat-tree",
+    "children": [6, 5, 3],
+    "parents": [1, 3, 2],
+    "parallel_links": [1, 1, 2],
+    "routing": "d-mod-k",
+}
+
+
+def cuts(topology: dict[str, Any], rails: int = 1) -> tuple[int, int]:
+    """Return the formula's cut and the true one between the halves of the check, with nodes of so many NICs."""
+    low, apart = halves(hosts_of(topology) // rails)
+    nics = [node * rails + rail for node in low for rail in range(rails)]
+    true = least_cut(topology, nics, [nic + apart * rails for nic in nics])
+    return TOPOLOGY.validate_python(topology).bisection_links(), true
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(st.one_of(fat_trees, tori))
+@example(ISSUED)
+def test_the_cut_of_trees_and_tori_is_the_least_one(topology: dict[str, Any]) -> None:
+    formula, true = cuts(topology)
+    assert formula == true
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(dragonflies)
+def test_the_cut_of_a_dragonfly_is_never_below_the_least_one(topology: dict[str, Any]) -> None:
+    formula, true = cuts(topology)
+    assert formula >= true
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(st.one_of(fat_trees, tori, dragonflies), st.integers(2, 4))
+@example(
+    {"kind": "torus", "shape": [2], "hosts_per_switch": 5, "links_per_direction": 1, "routing": "dimension-order"}, 2
+)
+def test_with_rails_the_cut_is_never_below_the_least_one(topology: dict[str, Any], rails: int) -> None:
+    if hosts_of(topology) % rails or hosts_of(topology) < 2 * rails:
+        return
+    formula, true = cuts(topology, rails)
+    assert formula >= true
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(st.one_of(fat_trees, tori))
+def test_the_busiest_link_of_fixed_routes_is_never_below_the_share_of_the_cut(topology: dict[str, Any]) -> None:
+    """Were it below, messages would cross the cut elsewhere."""
+    low, apart = halves(hosts_of(topology))
+    hosts = np.array([*low, *(node + apart for node in low)])
+    load = busiest_link(topology, hosts, np.roll(hosts, len(low)))
+    if load is not None:
+        assert load * least_cut(topology, low, [node + apart for node in low]) >= len(low)
+
+
+def test_the_halves_are_those_of_the_job() -> None:
+    low, apart = halves(7)
+    assert (low, apart) == (range(3), 4)
+    assert bisection(low, apart, 1, 8)["hosts"] == [0, 1, 2, 4, 5, 6]
