@@ -8,7 +8,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from manynode.config.quantities import Section
+from manynode.config.quantities import PositiveInt, Section
 from manynode.errors import InputError, UsageError, nearest
 from manynode.paths import application_dirs
 
@@ -22,7 +22,7 @@ class Parameter(Section):
     default: int | float | str | bool = Field(description="used when the experiment does not say")
     minimum: int | float | None = Field(default=None, description="least value")
     maximum: int | float | None = Field(default=None, description="largest value")
-    multiple_of: int | None = Field(default=None, description="the value is a multiple of this")
+    multiple_of: PositiveInt | None = Field(default=None, description="the value is a multiple of this")
     description: str = Field(description="one sentence")
 
 
