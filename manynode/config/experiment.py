@@ -206,6 +206,16 @@ class Experiment(Section):
                 f"nodes: {max(self.nodes)} nodes{beside} do not fit the network {self.network.name!r}, "
                 f"which has room for {room}"
             )
+        wanted = {"ranks_per_node": self.ranks_per_node * self.application.threads}
+        wanted |= {f"simulate: jobs: {job.name}: ranks_per_node": job.ranks_per_node for job in self.simulate.jobs}
+        for key, busy in wanted.items():
+            if busy > self.machine.cores():
+                threads = self.application.threads
+                each = f" of {threads} threads" if key == "ranks_per_node" and threads > 1 else ""
+                raise ValueError(
+                    f"{key}: {busy // (threads if each else 1)} ranks{each} on a node of {self.machine.cores()} cores "
+                    f"(machine {self.machine.name!r}); lower it, or take a machine with more cores"
+                )
         if self.nodesim.clock == "processor" and self.application.threads > 1:
             raise ValueError(
                 f"nodesim: clock: processor counts one thread of a rank, application: threads is "

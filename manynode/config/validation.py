@@ -54,7 +54,7 @@ class MeasuredCollective(Section):
     """A measured latency of a collective operation over all ranks."""
 
     collective: Collective = Field(description="which one")
-    bytes: Annotated[int, Field(ge=0, le=2**50)] = Field(description="one rank's contribution; 0 of a barrier")
+    bytes: Annotated[int, Field(ge=0, le=10**15)] = Field(description="one rank's contribution; 0 of a barrier")
     nodes: PositiveInt = Field(description="that took part")
     ranks_per_node: PositiveInt = Field(description="that took part")
     seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(description="of one execution [s]")
