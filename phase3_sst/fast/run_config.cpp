@@ -252,7 +252,7 @@ RunConfig parse_run_config(const std::string& text) {
     config.counters = CountersConfig{counters.positive("interval_s"), per == "link"};
     counters.finish();
   }
-  if (object.has("seed")) config.seed = static_cast<std::uint64_t>(object.integer("seed", 0));
+  if (object.has("seed")) config.seed = object.seed("seed");
   if (object.has("replicas")) {
     config.replicas.clear();
     for (const auto replica : object.integers("replicas", 0, kMost32)) {
