@@ -117,9 +117,11 @@ def report(
 @config_app.command("check")
 def config_check(experiment: ExperimentFile) -> None:
     """Check an experiment file and say what it would do."""
+    from manynode.checks import check_experiment
     from manynode.config.loader import load_experiment
 
     resolved = load_experiment(experiment)
+    missing = check_experiment(resolved, str(experiment))
     model = resolved.model
     points = len(model.nodes) * len(model.techniques)
     projected = f"{points} points ({len(model.techniques)} techniques x nodes {model.nodes})"
@@ -128,6 +130,9 @@ def config_check(experiment: ExperimentFile) -> None:
     reason = resolved.unprojected()
     typer.echo(f"  projects:  {projected if reason is None else f'nothing: {reason}'}")
     typer.echo(f"  digest:    {resolved.digest()}")
+    # Nothing is wrong with the experiment, but it cannot run here.
+    for error in missing.values():
+        raise error
 
 
 @config_app.command("default")

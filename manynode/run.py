@@ -13,9 +13,11 @@ from typing import Any
 import yaml
 
 from manynode import process, tables
+from manynode.checks import check_experiment
 from manynode.config.changes import changed
 from manynode.config.loader import Resolved, load_experiment, resolve, write_resolved
 from manynode.config.studies import STUDIES
+from manynode.errors import EngineMissingError
 from manynode.hostlock import only_here
 from manynode.measurements import adopt
 from manynode.paths import ROOT
@@ -23,6 +25,9 @@ from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError, run_snakem
 from manynode.steps import Steps
 from manynode.study_progress import StudyProgress, read_estimate
 from manynode.verify import remove_untrusted
+
+# Whose results `measurements_from` takes over.
+MEASURING_PHASES = ("profile", "nodesim")
 
 
 def run_experiment(
@@ -48,6 +53,9 @@ def run_experiment(
     resolved = resolve_with(experiment, changes or {})
     name = resolved.model.name
     results = directory / "results" / name
+    missing = check_experiment(resolved, str(experiment))
+    whole = not (dry_run or until or only or profile)
+    _refuse_missing(missing, results, whole=whole, measured=measurements_from is not None)
     file = results / "experiment.yaml" if changes else experiment
     command = snakemake_command(ROOT / "Snakefile", file, directory, cores, profile)
     if any(resolved.content[study] for study in STUDIES):
@@ -88,6 +96,19 @@ def _check_finished(results: Path, resolved: Resolved) -> None:
         print(line, flush=True)
     # The workflow writes it only when there is something to do.
     write_resolved(results / "experiment.json", resolved)
+
+
+def _refuse_missing(missing: Mapping[str, EngineMissingError], results: Path, *, whole: bool, measured: bool) -> None:
+    """Refuse a run that will not get to its end on this host, where that is certain.
+
+    It is not where steps have been finished before, on another host perhaps, where the run is to stop at some step, or
+    where a cluster's nodes run the steps: then the step that lacks something says so.
+    """
+    if not whole or (results / "experiment.json").exists():
+        return
+    for phase, error in missing.items():
+        if not (measured and phase in MEASURING_PHASES):
+            raise error
 
 
 def resolve_with(experiment: Path, changes: Mapping[str, Any]) -> Resolved:

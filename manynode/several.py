@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from manynode.checks import check_experiment
 from manynode.config.loader import Resolved
 from manynode.errors import ManynodeError, UsageError
 from manynode.measurements import fitting, sources
@@ -41,6 +42,9 @@ def run_several(
 
     planned = {path: resolve_with(path, changes or {}) for path in experiments}
     _check_names(experiments, planned)
+    for path, resolved in planned.items():
+        # What one lacks on this host, its own run says, and does not keep the others from running.
+        check_experiment(resolved, str(path))
     found = sources(measurements_from)
     failures: dict[str, ManynodeError] = {}
     for number, (path, resolved) in enumerate(planned.items(), start=1):

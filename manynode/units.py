@@ -58,7 +58,7 @@ def parse(text: str, dimension: str) -> float:
 _STEPS = {
     "time": [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)],
     "bandwidth": [("Tbit/s", 1.25e11), ("Gbit/s", 1.25e8), ("Mbit/s", 1.25e5)],
-    "size": [("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 1024.0), ("B", 1.0)],
+    "size": [("PiB", 2.0**50), ("TiB", 2.0**40), ("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 1024.0), ("B", 1.0)],
     "frequency": [("GHz", 1e9), ("MHz", 1e6), ("Hz", 1.0)],
     "time_per_size": [("ns/B", 1e-9)],
 }

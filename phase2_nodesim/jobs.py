@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from manynode.config.machine import Machine
 from manynode.errors import EngineMissingError, UsageError
-from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
+from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
+
+
+def installed(engine: str, settings: Mapping[str, Any] | None) -> NodeEngine:
+    """Return the engine of that name; one that this host does not have is an :class:`EngineMissingError`."""
+    chosen = ENGINES.get(engine)
+    probe = chosen.probe(settings)
+    if not probe.available:
+        raise EngineMissingError(
+            f"the engine {engine} cannot be used here",
+            where="nodesim: engine",
+            found=probe.found or "not installed",
+            remedy=probe.remedy,
+        )
+    return chosen
 
 
 def run_node(job: NodeJob, engine: str, machine: Machine, directory: Path) -> list[int]:
@@ -18,15 +34,7 @@ def run_node(job: NodeJob, engine: str, machine: Machine, directory: Path) -> li
     """
     if not 0 <= job.node < job.nodes:
         raise UsageError("no such node in the job", where="--node", found=job.node, allowed=f"0 to {job.nodes - 1}")
-    chosen = ENGINES.get(engine)
-    probe = chosen.probe(job.settings)
-    if not probe.available:
-        raise EngineMissingError(
-            f"the engine {engine} cannot be used here",
-            where="nodesim: engine",
-            found=probe.found or "not installed",
-            remedy=probe.remedy,
-        )
+    chosen = installed(engine, job.settings)
     directory.mkdir(parents=True, exist_ok=True)
     crowded = job.ranks * job.threads > (os.cpu_count() or 1)
     chosen.run(NodeRun(machine, job.ranks_per_node, directory, crowded=crowded), job)

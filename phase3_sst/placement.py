@@ -97,13 +97,14 @@ def _strided(nodes: int, room: int, offset: int, stride: int, occupied: set[int]
     """Return every ``stride``-th node from ``offset`` on, round the machine, or the next free one where it is not."""
     # Links from a node to one at or after it that may be free, shortened on every walk: without them, long runs of
     # occupied nodes would be walked again for each node of the job.
-    onward = [(node + 1) % room if node in occupied else node for node in range(room)]
+    # Only of nodes that are not free: a machine may have millions.
+    onward = {node: (node + 1) % room for node in occupied}
     chosen: list[int] = []
     at = offset
     while len(chosen) < nodes:
         walked = []
         at %= room
-        while onward[at] != at:
+        while at in onward:
             walked.append(at)
             at = onward[at]
         for node in walked:

@@ -28,8 +28,8 @@ _LARGE = ("bandwidth", "per_byte")
 _SMALL = ("latency", "nic_latency", "switch_latency", "gap", "overhead_send", "overhead_recv")
 
 
-def check_vary(experiment: dict[str, Any], engine: NetworkEngine, key: str, values: Sequence[object]) -> Check:
-    """Return whether each value of ``key`` moves a probe's result away from that of the value before it."""
+def check_varied(key: str) -> None:
+    """Refuse a parameter that the pre-flight check cannot vary."""
     if not key.startswith(_VARIED):
         raise UsageError(
             "the pre-flight check cannot vary this parameter",
@@ -38,6 +38,11 @@ def check_vary(experiment: dict[str, Any], engine: NetworkEngine, key: str, valu
             allowed=", ".join(f"{prefix}*" if prefix.endswith(".") else prefix for prefix in _VARIED),
             remedy="vary it in the experiment itself",
         )
+
+
+def check_vary(experiment: dict[str, Any], engine: NetworkEngine, key: str, values: Sequence[object]) -> Check:
+    """Return whether each value of ``key`` moves a probe's result away from that of the value before it."""
+    check_varied(key)
     variants = [Prober(with_value(experiment, key, value, "--vary"), engine) for value in values]
     what, probe = _probe_for(key)
     if probe is not _own and any(variant.room < 2 for variant in variants):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +29,10 @@ def slowed(point: Point, folder: Path) -> Iterator[Point]:
     """
     simulate = point.experiment["simulate"]
     node, factor = simulate["slow_node"]["node"], simulate["slow_node"]["factor"]
+    check_slow_node(point.experiment, point.nodes)
     if factor == 1 or point.timing_profile is None:
         yield point
         return
-    if node >= point.nodes:
-        raise UsageError(
-            "the slow node is none of the job's",
-            where="simulate: slow_node: node",
-            found=node,
-            allowed=f"0 to {point.nodes - 1}",
-        )
     placement = Placement.model_validate(simulate["placement"])
     each = point.experiment["ranks_per_node"]
     on_it = [own_node(placement, rank, point.nodes, each) == node for rank in range(point.ranks)]
@@ -52,6 +46,19 @@ def slowed(point: Point, folder: Path) -> Iterator[Point]:
         write_timing_profile(path, read.model_copy(update={"classes": [*read.classes, *slow_classes]}))
         assigned = [_slow(name) if slow else name for name, slow in classes]
         yield dataclasses.replace(point, timing_profile=path, class_of_rank=assigned)
+
+
+def check_slow_node(experiment: Mapping[str, Any], nodes: int) -> None:
+    """Refuse a slow node that a job of ``nodes`` nodes does not have, whatever its factor."""
+    node = experiment["simulate"]["slow_node"]["node"]
+    if node >= nodes:
+        raise UsageError(
+            "the slow node is none of the job's",
+            where="simulate: slow_node: node",
+            found=node,
+            allowed=f"0 to {nodes - 1}, for the job of {nodes} nodes",
+            remedy="choose a node that every job of 'nodes' has, or leave the small jobs out",
+        )
 
 
 def _slow(name: str) -> str:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from manynode import input_file
 from manynode.config import yaml_text
-from manynode.config.quantities import Section
+from manynode.config.quantities import PositiveInt, Section
 from manynode.errors import InputError, UsageError, nearest
 from manynode.paths import ROOT, SKELETON_DIRS, application_dirs, further_application_dirs, is_application
 
@@ -25,7 +25,7 @@ class Parameter(Section):
     default: int | float | str | bool = Field(description="used when the experiment does not say")
     minimum: int | float | None = Field(default=None, description="least value")
     maximum: int | float | None = Field(default=None, description="largest value")
-    multiple_of: int | None = Field(default=None, description="the value is a multiple of this")
+    multiple_of: PositiveInt | None = Field(default=None, description="the value is a multiple of this")
     description: str = Field(description="one sentence")
 
 

@@ -25,7 +25,7 @@ class ConvergeSection(Section):
         "simulated; the checks let no larger deviation pass either",
     )
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = Field(default=0.95, description="of that interval")
-    first: Annotated[int, Field(ge=8, strict=True)] = Field(
+    first: Annotated[int, Field(ge=8, le=1_000_000)] = Field(
         default=16, description="iterations of the first simulation; each further one has twice as many"
     )
     otherwise: Literal["full", "error"] = Field(

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from manynode.config.machine import Machine
 from manynode.config.network import Network
-from manynode.config.quantities import PositiveInt, Seconds, Section, written
+from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Section, written
 from manynode.config.scaling import ScalingSection
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import SimulateSection
@@ -48,8 +48,12 @@ class ApplicationSection(Section):
         description="for the engine gem5: the program of 'command' built as a guest (docs/gem5.md); the mini-apps of "
         "this project have theirs",
     )
-    threads: PositiveInt = Field(default=1, description="threads of each rank (OMP_NUM_THREADS)")
-    timeout_s: Annotated[float, Field(gt=0)] = Field(default=3600.0, description="a run that takes longer is ended [s]")
+    threads: Annotated[int, Field(ge=1, le=4096)] = Field(
+        default=1, description="threads of each rank (OMP_NUM_THREADS)"
+    )
+    timeout_s: Annotated[float, Field(gt=0, le=1e7)] = Field(
+        default=3600.0, description="a run that takes longer is ended [s]"
+    )
 
     @model_validator(mode="after")
     def _named(self) -> ApplicationSection:
@@ -71,8 +75,10 @@ class ProfileSection(Section):
     nodes: list[PositiveInt] = Field(
         default=[1, 2], min_length=1, description="job sizes that are profiled, in nodes of ranks_per_node ranks"
     )
-    repetitions: PositiveInt = Field(default=2, description="runs per job size; they tell the run-to-run noise")
-    max_classes: PositiveInt = Field(default=8, description="at most so many rank classes")
+    repetitions: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=2, description="runs per job size; they tell the run-to-run noise"
+    )
+    max_classes: Annotated[int, Field(ge=1, le=1000)] = Field(default=8, description="at most so many rank classes")
     noise_floor: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.005, description="relative differences below this are noise whatever the repetitions say"
     )
@@ -95,9 +101,7 @@ class Gem5Section(Section):
     statistics: bool = Field(
         default=True, description="counts of every compute phase, from which the report's CPI stacks are made"
     )
-    progress: Annotated[Seconds, Field(gt=0)] = Field(
-        default=written("10 s"), description="time between two lines of progress in the log"
-    )
+    progress: Duration = Field(default=written("10 s"), description="time between two lines of progress in the log")
 
 
 class TailSection(Section):
@@ -109,7 +113,7 @@ class TailSection(Section):
     threshold: Annotated[float, Field(ge=0.5, lt=1)] = Field(
         default=0.95, description="share of a cluster's times below the threshold"
     )
-    min_exceedances: Annotated[int, Field(ge=10)] = Field(
+    min_exceedances: Annotated[int, Field(ge=10, le=1_000_000)] = Field(
         default=30, description="a cluster with fewer times above the threshold has no tail"
     )
 
@@ -123,10 +127,10 @@ class NodesimSection(Section):
         description="size of the job with external ranks, in nodes: one of them simulated, the others native; one of "
         "the sizes that phase 1 profiles",
     )
-    warmup: Annotated[int, Field(ge=0)] = Field(
+    warmup: NotNegativeInt = Field(
         default=0, description="executions of each compute phase that are left out at the start, per rank"
     )
-    separation: Annotated[float, Field(gt=0)] = Field(
+    separation: Annotated[float, Field(gt=0, le=10)] = Field(
         default=0.15, description="clusters whose mean times differ by less than this share are one"
     )
     turns: bool = Field(
@@ -202,6 +206,16 @@ class Experiment(Section):
                 f"nodes: {max(self.nodes)} nodes{beside} do not fit the network {self.network.name!r}, "
                 f"which has room for {room}"
             )
+        wanted = {"ranks_per_node": self.ranks_per_node * self.application.threads}
+        wanted |= {f"simulate: jobs: {job.name}: ranks_per_node": job.ranks_per_node for job in self.simulate.jobs}
+        for key, busy in wanted.items():
+            if busy > self.machine.cores():
+                threads = self.application.threads
+                each = f" of {threads} threads" if key == "ranks_per_node" and threads > 1 else ""
+                raise ValueError(
+                    f"{key}: {busy // (threads if each else 1)} ranks{each} on a node of {self.machine.cores()} cores "
+                    f"(machine {self.machine.name!r}); lower it, or take a machine with more cores"
+                )
         if self.nodesim.clock == "processor" and self.application.threads > 1:
             raise ValueError(
                 f"nodesim: clock: processor counts one thread of a rank, application: threads is "

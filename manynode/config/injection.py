@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from manynode.config.quantities import Seconds, Section, written
+from manynode.config.quantities import Duration, Section, written
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -28,15 +28,14 @@ class AimdInjectionControl(Section):
     """Every NIC lowers its rate while its link is stalled and raises it again; needs flow_control: credits."""
 
     kind: Literal["aimd"] = Field(description="additive increase, multiplicative decrease by stalls of the NIC's link")
-    window: Seconds = Field(
-        default=written("10 us"), ge=1e-9, description="between two changes of the rate; some round trips"
-    )
+    window: Duration = Field(default=written("10 us"), description="between two changes of the rate; some round trips")
     gain: Share = Field(
         default=1 / 16, description="weight of the last window's stalled share in their running average"
     )
     sensitivity: float = Field(
         default=0.0,
         ge=0,
+        le=1e6,
         description="delay sensitivity of the job: the higher, the less it is held back; 0: as DCQCN does",
     )
     threshold: Annotated[float, Field(ge=0, lt=1)] = Field(

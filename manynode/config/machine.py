@@ -12,10 +12,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from manynode.config.quantities import Bytes, BytesPerSecond, Hertz, Seconds, Section, written
+from manynode.config.quantities import BytesPerSecond, Hertz, Quantity, Section, written
 
 Cycles = Annotated[float, Field(ge=0, le=10_000)]
 Entries = Annotated[int, Field(ge=1, le=4096)]
+CacheBytes = Annotated[float, Quantity("size", least=1024, most=2.0**40)]
+LineBytes = Annotated[float, Quantity("size", least=16, most=4096)]
+MemoryLatency = Annotated[float, Quantity("time", least=1e-10, most=1e-3)]
 BranchPredictor = Literal["local", "tournament", "ltage", "tage-sc-l"]
 Prefetcher = Literal["none", "next-line", "stride", "best-offset", "ampm"]
 Dram = Literal[
@@ -78,8 +81,8 @@ class Core(Section):
 class Cache(Section):
     """One cache."""
 
-    size: Bytes = Field(ge=1024, le=2**40, description="capacity of one such cache")
-    line: Bytes = Field(default=written("64 B"), ge=16, le=4096, description="line size, a power of two")
+    size: CacheBytes = Field(description="capacity of one such cache")
+    line: LineBytes = Field(default=written("64 B"), description="line size, a power of two")
     associativity: Annotated[int, Field(ge=1, le=256)] = Field(description="ways")
     latency: Cycles = Field(description="load-to-use latency of a hit [cycles]")
     shared_by: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="cores that share one such cache")
@@ -87,9 +90,6 @@ class Cache(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> Cache:
-        for name, value in (("size", self.size), ("line", self.line)):
-            if value != int(value):
-                raise ValueError(f"{name} is {value:g} bytes; write a whole number of bytes")
         if int(self.line) & (int(self.line) - 1):
             raise ValueError(f"line is {self.line:g} bytes; write a power of two")
         if self.size < self.line * self.associativity:
@@ -122,8 +122,8 @@ class Caches(Section):
 class Memory(Section):
     """Main memory of the node."""
 
-    latency: Seconds = Field(gt=0, le=1e-3, description="idle latency of a load that misses every cache")
-    bandwidth: BytesPerSecond = Field(gt=0, le=1e15, description="of the whole node, sustained, reads and writes")
+    latency: MemoryLatency = Field(description="idle latency of a load that misses every cache")
+    bandwidth: BytesPerSecond = Field(description="of the whole node, sustained, reads and writes")
     dram: Dram | None = Field(
         default=None,
         description="gem5: simulate channels of this kind, with banks, rows and queues, at the idle latency above; "
@@ -149,7 +149,7 @@ class Machine(Section):
         description="name in results and reports"
     )
     description: str = Field(default="", description="one sentence: which product, where the figures come from")
-    frequency: Hertz = Field(gt=0, le=1e11, description="of the cores, fixed")
+    frequency: Hertz = Field(description="of the cores, fixed")
     sockets: Annotated[int, Field(ge=1, le=64)] = Field(description="processors on the node")
     cores_per_socket: Annotated[int, Field(ge=1, le=4096)] = Field(description="cores of one processor")
     core: Core = Field(description="the core")

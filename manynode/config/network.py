@@ -9,10 +9,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
 
 from manynode.config.quantities import (
+    BufferBytes,
     Bytes,
     BytesPerSecond,
-    NonNegativeSeconds,
-    Seconds,
+    Latency,
+    PositiveBytes,
+    Quantity,
     SecondsPerByte,
     Section,
     written,
@@ -20,19 +22,22 @@ from manynode.config.quantities import (
 from manynode.config.topology import Topology
 from manynode.errors import nearest
 
+# Larger chunks than this are whole messages.
+ChunkBytes = Annotated[float, Quantity("size", least=1, most=2.0**30)]
+
 
 class Link(Section):
     """Every link of the network, between a node and a switch as between switches."""
 
-    bandwidth: BytesPerSecond = Field(default=written("100 Gbit/s"), gt=0, description="per direction")
-    latency: Seconds = Field(default=written("90 ns"), ge=0, description="of the wire, one way")
+    bandwidth: BytesPerSecond = Field(default=written("100 Gbit/s"), description="per direction")
+    latency: Latency = Field(default=written("90 ns"), description="of the wire, one way")
 
 
 class LinkClass(Section):
     """A class of links that differs from the others."""
 
-    bandwidth: BytesPerSecond = Field(gt=0, description="per direction")
-    latency: Seconds = Field(ge=0, description="of the wire, one way")
+    bandwidth: BytesPerSecond = Field(description="per direction")
+    latency: Latency = Field(description="of the wire, one way")
 
 
 class SlowLink(Section):
@@ -47,9 +52,9 @@ class SlowLink(Section):
 class OverheadSegment(Section):
     """CPU time of messages from one size up to where the next segment begins: time + per_byte times the size."""
 
-    from_: Bytes = Field(alias="from", ge=0, description="least size; 0 B in the first segment, growing")
-    time: Seconds = Field(ge=0, description="of a message, whatever its size")
-    per_byte: SecondsPerByte = Field(default=written("0 ns/B"), ge=0, description="of each byte of the message")
+    from_: Bytes = Field(alias="from", description="least size; 0 B in the first segment, growing")
+    time: Latency = Field(description="of a message, whatever its size")
+    per_byte: SecondsPerByte = Field(default=written("0 ns/B"), description="of each byte of the message")
 
     @model_serializer
     def _as_written(self) -> dict[str, float]:
@@ -61,7 +66,7 @@ def _form(value: Any) -> str:
 
 
 Overhead = Annotated[
-    Annotated[NonNegativeSeconds, Tag("time")] | Annotated[list[OverheadSegment], Field(min_length=1), Tag("segments")],
+    Annotated[Latency, Tag("time")] | Annotated[list[OverheadSegment], Field(min_length=1), Tag("segments")],
     Discriminator(_form),
 ]
 
@@ -76,20 +81,20 @@ class Host(Section):
         default=written("300 ns"), description="o: CPU time of taking a message, one value or by segments of sizes"
     )
     overhead_per_byte: SecondsPerByte = Field(
-        default=written("0 ns/B"), ge=0, description="O: CPU time per byte, at the ends whose overhead is one value"
+        default=written("0 ns/B"), description="O: CPU time per byte, at the ends whose overhead is one value"
     )
-    gap: Seconds = Field(default=written("50 ns"), ge=0, description="g: least time between two messages of one NIC")
-    eager_limit: Bytes = Field(
-        default=written("8 KiB"), gt=0, description="S: larger messages wait for the receiver (rendezvous)"
+    gap: Latency = Field(default=written("50 ns"), description="g: least time between two messages of one NIC")
+    eager_limit: PositiveBytes = Field(
+        default=written("8 KiB"), description="S: larger messages wait for the receiver (rendezvous)"
     )
     nic_bandwidth: BytesPerSecond = Field(
-        default=written("100 Gbit/s"), gt=0, description="of one NIC, per direction, shared by the node's ranks"
+        default=written("100 Gbit/s"), description="of one NIC, per direction, shared by the node's ranks"
     )
-    nic_latency: Seconds = Field(default=written("200 ns"), ge=0, description="of the NIC and its bus, at each end")
+    nic_latency: Latency = Field(default=written("200 ns"), description="of the NIC and its bus, at each end")
     reduce_bandwidth: BytesPerSecond = Field(
-        default=written("5 GB/s"), gt=0, description="at which a rank combines buffers within a reduction"
+        default=written("5 GB/s"), description="at which a rank combines buffers within a reduction"
     )
-    rails: Annotated[int, Field(ge=1, le=64, strict=True)] = Field(
+    rails: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1, description="NICs of a node; each is a host of the topology, so that the machine has fewer nodes"
     )
     rail_choice: Literal["by-rank", "striped"] = Field(
@@ -133,8 +138,8 @@ def overhead_segments(host: Mapping[str, Any], key: str) -> list[dict[str, float
 class Intranode(Section):
     """Messages between ranks of one node (a copy through shared memory)."""
 
-    latency: Seconds = Field(default=written("300 ns"), ge=0, description="of a message within the node")
-    bandwidth: BytesPerSecond = Field(default=written("8 GB/s"), gt=0, description="of the copy")
+    latency: Latency = Field(default=written("300 ns"), description="of a message within the node")
+    bandwidth: BytesPerSecond = Field(default=written("8 GB/s"), description="of the copy")
 
 
 class Network(Section):
@@ -152,22 +157,20 @@ class Network(Section):
     slow_links: list[SlowLink] = Field(
         default_factory=list, description="cables that are slower than their class (engines fast and simgrid)"
     )
-    switch_latency: Seconds = Field(
-        default=written("100 ns"), ge=0, description="of a switch, port to port, without load"
-    )
-    chunk: Bytes = Field(default=written("2 KiB"), gt=0, description="messages occupy links in chunks of this size")
+    switch_latency: Latency = Field(default=written("100 ns"), description="of a switch, port to port, without load")
+    chunk: ChunkBytes = Field(default=written("2 KiB"), description="messages occupy links in chunks of this size")
     contention: bool = Field(default=True, description="whether chunks wait for links that others use")
     flow_control: Literal["none", "credits"] = Field(
         default="none",
         description="of the engine fast: buffers in switches are endless, or finite with credits, virtual channels and "
         "back-pressure (sst always has these, simgrid never)",
     )
-    input_buffer: Annotated[Bytes, Field(gt=0)] | None = Field(
+    input_buffer: BufferBytes | None = Field(
         default=None,
         description="behind each link, per virtual channel; empty: twice what is on the way until a credit is back, "
         "and 128 chunks",
     )
-    output_buffer: Annotated[Bytes, Field(gt=0)] | None = Field(
+    output_buffer: BufferBytes | None = Field(
         default=None, description="before each link, per virtual channel; empty: derived as the other"
     )
     host: Host = Field(default_factory=Host, description="hosts and NICs")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from manynode.config.quantities import Section
+from manynode.config.quantities import MOST_COUNT, NotNegativeInt, Section
 
 
 class Placement(Section):
@@ -16,20 +16,18 @@ class Placement(Section):
         default="linear",
         description="the next free nodes by number, nodes drawn from the seed, every stride-th node, or those of hosts",
     )
-    stride: Annotated[int, Field(ge=1, strict=True)] = Field(
+    stride: Annotated[int, Field(ge=1, le=MOST_COUNT)] = Field(
         default=1, description="of strided: between one node and the next; past the last node it goes on at the first"
     )
-    offset: Annotated[int, Field(ge=0, strict=True)] = Field(
-        default=0, description="of linear and strided: number of the first node"
-    )
-    hosts: list[Annotated[int, Field(ge=0, strict=True)]] = Field(
+    offset: NotNegativeInt = Field(default=0, description="of linear and strided: number of the first node")
+    hosts: list[NotNegativeInt] = Field(
         default_factory=list, description="of listed: the machine's node for each node of the job, in order"
     )
     rank_order: Literal["block", "cyclic", "listed"] = Field(
         default="block",
         description="ranks fill one node after the other, are dealt out over the nodes in turns, or have their slots",
     )
-    slots: list[Annotated[int, Field(ge=0, strict=True)]] = Field(
+    slots: list[NotNegativeInt] = Field(
         default_factory=list,
         description="of rank_order listed: a slot for each rank; slot s is on the job's node s / ranks_per_node",
     )

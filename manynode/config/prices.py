@@ -8,7 +8,7 @@ from pydantic import Field
 
 from manynode.config.quantities import Section
 
-Amount = Annotated[float, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0, le=1e12)]
 
 
 class Item(Section):
@@ -22,7 +22,7 @@ class Energy(Section):
     """What the machine's energy costs."""
 
     price_per_kwh: Amount = Field(default=0.0, description="in the file's currency")
-    overhead: Annotated[float, Field(ge=1)] = Field(
+    overhead: Annotated[float, Field(ge=1, le=100)] = Field(
         default=1.0, description="power usage effectiveness: what the building draws for each watt of the machine"
     )
 

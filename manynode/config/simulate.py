@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from manynode.config.converge import ConvergeSection
 from manynode.config.injection import AimdInjectionControl, InjectionControl, StaticInjectionControl
 from manynode.config.placement import Placement
-from manynode.config.quantities import PositiveInt, Seconds, Section, written
+from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Seconds, Section, written
 from manynode.config.sst import SstSection
 
 # The application under study among the jobs of a machine.
@@ -34,8 +34,8 @@ class CollectivesSection(Section):
 class CountersSection(Section):
     """The links' counters over time, beside their sums over the run."""
 
-    interval: Seconds = Field(
-        default=written("100 us"), gt=0, description="length of an interval; a hundred per run show enough"
+    interval: Duration = Field(
+        default=written("100 us"), description="length of an interval; a hundred per run show enough"
     )
     per: Literal["class", "link"] = Field(
         default="class", description="link tells the busiest link of an interval too, and writes far more"
@@ -59,11 +59,11 @@ class JobSection(Section):
     )
     application: SkeletonChoice = Field(description="what runs")
     nodes: PositiveInt = Field(description="of the machine, beside those of the application under study")
-    ranks_per_node: PositiveInt = Field(default=1, description="MPI ranks on each node")
+    ranks_per_node: Annotated[int, Field(ge=1, le=262_144)] = Field(default=1, description="MPI ranks on each node")
     placement: Placement = Field(
         default_factory=Placement, description="on nodes that the jobs before it have left free"
     )
-    start: Seconds = Field(default=written("0 s"), ge=0, description="after the application under study")
+    start: Seconds = Field(default=written("0 s"), description="after the application under study")
     background: bool = Field(
         default=True, description="begins again until all other jobs have ended; false: runs once and is waited for"
     )
@@ -96,8 +96,8 @@ class PreflightSection(Section):
 class SlowNodeSection(Section):
     """One node of the application under study that computes more slowly than the others."""
 
-    node: Annotated[int, Field(ge=0)] = Field(default=0, description="its number in the job")
-    factor: Annotated[float, Field(gt=0)] = Field(
+    node: NotNegativeInt = Field(default=0, description="its number in the job")
+    factor: Annotated[float, Field(ge=1e-3, le=1000)] = Field(
         default=1.0, description="by which its compute times are longer; 1: like the others"
     )
 
@@ -106,7 +106,9 @@ class SimulateSection(Section):
     """Phase 3: the skeleton on the network."""
 
     engine: str = Field(default="fast", description="fast, sst or simgrid (see 'manynode doctor')")
-    replicas: PositiveInt = Field(default=5, description="simulations with different draws, for each point")
+    replicas: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=5, description="simulations with different draws, for each point"
+    )
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.95, description="of the bootstrap interval over the replicas"
     )
@@ -120,12 +122,12 @@ class SimulateSection(Section):
         description="times beyond the samples are drawn from the fitted tails (nodesim: tail); false: none is longer "
         "than the longest sample",
     )
-    profile_bootstrap: Annotated[int, Field(ge=0)] = Field(
+    profile_bootstrap: Annotated[int, Field(ge=0, le=10_000)] = Field(
         default=0,
         description="resamples of the timing profile, each simulated once for each point: what its limited samples add "
         "to the interval; 20 tell it within a sixth",
     )
-    time_limit: Annotated[Seconds, Field(gt=0)] | None = Field(
+    time_limit: Duration | None = Field(
         default=None, description="a point whose simulation takes longer is ended with an error"
     )
     converge: ConvergeSection | None = Field(

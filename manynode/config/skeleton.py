@@ -7,11 +7,13 @@ what ``manynode-skeleton`` of the native build says. Without a native build the 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manynode import process
 from manynode.config.application import ApplicationDescription, read_application
-from manynode.errors import EngineMissingError, UsageError
+from manynode.errors import EngineFailedError, EngineMissingError, UsageError
+from manynode.native_errors import reported_error
 from manynode.paths import application_dirs, native_program
 
 _PROGRAM = "manynode-skeleton"
@@ -35,6 +37,19 @@ def resolve_skeleton(name: str, parameters: dict[str, Any], where: str) -> dict[
         {"name": name, "description": "", "executable": "", "parameters": entries}
     )
     return description.resolve(parameters, where)
+
+
+def check_skeleton(application: str, parameters: Mapping[str, Any], ranks: Sequence[int], where: str) -> None:
+    """Raise a :class:`UsageError` at ``where`` when an application refuses its parameters on one of these numbers of
+    ranks; a missing native build is an :class:`EngineMissingError`."""
+    options = ["--app", application, "--parameters", json.dumps(dict(parameters)), "--ranks", *map(str, ranks)]
+    done = process.run([native_program(_PROGRAM), "check", *options], what=_PROGRAM, check=False)
+    if done.returncode == 0:
+        return
+    accepted = set(done.output.splitlines())
+    refused = next((count for count in ranks if str(count) not in accepted), ranks[-1])
+    what = f"{where}: {application} on {refused} rank{'' if refused == 1 else 's'}"
+    raise reported_error(done, what) or EngineFailedError(f"{what} cannot be checked", details=done.output)
 
 
 def _entry(declared: dict[str, Any]) -> dict[str, Any]:

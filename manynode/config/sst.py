@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
+from manynode.config.quantities import BufferBytes, Duration, PositiveBytes, Quantity, Section, written
 
+FlitBytes = Annotated[float, Quantity("size", least=1, most=65_536)]
 Scalar = int | float | str | bool
 
 # Those of sst-core that place components by themselves; sst.self takes the placement of the machine description.
@@ -17,8 +18,8 @@ PARTITIONERS = ("sst.self", "sst.simple", "sst.linear", "sst.roundrobin")
 class SstSection(Section):
     """How SST is run; these keys matter to the engine sst only."""
 
-    threads: PositiveInt = Field(default=1, description="threads of each process of sst")
-    processes: PositiveInt = Field(
+    threads: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="threads of each process of sst")
+    processes: Annotated[int, Field(ge=1, le=65_536)] = Field(
         default=1, description="MPI processes of sst that share one simulation, for machines that outgrow a host"
     )
     launcher: Annotated[list[str], Field(min_length=1)] | None = Field(
@@ -36,20 +37,18 @@ class SstSection(Section):
         description="expanded: the algorithms of 'simulate: collectives', as in every other engine; sst: SST's own "
         "(firefly has one algorithm for each)",
     )
-    flit: Annotated[Bytes, Field(gt=0)] = Field(
-        default=written("8 B"), description="flow control digit: the routers' unit of transfer"
-    )
-    input_buffer: Annotated[Bytes, Field(gt=0)] | None = Field(
+    flit: FlitBytes = Field(default=written("8 B"), description="flow control digit: the routers' unit of transfer")
+    input_buffer: BufferBytes | None = Field(
         default=None, description="of each router port; without one, derived from bandwidth and delay of the links"
     )
-    output_buffer: Annotated[Bytes, Field(gt=0)] | None = Field(
+    output_buffer: BufferBytes | None = Field(
         default=None, description="of each router port; without one, as input_buffer"
     )
-    hang_limit: Annotated[Seconds, Field(gt=0)] = Field(
+    hang_limit: Duration = Field(
         default=written("10 min"),
         description="a simulation whose simulated time stands still for so long on the clock is ended with an error",
     )
-    memory: Annotated[Bytes, Field(gt=0)] | None = Field(
+    memory: PositiveBytes | None = Field(
         default=None,
         description="a simulation that takes more, in all its processes, is ended with an error; without one, what "
         "the host has",
@@ -73,13 +72,6 @@ class SstSection(Section):
             raise ValueError(f"{value!r} is no partitioner: write auto, {', '.join(PARTITIONERS)} or LIBRARY.NAME")
         if value == "sst.single":
             raise ValueError("sst.single puts all on one thread: it is what SST does with one, and wrong for more")
-        return value
-
-    @field_validator("flit", "input_buffer", "output_buffer", mode="after")
-    @classmethod
-    def _whole_bytes(cls, value: float | None) -> float | None:
-        if value is not None and value != round(value):
-            raise ValueError(f"{value:g} B is no whole number of bytes")
         return value
 
     @model_validator(mode="after")

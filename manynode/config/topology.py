@@ -12,13 +12,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from manynode.config.quantities import Seconds, Section, written
+from manynode.config.quantities import MOST_COUNT, Latency, Section, written
 
 # Hosts, switches and links are numbered with 31 bits, routes have at most 255 links.
-MOST_PARTS = 2**31 - 1
+MOST_PARTS = MOST_COUNT
 MOST_HOPS = 255
 
-Count = Annotated[int, Field(ge=1, le=MOST_PARTS, strict=True)]
+Count = Annotated[int, Field(ge=1, le=MOST_PARTS)]
 
 
 def _check_size(kind: str, parts: int, hops: int) -> None:
@@ -220,16 +220,15 @@ class Dragonfly(Section):
     routers_per_group: Count = Field(description="routers (switches) of a group")
     hosts_per_router: Count = Field(description="nodes at each router (NICs, where nodes have several rails)")
     local_links: Count = Field(default=1, description="cables between each two routers of a group")
-    global_links: Annotated[int, Field(ge=0, le=MOST_PARTS, strict=True)] = Field(
+    global_links: Annotated[int, Field(ge=0, le=MOST_PARTS)] = Field(
         description="ports of each router to other groups; a group's ports are shared evenly by the other groups"
     )
     routing: Literal["minimal", "valiant", "ugal"] = Field(
         default="minimal",
         description="the direct way, over a group drawn for each chunk, or the one of these with the smaller backlog",
     )
-    ugal_bias: Seconds = Field(
+    ugal_bias: Latency = Field(
         default=written("200 ns"),
-        ge=0,
         description="of ugal in favour of the direct way: about the time of a chunk on a link",
     )
 

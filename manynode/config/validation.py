@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from manynode.config.quantities import PositiveInt, Section
+from manynode.config.quantities import NotNegativeInt, PositiveInt, Section
 
 Collective = Literal[
     "barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall", "reduce_scatter"
@@ -31,12 +31,12 @@ class MeasuredRun(Section):
     """One run of the application on the real machine."""
 
     nodes: PositiveInt = Field(description="that the run had")
-    replica: Annotated[int, Field(ge=0, strict=True)] = Field(description="which of the runs on so many nodes")
-    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+    replica: NotNegativeInt = Field(description="which of the runs on so many nodes")
+    seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(
         description="from the end of MPI_Init to the start of MPI_Finalize, of the slowest rank [s]"
     )
-    operations: dict[Annotated[str, Field(pattern=OPERATION)], Annotated[float, Field(ge=0, allow_inf_nan=False)]] = (
-        Field(default_factory=dict, description="mean seconds per rank in 'compute' and in MPI operations, by name")
+    operations: dict[Annotated[str, Field(pattern=OPERATION)], Annotated[float, Field(ge=0, le=1e9)]] = Field(
+        default_factory=dict, description="mean seconds per rank in 'compute' and in MPI operations, by name"
     )
 
     @model_validator(mode="after")
@@ -54,10 +54,10 @@ class MeasuredCollective(Section):
     """A measured latency of a collective operation over all ranks."""
 
     collective: Collective = Field(description="which one")
-    bytes: Annotated[int, Field(ge=0, strict=True)] = Field(description="one rank's contribution; 0 of a barrier")
+    bytes: Annotated[int, Field(ge=0, le=10**15)] = Field(description="one rank's contribution; 0 of a barrier")
     nodes: PositiveInt = Field(description="that took part")
     ranks_per_node: PositiveInt = Field(description="that took part")
-    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(description="of one execution [s]")
+    seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(description="of one execution [s]")
 
 
 class ValidationSection(Section):

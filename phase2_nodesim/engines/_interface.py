@@ -88,6 +88,11 @@ class NodeEngine(Protocol):
         """Look for the tool, where ``settings`` (the section ``nodesim``) say, without starting a simulation."""
         ...
 
+    def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
+        """Refuse, as a :class:`~manynode.errors.UsageError`, a machine or application of a resolved experiment that
+        the engine cannot simulate, installed or not."""
+        ...
+
     def run(self, run: NodeRun, job: NodeJob) -> None:
         """Run ``job`` to its end; a failure is an :class:`~manynode.errors.EngineFailedError`."""
         ...

@@ -13,13 +13,16 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.config.machine import Machine
 from manynode.errors import EngineFailedError, EngineMissingError, UsageError
+from manynode.launch import application_guest
 from manynode.markers import MarkerFile, concatenate
-from manynode.paths import ROOT
+from manynode.paths import ROOT, build_dir
 from manynode.probe import Probe
 from manynode.tables import write_json
 from phase2_nodesim.bridge.blame import Verdict
 from phase2_nodesim.bridge.gem5_messages import refusal
+from phase2_nodesim.bridge.guest_program import check_guest_program
 from phase2_nodesim.bridge.job import BridgedJob, BridgeFolder, Simulator, run_bridged_job
 from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.gem5.board_file import SCHEMA, BoardFiles, GuestProcess, board_file
@@ -46,6 +49,24 @@ class Gem5:
         except EngineMissingError as error:
             return Probe(False, str(error.found or ""), "", _PURPOSE, f"optional; {error.remedy or GUIDE}")
         return Probe(True, str(found.program), found.version, _PURPOSE, "")
+
+    def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
+        """Look at the guest program, and describe the board with a guest for each rank of a node."""
+        application = experiment["application"]
+        built = application["command"] or (build_dir() / "bin" / application["executable"]).is_file()
+        guest = application_guest(application)
+        if guest is not None:
+            check_guest_program(guest[0])
+        elif built:  # else the whole application is missing, which is no mistake of the experiment
+            raise _no_guest(named=bool(application["command"]))
+        command = guest or [application["executable"]]
+        board_file(
+            machine,
+            [GuestProcess(rank, command, [], Path()) for rank in range(experiment["ranks_per_node"])],
+            BoardFiles(None, None),
+            threads=application["threads"],
+            helpers=experiment["nodesim"]["gem5"]["inject"] == "nic",
+        )
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
         found = find_gem5(_executable(job.settings))
@@ -108,15 +129,19 @@ def _executable(settings: Mapping[str, Any] | None) -> str | None:
 
 def _guest(job: NodeJob) -> list[str]:
     if job.guest is None:
-        raise UsageError(
-            "the application has no program for the simulator",
-            where="application: guest",
-            found="nothing" if job.settings else "no guest program in the native build",
-            allowed="the application built as a guest: static, with the bridge's mpi.h and library",
-            remedy="build it as docs/gem5.md says and name it under application: guest; for an application of this "
-            "project run 'make build'",
-        )
+        raise _no_guest(named=bool(job.settings))
     return [str(word) for word in job.guest]
+
+
+def _no_guest(*, named: bool) -> UsageError:
+    return UsageError(
+        "the application has no program for the simulator",
+        where="application: guest",
+        found="nothing" if named else "no guest program in the native build",
+        allowed="the application built as a guest: static, with the bridge's mpi.h and library",
+        remedy="build it as docs/gem5.md says and name it under application: guest; for an application of this "
+        "project run 'make build'",
+    )
 
 
 def _simulator(run: NodeRun, job: NodeJob, found: Installation, bridge: BridgeFolder) -> Simulator:

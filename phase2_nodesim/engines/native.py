@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.config.machine import Machine
 from manynode.markers import MarkerFile, concatenate
 from manynode.probe import Probe
 from phase2_nodesim.engines._host import run_on_host
@@ -36,6 +37,9 @@ class Native:
 
     def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
         return Probe(True, platform.node(), platform.machine(), "phase 2: this host's own compute times", "")
+
+    def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
+        """Any program that runs here will do."""
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
         taking_turns = bool(job.settings.get("turns"))

@@ -17,6 +17,7 @@ import pandas as pd
 
 from manynode import process
 from manynode.callgrind import callgrind_command, parse_totals
+from manynode.config.machine import Machine
 from manynode.errors import InputError, ManynodeError
 from manynode.markers import MarkerFile, concatenate
 from manynode.probe import Probe
@@ -47,6 +48,10 @@ class Valgrind:
             return Probe(False, path, "", _PURPOSE, f"it does not start: {error.found}")
         match = re.search(r"\d+(\.\d+)+", output)
         return Probe(match is not None, path, match[0] if match else "unknown", _PURPOSE, "" if match else _REMEDY)
+
+    def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
+        """Any machine has caches that callgrind comes near to."""
+        simulated_caches(machine, experiment["ranks_per_node"])
 
     def command_prefix(self, run: NodeRun) -> list[str]:
         """Return the words before the application's command for simulated ranks."""

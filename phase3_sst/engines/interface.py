@@ -106,6 +106,14 @@ class NetworkEngine(Protocol):
     def probe(self) -> Probe:
         """Say whether the engine is installed, where, and what to do when it is not."""
 
+    def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
+        """Refuse run files (:mod:`phase3_sst.engines.run_file`; by their names in messages) that cannot be simulated.
+
+        Nothing is simulated. What a simulation would refuse before its first event is a :class:`UsageError` (of a
+        timing profile, an :class:`InputError`); an engine that is not installed is an :class:`EngineMissingError`, once
+        all has been said that can be said without it.
+        """
+
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate ``point`` and write its files into ``directory``."""
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from manynode import process
-from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError, UsageError
+from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
+from manynode.native_errors import reported_error
 from manynode.paths import native_program
 from manynode.probe import Probe
 from phase3_sst.engines.interface import Measurement, Point
@@ -48,6 +49,19 @@ class NativeEngine:
         except ManynodeError as error:
             return Probe(False, "", "", self.purpose, error.remedy or "run 'make build'")
         return Probe(True, str(path), version, self.purpose, "")
+
+    def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
+        """Ask the program whether it can simulate the run files ``runs``, by their names in messages."""
+        program = native_program(self.program)
+        with tempfile.TemporaryDirectory(prefix=f"{self.program}.") as folder:
+            files = {str(Path(folder) / f"run-{index}.json"): name for index, name in enumerate(runs)}
+            for path, run in zip(files, runs.values(), strict=True):
+                Path(path).write_text(json.dumps(run), encoding="utf-8")
+            done = process.run([program, "--check", *files], what=self.what, check=False)
+        if done.returncode != 0:
+            accepted = set(done.output.splitlines())
+            refused = next(name for path, name in files.items() if path not in accepted)
+            raise engine_error(done, f"{self.what} ({refused})")
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``, in up to ``point.processes`` processes."""
@@ -128,18 +142,3 @@ def engine_error(completed: process.Completed, what: str) -> ManynodeError:
         remedy="run again; finished points are kept",
         details="\n".join(completed.output.splitlines()[-process.LAST_LINES :]),
     )
-
-
-def reported_error(completed: process.Completed, what: str) -> ManynodeError | None:
-    """Return the error in the JSON line that a program of this project wrote to stderr, None when there is none."""
-    for line in reversed(completed.output.splitlines()):
-        if not line.startswith('{"error"'):
-            continue
-        try:
-            fields = json.loads(line)["error"]
-        except (ValueError, KeyError):
-            return None
-        kind = UsageError if completed.returncode == 2 else EngineFailedError
-        known = {key: fields.get(key) or None for key in ("where", "found", "allowed", "remedy", "details")}
-        return kind(f"{what}: {fields.get('what', 'failed')}", **known)
-    return None

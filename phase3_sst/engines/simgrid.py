@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from manynode.errors import EngineMissingError
 from manynode.paths import native_program
 from manynode.probe import Probe
+from phase3_sst.engines.fast import FastEngine
 from phase3_sst.engines.interface import Point, engines
 from phase3_sst.engines.native_engine import NativeEngine
 from phase3_sst.engines.run_file import refuse_injection, run_description
@@ -27,6 +30,17 @@ class SimgridEngine(NativeEngine):
         """Look for the program in the native build and ask its version."""
         found = super().probe()
         return found if found.available else replace(found, remedy=REMEDY)
+
+    def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
+        """Ask the program; where the build has none, the reader of run files that all engines share."""
+        for run in runs.values():
+            refuse_injection(run, "simgrid")
+        try:
+            native_program(self.program)
+        except EngineMissingError as error:
+            FastEngine().check(runs)
+            raise EngineMissingError("the engine simgrid is not part of this build", remedy=REMEDY) from error
+        super().check(runs)
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``; an error names the package when the build has no such program."""

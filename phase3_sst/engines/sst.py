@@ -6,6 +6,7 @@ replicas run side by side as there are cores for. ``phase3_sst/sst_machine/READM
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
@@ -18,12 +19,17 @@ from manynode.config.sst import SstSection
 from manynode.errors import EngineFailedError, ManynodeError
 from manynode.probe import Probe
 from manynode.units import render
+from phase3_sst.engines.fast import FastEngine
 from phase3_sst.engines.interface import Measurement, Point, engines
 from phase3_sst.engines.result_files import collect_parts, read_measurement
 from phase3_sst.engines.run_file import refuse_injection, run_description
+from phase3_sst.sst_machine.rates import rates_of
+from phase3_sst.sst_machine.run import run_of
+from phase3_sst.sst_machine.wiring import wiring_of
 from phase3_sst.sst_run.estimate import Estimate, estimate_of
 from phase3_sst.sst_run.installation import GUIDE, ember_sources, find_sst
 from phase3_sst.sst_run.progress_lines import Progress, Teller
+from phase3_sst.sst_run.run_files import sst_run
 from phase3_sst.sst_run.simulation import Simulation, simulate_together
 
 WHAT = "the engine sst"
@@ -56,6 +62,23 @@ class SstEngine:
         sources = ember_sources(found.config_program)
         words = f"{found.sst}; element library {found.library}; ember's sources {sources or 'gone'}"
         return Probe(True, words, found.version, PURPOSE, "")
+
+    def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
+        """Ask the machine description, then the reader of run files that the motif shares with the engine fast."""
+        networks: set[str] = set()
+        for name, run in runs.items():
+            refuse_injection(run, "sst")
+            described = run_of(sst_run(run, self.settings, Path()))
+            network = json.dumps(run["network"], sort_keys=True)
+            if network in networks:
+                continue
+            networks.add(network)
+            try:
+                rates_of(described.network, wiring_of(described.network["topology"]))
+            except ManynodeError as error:
+                raise error.named(f"{WHAT} ({name})") from None
+        FastEngine().check(runs)
+        find_sst(self.settings)
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""

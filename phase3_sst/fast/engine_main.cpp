@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "manynode/error_report.hpp"
+#include "manynode/primitive.hpp"
 #include "manynode/skeleton.hpp"
 #include "run_config.hpp"
 #include "simulation_error.hpp"
@@ -75,6 +76,17 @@ std::vector<Program> load_programs(const RunConfig& config, int& exit_code) {
   return programs;
 }
 
+// All that a simulation could refuse before its first event.
+void check(const EngineProgram& engine, const std::vector<std::string>& run_files, int& exit_code) {
+  for (const std::string& run_file : run_files) {
+    const RunConfig config = read_run_config(run_file);
+    load_programs(config, exit_code);
+    check_collective_choice(config.collectives);
+    if (engine.check) engine.check(config);
+    std::cout << run_file << std::endl;
+  }
+}
+
 void run(const EngineProgram& engine, const std::string& run_file, const std::string& output, bool show_progress,
          int& exit_code) {
   const RunConfig config = read_run_config(run_file);
@@ -89,17 +101,28 @@ void run(const EngineProgram& engine, const std::string& run_file, const std::st
 
 int engine_main(int argc, char** argv, const EngineProgram& engine) {
   CLI::App app{engine.program + ": " + engine.purpose};
-  std::string run_file;
+  std::vector<std::string> run_files;
   std::string output;
+  bool only_check = false;
   bool show_progress = false;
-  app.add_option("RUN.json", run_file, "the run, schema network-run/2")->required();
-  app.add_option("--output", output, "directory for result.json and the tables; made if need be")->required();
+  app.add_option("RUN.json", run_files, "the run, schema network-run/2; with --check, several")->required();
+  auto* to = app.add_option("--output", output, "directory for result.json and the tables; made if need be");
+  app.add_flag("--check", only_check, "say whether the runs can be simulated, and simulate none")->excludes(to);
   app.add_flag("--progress", show_progress, "tell on stderr how far the simulation is");
   app.set_version_flag("--version", engine.program + " " + engine.engine.version);
   int exit_code = kExitUsage;
   try {
     app.parse(argc, argv);
-    run(engine, run_file, output, show_progress, exit_code);
+    if (only_check) {
+      check(engine, run_files, exit_code);
+      return 0;
+    }
+    if (output.empty()) throw UserError("there is no place for the result", "--output", "nothing", "a directory");
+    if (run_files.size() > 1) {
+      throw UserError("one run is simulated at a time", "command line", std::to_string(run_files.size()) + " run files",
+                      "one", "give --check to check several");
+    }
+    run(engine, run_files.front(), output, show_progress, exit_code);
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);

@@ -19,10 +19,13 @@ struct EngineProgram {
   std::string purpose;  // for --help
   EngineName engine;    // for the result
   Simulate simulate;
+  // Throws UserError for what the run file may ask for and this engine cannot do; empty: it can do all.
+  std::function<void(const RunConfig&)> check;
 };
 
-// Returns the exit code: 0, 2 (run file or command line), 3 (timing profile) or 5 (the ranks cannot finish). Errors are
-// one line of JSON on stderr.
+// PROGRAM RUN.json --output FOLDER simulates one run; PROGRAM --check RUN.json... says of each, a line on stdout, that
+// it can be simulated, up to the first one that cannot. Returns the exit code: 0, 2 (run file or command line), 3
+// (timing profile) or 5 (the ranks cannot finish). Errors are one line of JSON on stderr.
 int engine_main(int argc, char** argv, const EngineProgram& engine);
 
 }  // namespace manynode::fast

@@ -27,5 +27,6 @@ int main(int argc, char** argv) {
                                      {"manynode-fast",
                                       "simulates the communication of an application skeleton on a network",
                                       {"fast", MANYNODE_FAST_VERSION},
-                                      manynode::fast::simulate});
+                                      manynode::fast::simulate,
+                                      {}});
 }

@@ -265,7 +265,7 @@ RunConfig parse_run_config(const std::string& text) {
         CountersConfig{counters.number_between("interval_s", kLeastInterval_s, kLongestStep_s), per == "link"};
     counters.finish();
   }
-  if (object.has("seed")) config.seed = static_cast<std::uint64_t>(object.integer("seed", 0));
+  if (object.has("seed")) config.seed = object.seed("seed");
   if (object.has("replicas")) {
     config.replicas.clear();
     for (const auto replica : object.integers("replicas", 0, kMost32)) {

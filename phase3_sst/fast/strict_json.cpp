@@ -124,6 +124,13 @@ std::int64_t StrictObject::integer(const std::string& key, std::int64_t minimum,
   return member.get<std::int64_t>();
 }
 
+std::uint64_t StrictObject::seed(const std::string& key) {
+  const auto& member = value(key);
+  // What is not negative and a whole number, the parser keeps unsigned.
+  if (!member.is_number_unsigned()) refuse(key, "an integer, 0 to 18446744073709551615");
+  return member.get<std::uint64_t>();
+}
+
 std::vector<std::int64_t> StrictObject::integers(const std::string& key, std::int64_t minimum, std::int64_t maximum) {
   const auto& member = value(key);
   const bool good = member.is_array() && !member.empty() &&

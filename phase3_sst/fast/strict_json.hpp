@@ -29,6 +29,7 @@ class StrictObject {
   double bandwidth(const std::string& key);
   double number_between(const std::string& key, double minimum, double maximum);
   std::int64_t integer(const std::string& key, std::int64_t minimum, std::int64_t maximum = INT64_MAX);
+  std::uint64_t seed(const std::string& key);  // any 64 bits
   std::vector<std::int64_t> integers(const std::string& key, std::int64_t minimum, std::int64_t maximum = INT64_MAX);
   std::string text(const std::string& key);
   std::vector<std::string> texts(const std::string& key);

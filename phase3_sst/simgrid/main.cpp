@@ -10,5 +10,6 @@ int main(int argc, char** argv) {
       {"manynode-simgrid",
        "simulates the communication of an application skeleton on a network with SMPI, the MPI layer of SimGrid",
        {"simgrid", version},
-       engine::simulate_replica});
+       engine::simulate_replica,
+       engine::check});
 }

@@ -101,26 +101,6 @@ std::vector<std::string> last_lines(std::FILE* file) {
   return lines;
 }
 
-void check(const fast::RunConfig& config) {
-  const auto& host = config.network.host;
-  if (host.rails > 1 && host.rail_choice == fast::RailChoice::Striped) {
-    throw UserError("the engine simgrid does not stripe messages over rails", "network.host.rail_choice", "striped",
-                    "by-rank", "choose by-rank, or the engine fast");
-  }
-  if (host.receive == fast::Receive::OnArrival) {
-    throw UserError("the engine simgrid has no processors that take messages in as they come", "network.host.receive",
-                    "on-arrival", "in-call", "choose in-call, or the engine fast");
-  }
-  if (config.controls_injection()) {
-    throw UserError("the engine simgrid has no injection control", "jobs[].injection", "static or aimd", "none",
-                    "choose the engine fast, or leave injection out");
-  }
-  if (config.network.flow_control != fast::FlowControl::None) {
-    throw UserError("the engine simgrid shares links among flows and has no buffers that could be full",
-                    "network.flow_control", "credits", "none", "choose none, or the engine fast or sst");
-  }
-}
-
 // The child's life. What SimGrid writes goes to `words`.
 [[noreturn]] void simulate_here(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
                                 std::uint32_t replica, bool with_progress, int out, std::FILE* words) {
@@ -154,6 +134,26 @@ void check(const fast::RunConfig& config) {
 }
 
 }  // namespace
+
+void check(const fast::RunConfig& config) {
+  const auto& host = config.network.host;
+  if (host.rails > 1 && host.rail_choice == fast::RailChoice::Striped) {
+    throw UserError("the engine simgrid does not stripe messages over rails", "network.host.rail_choice", "striped",
+                    "by-rank", "choose by-rank, or the engine fast");
+  }
+  if (host.receive == fast::Receive::OnArrival) {
+    throw UserError("the engine simgrid has no processors that take messages in as they come", "network.host.receive",
+                    "on-arrival", "in-call", "choose in-call, or the engine fast");
+  }
+  if (config.controls_injection()) {
+    throw UserError("the engine simgrid has no injection control", "jobs[].injection", "static or aimd", "none",
+                    "choose the engine fast, or leave injection out");
+  }
+  if (config.network.flow_control != fast::FlowControl::None) {
+    throw UserError("the engine simgrid shares links among flows and has no buffers that could be full",
+                    "network.flow_control", "credits", "none", "choose none, or the engine fast or sst");
+  }
+}
 
 fast::ReplicaResult simulate_replica(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
                                      std::uint32_t replica, const fast::ProgressSink& progress) {

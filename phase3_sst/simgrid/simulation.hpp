@@ -13,6 +13,9 @@ namespace manynode::smpi_engine {
 fast::ReplicaResult simulate_replica(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
                                      std::uint32_t replica, const fast::ProgressSink& progress = {});
 
+// Throws UserError naming what the run asks for and this engine cannot do.
+void check(const fast::RunConfig& config);
+
 // "3.32.0"
 std::string simgrid_version();
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
+from manynode.native_errors import reported_error
 from manynode.process import Completed
-from phase3_sst.engines.native_engine import reported_error
 from phase3_sst.sst_run.output import Finding, read_failure
 
 _AGAIN = "run again: finished points are kept"

@@ -141,6 +141,15 @@ void stream(const StreamOptions& options) {
   }
 }
 
+// What all ranks share is made from the parameters, which is where applications check them.
+void check(const std::string& app, const std::string& parameters, const std::vector<int>& ranks) {
+  const Parameters given = parameters_from_json(parameters, "--parameters");
+  for (const int size : ranks) {
+    make_application(app, given, size);
+    std::cout << size << std::endl;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -152,6 +161,15 @@ int main(int argc, char** argv) {
   std::string described;
   CLI::App* describe_command = program.add_subcommand("describe", "an application's parameters, as JSON");
   describe_command->add_option("--app", described, "application")->required();
+
+  std::string checked;
+  std::string checked_parameters = "{}";
+  std::vector<int> sizes;
+  CLI::App* check_command = program.add_subcommand(
+      "check", "whether an application takes its parameters; prints each number of ranks it fits");
+  check_command->add_option("--app", checked, "application")->required();
+  check_command->add_option("--parameters", checked_parameters, "JSON object; defaults for what it leaves out");
+  check_command->add_option("--ranks", sizes, "numbers of ranks")->required();
 
   StreamOptions options;
   CLI::App* stream_command = program.add_subcommand("stream", "the operations of an application");
@@ -184,6 +202,8 @@ int main(int argc, char** argv) {
       list();
     } else if (*describe_command) {
       sinks::print_description(described, std::cout);
+    } else if (*check_command) {
+      check(checked, checked_parameters, sizes);
     } else if (*stream_command) {
       stream(options);
     }

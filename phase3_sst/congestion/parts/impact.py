@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from manynode.config.quantities import Section
+from manynode.config.skeleton import check_skeleton
 from manynode.errors import InputError, UsageError
 from phase3_sst.congestion.impact import evaluate
 from phase3_sst.congestion.impact.experiments import PATTERNS, applications, pressures, runs
@@ -14,7 +15,6 @@ from phase3_sst.congestion.impact.settings import ImpactSection
 from phase3_sst.congestion.impact.words import sentences
 from phase3_sst.congestion.part import Findings, Machine, Part, check_workloads, parts
 from phase3_sst.congestion.situation import Situation
-from phase3_sst.congestion.skeleton_check import check_skeleton
 
 
 class Impact:
@@ -40,17 +40,17 @@ class Impact:
         for name in applications(machine, settings):
             workload = machine.workloads[name]
             ranks = settings.nodes * workload.ranks_per_node
-            check_skeleton(workload.application, workload.parameters, ranks, f"workload {name}")
+            check_skeleton(workload.application, workload.parameters, [ranks], f"workload {name}")
         congestor = settings.congestor
-        check_skeleton(PATTERNS, congestor.described(), settings.nodes * congestor.ranks_per_node, "congestor")
+        check_skeleton(PATTERNS, congestor.described(), [settings.nodes * congestor.ranks_per_node], "congestor")
         if settings.intensity is not None:
             for nodes in settings.intensity.nodes:
                 count = settings.intensity.canary_nodes(nodes)
-                check_skeleton(PATTERNS, settings.intensity.canary.described(), count, "intensity: canary")
+                check_skeleton(PATTERNS, settings.intensity.canary.described(), [count], "intensity: canary")
                 for level, changes in enumerate(settings.intensity.levels):
                     ranks = (nodes - count) * congestor.ranks_per_node
                     where = f"intensity: levels: {level}"
-                    check_skeleton(PATTERNS, {**congestor.described(), **changes}, ranks, where)
+                    check_skeleton(PATTERNS, {**congestor.described(), **changes}, [ranks], where)
 
     def situations(self, machine: Machine, settings: ImpactSection, round_number: int) -> Sequence[Situation]:
         """Return all runs in the first round."""

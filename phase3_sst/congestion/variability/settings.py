@@ -20,7 +20,9 @@ class BackgroundSection(Section):
         description="share of the nodes left by the application that the jobs take: drawn evenly from 0 to this",
     )
     nodes: tuple[PositiveInt, PositiveInt] = Field(
-        default=(2, 16), description="least and most nodes of a job, drawn so that each doubling is equally likely"
+        default=(2, 16),
+        strict=False,
+        description="least and most nodes of a job, drawn so that each doubling is equally likely",
     )
     congestors: list[SkeletonChoice] = Field(
         default_factory=lambda: [
@@ -32,6 +34,7 @@ class BackgroundSection(Section):
     workloads: bool = Field(default=True, description="whether the study's workloads run as such jobs, too")
     bytes: tuple[Annotated[Bytes, Field(ge=1)], Annotated[Bytes, Field(ge=1)]] = Field(
         default=(written("1 KiB"), written("128 KiB")),
+        strict=False,
         description="shortest and longest message of a congestor, drawn so that each doubling is equally likely",
     )
     most_pause: Annotated[Seconds, Field(ge=0)] = Field(

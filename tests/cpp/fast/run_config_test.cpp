@@ -95,6 +95,16 @@ TEST(RunConfig, BuffersThatFollowFromTimesBeyondReasonAreRefused) {
             "network.input_buffer_bytes");
 }
 
+// manynode/seeds.py derives seeds of all 64 bits.
+TEST(RunConfig, SeedsHave64Bits) {
+  json file = good();
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1} << 63, UINT64_MAX}) {
+    file["seed"] = seed;
+    EXPECT_EQ(parse_run_config(file.dump()).seed, seed);
+  }
+  EXPECT_EQ(place([](json& f) { f["seed"] = 1.5; }), "seed");
+}
+
 TEST(RunConfig, SlowLinks) {
   const auto place_with = [](const json& cable) {
     return place([&](json& f) { f["network"]["slow_links"] = json::array({cable}); });

@@ -1,0 +1,21 @@
+"""What phase 1 can say of an experiment before anything runs; an entry point of ``manynode.checks``."""
+
+from __future__ import annotations
+
+from manynode.config.loader import Resolved
+from manynode.config.skeleton import check_skeleton
+from manynode.launch import application_command
+from phase1_profile.sources.interface import choose_source
+
+
+def check(resolved: Resolved) -> None:
+    """Ask the mini-app whether it takes its parameters on every profiled number of ranks, the host for counters."""
+    content = resolved.content
+    application = content["application"]
+    # A node on its own is a job of phase 2, of the same program.
+    sizes = {*content["profile"]["nodes"], 1}
+    if application["name"] is not None and not application["command"]:
+        ranks = [nodes * content["ranks_per_node"] for nodes in sorted(sizes)]
+        check_skeleton(application["name"], application["parameters"], ranks, "application: parameters")
+    application_command(application)
+    choose_source(content["profile"]["source"])

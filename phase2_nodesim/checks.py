@@ -1,0 +1,20 @@
+"""What phase 2 can say of an experiment before anything runs; an entry point of ``manynode.checks``."""
+
+from __future__ import annotations
+
+from manynode.config.loader import Resolved
+from manynode.errors import UsageError
+from phase2_nodesim.engines._interface import ENGINES
+from phase2_nodesim.jobs import installed
+
+
+def check(resolved: Resolved) -> None:
+    """Ask the engine whether it can simulate a node of the machine, and whether it is installed."""
+    name = resolved.content["nodesim"]["engine"]
+    try:
+        engine = ENGINES.get(name)
+    except UsageError as error:
+        error.where = "nodesim: engine"
+        raise
+    engine.check(resolved.model.machine, resolved.content)
+    installed(name, resolved.content["nodesim"])
