@@ -115,6 +115,7 @@ def report(
 @config_app.command("check")
 def config_check(experiment: ExperimentFile) -> None:
     """Check an experiment file and say what it would do."""
+    from manynode.config.crowding import crowding_warning
     from manynode.config.loader import load_experiment
 
     resolved = load_experiment(experiment)
@@ -124,6 +125,8 @@ def config_check(experiment: ExperimentFile) -> None:
     typer.echo(f"  results:   results/{model.name}")
     typer.echo(f"  projects:  {points} points ({len(model.techniques)} techniques x nodes {model.nodes})")
     typer.echo(f"  digest:    {resolved.digest()}")
+    if text := crowding_warning(model):
+        typer.echo(f"  warning:   {text}")
 
 
 @config_app.command("default")

@@ -21,6 +21,7 @@ from manynode.notices import Notices
 from manynode.snakemake_profile import profile_folder
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Task
 
 ERROR_FILE = "MANYNODE_ERROR_FILE"
@@ -143,8 +144,8 @@ def _follow(lines: IO[str], sink: IO[str], points: Progress, notices: Notices, *
             sink.write(line)
             text = line.rstrip("\n")
             points.read(text)
-            for notice in notices.new() if _STEPS.match(text) else ():
-                console.print(f"warning: {notice}", markup=False, soft_wrap=True)
+            if _STEPS.match(text):
+                _show_notices(console, notices)
             tail = [*tail[-29:], text]
             if show_all:
                 print(text)
@@ -162,7 +163,13 @@ def _follow(lines: IO[str], sink: IO[str], points: Progress, notices: Notices, *
                 if not console.is_terminal:
                     words = points.words()
                     print(f"{text}; {words}" if words else text, flush=True)
+        _show_notices(console, notices)
     return [line for line in tail if line.strip()]
+
+
+def _show_notices(console: Console, notices: Notices) -> None:
+    for notice in notices.new():
+        console.print(f"warning: {notice}", markup=False, soft_wrap=True)
 
 
 def record_error(error: ManynodeError) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from manynode.config.machine import Machine
+from manynode.cores import available_cores
 from manynode.errors import EngineMissingError, UsageError
 from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
 
@@ -28,6 +28,6 @@ def run_node(job: NodeJob, engine: str, machine: Machine, directory: Path) -> li
             remedy=probe.remedy,
         )
     directory.mkdir(parents=True, exist_ok=True)
-    crowded = job.ranks * job.threads > (os.cpu_count() or 1)
+    crowded = job.ranks * job.threads > available_cores()
     chosen.run(NodeRun(machine, job.ranks_per_node, directory, crowded=crowded), job)
     return job.simulated()
