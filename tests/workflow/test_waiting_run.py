@@ -83,6 +83,26 @@ def test_what_nobody_asks_for_is_not_recorded(program: tuple[Flavour, str], tmp_
     assert "waited_ns" not in recorded(program, tmp_path, 1, 1, counters="time").columns
 
 
+def test_where_the_kernel_does_not_count_nothing_is_known(program: tuple[Flavour, str], tmp_path: Path) -> None:
+    """As in a sandbox whose /proc has no schedstat."""
+    flavour, path = program
+    if flavour == "mpich":
+        pytest.skip("MPICH's transport needs /proc itself")
+    hidden = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if process.run([*hidden, "true"], what="unshare", check=False).returncode != 0:
+        pytest.skip("this user may not hide /proc")
+    environment = {
+        "LD_PRELOAD": str(native_library(f"libmanynode_markers_{flavour}.so")),
+        "MANYNODE_MARKERS_DIR": str(tmp_path),
+        "MANYNODE_MARKERS_COUNTERS": "time",
+        "MANYNODE_MARKERS_WAITING": "1",
+    }
+    assigned = ["env", *(f"{name}={value}" for name, value in environment.items())]
+    run_job(flavour, [Block(1, [*assigned, path, "2"], hidden)], what="team", log=tmp_path / "log", timeout_s=LIMIT_S)
+    (file,) = read_marker_directory(tmp_path)
+    assert "waited_ns" not in file.records.columns and "waited_ns: " in file.metadata["counter_notes"]
+
+
 def test_times_stand_beside_the_time_waited_whatever_else_is_counted(
     program: tuple[Flavour, str], tmp_path: Path
 ) -> None:
