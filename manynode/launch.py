@@ -254,7 +254,8 @@ def _failed(what: str, shown: str, left: process.Completed, ends: Path) -> Engin
     noted = deaths(ends.read_text(encoding="utf-8", errors="replace"))
     launcher = f"{end_words(left.returncode)} of the launcher"
     found = culprits(noted, left.output)
-    refused = 2 in (left.returncode, *(death.code for death in noted[:1]))
+    # A launcher's exit code may be the number of a signal.
+    refused = (noted[0].code if noted else left.returncode) == 2
     return EngineFailedError(
         f"{what} failed",
         where=shown,

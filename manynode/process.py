@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import IO
 
 from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
-from manynode.rank_ends import LAST_LINES, end_words
+from manynode.rank_ends import LAST_LINES as LAST_LINES  # how many lines of output an error shows, for all
+from manynode.rank_ends import end_words
 from manynode.supervisor import LONGEST_S, left_words, supervised
 
 _PR_SET_PDEATHSIG = 1
@@ -109,6 +110,8 @@ class _Child:
                 pass_fds=() if given is None else (given,),
             )
         except (FileNotFoundError, PermissionError, OSError) as error:
+            if self._report is not None:
+                os.close(self._report)
             raise EngineMissingError(
                 f"{what} could not be started",
                 where=words[0],
@@ -148,6 +151,7 @@ class _Child:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.wait(patience)
         self.wait()
+        self.left()
 
     def left(self) -> tuple[str, ...]:
         """Return what the ended child left, as its supervisor named it."""
