@@ -208,6 +208,7 @@ def run_job(
         watch=watch.look,
         failure=lambda broken: _failed(what, shown, broken, ends),
         emptied=True,
+        shown=shown,
     )
     if done.left:
         warn(f"{what} ended, and {left_words(done.left)} {'were' if len(done.left) > 1 else 'was'} ended with it")

@@ -196,7 +196,7 @@ def run(
             child.wait(timeout_s)
         except subprocess.TimeoutExpired:
             child.end()
-            raise _overrun(what, words, timeout_s or 0.0, sink, child.left()) from None
+            raise _overrun(what, render(words), timeout_s or 0.0, sink, child.left()) from None
         except BaseException:
             child.end()
             raise
@@ -232,6 +232,7 @@ def run_together(
     grace_s: float = 0.0,
     cwd: Path | None = None,
     emptied: bool = False,
+    shown: str | None = None,
 ) -> list[Completed]:
     """Run ``commands`` beside each other to their end and return what each left, in their order.
 
@@ -239,7 +240,8 @@ def run_together(
     :class:`EngineFailedError`. ``follow`` gets the number of the command and each line of its output while it runs.
     ``watch`` gets the number and the process id of every running command again and again; what it raises ends all.
     ``logs`` are the files that keep the commands' outputs, ``env`` is added to the caller's environment, ``cwd`` is the
-    working folder. ``emptied``: no process that a command started outlives it.
+    working folder. ``emptied``: no process that a command started outlives it. ``shown`` stands for the commands in
+    errors, where they have more in them than people need to repeat them.
 
     For commands that depend on each other: command ``i`` starts once ``may_start(i)`` says so; ``check`` sees all exit
     codes (None: not ended) again and again, and what it raises ends all; after a failure the others have ``grace_s`` to
@@ -290,7 +292,7 @@ def run_together(
         lefts = [() if child is None else child.left() for child in children]
         if late is not None:
             left = tuple(name for names in lefts for name in names)
-            raise _overrun(what, words[late], timeout_s or 0.0, sinks[late], left)
+            raise _overrun(what, shown or render(words[late]), timeout_s or 0.0, sinks[late], left)
         kept = paths if logs else [None] * len(paths)
         completed = [
             Completed(
@@ -342,12 +344,10 @@ def _forward(views: Sequence[IO[bytes]], follow: Callable[[int, str], None], *, 
             follow(index, line.decode("utf-8", "replace").rstrip("\n"))
 
 
-def _overrun(
-    what: str, words: Sequence[str], timeout_s: float, sink: IO[bytes], left: Sequence[str]
-) -> EngineFailedError:
+def _overrun(what: str, where: str, timeout_s: float, sink: IO[bytes], left: Sequence[str]) -> EngineFailedError:
     return EngineFailedError(
         f"{what} did not end in time",
-        where=render(words),
+        where=where,
         found=f"still running after {timeout_s:g} s; ended" + (f", with {left_words(left)}" if left else ""),
         remedy="raise the time limit or make the problem smaller",
         details=_tail(sink),

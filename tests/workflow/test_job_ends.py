@@ -104,6 +104,7 @@ def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Progra
         run_job(programs.flavour, [block], what="the application", log=tmp_path / "job.log", timeout_s=8.0)
     pid = int((tmp_path / "pid").read_text())
     assert not alive(pid)
+    assert "manynode-rank" not in str(caught.value.where)
     # What is still in its rank's process group ends with it, as the launcher ends that.
     assert (f"pid {pid}: sleep 1234" in str(caught.value.found)) == (way == "daemon")
 
