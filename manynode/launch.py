@@ -18,7 +18,7 @@ from manynode import process, slurm
 from manynode.errors import EngineFailedError, EngineMissingError, InputError, UsageError
 from manynode.notices import warn
 from manynode.paths import build_dir, native_program
-from manynode.rank_ends import culprits, deaths, end_words, ended, program_lines
+from manynode.rank_ends import Death, culprits, deaths, end_words, ended, program_lines
 from manynode.supervisor import END_ORPHANS, left_words
 
 Flavour = Literal["mpich", "openmpi"]
@@ -245,7 +245,7 @@ class _Watch:
                     f"{self._what} lost a rank and went on",
                     where=self._shown,
                     found=f"{culprits(noted, output)}; the job was ended {_LOST_S:g} s later",
-                    remedy=_CRASHED,
+                    remedy=_remedy(noted, None),
                     details=program_lines(output),
                 )
 
@@ -255,16 +255,19 @@ def _failed(what: str, shown: str, left: process.Completed, ends: Path) -> Engin
     noted = deaths(ends.read_text(encoding="utf-8", errors="replace"))
     launcher = f"{end_words(left.returncode)} of the launcher"
     found = culprits(noted, left.output)
-    # A launcher's exit code may be the number of a signal.
-    refused = (noted[0].code if noted else left.returncode) == 2
     return EngineFailedError(
         f"{what} failed",
         where=shown,
         found=f"{found} ({launcher})" if found else launcher,
-        remedy=(_REFUSED if refused else _CRASHED) + (f"; the whole output is in {left.log}" if left.log else ""),
+        remedy=_remedy(noted, left.returncode) + (f"; the whole output is in {left.log}" if left.log else ""),
         details=program_lines(left.output),
     )
 
 
-_CRASHED = "the application failed; run the command above by hand, and mend the application first"
-_REFUSED = "the application refused its arguments; see its message below"
+def _remedy(noted: Sequence[Death], launcher_code: int | None) -> str:
+    # A launcher's exit code may be the number of a signal: a rank's own says more.
+    code = noted[0].code if noted else launcher_code
+    if code == 2:
+        return "the application refused its arguments; see its message below"
+    how = "crashed" if code is not None and code < 0 else "failed"
+    return f"the application {how}; run the command above by hand, and mend the application first"
