@@ -118,6 +118,7 @@ def report(
 def config_check(experiment: ExperimentFile) -> None:
     """Check an experiment file and say what it would do."""
     from manynode.checks import check_experiment
+    from manynode.config.crowding import crowding_warning
     from manynode.config.loader import load_experiment
 
     resolved = load_experiment(experiment)
@@ -130,6 +131,8 @@ def config_check(experiment: ExperimentFile) -> None:
     reason = resolved.unprojected()
     typer.echo(f"  projects:  {projected if reason is None else f'nothing: {reason}'}")
     typer.echo(f"  digest:    {resolved.digest()}")
+    if text := crowding_warning(model):
+        typer.echo(f"  warning:   {text}")
     # Nothing is wrong with the experiment, but it cannot run here.
     for error in missing.values():
         raise error

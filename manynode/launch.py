@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from manynode import process, slurm
-from manynode.errors import EngineMissingError, InputError, UsageError
+from manynode.errors import EngineFailedError, EngineMissingError, InputError, UsageError
+from manynode.notices import warn
 from manynode.paths import build_dir, native_program
+from manynode.rank_ends import Death, culprits, deaths, end_words, ended, program_lines
+from manynode.supervisor import END_ORPHANS, left_words
 
 Flavour = Literal["mpich", "openmpi"]
+
+_LOST_S = 10.0
+"""How long a job may go on after a rank has ended badly; MPICH's launcher does not notice one that never called MPI."""
+_ENDING_S = 3.0
+"""How long a launcher has to end after its last rank."""
 
 # Intel MPI and MPICH built from source share MPICH's ABI under the name libmpi.so.12.
 _LIBRARIES: dict[str, Flavour] = {"libmpich.so": "mpich", "libmpi.so.12": "mpich", "libmpi.so.40": "openmpi"}
@@ -160,6 +169,16 @@ def job_environment(flavour: Flavour) -> dict[str, str]:
     return environment
 
 
+def watched(blocks: Sequence[Block], ends: Path, errors: Path) -> list[Block]:
+    """Return ``blocks`` with ``manynode-rank`` around each rank.
+
+    ``ends`` receives the ends of ranks, ``errors`` what they write to stderr. Both files must exist.
+    """
+    around = str(native_program("manynode-rank"))
+    files = {"MANYNODE_RANK_ENDS": str(ends.resolve()), "MANYNODE_RANK_ERRORS": str(errors.resolve())}
+    return [replace(block, prefix=(around, *block.prefix), env={**block.env, **files}) for block in blocks]
+
+
 def run_job(
     flavour: Flavour,
     blocks: Sequence[Block],
@@ -169,21 +188,86 @@ def run_job(
     cwd: Path | None = None,
     timeout_s: float | None = None,
 ) -> process.Completed:
-    """Run the job to its end; a crash of any rank is an :class:`EngineFailedError` with the job's last lines."""
-    return process.run(
-        job_command(flavour, blocks),
+    """Run the job to its end; no process of it stays behind, and what a rank had left is named in a warning.
+
+    A rank that ends badly is an :class:`EngineFailedError` with its number, its end and the program's last lines.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_bytes(b"")
+    ends = log.with_suffix(".ends")
+    ends.write_bytes(b"")
+    shown = process.render(job_command(flavour, blocks))
+    watch = _Watch(what, shown, log, ends, sum(block.ranks for block in blocks))
+    (done,) = process.run_together(
+        [job_command(flavour, watched(blocks, ends, log))],
         what=what,
-        log=log,
+        logs=[log],
         env=job_environment(flavour),
         cwd=cwd,
         timeout_s=timeout_s,
-        explain=_explain,
+        watch=watch.look,
+        failure=lambda broken: _failed(what, shown, broken, ends),
+        emptied=True,
+        shown=shown,
+    )
+    if done.left:
+        warn(f"{what} ended, and {left_words(done.left)} {'were' if len(done.left) > 1 else 'was'} ended with it")
+    return done
+
+
+class _Watch:
+    """Looks at how the ranks of a running job end, where its launcher does not see it or waits for something else."""
+
+    def __init__(self, what: str, shown: str, log: Path, ends: Path, ranks: int) -> None:
+        self._what, self._shown, self._log, self._ends, self._ranks = what, shown, log, ends, ranks
+        self._lost_since: float | None = None
+        self._next_call: float | None = None
+
+    def look(self, _index: int, supervisor: int) -> None:
+        """Raise the error of a job that goes on although a rank has ended badly; help a launcher to its end."""
+        text = self._ends.read_text(encoding="utf-8", errors="replace")
+        if not text:
+            return
+        now = time.monotonic()
+        if ended(text) == self._ranks:
+            if self._next_call is None:
+                self._next_call = now + _ENDING_S
+            elif now > self._next_call:
+                # Open MPI's launcher reads the output of a rank until nobody has it open any more.
+                self._next_call = now + _ENDING_S
+                os.kill(supervisor, END_ORPHANS)
+        if noted := deaths(text):
+            if self._lost_since is None:
+                self._lost_since = now
+            elif now - self._lost_since > _LOST_S:
+                output = self._log.read_text("utf-8", "replace")
+                raise EngineFailedError(
+                    f"{self._what} lost a rank and went on",
+                    where=self._shown,
+                    found=f"{culprits(noted, output)}; the job was ended {_LOST_S:g} s later",
+                    remedy=_remedy(noted, None),
+                    details=program_lines(output),
+                )
+
+
+def _failed(what: str, shown: str, left: process.Completed, ends: Path) -> EngineFailedError:
+    """Return the error of a job that failed: which rank ended badly, how, and what the program said last."""
+    noted = deaths(ends.read_text(encoding="utf-8", errors="replace"))
+    launcher = f"{end_words(left.returncode)} of the launcher"
+    found = culprits(noted, left.output)
+    return EngineFailedError(
+        f"{what} failed",
+        where=shown,
+        found=f"{found} ({launcher})" if found else launcher,
+        remedy=_remedy(noted, left.returncode) + (f"; the whole output is in {left.log}" if left.log else ""),
+        details=program_lines(left.output),
     )
 
 
-def _explain(code: int, output: str) -> str | None:
-    if "BAD TERMINATION" in output or "exited on signal" in output or "signal" in output.lower():
-        return "the application crashed; run the command above by hand, and mend the application first"
+def _remedy(noted: Sequence[Death], launcher_code: int | None) -> str:
+    # A launcher's exit code may be the number of a signal: a rank's own says more.
+    code = noted[0].code if noted else launcher_code
     if code == 2:
         return "the application refused its arguments; see its message below"
-    return None
+    how = "crashed" if code is not None and code < 0 else "failed"
+    return f"the application {how}; run the command above by hand, and mend the application first"

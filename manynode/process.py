@@ -2,13 +2,16 @@
 
 Commands are argument lists and never pass a shell. A child runs in a process group of its own; when the caller is
 interrupted or the child overruns its time limit, the whole group is ended, so that no rank of an MPI job stays behind.
-A failure becomes an :class:`EngineFailedError` with the command, the exit code, the last lines and the log's place.
+Programs of the user's own may start processes that leave the group; a job that is run ``emptied`` has a supervisor
+(:mod:`manynode.supervisor`), under which nothing outlives it, however it ends. A failure becomes an
+:class:`EngineFailedError` with the command, the exit code, the last lines and the log's place.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import shlex
 import shutil
@@ -22,20 +25,26 @@ from pathlib import Path
 from typing import IO
 
 from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
+from manynode.rank_ends import LAST_LINES as LAST_LINES  # how many lines of output an error shows, for all
+from manynode.rank_ends import end_words
+from manynode.supervisor import LONGEST_S, left_words, supervised
 
-LAST_LINES = 20
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
 class Completed:
-    """What a finished child left: its exit code, the wall time [s] and its log (stdout and stderr, interleaved)."""
+    """What a finished child left: its exit code, the wall time [s] and its log (stdout and stderr, interleaved).
+
+    ``left`` names the processes that an emptied job left and that were ended with it.
+    """
 
     returncode: int
     seconds: float
     output: str
     log: Path | None
+    left: tuple[str, ...] = ()
 
 
 def render(command: Sequence[str]) -> str:
@@ -64,44 +73,95 @@ def _die_with_parent() -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _end_group(child: subprocess.Popen[bytes]) -> None:
-    """End the child's whole process group: politely first, then for certain."""
-    for signum, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
-        try:
-            os.killpg(child.pid, signum)
-        except ProcessLookupError:
-            pass
-        try:
-            child.wait(patience)
-        except subprocess.TimeoutExpired:
-            continue
-    child.wait()
+class _Child:
+    """A child in a process group of its own, its output into ``sink``; ``emptied``: under a supervisor."""
 
+    def __init__(
+        self,
+        words: Sequence[str],
+        sink: IO[bytes],
+        *,
+        what: str,
+        env: Mapping[str, str] | None,
+        cwd: Path | None,
+        emptied: bool,
+    ) -> None:
+        environment = dict(os.environ)
+        environment.update(env or {})
+        self._report: int | None = None
+        self._left: tuple[str, ...] | None = None
+        given: int | None = None
+        command = list(words)
+        try:
+            if emptied:
+                if shutil.which(words[0]) is None:
+                    raise FileNotFoundError(f"{words[0]!r} is no program")
+                self._report, given = os.pipe()
+                command = supervised(command, given)
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                cwd=cwd,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+                pass_fds=() if given is None else (given,),
+            )
+        except (FileNotFoundError, PermissionError, OSError) as error:
+            if self._report is not None:
+                os.close(self._report)
+            raise EngineMissingError(
+                f"{what} could not be started",
+                where=words[0],
+                found=str(error),
+                remedy="install the program or correct its path; 'manynode doctor' lists what is found",
+            ) from None
+        finally:
+            if given is not None:
+                os.close(given)
 
-def _start(
-    words: Sequence[str], sink: IO[bytes], *, what: str, env: Mapping[str, str] | None, cwd: Path | None
-) -> subprocess.Popen[bytes]:
-    """Start a child in a process group of its own, its output into ``sink``."""
-    environment = dict(os.environ)
-    environment.update(env or {})
-    try:
-        return subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            cwd=cwd,
-            start_new_session=True,
-            preexec_fn=_die_with_parent,
-        )
-    except (FileNotFoundError, PermissionError, OSError) as error:
-        raise EngineMissingError(
-            f"{what} could not be started",
-            where=words[0],
-            found=str(error),
-            remedy="install the program or correct its path; 'manynode doctor' lists what is found",
-        ) from None
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int:
+        return self._process.returncode
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while the child runs."""
+        return self._process.poll()
+
+    def wait(self, limit_s: float | None = None) -> int:
+        """Wait for the end; :class:`subprocess.TimeoutExpired` after ``limit_s``."""
+        return self._process.wait(limit_s)
+
+    def end(self) -> None:
+        """End the child's whole process group: politely first, then for certain."""
+        if self._report is not None:
+            # The supervisor ends its job by itself; a signal to the group would end parts of it without order.
+            self._process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.wait(LONGEST_S)
+        for signum, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signum)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.wait(patience)
+        self.wait()
+        self.left()
+
+    def left(self) -> tuple[str, ...]:
+        """Return what the ended child left, as its supervisor named it."""
+        if self._left is None:
+            self._left = ()
+            if self._report is not None:
+                # Whoever killed the supervisor has spared it the report.
+                with open(self._report, encoding="utf-8") as source, contextlib.suppress(ValueError):
+                    self._left = tuple(json.load(source))
+        return self._left
 
 
 def run(
@@ -114,39 +174,41 @@ def run(
     timeout_s: float | None = None,
     check: bool = True,
     explain: Callable[[int, str], str | None] | None = None,
+    emptied: bool = False,
 ) -> Completed:
     """Run ``command`` to its end and return what it left.
 
     ``env`` is added to the caller's environment. ``log`` receives stdout and stderr. ``explain`` may turn an exit code
-    and the output into a remedy. With ``check``, an exit code other than 0 raises :class:`EngineFailedError`; a
-    missing program raises :class:`EngineMissingError`; an overrun of ``timeout_s`` raises :class:`EngineFailedError`.
+    and the output into a remedy. ``emptied``: no process that the command started outlives it.
+
+    With ``check``, an exit code other than 0 raises :class:`EngineFailedError`; a missing program raises
+    :class:`EngineMissingError`; an overrun of ``timeout_s`` raises :class:`EngineFailedError`.
     """
     words = [str(word) for word in command]
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     # A file, not a pipe: a grandchild that keeps a pipe open would hang the reader after the child's death.
-    sink = open(log, "w+b") if log is not None else tempfile.TemporaryFile()
+    sink = _emptied(log) if log is not None else tempfile.TemporaryFile()
     with sink:
-        child = _start(words, sink, what=what, env=env, cwd=cwd)
+        child = _Child(words, sink, what=what, env=env, cwd=cwd, emptied=emptied)
         try:
             child.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            _end_group(child)
-            raise _overrun(what, words, timeout_s or 0.0, sink) from None
+            child.end()
+            raise _overrun(what, render(words), timeout_s or 0.0, sink, child.left()) from None
         except BaseException:
-            _end_group(child)
+            child.end()
             raise
         sink.seek(0)
         output = sink.read().decode("utf-8", "replace")
-    completed = Completed(child.returncode, time.monotonic() - start, output, log)
+    completed = Completed(child.returncode, time.monotonic() - start, output, log, child.left())
     if check and child.returncode != 0:
         code = child.returncode
-        found = f"killed by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exit code {code}"
         raise EngineFailedError(
             f"{what} failed",
             where=render(words),
-            found=found,
+            found=end_words(code),
             remedy=(explain(code, output) if explain else None)
             or (f"the whole output is in {log}" if log else "run the command by hand to see more"),
             details="\n".join(output.splitlines()[-LAST_LINES:]),
@@ -168,32 +230,40 @@ def run_together(
     check: Callable[[Sequence[int | None]], None] | None = None,
     judge: Callable[[Sequence[Completed | None]], ManynodeError] | None = None,
     grace_s: float = 0.0,
+    cwd: Path | None = None,
+    emptied: bool = False,
+    shown: str | None = None,
 ) -> list[Completed]:
     """Run ``commands`` beside each other to their end and return what each left, in their order.
 
     When one fails, the others are ended and ``failure`` of it is raised; after ``timeout_s`` all are ended with an
     :class:`EngineFailedError`. ``follow`` gets the number of the command and each line of its output while it runs.
     ``watch`` gets the number and the process id of every running command again and again; what it raises ends all.
-    ``logs`` are the files that keep the commands' outputs, ``env`` is added to the caller's environment.
+    ``logs`` are the files that keep the commands' outputs, ``env`` is added to the caller's environment, ``cwd`` is the
+    working folder. ``emptied``: no process that a command started outlives it. ``shown`` stands for the commands in
+    errors, where they have more in them than people need to repeat them.
 
     For commands that depend on each other: command ``i`` starts once ``may_start(i)`` says so; ``check`` sees all exit
     codes (None: not ended) again and again, and what it raises ends all; after a failure the others have ``grace_s`` to
     end by themselves, and ``judge``, in place of ``failure``, sees what each left (None: it had to be ended).
     """
     start = time.monotonic()
-    children: list[subprocess.Popen[bytes] | None] = [None] * len(commands)
+    children: list[_Child | None] = [None] * len(commands)
     with contextlib.ExitStack() as stack:
         paths = [_sink(stack) for _ in commands] if logs is None else [Path(log) for log in logs]
-        sinks = [stack.enter_context(open(path, "w+b")) for path in paths]
+        sinks = [stack.enter_context(_emptied(path)) for path in paths]
         # A view of its own for each: what the child writes to moves its position.
         views = [stack.enter_context(open(path, "rb")) for path in paths]
         words = [[str(word) for word in command] for command in commands]
+        late: int | None = None
         try:
             pause = 0.001
             while True:
                 for index, child in enumerate(children):
                     if child is None and (may_start is None or may_start(index)):
-                        children[index] = _start(words[index], sinks[index], what=what, env=env, cwd=None)
+                        children[index] = _Child(
+                            words[index], sinks[index], what=what, env=env, cwd=cwd, emptied=emptied
+                        )
                 codes = _exit_codes(children)
                 if follow is not None:
                     _forward(views, follow, ended=all(code is not None for code in codes))
@@ -209,7 +279,7 @@ def run_together(
                 seconds = time.monotonic() - start
                 if timeout_s is not None and seconds > timeout_s:
                     late = codes.index(None)
-                    raise _overrun(what, words[late], timeout_s, sinks[late])
+                    break
                 time.sleep(pause)
                 # Short runs are noticed at once, long ones cost nothing.
                 pause = min(0.05, 2 * pause)
@@ -218,15 +288,21 @@ def run_together(
         finally:
             for child in children:
                 if child is not None and child.poll() is None:
-                    _end_group(child)
+                    child.end()
+        lefts = [() if child is None else child.left() for child in children]
+        if late is not None:
+            left = tuple(name for names in lefts for name in names)
+            raise _overrun(what, shown or render(words[late]), timeout_s or 0.0, sinks[late], left)
+        kept = paths if logs else [None] * len(paths)
         completed = [
             Completed(
                 0 if child is None else child.returncode,
                 time.monotonic() - start,
                 path.read_text("utf-8", "replace"),
                 log,
+                left,
             )
-            for child, path, log in zip(children, paths, paths if logs else [None] * len(paths), strict=True)
+            for child, path, log, left in zip(children, paths, kept, lefts, strict=True)
         ]
     if broken is not None:
         if judge is not None:
@@ -235,11 +311,17 @@ def run_together(
     return completed
 
 
-def _exit_codes(children: Sequence[subprocess.Popen[bytes] | None]) -> list[int | None]:
+def _emptied(path: Path) -> IO[bytes]:
+    """Return the file, empty, for what is added: several processes of a job may write to it, each at its end."""
+    path.write_bytes(b"")
+    return open(path, "a+b")
+
+
+def _exit_codes(children: Sequence[_Child | None]) -> list[int | None]:
     return [None if child is None else child.poll() for child in children]
 
 
-def _wait_for_all(children: Sequence[subprocess.Popen[bytes] | None], limit_s: float) -> list[int | None]:
+def _wait_for_all(children: Sequence[_Child | None], limit_s: float) -> list[int | None]:
     """Return the exit codes once all that were started have ended, or after ``limit_s``."""
     until = time.monotonic() + limit_s
     while any(child is not None and child.poll() is None for child in children) and time.monotonic() < until:
@@ -262,11 +344,11 @@ def _forward(views: Sequence[IO[bytes]], follow: Callable[[int, str], None], *, 
             follow(index, line.decode("utf-8", "replace").rstrip("\n"))
 
 
-def _overrun(what: str, words: Sequence[str], timeout_s: float, sink: IO[bytes]) -> EngineFailedError:
+def _overrun(what: str, where: str, timeout_s: float, sink: IO[bytes], left: Sequence[str]) -> EngineFailedError:
     return EngineFailedError(
         f"{what} did not end in time",
-        where=render(words),
-        found=f"still running after {timeout_s:g} s; ended",
+        where=where,
+        found=f"still running after {timeout_s:g} s; ended" + (f", with {left_words(left)}" if left else ""),
         remedy="raise the time limit or make the problem smaller",
         details=_tail(sink),
     )

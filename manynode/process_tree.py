@@ -1,4 +1,4 @@
-"""A process and its descendants, as ``/proc`` shows them: how much memory they take together."""
+"""A process and its descendants, as ``/proc`` shows them: which they are, what memory they take together."""
 
 from __future__ import annotations
 
@@ -22,6 +22,18 @@ def descendants(pid: int) -> list[int]:
         found.append(current)
         pending += children.get(current, [])
     return found
+
+
+def command_line(pid: int) -> str | None:
+    """Return the command line of a process in one line, None for one that has ended."""
+    entry = _PROC / str(pid)
+    try:
+        state = (entry / "stat").read_text(encoding="utf-8", errors="replace").rsplit(")", 1)[1].split()[0]
+        words = (entry / "cmdline").read_bytes().split(b"\0")
+    except (OSError, IndexError):
+        return None
+    text = " ".join(word.decode("utf-8", "replace") for word in words).strip()
+    return None if state in "ZX" else text.replace("\n", " ") or f"process {pid}"
 
 
 def memory_bytes(pid: int) -> int:

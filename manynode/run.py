@@ -15,6 +15,7 @@ import yaml
 from manynode import process, tables
 from manynode.checks import check_experiment
 from manynode.config.changes import changed
+from manynode.config.crowding import crowding_warning
 from manynode.config.loader import Resolved, load_experiment, resolve, write_resolved
 from manynode.config.studies import STUDIES
 from manynode.errors import EngineMissingError
@@ -61,6 +62,9 @@ def run_experiment(
     if any(resolved.content[study] for study in STUDIES):
         # A point of a study that fails leaves the others their chance.
         command.append("--keep-going")
+    # With a profile, the measuring jobs may run elsewhere.
+    if profile is None and measurements_from is None and (text := crowding_warning(resolved.model)):
+        print(f"warning: {text}", flush=True)
     if dry_run:
         command.append("--dry-run")
     if until:

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from manynode.errors import EngineFailedError, ManynodeError
+from manynode.notices import Notices
 from manynode.snakemake_profile import profile_folder
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Task
 
 ERROR_FILE = "MANYNODE_ERROR_FILE"
@@ -70,7 +72,8 @@ def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show
     # Beside the log and not in a folder for temporary files: a cluster's nodes write there as well.
     errors = log.with_name("errors.jsonl").resolve()
     errors.unlink(missing_ok=True)
-    environment = dict(os.environ, **{ERROR_FILE: str(errors)})
+    notices = Notices(log.with_name("notices.jsonl").resolve())
+    environment = dict(os.environ, **{ERROR_FILE: str(errors)}, **notices.environment())
     child = subprocess.Popen(  # the one child outside process.py: its output is followed while it runs
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         encoding="utf-8", errors="replace", env=environment, start_new_session=True,
@@ -78,7 +81,7 @@ def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show
     assert child.stdout is not None
     try:
         with open(log, "w", encoding="utf-8") as sink:
-            tail = _follow(child.stdout, sink, progress, show_all=show_all)
+            tail = _follow(child.stdout, sink, progress, notices, show_all=show_all)
         code = child.wait()
     except BaseException:
         # Snakemake ends its jobs and forgets half-written outputs when it is asked politely.
@@ -115,7 +118,7 @@ def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
     return StepFailedError(message, int(first["exit_code"]))
 
 
-def _follow(lines: IO[str], sink: IO[str], points: Progress, *, show_all: bool) -> list[str]:
+def _follow(lines: IO[str], sink: IO[str], points: Progress, notices: Notices, *, show_all: bool) -> list[str]:
     """Copy Snakemake's output to the log, show progress, and return the last lines."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeElapsedColumn
@@ -141,6 +144,8 @@ def _follow(lines: IO[str], sink: IO[str], points: Progress, *, show_all: bool) 
             sink.write(line)
             text = line.rstrip("\n")
             points.read(text)
+            if _STEPS.match(text):
+                _show_notices(console, notices)
             tail = [*tail[-29:], text]
             if show_all:
                 print(text)
@@ -158,7 +163,13 @@ def _follow(lines: IO[str], sink: IO[str], points: Progress, *, show_all: bool) 
                 if not console.is_terminal:
                     words = points.words()
                     print(f"{text}; {words}" if words else text, flush=True)
+        _show_notices(console, notices)
     return [line for line in tail if line.strip()]
+
+
+def _show_notices(console: Console, notices: Notices) -> None:
+    for notice in notices.new():
+        console.print(f"warning: {notice}", markup=False, soft_wrap=True)
 
 
 def record_error(error: ManynodeError) -> None:

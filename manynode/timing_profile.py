@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from manynode.errors import InputError
 from manynode.tables import read_json, write_json
+from manynode.waiting import Waiting
 
 SCHEMA = "timing-profile/1"
 MAX_EDGES = 101
@@ -139,7 +140,10 @@ class Persistence(_Part):
 
 
 class PhaseTimes(_Part):
-    """One compute phase of one class; ``persistence`` is null where nothing is known of it (one simulated rank)."""
+    """One compute phase of one class; ``persistence`` is null where nothing is known of it (one simulated rank).
+
+    ``waited_s`` is the mean time [s] for which a rank waited for a core in an execution; null where it is not known.
+    """
 
     name: Annotated[str, Field(min_length=1)]
     count: Annotated[int, Field(ge=1)]
@@ -148,6 +152,7 @@ class PhaseTimes(_Part):
     pattern: Annotated[SequencePattern | WeightsPattern, Field(discriminator="kind")]
     variance: Variance
     persistence: Persistence | None = None
+    waited_s: Time | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> PhaseTimes:
@@ -194,6 +199,8 @@ class TimingProfile(_Part):
     """Compute time of all simulated ranks together."""
     skipped_s: Time
     """Of it, time that no skeleton replays: warm-up, and unlabelled phases where the application labels its phases."""
+    waiting: Waiting | None = None
+    """What is known of ranks that waited for a core; null for an engine whose times do not come from a host."""
     classes: list[ClassTimes] = Field(min_length=1)
     provenance: dict[str, Any]
 

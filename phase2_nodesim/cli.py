@@ -27,12 +27,14 @@ def run(
     """Run the application with one simulated node, and write its segments."""
     from manynode.hostlock import exclusive
     from manynode.launch import application_command, application_guest
+    from manynode.notices import warn
     from manynode.steps import step_of
     from phase2_nodesim.checksum import check_against_native
     from phase2_nodesim.engines._interface import NodeJob
     from phase2_nodesim.gem5.estimate import profiled_instructions
     from phase2_nodesim.jobs import run_node
     from phase2_nodesim.steps import make_segments
+    from phase2_nodesim.waits import waiting_of, waiting_warning
 
     resolved = ctx.with_resource(step_of(experiment))
     content = resolved.content
@@ -60,7 +62,7 @@ def run(
         simulated = run_node(job, engine, resolved.model.machine, directory)
         native = experiment.parent / "profile" / f"nodes-{nodes}-rep-0" / "ranks" / "job.log"
         checksum = check_against_native(native, directory, job.words(engine))
-        make_segments(
+        frame = make_segments(
             directory,
             output,
             engine,
@@ -70,8 +72,13 @@ def run(
             external=external,
             application=_application(content["application"]),
             simulated_ranks=simulated,
+            settings=content["nodesim"],
             provenance={"checksum_as_native": checksum},
         )
+    if text := waiting_warning(
+        waiting_of(frame, counted=content["nodesim"]["clock"] == "wall"), f"phase 2, {mode}, node {node}"
+    ):
+        warn(text)
 
 
 @app.command("fit")
@@ -136,9 +143,17 @@ def compare(
     csv: Annotated[Path | None, typer.Option(help="file to write the whole table to")] = None,
 ) -> None:
     """Mean times of every compute phase by several engines, beside each other."""
+    from manynode.notices import warn
+    from manynode.tables import read_provenance
+    from manynode.waiting import Waiting
     from phase2_nodesim.compare import compare_engines, table_lines
+    from phase2_nodesim.waits import waiting_warning
 
     table = compare_engines(segments)
+    for path in segments:
+        found = read_provenance(path).get("engine_detail", {}).get("waiting")
+        if found and (text := waiting_warning(Waiting.model_validate(found), str(path))):
+            warn(text)
     if csv is not None:
         table.to_csv(csv, index=False)
     for line in table_lines(table):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from manynode.config.machine import Machine
+from manynode.cores import available_cores
 from manynode.errors import EngineMissingError, UsageError
 from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
 
@@ -36,6 +36,6 @@ def run_node(job: NodeJob, engine: str, machine: Machine, directory: Path) -> li
         raise UsageError("no such node in the job", where="--node", found=job.node, allowed=f"0 to {job.nodes - 1}")
     chosen = installed(engine, job.settings)
     directory.mkdir(parents=True, exist_ok=True)
-    crowded = job.ranks * job.threads > (os.cpu_count() or 1)
+    crowded = job.ranks * job.threads > available_cores()
     chosen.run(NodeRun(machine, job.ranks_per_node, directory, crowded=crowded), job)
     return job.simulated()

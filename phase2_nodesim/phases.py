@@ -28,6 +28,7 @@ from phase2_nodesim.parameters import FitParameters
 from phase2_nodesim.patterns import Pattern, common_pattern
 from phase2_nodesim.persistence import common_share, covariance_powers, persistence, variance_shares
 from phase2_nodesim.tail import fit_tail
+from phase2_nodesim.waits import mean_waited_s
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class PhaseSeries:
     ranks: Labels
     nodes: Labels
     pattern: Pattern | None
+    waited_s: float | None = None
+    """Mean time [s] that a rank waited for a core in an execution; None where it is not known."""
 
     @property
     def units(self) -> Labels:
@@ -98,7 +101,7 @@ def labelled(name: str, segments: pd.DataFrame, parameters: FitParameters) -> Ph
         means = [sample_mean(times[told == label]) for label in range(int(labels.max()) + 1)]
         if all(a > b for a, b in itertools.pairwise(means)):
             labels = told
-    return PhaseSeries(name, times, labels, ranks, nodes, pattern)
+    return PhaseSeries(name, times, labels, ranks, nodes, pattern, mean_waited_s(segments))
 
 
 def described(series: PhaseSeries, parameters: FitParameters) -> PhaseTimes:
@@ -131,6 +134,7 @@ def described(series: PhaseSeries, parameters: FitParameters) -> PhaseTimes:
         pattern=words,
         variance=variance_split(series.times, series.labels, series.ranks),
         persistence=persistence(shares, powers),
+        waited_s=series.waited_s,
     )
 
 

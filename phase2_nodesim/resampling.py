@@ -74,6 +74,7 @@ def resampled_phase(series: PhaseSeries, drawn: Sequence[tuple[int, int]], rng: 
         np.append(np.concatenate(ranks), np.zeros(extra.size, dtype=np.int64)),
         np.append(np.concatenate(nodes), np.zeros(extra.size, dtype=np.int64)),
         series.pattern,
+        series.waited_s,
     )
 
 

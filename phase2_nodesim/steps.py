@@ -18,6 +18,7 @@ from phase2_nodesim.engines._interface import ENGINES, NodeRun
 from phase2_nodesim.parameters import FitParameters, NodeParameters
 from phase2_nodesim.profile import fit_classes, skipped_seconds, without_warmup
 from phase2_nodesim.segments import COLUMNS, SCHEMA, check_complete
+from phase2_nodesim.waits import waiting_of
 
 # What the runs behind one timing profile must have in common.
 _COMMON = ("engine", "engine_version", "machine", "external", "nodes", "ranks", "ranks_per_node", "application")
@@ -35,15 +36,19 @@ def make_segments(
     application: Mapping[str, Any],
     simulated_ranks: Sequence[int] | None = None,
     parameters: NodeParameters | None = None,
+    settings: Mapping[str, Any] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Write and return the segments of the simulated ranks of one job.
 
     ``marker_directory`` holds the marker files and the engine's output; without ``simulated_ranks`` all ranks that left
-    markers count as simulated. A simulated rank without markers is an :class:`InputError`.
+    markers count as simulated. ``settings`` is the resolved section ``nodesim``.
+    A simulated rank without markers is an :class:`InputError`.
     """
     chosen = ENGINES.get(engine)
-    run = NodeRun(machine, ranks_per_node, marker_directory, parameters=parameters or NodeParameters())
+    run = NodeRun(
+        machine, ranks_per_node, marker_directory, parameters=parameters or NodeParameters(), settings=settings or {}
+    )
     files = read_marker_directory(marker_directory, complete=False)
     if simulated_ranks is not None:
         wanted = set(simulated_ranks)
@@ -79,7 +84,7 @@ def make_segments(
             "ranks_per_node": ranks_per_node,
             "simulated_ranks": sorted(map(int, frame["rank"].unique())),
             "application": dict(application),
-            "engine_detail": dict(chosen.describe(run)),
+            "engine_detail": dict(chosen.describe(run, frame)),
             "truncated_ranks": [int(file.metadata["rank"]) for file in files if file.metadata.get("truncated")],
         },
     )
@@ -173,6 +178,7 @@ def fit_profile(
         simulated_ranks=sorted(int(rank) for rank in segments["rank"].unique()),
         compute_s=float(segments["compute_s"].sum()),
         skipped_s=skipped_seconds(segments, kept),
+        waiting=waiting_of(kept, counted=details[0].get("clock") != "processor"),
         classes=classes,
         provenance={**(provenance or {}), "fit": parameters.model_dump(mode="json"), "engine_detail": details[0]},
     )

@@ -38,6 +38,7 @@ from manynode.report.sensitivity import knee_rows, sensitivity_sentences
 from manynode.report.slowest import largest_ranks, slowest_rows
 from manynode.report.sureness import missing, sureness
 from manynode.report.validation import error_table, region_rows, validation_sentences
+from manynode.report.waiting import oversubscribed
 from manynode.report.wording import count, duration, number, percent, ranges, signed, size
 
 _HERE = Path(__file__).resolve().parent
@@ -66,6 +67,7 @@ def render(inputs: Inputs) -> str:
         subtitle=_subtitle(inputs),
         inputs=inputs,
         experiment=experiment,
+        oversubscribed=oversubscribed(inputs),
         answer=answer(inputs),
         missing=missing(inputs),
         sureness=sureness(inputs),

@@ -8,6 +8,7 @@ from manynode.report.load import Inputs, at_point
 from manynode.report.persistence import persistence_words
 from manynode.report.slowest import tail_words
 from manynode.report.validation import validated
+from manynode.report.waiting import native_words
 from manynode.report.wording import count, duration, engine, listing, number, percent
 
 
@@ -161,7 +162,7 @@ def _engine(inputs: Inputs) -> str:
         else "without external ranks"
     )
     words = {
-        "native": " They are measured on this host, so they hold for this host's processor.",
+        "native": native_words(inputs) if profile.engine == "native" else "",
         "valgrind": " They follow from counted instructions, cache misses and branch misses by the interval model "
         "(docs/interval_model.md), an approximation.",
     }

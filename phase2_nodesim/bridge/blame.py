@@ -8,11 +8,11 @@ in another way; a proxy that says why it gave up; the rank that died first.
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from manynode.process import LAST_LINES, Completed
+from manynode.process import Completed
+from manynode.rank_ends import LAST_LINES, Death, deaths, end_words, gave_up
 
 PROXY_GONE, REFUSED = 86, 87
 """Exit codes of guests (wire.h)."""
@@ -20,9 +20,6 @@ PROXY_GONE, REFUSED = 86, 87
 _APPLICATION = "run the application natively with all ranks; if it fails there as well, mend it first"
 _PROXY_SAYS = re.compile(r"^manynode-bridge-proxy: rank (-?\d+): (.*)$", re.MULTILINE)
 _GUEST_SAYS = re.compile(r"^manynode bridge: rank \d+: (.*)$", re.MULTILINE)
-# A rank whose MPI library gave up: it tells the launcher, which may end all ranks before this one.
-_MPICH_GAVE_UP = re.compile(r"^Abort\(-?\d+\) on node (\d+) .*?: (.*)$", re.MULTILINE)
-_OPENMPI_GAVE_UP = re.compile(r"\*\*\* (An error occurred in \w+)\n.*reported by process \[\d+,(\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -35,20 +32,9 @@ class Verdict:
     details: str = ""
 
 
-@dataclass(frozen=True)
-class Death:
-    """A rank of the MPI job that ended badly: its code as :mod:`subprocess` has it."""
-
-    rank: int
-    code: int
-
-
 def first_death(ends: str) -> Death | None:
-    """Return the first rank that ended badly, from what ``manynode-bridge-rank`` noted, or None."""
-    for line in ends.splitlines():
-        if match := re.fullmatch(r"(\d+) (-?\d+)", line):
-            return Death(int(match[1]), int(match[2]))
-    return None
+    """Return the first rank that ended badly, from what ``manynode-rank`` noted, or None."""
+    return next(iter(deaths(ends)), None)
 
 
 @dataclass(frozen=True)
@@ -77,19 +63,17 @@ def judge(
         if process.code not in (None, 0, PROXY_GONE):
             return _of_guest(process, output)
     if launcher_code is not None and launcher_code < 0:
-        return Verdict("the launcher of the MPI job", _end(launcher_code), "start the job again", _tail(log))
+        return Verdict("the launcher of the MPI job", end_words(launcher_code), "start the job again", _tail(log))
     if said := _PROXY_SAYS.search(log):
         rank, words = int(said[1]), said[2]
         if "its guest" in words:
             return Verdict(f"the guest of rank {rank}", words.replace("its guest", "it"), _APPLICATION, _tail(log))
         return Verdict(f"the proxy of rank {rank}", words, "see the message", _tail(log))
-    if given_up := _MPICH_GAVE_UP.search(log):
-        return _of_rank(int(given_up[1]), given_up[2], simulated, log)
-    if given_up := _OPENMPI_GAVE_UP.search(log):
-        return _of_rank(int(given_up[2]), given_up[1], simulated, log)
+    if library := gave_up(log):
+        return _of_rank(*library, simulated, log)
     if first is not None:
-        return _of_rank(first.rank, _end(first.code), simulated, log)
-    return Verdict("the MPI job", _end(launcher_code or 0), _APPLICATION, _tail(log))
+        return _of_rank(first.rank, end_words(first.code), simulated, log)
+    return Verdict("the MPI job", end_words(launcher_code or 0), _APPLICATION, _tail(log))
 
 
 def _of_rank(rank: int, found: str, simulated: range, log: str) -> Verdict:
@@ -100,18 +84,9 @@ def _of_rank(rank: int, found: str, simulated: range, log: str) -> Verdict:
 def _of_guest(process: EndedProcess, output: str) -> Verdict:
     said = _GUEST_SAYS.search(output)
     if said is None:
-        return Verdict(process.name, _end(process.code or 0), _APPLICATION, _tail(output))
+        return Verdict(process.name, end_words(process.code or 0), _APPLICATION, _tail(output))
     refused = process.code == REFUSED
     return Verdict(process.name, said[1], "change the application as the message says" if refused else _APPLICATION)
-
-
-def _end(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"killed by signal {-code} ({signal.Signals(-code).name})"
-    except ValueError:
-        return f"killed by signal {-code}"
 
 
 def _tail(output: str) -> str:

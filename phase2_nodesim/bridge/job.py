@@ -17,7 +17,7 @@ from typing import Literal
 
 from manynode import process
 from manynode.errors import EngineFailedError, ManynodeError, UsageError
-from manynode.launch import Block, Flavour, job_command, job_environment
+from manynode.launch import Block, Flavour, job_command, job_environment, watched
 from manynode.paths import native_library, native_program
 from phase2_nodesim.bridge.blame import EndedProcess, Verdict, first_death, judge
 from phase2_nodesim.bridge.guest_program import check_guest_program
@@ -142,6 +142,7 @@ def run_bridged_job(
             check=waiting.look,
             judge=lambda ended: _error(bridge, simulators, ended, what, [logs[0], errors]),
             grace_s=_GRACE_S,
+            emptied=True,
         )
 
 
@@ -200,18 +201,16 @@ def _job_command(bridge: BridgeFolder, errors: Path) -> list[str]:
         "MANYNODE_MARKERS_RANKS_PER_NODE": str(job.ranks_per_node or job.ranks),
         "MANYNODE_MARKERS_COUNTERS": "time",
         "MANYNODE_BRIDGE_DIR": str(bridge.path),
-        "MANYNODE_BRIDGE_ERRORS": str(errors.resolve()),
         # The job runs on this host: MPICH's transport needs no network, and starts faster without.
         "UCX_TLS": "self,sm",
         **job.environment,
     }
     proxy = native_program("manynode-bridge-proxy" + (".openmpi" if job.flavour == "openmpi" else ""))
-    watched = [str(native_program("manynode-bridge-rank"))]
     # Everybody waits for the simulated ranks, which are slow: politely, and all in the same way.
     proxies = Block(
         job.ranks,
         [str(proxy), str(Path(job.guest[0]).resolve()), *job.guest[1:]],
-        watched,
+        (),
         {
             **shared,
             "MANYNODE_MARKERS_POLITE": "2",
@@ -223,10 +222,10 @@ def _job_command(bridge: BridgeFolder, errors: Path) -> list[str]:
     )
 
     def external(count: int) -> Block:
-        return Block(count, job.external, watched, {**shared, "MANYNODE_MARKERS_POLITE": "1"})
+        return Block(count, job.external, (), {**shared, "MANYNODE_MARKERS_POLITE": "1"})
 
     blocks = [external(job.first), proxies, external(job.total - job.first - job.ranks)]
-    return job_command(job.flavour, blocks)
+    return job_command(job.flavour, watched(blocks, bridge.path / "ends", errors))
 
 
 def _error(

@@ -37,6 +37,8 @@ class NodeRun:
     crowded: bool = False
     """More ranks than cores on this host: waiting must not keep a core busy."""
     parameters: NodeParameters = field(default_factory=NodeParameters)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The resolved section ``nodesim`` of the experiment."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class NodeEngine(Protocol):
         """Return the segments of the simulated ranks, whose markers are ``files``."""
         ...
 
-    def describe(self, run: NodeRun) -> Mapping[str, Any]:
+    def describe(self, run: NodeRun, segments: pd.DataFrame) -> Mapping[str, Any]:
         """Return what the provenance should say of the run, such as what the tool was told to simulate."""
         ...
 

@@ -108,7 +108,7 @@ class Gem5:
         stacks = cpi_stacks(counts, run.machine)
         return segment_table(records, pd.concat([counts.drop(columns="tick"), stacks], axis=1))
 
-    def describe(self, run: NodeRun) -> Mapping[str, Any]:
+    def describe(self, run: NodeRun, segments: pd.DataFrame) -> Mapping[str, Any]:
         board = json.loads((run.directory / "board.json").read_text(encoding="utf-8"))
         return {
             "times": "simulated by gem5",

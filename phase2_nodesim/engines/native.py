@@ -15,6 +15,7 @@ from manynode.probe import Probe
 from phase2_nodesim.engines._host import run_on_host
 from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.segments import segment_table
+from phase2_nodesim.waits import COLUMN, waited_seconds, waiting_of
 
 # Events of perf_event that the markers record where the host gives them.
 _COUNTERS = (
@@ -58,20 +59,30 @@ class Native:
             job,
             self.name,
             prefix=[],
-            simulated={"MANYNODE_MARKERS_COUNTERS": "auto", **polite("2"), **turns, **clock},
+            simulated={
+                "MANYNODE_MARKERS_COUNTERS": "auto",
+                "MANYNODE_MARKERS_WAITING": "1",
+                **polite("2"),
+                **turns,
+                **clock,
+            },
             external={"MANYNODE_MARKERS_COUNTERS": "time", **polite("1"), **turns},
         )
 
     def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:
         records = concatenate(list(files))
         counters = [name for name in _COUNTERS if name in records.columns]
-        detail = records[["rank", "sequence", *counters]]
+        detail = records[["rank", "sequence", *counters]].assign(**{COLUMN: waited_seconds(records)})
         if _CPU_TIME in records.columns:
             detail = detail.assign(compute_s=records[_CPU_TIME] * 1e-9)
-        return segment_table(records, detail if len(detail.columns) > 2 else None)
+        return segment_table(records, detail)
 
-    def describe(self, run: NodeRun) -> Mapping[str, Any]:
-        return {"times": "this host's own"}
+    def describe(self, run: NodeRun, segments: pd.DataFrame) -> Mapping[str, Any]:
+        clock = run.settings.get("clock", "wall")
+        waiting = waiting_of(segments, counted=clock == "wall")
+        if waiting is None:
+            raise ValueError(f"segments of the engine native without {COLUMN}")
+        return {"times": waiting.times(), "clock": clock, "waiting": waiting.model_dump()}
 
 
 _engine: NodeEngine = ENGINES.register("native")(Native())

@@ -76,7 +76,7 @@ class Valgrind:
         detail = pd.concat([detail, parts.rename(columns=_component_column)], axis=1)
         return segment_table(concatenate(list(files)), detail)
 
-    def describe(self, run: NodeRun) -> Mapping[str, Any]:
+    def describe(self, run: NodeRun, segments: pd.DataFrame) -> Mapping[str, Any]:
         return {"times": "interval model of callgrind counts", "callgrind_caches": self._caches(run).describe()}
 
     def _caches(self, run: NodeRun) -> SimulatedCaches:

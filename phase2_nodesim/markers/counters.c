@@ -59,7 +59,7 @@ static int group_count; /* of the counters, those of the group of events */
 static bool with_cpu_time;
 static uint64_t cpu_at_start;
 
-static void note(const char* name, const char* reason) {
+void mk_note_counter(const char* name, const char* reason) {
   const size_t used = strlen(mk_counter_notes);
   snprintf(mk_counter_notes + used, sizeof mk_counter_notes - used, "%s%s: %s", used ? "; " : "", name, reason);
 }
@@ -157,14 +157,15 @@ static void open_group(void) {
   if (mk_state.counter_mode != MK_COUNTERS_PERF) {
     const char* asked = getenv("MANYNODE_MARKERS_COUNTERS");
     if (asked && strcmp(asked, "callgrind") == 0 && !mk_state.on_valgrind)
-      note("callgrind", mk_callgrind_built() ? "the rank does not run under valgrind"
-                                             : "valgrind/callgrind.h was absent when this library was built");
+      mk_note_counter("callgrind", mk_callgrind_built()
+                                       ? "the rank does not run under valgrind"
+                                       : "valgrind/callgrind.h was absent when this library was built");
     return;
   }
   for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
     const int descriptor = open_event(events[i].type, events[i].config);
     if (descriptor < 0) {
-      note(events[i].name, strerror(errno));
+      mk_note_counter(events[i].name, strerror(errno));
       continue;
     }
     if (leader < 0) leader = descriptor;
@@ -175,7 +176,7 @@ static void open_group(void) {
     ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
     for (volatile int spin = 0; spin < 1000; spin++);
     if (!read_group(&trial) || trial.running == 0) {
-      note(events[i].name, "no hardware counter is free for it");
+      mk_note_counter(events[i].name, "no hardware counter is free for it");
       close(descriptor);
       group_count--;
       if (descriptor == leader) leader = -1;
@@ -184,7 +185,7 @@ static void open_group(void) {
   if (group_count == 0) {
     char text[64];
     snprintf(text, sizeof text, "%d", paranoid_level());
-    note("perf_event_paranoid", text);
+    mk_note_counter("perf_event_paranoid", text);
     mk_state.counter_mode = MK_COUNTERS_TIME;
     return;
   }
@@ -200,9 +201,11 @@ void mk_counters_open(void) {
   open_group();
   mk_counter_count = group_count;
   with_cpu_time = mk_parse_number(getenv("MANYNODE_MARKERS_CPU_TIME"), 0) != 0;
-  if (!with_cpu_time) return;
-  mk_counter_names[mk_counter_count++] = "cpu_ns";
-  cpu_at_start = cpu_now();
+  if (with_cpu_time) {
+    mk_counter_names[mk_counter_count++] = "cpu_ns";
+    cpu_at_start = cpu_now();
+  }
+  if (mk_waiting_open(mk_counter_count)) mk_counter_names[mk_counter_count++] = "waited_ns";
 }
 
 void mk_counters_stop(uint64_t* phase_counts) {

@@ -95,6 +95,13 @@ extern const char* mk_counter_names[MK_MAX_COUNTERS];
 extern char mk_counter_notes[1024];
 void mk_counters_stop(uint64_t* phase_counts); /* events of the compute phase that ends here */
 void mk_counters_start(void);
+void mk_note_counter(const char* name, const char* reason);
+
+/* waiting.c: for how long the rank was runnable and did not run in a phase */
+void mk_waiting_before_init(void);
+bool mk_waiting_open(int counter);
+void mk_waiting_start(void);
+void mk_waiting_stop(uint64_t* phase_counts);
 
 /* callgrind.c */
 bool mk_on_valgrind(void);

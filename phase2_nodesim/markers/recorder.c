@@ -56,8 +56,9 @@ struct mk_record* mk_begin(int operation, void* site) {
   const uint64_t now = mk_guest.on ? mk_guest.entry_ns : mk_now();
   mk_guest.announced = false;
   if (mk_counter_count) mk_counters_stop(counts);
-  mk_leave_turn();
   mk_lock();
+  mk_waiting_stop(counts); /* before the turn goes: whoever gets it may take this core */
+  mk_leave_turn();
   struct mk_record* record = open_record(operation, site, now);
   if (record) {
     uint64_t* to = (uint64_t*)(record + 1);
@@ -78,6 +79,7 @@ void mk_end(struct mk_record* record) {
   record->flags |= MK_RECORD_DONE;
   mk_depth = 0;
   mk_take_turn();
+  mk_waiting_start();
   record->time_out_ns = mk_guest.on ? mk_guest.entry_ns : mk_now();
   mk_unlock();
   mk_counters_start();

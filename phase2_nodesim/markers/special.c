@@ -53,6 +53,7 @@ static void begin_program(uint64_t start, void* site, int operation) {
 
 static int wrap_Init(void* site, int* argc, char*** argv) {
   mk_resolve();
+  mk_waiting_before_init();
   mk_clock_start();
   const uint64_t start = mk_now();
   const int result = mk_real.Init(argc, argv);
@@ -63,6 +64,7 @@ ENTRY(Init, (int* argc, char*** argv), argc, argv)
 
 static int wrap_Init_thread(void* site, int* argc, char*** argv, int required, int* provided) {
   mk_resolve();
+  mk_waiting_before_init();
   mk_clock_start();
   const uint64_t start = mk_now();
   const int result = mk_real.Init_thread(argc, argv, required, provided);

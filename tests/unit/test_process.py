@@ -154,3 +154,60 @@ def test_lines_are_followed_while_the_child_runs_and_the_last_one_without_newlin
     )
     assert [entry[:2] for entry in seen] == [(0, "one"), (0, "two")]
     assert seen[1][2] - seen[0][2] > 0.3
+
+
+_DAEMON = (
+    "(setsid sh -c 'trap \"\" TERM; echo $$ > {file}; while :; do sleep 1; done' &) ; "
+    "while [ ! -s {file} ]; do sleep 0.05; done"
+)
+
+
+def test_an_emptied_job_leaves_no_process_and_names_what_it_left(tmp_path: Path) -> None:
+    command = ["sh", "-c", _DAEMON.format(file=tmp_path / "pid") + "; echo done"]
+    done = process.run(command, what="x", log=tmp_path / "log", emptied=True)
+    pid = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()  # without waiting: the job is empty when it has ended
+    assert done.returncode == 0 and any(name.startswith(f"pid {pid}: sh -c trap") for name in done.left)
+    assert f"pid {pid}: sh -c trap" in (tmp_path / "log").read_text()
+
+
+def test_a_plain_job_leaves_what_left_its_group(tmp_path: Path) -> None:
+    """The counterpart: without a supervisor the same process stays."""
+    done = process.run(["sh", "-c", _DAEMON.format(file=tmp_path / "pid")], what="x")
+    pid = int((tmp_path / "pid").read_text())
+    assert done.left == () and Path(f"/proc/{pid}").exists()
+    os.kill(pid, 9)
+    _assert_gone(pid)
+
+
+@pytest.mark.parametrize(("script", "found"), [("exit 7", "exit code 7"), ("kill -SEGV $$", "signal 11 (SIGSEGV)")])
+def test_the_end_of_an_emptied_job_is_passed_on(script: str, found: str) -> None:
+    with pytest.raises(EngineFailedError) as caught:
+        process.run(["sh", "-c", script], what="x", emptied=True)
+    assert found in str(caught.value.found)
+
+
+def test_an_emptied_job_with_a_missing_program_is_reported_as_missing() -> None:
+    with pytest.raises(EngineMissingError):
+        process.run(["/no/such/program"], what="x", emptied=True)
+
+
+def test_a_time_limit_empties_the_job_and_names_what_it_left(tmp_path: Path) -> None:
+    command = ["sh", "-c", _DAEMON.format(file=tmp_path / "pid") + "; exec sleep 60"]
+    with pytest.raises(EngineFailedError, match="did not end in time") as caught:
+        process.run_together([command], what="x", failure=_failure, timeout_s=3.0, emptied=True)
+    pid = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists() and f"pid {pid}: sh -c trap" in str(caught.value.found)
+
+
+def test_a_killed_caller_takes_an_emptied_job_along(tmp_path: Path) -> None:
+    script = _DAEMON.format(file=tmp_path / "pid") + "; exec sleep 60"
+    caller = f"from manynode import process\nprocess.run(['sh', '-c', {script!r}], what='x', emptied=True)\n"
+    started = subprocess.Popen([sys.executable, "-c", caller])
+    deadline = time.monotonic() + 20
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    started.kill()
+    started.wait()
+    _assert_gone(int((tmp_path / "pid").read_text()))

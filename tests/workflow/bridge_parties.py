@@ -54,7 +54,7 @@ def ranks(pids: Sequence[int]) -> dict[int, int]:
     found = {}
     for pid in pids:
         rank = variable(pid, "PMI_RANK") or variable(pid, "OMPI_COMM_WORLD_RANK")
-        if rank is not None and program(pid) not in ("env", "manynode-bridge-rank"):
+        if rank is not None and program(pid) not in ("env", "manynode-rank"):
             found[pid] = int(rank)
     return found
 

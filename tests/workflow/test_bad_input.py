@@ -108,7 +108,7 @@ def test_an_application_that_crashes_in_the_middle(tmp_path: Path) -> None:
         "MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n",
     )
     done = pipeline.run(pipeline.write(tmp_path, own([str(app)])), tmp_path)
-    fails(done, 5, "failed", "crashed", "mpiexec")
+    fails(done, 5, "failed", "crashed", "mpiexec", "rank 1: killed by signal 6 (SIGABRT)")
     assert not list(tmp_path.rglob("counters.parquet"))
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 from manynode.errors import InputError
 from manynode.report.answer import answer
 from manynode.report.load import Inputs, load, opened
+from manynode.report.waiting import oversubscribed
 from manynode.report.wording import percent
 
 SCHEMA = "overview/1"
@@ -105,4 +106,6 @@ def _sentences(inputs: Inputs) -> list[str]:
     own = inputs.projection[inputs.projection["technique"] == inputs.technique]
     row = own.loc[own["nodes"].idxmax()]
     efficiency = f", efficiency {percent(float(row['efficiency']))}" if len(own) > 1 else ""
-    return [f"{found.figure} {found.subject} ({inputs.technique}{efficiency}).", *found.sentences[:1]]
+    first = f"{found.figure} {found.subject} ({inputs.technique}{efficiency})."
+    doubt = oversubscribed(inputs)
+    return [*([doubt] if doubt else []), first, *found.sentences[:1]]

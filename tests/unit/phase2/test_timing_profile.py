@@ -37,6 +37,7 @@ PHASE = {
     "clusters": [CLUSTER],
     "pattern": {"kind": "weights"},
     "variance": {"between_ranks_s2": 0.0, "within_rank_s2": 0.5, "total_s2": 0.5},
+    "waited_s": 0.02,
     "persistence": {"ranks": 4, "nodes": 2, "between_ranks": SHARE, "between_nodes": SHARE},
 }
 SOUND: dict[str, Any] = {
@@ -51,6 +52,7 @@ SOUND: dict[str, Any] = {
     "simulated_ranks": [0, 1],
     "compute_s": 8.0,
     "skipped_s": 0.0,
+    "waiting": {"share": 0.01, "counted": True},
     "classes": [
         {"name": "0", "share": 1.0, "simulated_ranks": [0, 1], "borrowed": False, "common": 0.5, "phases": [PHASE]}
     ],

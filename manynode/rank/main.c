@@ -1,13 +1,13 @@
-/* manynode-bridge-rank COMMAND...: runs one rank of a job and, when it ends badly, notes rank and exit code in
- * $MANYNODE_BRIDGE_DIR/ends before anybody else can know. Launchers end all ranks when one is lost and do not say for
- * certain which one it was; the first line of that file does. Otherwise the rank's end is passed on as it is.
+/* manynode-rank COMMAND...: runs one rank of a job and, when it ends, notes rank and exit code in the file
+ * $MANYNODE_RANK_ENDS before anybody else can know. Launchers end all ranks when one is lost and do not say for
+ * certain which one it was; the first bad end in that file does. And it tells when all ranks have ended, whatever else
+ * the launcher waits for. Otherwise the rank's end is passed on as it is.
  *
- * The rank's stderr goes straight to $MANYNODE_BRIDGE_ERRORS: an MPI library says there why it gives up, then asks the
- * launcher to end the job, and what still lies in the launcher's pipe by then is lost. */
+ * The rank's stderr goes straight to the file $MANYNODE_RANK_ERRORS: an MPI library says there why it gives up, then
+ * asks the launcher to end the job, and what still lies in the launcher's pipe by then is lost. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,18 +24,19 @@ static void pass_on(int number) {
 }
 
 static void note(int code) {
-  const char* directory = getenv("MANYNODE_BRIDGE_DIR");
-  const char* rank = getenv("PMI_RANK");
-  if (!rank) rank = getenv("OMPI_COMM_WORLD_RANK");
-  char path[PATH_MAX], line[64];
-  if (!directory || !rank || snprintf(path, sizeof path, "%s/ends", directory) >= (int)sizeof path) return;
+  static const char* const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
+  const char* path = getenv("MANYNODE_RANK_ENDS");
+  const char* rank = NULL;
+  for (size_t i = 0; !rank && i < sizeof names / sizeof *names; i++) rank = getenv(names[i]);
+  if (!path || !rank) return;
+  char line[64];
   const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC); /* made by who started the job */
   const int length = snprintf(line, sizeof line, "%.20s %d\n", rank, code);
   if (file >= 0 && write(file, line, (size_t)length) == length) close(file);
 }
 
 static void keep_errors(void) {
-  const char* path = getenv("MANYNODE_BRIDGE_ERRORS");
+  const char* path = getenv("MANYNODE_RANK_ERRORS");
   const int file = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1; /* made by who started the job */
   if (file >= 0) dup2(file, STDERR_FILENO);
 }
@@ -44,7 +45,7 @@ int main(int argc, char** argv) {
   static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
   const pid_t self = getpid();
   if (argc < 2) {
-    fprintf(stderr, "usage: manynode-bridge-rank COMMAND [ARGUMENT...]\n");
+    fprintf(stderr, "usage: manynode-rank COMMAND [ARGUMENT...]\n");
     return 2;
   }
   child = fork();
@@ -53,11 +54,11 @@ int main(int argc, char** argv) {
     if (getppid() != self) _exit(1);
     keep_errors();
     execvp(argv[1], argv + 1);
-    fprintf(stderr, "manynode-bridge-rank: cannot run %s: %s\n", argv[1], strerror(errno));
+    fprintf(stderr, "manynode-rank: cannot run %s: %s\n", argv[1], strerror(errno));
     _exit(127);
   }
   if (child < 0) {
-    perror("manynode-bridge-rank: fork");
+    perror("manynode-rank: fork");
     return 1;
   }
   for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) signal(passed[i], pass_on);
@@ -73,6 +74,6 @@ int main(int argc, char** argv) {
     raise(number);
     return 128 + number;
   }
-  if (WEXITSTATUS(status)) note(WEXITSTATUS(status));
+  note(WEXITSTATUS(status));
   return WEXITSTATUS(status);
 }

@@ -1,0 +1,131 @@
+"""How MPI jobs end: the rank that ended badly is named with its end, and no process of a job outlives it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bridge_parties import ENOUGH_S, alive, wait_until
+
+from manynode import process
+from manynode.errors import EngineFailedError
+from manynode.launch import Block, Flavour, run_job
+
+SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
+LIMIT_S = 120.0
+
+
+class Programs:
+    """One MPI library: compiles programs of tests/data/mpi once."""
+
+    def __init__(self, flavour: Flavour, folder: Path) -> None:
+        self.flavour: Flavour = flavour
+        self._folder = folder
+
+    def __call__(self, source: str) -> str:
+        program = self._folder / Path(source).stem
+        if not program.exists():
+            process.run([f"mpicc.{self.flavour}", "-w", "-o", program, SOURCES / source], what="compiling")
+        return str(program)
+
+
+@pytest.fixture(scope="module", params=["mpich", "openmpi"])
+def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    for name in (f"mpicc.{request.param}", f"mpiexec.{request.param}"):
+        if shutil.which(name) is None:
+            pytest.skip(f"{name} is not installed")
+    return Programs(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.mark.parametrize(
+    ("way", "found"),
+    [
+        ("segv", r"rank 1: killed by signal 11 \(SIGSEGV\)"),
+        ("kill", r"rank 1: killed by signal 9 \(SIGKILL\)"),
+        ("abort", r"rank 1: (application )?called MPI_Abort.*7"),
+        ("exit", r"rank 1: exit code 3"),
+        ("early", r"rank 1: exit code 4"),
+        ("late", r"rank 1: exit code 5"),
+        ("all", r"rank \d: killed by signal 8 \(SIGFPE\)"),
+    ],
+)
+def test_the_rank_that_ended_badly_is_named_with_its_end_and_its_last_words(
+    programs: Programs, tmp_path: Path, way: str, found: str
+) -> None:
+    block = Block(3, [programs("deaths.c"), way])
+    with pytest.raises(EngineFailedError) as caught:
+        run_job(programs.flavour, [block], what="the application", log=tmp_path / "job.log", timeout_s=LIMIT_S)
+    error = caught.value
+    assert error.exit_code == 5
+    assert re.search(found, str(error.found)), error.found
+    last = (error.details or "").splitlines()
+    # The program's own lines, and not what the launcher says of its end.
+    if way == "early":
+        assert "rank 1 finds no input file" in last
+    elif way != "all":  # three backtraces are longer than what is shown
+        assert {f"rank {rank} begins" for rank in range(3)} <= set(last)
+    if way in ("segv", "kill", "abort", "exit"):
+        assert "rank 1 is about to end" in last
+    assert "BAD TERMINATION" not in last and not any("Primary job" in line for line in last)
+    # The command is the one to repeat by hand, without what is put around the ranks.
+    assert "manynode-rank" not in str(error.where) and f"deaths {way}" in str(error.where)
+
+
+@pytest.mark.parametrize("way", ["plain", "daemon"])
+def test_what_a_rank_forked_ends_with_a_job_that_ends_well_and_is_named(
+    programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str
+) -> None:
+    block = Block(2, [programs("forks.c"), way, "1234", str(tmp_path / "pid")])
+    done = run_job(programs.flavour, [block], what="the application", log=tmp_path / "job.log", timeout_s=LIMIT_S)
+    pid = int((tmp_path / "pid").read_text())
+    assert not alive(pid)
+    assert done.returncode == 0 and done.left == (f"pid {pid}: sleep 1234",)
+    warning = f"1 process that it had left (pid {pid}: sleep 1234)"
+    assert warning in capsys.readouterr().err and warning in (tmp_path / "job.log").read_text()
+
+
+def test_a_job_that_forks_nothing_leaves_nothing(
+    programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = run_job(programs.flavour, [Block(2, [programs("sleeps.c")])], what="x", log=tmp_path / "log", timeout_s=60)
+    assert done.left == () and capsys.readouterr().err == "" and "manynode" not in done.output
+
+
+@pytest.mark.parametrize("way", ["plain", "daemon"])
+def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Programs, tmp_path: Path, way: str) -> None:
+    block = Block(2, [programs("forks.c"), way, "1234", str(tmp_path / "pid"), "hang"])
+    with pytest.raises(EngineFailedError, match="did not end in time") as caught:
+        run_job(programs.flavour, [block], what="the application", log=tmp_path / "job.log", timeout_s=8.0)
+    pid = int((tmp_path / "pid").read_text())
+    assert not alive(pid)
+    assert "manynode-rank" not in str(caught.value.where)
+    # What is still in its rank's process group ends with it, as the launcher ends that.
+    assert (f"pid {pid}: sleep 1234" in str(caught.value.found)) == (way == "daemon")
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_what_a_rank_forked_ends_with_a_step_that_is_interrupted(
+    programs: Programs, tmp_path: Path, signum: signal.Signals
+) -> None:
+    words = [programs("forks.c"), "daemon", "1234", str(tmp_path / "pid"), "hang"]
+    step = (
+        "import signal\nfrom pathlib import Path\n"
+        "from manynode import cli\nfrom manynode.launch import Block, run_job\n"
+        "signal.signal(signal.SIGTERM, cli._terminated)\n"
+        f"run_job({programs.flavour!r}, [Block(2, {words!r})], what='x', log=Path({str(tmp_path / 'log')!r}))\n"
+    )
+    started = subprocess.Popen([sys.executable, "-c", step], stderr=subprocess.DEVNULL)
+    assert wait_until((tmp_path / "pid").exists)
+    pid = int((tmp_path / "pid").read_text())
+    assert alive(pid)
+    os.kill(started.pid, signum)
+    started.wait(30)
+    # A step that is killed cannot wait for its supervisor, which empties the job all the same.
+    assert wait_until(lambda: not alive(pid), 2 * ENOUGH_S)
+    assert f"pid {pid}: sleep 1234" in (tmp_path / "log").read_text()
