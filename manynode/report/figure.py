@@ -21,6 +21,7 @@ TECHNIQUE_STYLE = {
     "ext-var": ("#1f7fc4", [1, 0]),
 }
 PALE = {"#e69f00": "#f3cf80", "#1f7fc4": "#8fc1e6"}  # of the techniques without external ranks, where areas are filled
+LABEL_LIMIT = 330  # pixels of an axis whose labels are names of phases
 # Vega writes "900m": put a space before the prefix, the unit after it.
 TIME_LABEL = "replace(format(datum.value, '~s'), regexp('([a-zµ]?)$'), ' $1') + 's'"
 
@@ -102,11 +103,6 @@ def thinned(frame: pd.DataFrame, what: str, most: int = MOST_POINTS) -> tuple[pd
         return frame, ""
     kept = sorted({round(i * (len(frame) - 1) / (most - 1)) for i in range(most)})
     return frame.iloc[kept].reset_index(drop=True), f"{len(kept):,} of {len(frame):,} {what} are shown, evenly taken."
-
-
-def shorter(name: str, most: int = 60) -> str:
-    """Return a name cut in its middle to ``most`` characters."""
-    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-(most // 2) :]}"
 
 
 def in_order(names: list[str], order: list[str]) -> list[str]:

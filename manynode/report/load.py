@@ -6,6 +6,7 @@ not pass over damaged results in silence.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from manynode.report.documents import (
     RankClasses,
     read_document,
 )
+from manynode.report.phase_labels import PhaseLabels, phase_labels
 from manynode.tables import read_table
 from manynode.timing_profile import TimingProfile, read_timing_profile
 
@@ -82,6 +84,11 @@ class Inputs:
             return None
         present = set(self.projection["technique"])
         return next((name for name in BY_COMPLETENESS if name in present), None)
+
+    @functools.cached_property
+    def phase_labels(self) -> PhaseLabels:
+        """Return what the phases of the shown mode are called."""
+        return phase_labels(self.segments.get(self.mode or ""), self.profiles.get(self.mode or ""))
 
     def rank_class(self, rank: int) -> str:
         """Return the name of the class of ``rank``, an empty text when it is not known."""
