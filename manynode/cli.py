@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
@@ -13,6 +14,8 @@ import typer
 
 from manynode import __version__
 from manynode.errors import EXIT_USAGE, ManynodeError
+from manynode.heartbeat import beating
+from manynode.snakemake_run import ERROR_FILE
 
 app = typer.Typer(
     name="manynode",
@@ -185,7 +188,8 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, _terminated)
     _add_phases()
     try:
-        app()
+        with beating(_step_words(), wanted=ERROR_FILE in os.environ):
+            app()
         code = 0
     except ManynodeError as error:
         _show(error)
@@ -203,6 +207,12 @@ def main() -> NoReturn:
         _show(failure)
         code = failure.exit_code
     sys.exit(code)
+
+
+def _step_words() -> str:
+    """Return what this command is in its own log: ``manynode profile run``."""
+    words = itertools.takewhile(lambda word: not word.startswith("-"), sys.argv[1:3])
+    return " ".join(["manynode", *words])
 
 
 def _show(error: ManynodeError) -> None:

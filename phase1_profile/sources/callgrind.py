@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from manynode.callgrind import callgrind_command, parse_totals
+from manynode.callgrind import SLOW_DOWN, callgrind_command, parse_totals
 from manynode.errors import InputError
 from manynode.launch import Flavour
 from manynode.probe import Probe
@@ -38,6 +38,8 @@ EVENTS = {
 @SOURCES.register("callgrind")
 class Callgrind:
     """Valgrind's callgrind under every rank."""
+
+    slow_down = SLOW_DOWN
 
     def probe(self) -> Probe:
         """Look for valgrind."""

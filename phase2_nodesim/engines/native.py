@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 
 from manynode.markers import MarkerFile, concatenate
+from manynode.measured_runs import NONE
 from manynode.probe import Probe
 from phase2_nodesim.engines._host import run_on_host
-from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
+from phase2_nodesim.engines._interface import ENGINES, NodeCost, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.segments import segment_table
 
 # Events of perf_event that the markers record where the host gives them.
@@ -36,6 +37,11 @@ class Native:
 
     def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
         return Probe(True, platform.node(), platform.machine(), "phase 2: this host's own compute times", "")
+
+    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+        # Nodes that take turns compute on as many cores as one of them needs.
+        cores = ranks_per_node * threads if settings.get("turns") else None
+        return NodeCost(nodes * ranks_per_node, NONE, cores)
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
         taking_turns = bool(job.settings.get("turns"))
