@@ -150,7 +150,8 @@ class _Follower:
             """Asked anew whenever the line is drawn, not only when a step ends."""
 
             def render(self, _task: Task) -> Text:
-                return Text("; ".join(text for text in (follower._points.words(), follower._steps.longest()) if text))
+                words = [text for text in (follower._points.words(), follower._steps.longest()) if text]
+                return Text("; ".join(words), no_wrap=True, overflow="ellipsis")
 
         tail: list[str] = []
         columns = (

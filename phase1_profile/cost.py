@@ -11,7 +11,9 @@ from phase1_profile.sources.interface import SOURCES, choose_source
 
 def profiled_runs(content: Mapping[str, Any]) -> list[MeasuredRun]:
     """Return the runs of a resolved experiment; no usable source is an :class:`EngineMissingError`."""
-    source, reason = choose_source(content["profile"]["source"])
+    wanted = content["profile"]["source"]
+    source, reason = choose_source(wanted)
+    reason = reason if wanted == "auto" else ""
     return [
         profiled_run(content, source, reason, nodes, repetition)
         for nodes in content["profile"]["nodes"]
