@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 from manynode.call_sites import short_function
 
-MOST = 52
+MOST = 84
 _LEAST_ROOM = 6  # characters of a function that stay
 _PAIR = re.compile(r"^(?:(?P<region>.*?)/)?(?P<before>MPI_\w+@.*?) -> (?P<after>MPI_\w+@.*)$", re.DOTALL)
 _CALL = re.compile(r"^MPI_(?P<operation>\w+)@(?P<site>.*)$", re.DOTALL)
 _LINE = re.compile(r"^(?P<file>[^\s:]+)(?P<place>:\d+)(?: (?P<function>.+))?$", re.DOTALL)
 _OFFSET = re.compile(r"^(?P<file>.+)(?P<place>\+0x[0-9a-f]+)(?: (?P<function>.+))?$", re.DOTALL)
 _PARAMETERS = re.compile(r"<[^<>]*>")
-_MOST_PARAMETERS = 14
+_MOST_PARAMETERS = 20
 _BOUNDARIES = "/:. "
 _CONTEXT = 6  # characters kept before the first difference
 

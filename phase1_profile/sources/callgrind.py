@@ -1,7 +1,7 @@
 """Source ``callgrind``: exact counts on any Linux host, from Valgrind; the paper's "fast functional simulator".
 
 The markers library dumps the events of every compute phase and resets them after every MPI call, so that nothing inside
-MPI counts. Cycles and seconds are unknown (the run is some fifty times slower than the machine), so the feature IPC is
+MPI counts. Cycles and seconds are unknown (the run is 50 to 100 times slower than the machine), so the feature IPC is
 absent. Mispredictions are those of callgrind's simple predictor. Knows phases.
 """
 

@@ -48,9 +48,9 @@ def test_names_are_demangled_short_and_distinct(tmp_path: Path, options: list[st
     assert any("exchange_ghost_particles" in name for name in found)
     shown = short_names(found)
     assert len(set(shown.values())) == len(found)
-    assert max(map(len, shown.values())) <= 52
+    assert max(map(len, shown.values())) <= 84
     assert not [text for text in shown.values() if "particle_dynamics_framework" in text]
-    assert sum(" → " in text for text in shown.values()) >= 0.6 * len(found)
+    assert all(" → " in text for text in shown.values())
 
 
 def test_a_stripped_program_has_no_functions_rather_than_wrong_ones(tmp_path: Path) -> None:

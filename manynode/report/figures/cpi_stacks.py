@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from manynode.report.figure import COLOURS, LABEL_LIMIT, Figure
+from manynode.report.figure import COLOURS, LABEL_LIMIT, LABEL_LINES, Figure, in_lines, row_height
 from manynode.report.load import Inputs
 from manynode.report.phase_labels import PhaseLabels
 
@@ -33,9 +33,10 @@ def draw(inputs: Inputs) -> Figure | None:
     ranks = most_different(segments, parts, counted)
     frame = _stacks(segments, parts, counted, ranks, inputs.phase_labels)
     names = [name.removeprefix(_PREFIX) for name in parts]
+    axis = alt.Axis(ticks=False, labelLimit=LABEL_LIMIT, labelExpr=LABEL_LINES)
     shared = alt.Chart(alt.NamedData(name="table")).mark_bar(size=15)
     chart = shared.encode(
-        y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(ticks=False, labelLimit=LABEL_LIMIT)),
+        y=alt.Y("label:N", title=None, sort=None, axis=axis),
         x=alt.X("cpi:Q", title="cycles per instruction", stack="zero", axis=alt.Axis(tickCount=6)),
         color=alt.Color("part:N", title="part", sort=names, scale=alt.Scale(domain=names, range=COLOURS)),
         order=alt.Order("order:Q"),
@@ -46,7 +47,7 @@ def draw(inputs: Inputs) -> Figure | None:
             alt.Tooltip("cpi:Q", title="cycles per instruction", format=".3f"),
             alt.Tooltip("share:Q", title="share of the phase's cycles", format=".1%"),
         ],
-    ).properties(height=max(60, 22 * frame["label"].nunique()))
+    ).properties(height=max(60, row_height(frame["label"]) * frame["label"].nunique()))
     return Figure(
         "cpi-stacks",
         "Where the cycles go",
@@ -90,7 +91,7 @@ def _stacks(
                 value = float(own[part].sum())
                 rows.append(
                     {
-                        "label": f"rank {rank}  {f'{number}  {names.of(phase)}' if number else _ALL}",
+                        "label": in_lines(f"rank {rank}  {f'{number}  {names.of(phase)}' if number else _ALL}"),
                         "phase": phase,
                         "rank": rank,
                         "part": part.removeprefix(_PREFIX),

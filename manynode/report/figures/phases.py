@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from manynode.report.figure import COLOURS, LABEL_LIMIT, TIME_LABEL, Figure
+from manynode.report.figure import COLOURS, LABEL_LIMIT, LABEL_LINES, TIME_LABEL, Figure, in_lines, row_height
 from manynode.report.load import Inputs
 from manynode.report.phase_table import PhaseRow, phase_rows, without_set_up
 from manynode.report.wording import percent
@@ -26,18 +26,19 @@ def draw(inputs: Inputs) -> Figure | None:
     shown = pd.DataFrame(
         {
             "phase": [row.name for row in drawn],
-            "label": [f"{n + 1}  {row.label}" for n, row in enumerate(drawn)],
+            "label": [in_lines(f"{n + 1}  {row.label}") for n, row in enumerate(drawn)],
             "executions_per_rank": [row.count for row in drawn],
             "mean_s": [row.mean_s for row in drawn],
             "total_s": [row.total_s for row in drawn],
             "share": [row.total_s / total if total > 0 else 0.0 for row in drawn],
         }
     )
+    axis = alt.Axis(ticks=False, labelLimit=LABEL_LIMIT, labelExpr=LABEL_LINES)
     chart = (
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar(color=COLOURS[0], size=13)
         .encode(
-            y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(ticks=False, labelLimit=LABEL_LIMIT)),
+            y=alt.Y("label:N", title=None, sort=None, axis=axis),
             x=alt.X("total_s:Q", title="compute time per rank", axis=alt.Axis(labelExpr=TIME_LABEL, tickCount=6)),
             tooltip=[
                 alt.Tooltip("phase:N"),
@@ -47,7 +48,7 @@ def draw(inputs: Inputs) -> Figure | None:
                 alt.Tooltip("share:Q", format=".1%"),
             ],
         )
-        .properties(height=max(40, 22 * len(shown)))
+        .properties(height=max(40, row_height(shown["label"]) * len(shown)))
     )
     rest = sum(row.total_s for row in single[_MOST:]) / total if total > 0 else 0.0
     note = (
