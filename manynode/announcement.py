@@ -8,6 +8,7 @@ is made when a run begins that has something to measure, and kept.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -47,7 +48,7 @@ def announce_measurements(
         trial = run_trial(resolved.content, results, _digest(resolved))
     for line in lines(coming, trial, may_run=may_run):
         print(line, flush=True)
-    return KnownRuns(runs, trial)
+    return KnownRuns(runs, trial, Counter(run.rule for run in coming))
 
 
 def to_measure(resolved: Resolved, results: Path) -> bool:

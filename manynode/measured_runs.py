@@ -17,6 +17,8 @@ from manynode.native_trial import Trial
 from manynode.tables import read_json, write_json
 
 SCHEMA = "measured-runs/1"
+# The rules whose jobs are measured runs.
+RULES = ("phase1_profile_ranks", "phase2_simulate_node")
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,14 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class KnownRuns:
-    """The runs of an experiment and its native trial, to look up what a step is expected to take."""
+    """The runs of an experiment and its native trial, to look up what a step is expected to take.
+
+    ``announced`` counts the runs by rule that were said to come before the workflow began.
+    """
 
     runs: Sequence[MeasuredRun] = ()
     trial: Trial | None = None
+    announced: Mapping[str, int] = field(default_factory=dict)
     _by_rule: dict[str, list[MeasuredRun]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:

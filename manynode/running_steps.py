@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from manynode.heartbeat import Span, running_words
-from manynode.measured_runs import KnownRuns
+from manynode.measured_runs import RULES, KnownRuns
 
+_PLANNED = re.compile(r"^(\w+) +(\d+)$")
 _RULE = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$")
 _JOB = re.compile(r"^\s+jobid: (\d+)$")
 _WILDCARDS = re.compile(r"^\s+wildcards: (.*)$")
@@ -46,10 +47,17 @@ class RunningSteps:
         self._described: _Step | None = None
         self._failing = False
         self._running: dict[str, _Step] = {}
+        self._planned: set[str] = set()
 
     def read(self, line: str) -> str:
-        """Take in one line; return the line at the start of a step, or nothing."""
+        """Take in one line; return the line at the start of a step, or nothing.
+
+        Before the first step, return a line where Snakemake plans more measured runs than were announced.
+        """
         started = ""
+        if (match := _PLANNED.match(line)) and match[1] in RULES and match[1] not in self._planned:
+            self._planned.add(match[1])
+            return self._unannounced(match[1], int(match[2]))
         if not line.startswith(" "):
             started = self.described()
             self._failing = _ERROR.match(line) is not None
@@ -65,6 +73,15 @@ class RunningSteps:
         elif match := _FINISHED.match(line):
             self._running.pop(match[1], None)
         return started
+
+    def _unannounced(self, rule: str, planned: int) -> str:
+        more = planned - self._known.announced.get(rule, 0)
+        if more <= 0:
+            return ""
+        return (
+            f"{planned} run{'' if planned == 1 else 's'} of {rule} to come, {more} more than announced: "
+            "what was measured is older than its code or its inputs"
+        )
 
     def described(self) -> str:
         """Return the line at the start of the step that Snakemake described last: nothing more is said of it."""

@@ -139,8 +139,8 @@ def _variance(inputs: Inputs) -> str:
     text = "Compute times vary around the mean of their cluster."
     repeated = split.between + split.within
     shares = (
-        f"{percent(split.between / repeated)} lies between ranks and {percent(split.within / repeated)} within a rank: "
-        "the first is how the ranks' mean times differ, the second how the executions of one rank differ."
+        f"{percent(split.between / repeated)} lies between ranks and {percent(split.within / repeated)} within a rank. "
+        "The first share says how the ranks' mean times differ, the second how the executions of one rank differ."
         if repeated > 0
         else ""
     )

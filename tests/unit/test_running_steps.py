@@ -89,6 +89,17 @@ def test_two_steps_beside_each_other_and_one_that_fails() -> None:
     assert read(running, "rule all:\n    input: x\n    jobid: 0\n[a date]") == []
 
 
+def test_runs_that_are_made_again_are_announced_when_snakemake_plans_them() -> None:
+    """Their tables are there, so that the announcement left them out; their code has changed."""
+    planned = (
+        "job                     count\nphase1_profile_ranks        4\nphase2_simulate_node        1\ntotal    5\n"
+    )
+    running, _ = steps(KnownRuns([RUN], None, {"phase1_profile_ranks": 1, "phase2_simulate_node": 2}))
+    (line,) = read(running, planned)
+    assert line.startswith("4 runs of phase1_profile_ranks to come, 3 more than announced: ")
+    assert read(running, planned) == []
+
+
 def test_many_steps_are_counted() -> None:
     running, _ = steps()
     for job in range(7):
