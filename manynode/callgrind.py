@@ -18,7 +18,10 @@ import numpy as np
 import pandas as pd
 
 from manynode.errors import InputError
+from manynode.measured_runs import SlowDown
 
+# As measured with the options below; valgrind runs the threads of a process one after the other.
+SLOW_DOWN = SlowDown(50.0, 100.0, serial=True)
 TRIGGER = "Client Request: "
 END_TRIGGER = "Program termination"
 LARGEST_COUNT = (1 << 63) - 1

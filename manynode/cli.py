@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import signal
 import sys
@@ -15,6 +16,8 @@ import typer
 from manynode import __version__
 from manynode.command_help import help_of
 from manynode.errors import EXIT_USAGE, ManynodeError
+from manynode.heartbeat import beating
+from manynode.snakemake_run import ERROR_FILE
 
 app = typer.Typer(
     name="manynode",
@@ -202,7 +205,8 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, _terminated)
     _add_phases()
     try:
-        app()
+        with beating(_step_words(), wanted=ERROR_FILE in os.environ):
+            app()
         code = 0
     except ManynodeError as error:
         _show(error)
@@ -220,6 +224,12 @@ def main() -> NoReturn:
         _show(failure)
         code = failure.exit_code
     sys.exit(code)
+
+
+def _step_words() -> str:
+    """Return what this command is in its own log: ``manynode profile run``."""
+    words = itertools.takewhile(lambda word: not word.startswith("-"), sys.argv[1:3])
+    return " ".join(["manynode", *words])
 
 
 def _show(error: ManynodeError) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from manynode import process, tables
+from manynode.announcement import announce_measurements
 from manynode.checks import check_experiment
 from manynode.config.changes import changed
 from manynode.config.crowding import crowding_warning
@@ -80,9 +81,12 @@ def run_experiment(
         if not dry_run:
             _check_finished(results, resolved)
         try:
+            # Jobs of a cluster run elsewhere: this host says nothing of their time.
+            may_run = not dry_run and profile is None
+            known = announce_measurements(file, resolved, results, may_run=may_run, until=until or only)
             expected = {} if dry_run or until or only else _expected(file, resolved, results, cores)
             log = results / "logs" / "snakemake.log"
-            run_snakemake(command, log, StudyProgress(expected), show_all=dry_run)
+            run_snakemake(command, log, StudyProgress(expected), show_all=dry_run, known=known)
         except KeyboardInterrupt:
             raise StepFailedError(
                 "interrupted; finished steps are kept, the same command goes on from there", EXIT_INTERRUPTED

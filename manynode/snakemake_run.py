@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from manynode.errors import EngineFailedError, ManynodeError
+from manynode.heartbeat import interval_s
+from manynode.measured_runs import KnownRuns
 from manynode.notices import Notices
+from manynode.running_steps import RunningSteps
 from manynode.snakemake_profile import profile_folder
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import Task
 
 ERROR_FILE = "MANYNODE_ERROR_FILE"
@@ -30,8 +35,8 @@ EXIT_INTERRUPTED = 130
 _MOST_FAILURES = 20
 
 _STEPS = re.compile(r"^(\d+) of (\d+) steps \(\d+(?:\.\d+)?%\) done")
-_RULE = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$")
-_WILDCARDS = re.compile(r"^\s+wildcards: (.*)$")
+# Without a line for so long, Snakemake has said all it has to say of a step that starts.
+_SETTLED_S = 0.3
 
 
 class StepFailedError(ManynodeError):
@@ -62,8 +67,12 @@ def snakemake_command(snakefile: Path, configfile: Path, directory: Path, cores:
     return command + (["--profile", str(profile_folder(profile))] if profile else [])
 
 
-def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show_all: bool = False) -> None:
+def run_snakemake(
+    command: Sequence[str], log: Path, progress: Progress, *, show_all: bool = False, known: KnownRuns | None = None
+) -> None:
     """Run Snakemake to its end; its output goes to ``log`` (``show_all``: to stdout as well).
+
+    ``known`` says what measured runs are expected to take.
 
     Raises the error of the first step that failed, or :class:`EngineFailedError` with Snakemake's last lines. An
     interruption ends Snakemake and its jobs first.
@@ -74,6 +83,7 @@ def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show
     errors.unlink(missing_ok=True)
     notices = Notices(log.with_name("notices.jsonl").resolve())
     environment = dict(os.environ, **{ERROR_FILE: str(errors)}, **notices.environment())
+    beat_s = interval_s()
     child = subprocess.Popen(  # the one child outside process.py: its output is followed while it runs
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         encoding="utf-8", errors="replace", env=environment, start_new_session=True,
@@ -81,7 +91,8 @@ def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show
     assert child.stdout is not None
     try:
         with open(log, "w", encoding="utf-8") as sink:
-            tail = _follow(child.stdout, sink, progress, notices, show_all=show_all)
+            follower = _Follower(sink, progress, RunningSteps(known), notices, beat_s, show_all=show_all)
+            tail = follower.follow(child.stdout)
         code = child.wait()
     except BaseException:
         # Snakemake ends its jobs and forgets half-written outputs when it is asked politely.
@@ -118,58 +129,118 @@ def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
     return StepFailedError(message, int(first["exit_code"]))
 
 
-def _follow(lines: IO[str], sink: IO[str], points: Progress, notices: Notices, *, show_all: bool) -> list[str]:
-    """Copy Snakemake's output to the log, show progress, and return the last lines."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-    from rich.text import Text
+class _Follower:
+    """Copies Snakemake's output to the log and shows progress: steps at their start, signs of life, points."""
 
-    class Words(ProgressColumn):
-        """Asked anew whenever the line is drawn, not only when a step ends."""
+    def __init__(
+        self,
+        sink: IO[str],
+        points: Progress,
+        steps: RunningSteps,
+        notices: Notices,
+        beat_s: float,
+        *,
+        show_all: bool,
+    ) -> None:
+        from rich.console import Console
 
-        def render(self, _task: Task) -> Text:
-            return Text(points.words())
+        self._sink, self._points, self._steps, self._beat_s = sink, points, steps, beat_s
+        self._notices = notices
+        self._show_all = show_all
+        self._console = Console(highlight=False, markup=False, soft_wrap=True)
+        self._beaten = time.monotonic()
 
-    console = Console(highlight=False)
-    tail: list[str] = []
-    columns = (
-        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()),
-        Words(),
-    )
-    with Bars(*columns, console=console, disable=not console.is_terminal or show_all) as progress:
-        task = progress.add_task("starting", total=None)
-        step = ""
+    def follow(self, output: IO[str]) -> list[str]:
+        """Read all output and return its last lines."""
+        from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bars
+        from rich.text import Text
+
+        follower = self
+
+        class Words(ProgressColumn):
+            """Asked anew whenever the line is drawn, not only when a step ends."""
+
+            def render(self, _task: Task) -> Text:
+                words = [text for text in (follower._points.words(), follower._steps.longest()) if text]
+                return Text("; ".join(words), no_wrap=True, overflow="ellipsis")
+
+        tail: list[str] = []
+        columns = (
+            *(TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()),
+            Words(),
+        )
+        live = self._console.is_terminal and not self._show_all
+        with Bars(*columns, console=self._console, disable=not live) as bars:
+            task = bars.add_task("starting", total=None)
+            for line in _with_pauses(output, _SETTLED_S):
+                if line is None:
+                    self._started(self._steps.described(), bars, task)
+                    self._show_notices()
+                    self._beat(live)
+                    continue
+                self._sink.write(line)
+                text = line.rstrip("\n")
+                self._points.read(text)
+                tail = [*tail[-29:], text]
+                self._started(self._steps.read(text), bars, task)
+                if self._show_all:
+                    print(text)
+                elif match := _STEPS.match(text):
+                    bars.update(task, completed=int(match[1]), total=int(match[2]))
+                    if not live:
+                        words = self._points.words()
+                        print(f"{text}; {words}" if words else text, flush=True)
+            self._show_notices()
+        return [line for line in tail if line.strip()]
+
+    def _show_notices(self) -> None:
+        for notice in self._notices.new():
+            self._console.print(f"warning: {notice}")
+
+    def _started(self, line: str, bars: Any, task: Any) -> None:
+        if not line or self._show_all:
+            return
+        bars.update(task, description=line.partition(":")[0])
+        self._console.print(line)
+        self._sink.flush()
+        self._beaten = time.monotonic()
+
+    def _beat(self, live: bool) -> None:
+        """Give a sign of life where nothing else was said for a while; a terminal's last line renews itself."""
+        now = time.monotonic()
+        if now - self._beaten < self._beat_s or self._show_all:
+            return
+        self._beaten = now
+        lines = self._steps.words()
+        if points := self._points.words() if lines else "":
+            lines[-1] = f"{lines[-1]}; {points}"
         for line in lines:
-            sink.write(line)
-            text = line.rstrip("\n")
-            points.read(text)
-            if _STEPS.match(text):
-                _show_notices(console, notices)
-            tail = [*tail[-29:], text]
-            if show_all:
-                print(text)
-            elif match := _RULE.match(text):
-                step = match[1]
-            elif match := _WILDCARDS.match(text):
-                step = f"{step} ({match[1]})"
-            elif step and not text.strip():
-                progress.update(task, description=step)
-                if not console.is_terminal:
-                    print(step, flush=True)
-                step = ""
-            elif match := _STEPS.match(text):
-                progress.update(task, completed=int(match[1]), total=int(match[2]))
-                if not console.is_terminal:
-                    words = points.words()
-                    print(f"{text}; {words}" if words else text, flush=True)
-        _show_notices(console, notices)
-    return [line for line in tail if line.strip()]
+            self._sink.write(f"{line}\n")
+            if not live:
+                print(line, flush=True)
+        self._sink.flush()
 
 
-def _show_notices(console: Console, notices: Notices) -> None:
-    for notice in notices.new():
-        console.print(f"warning: {notice}", markup=False, soft_wrap=True)
+def _with_pauses(lines: IO[str], pause_s: float) -> Iterable[str | None]:
+    """Yield the lines as they come, and None whenever none has come for ``pause_s``."""
+    arrived: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in lines:
+            arrived.put(line)
+        arrived.put(None)
+
+    threading.Thread(target=read, name="output", daemon=True).start()
+    while True:
+        try:
+            line = arrived.get(timeout=pause_s)
+        except queue.Empty:
+            yield None
+            continue
+        if line is None:
+            return
+        yield line
 
 
 def record_error(error: ManynodeError) -> None:

@@ -22,9 +22,11 @@ def run(
     repetition: Annotated[int, typer.Option(min=0, help="which run of this size")] = 0,
 ) -> None:
     """Run the application once, all ranks counted, and write its counter table."""
+    from manynode.heartbeat import announce
     from manynode.hostlock import exclusive
     from manynode.launch import Block, application_command, run_job
     from manynode.steps import step_of
+    from phase1_profile.cost import profiled_run
     from phase1_profile.sources.interface import SOURCES, choose_source
     from phase1_profile.steps import profile_counters
 
@@ -34,6 +36,7 @@ def run(
     counted = SOURCES.get(source)()
     command, flavour = application_command(content["application"])
     directory = output.parent / "ranks"
+    announce(profiled_run(content, source, reason, nodes, repetition), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
@@ -62,6 +65,20 @@ def run(
             ranks_per_node=ranks_per_node,
             reason=reason,
         )
+
+
+@app.command("cost")
+def cost(
+    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
+    output: Annotated[Path, typer.Option(help="measured-runs/1 to write")],
+) -> None:
+    """Write what the profiled runs will take: tool, ranks, typical slow-down."""
+    from manynode.config.loader import load_experiment, read_resolved
+    from manynode.measured_runs import write_runs
+    from phase1_profile.cost import profiled_runs
+
+    resolved = (read_resolved if experiment.suffix == ".json" else load_experiment)(experiment)
+    write_runs(output, resolved.digest(), profiled_runs(resolved.content))
 
 
 @app.command("classify")

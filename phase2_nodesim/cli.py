@@ -25,11 +25,13 @@ def run(
     output: Annotated[Path, typer.Option(help="segments table to write; marker files go to a folder beside it")],
 ) -> None:
     """Run the application with one simulated node, and write its segments."""
+    from manynode.heartbeat import announce
     from manynode.hostlock import exclusive
     from manynode.launch import application_command, application_guest
     from manynode.notices import warn
     from manynode.steps import step_of
     from phase2_nodesim.checksum import check_against_native
+    from phase2_nodesim.cost import node_run
     from phase2_nodesim.engines._interface import NodeJob
     from phase2_nodesim.gem5.estimate import profiled_instructions
     from phase2_nodesim.jobs import run_node
@@ -42,6 +44,7 @@ def run(
     nodes = content["nodesim"]["nodes"] if external else 1
     command, flavour = application_command(content["application"])
     directory = output.parent / "markers"
+    announce(node_run(content, experiment.parent, mode, node), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
         job = NodeJob(
@@ -79,6 +82,21 @@ def run(
         waiting_of(frame, counted=content["nodesim"]["clock"] == "wall"), f"phase 2, {mode}, node {node}"
     ):
         warn(text)
+
+
+@app.command("cost")
+def cost(
+    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
+    results: Annotated[Path, typer.Option(help="the experiment's results")],
+    output: Annotated[Path, typer.Option(help="measured-runs/1 to write")],
+) -> None:
+    """Write what the simulated nodes will take: engine, ranks, typical slow-down."""
+    from manynode.config.loader import load_experiment, read_resolved
+    from manynode.measured_runs import write_runs
+    from phase2_nodesim.cost import node_runs
+
+    resolved = (read_resolved if experiment.suffix == ".json" else load_experiment)(experiment)
+    write_runs(output, resolved.digest(), node_runs(resolved.content, results))
 
 
 @app.command("fit")

@@ -12,11 +12,13 @@ from pathlib import Path
 import pandas as pd
 
 from manynode.errors import InputError
+from manynode.phase_names import short_names
 from manynode.tables import read_table
 from phase2_nodesim.segments import COLUMNS, SCHEMA
 from phase2_nodesim.steps import read_provenance_of
 
 _INSTRUCTIONS = ("instructions", "Ir")
+PHASE_WIDTH = 44  # characters
 """As gem5 and perf_event, and as callgrind call them."""
 
 
@@ -79,7 +81,11 @@ def table_lines(table: pd.DataFrame, most: int = 40) -> list[str]:
         for name in columns
     ]
     widths = [max(12, len(head)) for head in heads]
-    lines = [f"{'phase':<44} {'share':>6}  " + "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))]
+    lines = [
+        f"{'phase':<{PHASE_WIDTH}} {'share':>6}  "
+        + "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
+    ]
+    names = short_names(table["phase"].astype(str).head(most), PHASE_WIDTH)
     for _, row in table.head(most).iterrows():
         values = [row[name] * (1e6 if name.endswith("_mean_s") else 1e-3) for name in columns]
         shown = [
@@ -87,7 +93,7 @@ def table_lines(table: pd.DataFrame, most: int = 40) -> list[str]:
             for value, w in zip(values, widths, strict=True)
         ]
         share = f"{row['share']:6.1%}" if pd.notna(row["share"]) else "     -"
-        lines.append(f"{str(row['phase'])[:44]:<44} {share}  " + "  ".join(shown))
+        lines.append(f"{names[str(row['phase'])]:<{PHASE_WIDTH}} {share}  " + "  ".join(shown))
     if len(table) > most:
         lines.append(f"... and {len(table) - most} more phases (--csv has all)")
     return lines

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +23,9 @@ TECHNIQUE_STYLE = {
     "ext-var": ("#1f7fc4", [1, 0]),
 }
 PALE = {"#e69f00": "#f3cf80", "#1f7fc4": "#8fc1e6"}  # of the techniques without external ranks, where areas are filled
+# An axis whose labels are names of phases, in lines: pixels, characters of a line, and what divides the lines.
+LABEL_LIMIT, LABEL_WIDTH = 330, 44
+LABEL_LINES = "split(datum.label, '\\n')"
 # Vega writes "900m": put a space before the prefix, the unit after it.
 TIME_LABEL = "replace(format(datum.value, '~s'), regexp('([a-zµ]?)$'), ' $1') + 's'"
 
@@ -104,9 +109,14 @@ def thinned(frame: pd.DataFrame, what: str, most: int = MOST_POINTS) -> tuple[pd
     return frame.iloc[kept].reset_index(drop=True), f"{len(kept):,} of {len(frame):,} {what} are shown, evenly taken."
 
 
-def shorter(name: str, most: int = 60) -> str:
-    """Return a name cut in its middle to ``most`` characters."""
-    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-(most // 2) :]}"
+def in_lines(label: str) -> str:
+    """Return a name of a phase in at most three lines for an axis with :data:`LABEL_LINES`."""
+    return "\n".join(textwrap.wrap(label, LABEL_WIDTH, max_lines=3, placeholder="…"))
+
+
+def row_height(labels: Iterable[str]) -> int:
+    """Return the pixels of a bar with its distance to the next, by the lines of the labels."""
+    return 22 + 12 * max((label.count("\n") for label in labels), default=0)
 
 
 def in_order(names: list[str], order: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ not pass over damaged results in silence.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from manynode.report.documents import (
     RankClasses,
     read_document,
 )
+from manynode.report.phase_labels import PhaseLabels, phase_labels
 from manynode.steps import Steps
 from manynode.tables import read_json, read_table
 from manynode.timing_profile import TimingProfile, read_timing_profile
@@ -84,6 +86,11 @@ class Inputs:
             return None
         present = set(self.projection["technique"])
         return next((name for name in BY_COMPLETENESS if name in present), None)
+
+    @functools.cached_property
+    def phase_labels(self) -> PhaseLabels:
+        """Return what the phases of the shown mode are called."""
+        return phase_labels(self.segments.get(self.mode or ""), self.profiles.get(self.mode or ""))
 
     def rank_class(self, rank: int) -> str:
         """Return the name of the class of ``rank``, an empty text when it is not known."""

@@ -33,7 +33,7 @@ from manynode.report.interval_parts import parts_rows
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load, opened
 from manynode.report.losses import loss_sentences
-from manynode.report.phase_table import phase_rows
+from manynode.report.phase_table import phase_rows, without_set_up
 from manynode.report.sensitivity import knee_rows, sensitivity_sentences
 from manynode.report.slowest import largest_ranks, slowest_rows
 from manynode.report.sureness import missing, sureness
@@ -56,6 +56,7 @@ def build_report(directory: Path, output: Path) -> None:
 
 def render(inputs: Inputs) -> str:
     """Return the page."""
+    phases, set_up = without_set_up(inputs, phase_rows(inputs))
     experiment = inputs.experiment
     resolved = {key: value for key, value in inputs.resolved.items() if key != "application"}
     # The place of the executable differs from host to host and says nothing about the experiment.
@@ -90,7 +91,9 @@ def render(inputs: Inputs) -> str:
         region=region_rows(inputs),
         confirmation_words=confirmation_sentences(inputs),
         confirmed=confirmation_rows(inputs),
-        phases=phase_rows(inputs),
+        phases=phases,
+        set_up=set_up,
+        set_up_group=inputs.phase_labels.group,
         slowest=slowest_rows(inputs),
         slowest_of=largest_ranks(inputs),
         jobs=job_rows(inputs),

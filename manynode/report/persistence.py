@@ -1,12 +1,51 @@
-"""Differences between ranks that persist: what was measured, what the replay keeps, what ignoring them would change."""
+"""Differences between ranks that persist: what was measured, what the replay keeps, what ignoring them would change.
+
+The raw split of the variance (between ranks, within a rank) and the share that persists differ for two reasons, which
+the sentences name: a phase that a rank executes once varies between ranks alone, and means of few executions differ by
+chance.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from manynode.report.load import BY_COMPLETENESS, Inputs
 from manynode.report.wording import count, duration, percent
 from manynode.timing_profile import Part, Persistence, TimingProfile
 
 KEY = "simulate.persistent"
+
+
+@dataclass(frozen=True)
+class VarianceSplit:
+    """Variance of compute times [s^2], phases weighted by their executions.
+
+    ``once`` is that of phases that a rank executes once; ``between`` and ``within`` split that of all others.
+    """
+
+    once: float
+    between: float
+    within: float
+
+    @property
+    def total(self) -> float:
+        """Return the variance of all phases."""
+        return self.once + self.between + self.within
+
+
+def variance_split(profile: TimingProfile) -> VarianceSplit:
+    """Return how the variance of all phases is made up."""
+    once = between = within = 0.0
+    for part in profile.classes:
+        for phase in part.phases:
+            # Executions of a phase add up, so that each counts with its number.
+            weight = part.share * phase.count
+            if phase.count <= len(part.simulated_ranks):
+                once += weight * phase.variance.total_s2
+            else:
+                between += weight * phase.variance.between_ranks_s2
+                within += weight * phase.variance.within_rank_s2
+    return VarianceSplit(once, between, within)
 
 
 def persistence_words(inputs: Inputs) -> str:
@@ -20,7 +59,7 @@ def persistence_words(inputs: Inputs) -> str:
             "Whether ranks differ persistently is not known: a class has one simulated rank, or one execution of each. "
             "Every execution of every rank is drawn independently."
         )
-    text = _measured(known)
+    text = _measured(known, variance_split(profile))
     if inputs.resolved.get("simulate", {}).get("persistent", False):
         text += " The replay keeps these differences: a rank that is slow stays slow."
     else:
@@ -38,27 +77,35 @@ def _known(profile: TimingProfile) -> list[tuple[float, Persistence]]:
     ]
 
 
-def _measured(known: list[tuple[float, Persistence]]) -> str:
+def _measured(known: list[tuple[float, Persistence]], split: VarianceSplit) -> str:
     total = sum(weight for weight, _ in known)
 
-    def mean(of: list[tuple[float, Part]]) -> str:
+    def mean(of: list[tuple[float, Part]]) -> tuple[float, str]:
         # Phases without any variance count alike where none has some.
         weights = [weight / total if total > 0 else 1 / len(known) for weight, _ in of]
         middle, low, high = (
             sum(w * value for w, value in zip(weights, values, strict=True))
             for values in zip(*((part.share, part.low, part.high) for _, part in of), strict=True)
         )
-        return f"{percent(middle)} (90 % interval {percent(low)} to {percent(high)})"
+        return middle, f"{percent(middle)} (90 % interval {percent(low)} to {percent(high)})"
 
     ranks, nodes = max(p.ranks for _, p in known), max(p.nodes for _, p in known)
+    share, words = mean([(w, p.between_ranks) for w, p in known])
     text = (
-        "Of the variance of compute times in phases that a rank executes several times, "
-        f"{mean([(w, p.between_ranks) for w, p in known])} lies between ranks and "
-        f"persists from execution to execution, estimated from {count(ranks, 'simulated rank')}."
+        "Only phases that a rank executes several times show whether a rank stays slow. Of the variance in these "
+        f"phases, {words} lies between ranks and persists: such a rank is slow in every execution. This is estimated "
+        f"from {count(ranks, 'simulated rank')}."
     )
+    repeated = split.between + split.within
+    raw = split.between / repeated if repeated > 0 else 0.0
+    if raw > share:
+        text += (
+            f" It is less than the {percent(raw)} by which the mean times of the ranks differ in these phases, because "
+            "means of few executions also differ by chance."
+        )
     of_nodes = [(w, p.between_nodes) for w, p in known if p.between_nodes is not None]
     if of_nodes:
-        return text + f" {mean(of_nodes)} lies between {count(nodes, 'node')}."
+        return text + f" Another {mean(of_nodes)[1]} lies between {count(nodes, 'node')} and persists."
     if nodes == 1:
         return text + " With one simulated node, what its ranks have in common is not known."
     return text + " With one rank on each node, ranks and nodes cannot be told apart."

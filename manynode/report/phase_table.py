@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from manynode.phase_names import short_call
 from manynode.report.load import Inputs
 from manynode.report.wording import pattern
 
@@ -14,13 +15,18 @@ MOST_SITES = 3
 
 @dataclass(frozen=True)
 class PhaseRow:
-    """A compute phase; ``count`` and ``total_s`` are means per simulated rank."""
+    """A compute phase; ``count`` and ``total_s`` are means per simulated rank.
+
+    ``label`` is what people see of ``name``; ``whole_calls`` are the calls with their whole signatures.
+    """
 
     name: str
+    label: str
     count: float
     mean_s: float
     total_s: float
     calls: str
+    whole_calls: str
     sites: list[str]
     pattern: str
     between_share: float | None
@@ -34,6 +40,12 @@ def phase_rows(inputs: Inputs) -> list[PhaseRow]:
     segments = inputs.segments.get(mode)
     rows = _from_segments(inputs, segments) if segments is not None else _from_profile(inputs)
     return sorted(rows, key=lambda row: (-row.total_s, row.name))
+
+
+def without_set_up(inputs: Inputs, rows: list[PhaseRow]) -> tuple[list[PhaseRow], list[PhaseRow]]:
+    """Return the rows that are shown by themselves, and those of the set-up."""
+    set_up = inputs.phase_labels.set_up
+    return [row for row in rows if row.name not in set_up], [row for row in rows if row.name in set_up]
 
 
 def _details(inputs: Inputs, name: str) -> tuple[str, float | None]:
@@ -62,22 +74,24 @@ def _from_segments(inputs: Inputs, segments: pd.DataFrame) -> list[PhaseRow]:
         pairs = group[["call_before", "call_after"]].astype(str).drop_duplicates()
         # A phase without a name of its own is named by its pair of calls: once is enough.
         calls = [
-            f"{before} to {after}"
+            (before, after)
             for before, after in pairs.itertuples(index=False)
             if f"{before} -> {after}" not in str(name)
         ]
         sites = [str(site) for site in group["call_site"].dropna().drop_duplicates()] if has_site else []
         # The calls mostly name their sites already, as in MPI_Waitall@app.cpp:91.
-        sites = [site for site in sites if site and not any(site in word for word in [str(name), *calls])]
+        sites = [site for site in sites if site and not any(site in word for word in (str(name), *sum(calls, ())))]
         words, between = _details(inputs, str(name))
         total = float(group["compute_s"].sum()) / ranks
         rows.append(
             PhaseRow(
                 str(name),
+                inputs.phase_labels.of(str(name)),
                 len(group) / ranks,
                 float(group["compute_s"].mean()),
                 total,
-                "; ".join(_cut(calls)),
+                "; ".join(_cut([f"{short_call(before)} to {short_call(after)}" for before, after in calls])),
+                "; ".join(f"{before} to {after}" for before, after in calls),
                 _cut(sites),
                 words,
                 between,
@@ -103,7 +117,15 @@ def _from_profile(inputs: Inputs) -> list[PhaseRow]:
             totals[phase.name] = totals.get(phase.name, 0.0) + phase.count * phase.mean_s / ranks
     return [
         PhaseRow(
-            name, counts[name], totals[name] / counts[name] if counts[name] else 0.0, totals[name], "", [], *details
+            name,
+            inputs.phase_labels.of(name),
+            counts[name],
+            totals[name] / counts[name] if counts[name] else 0.0,
+            totals[name],
+            "",
+            "",
+            [],
+            *details,
         )
         for name, details in ((name, _details(inputs, name)) for name in counts)
     ]

@@ -18,6 +18,7 @@ class SlowestRow:
     """One phase of one class; the tail's figures are those of its cluster with the longest times that has one."""
 
     name: str
+    label: str
     rank_class: str
     mean_s: float
     empirical_s: float
@@ -34,20 +35,25 @@ def largest_ranks(inputs: Inputs) -> int:
 
 
 def slowest_rows(inputs: Inputs) -> list[SlowestRow]:
-    """Return the phases with the most time first."""
-    profile = inputs.profiles.get(inputs.mode or "")
-    if profile is None:
-        return []
+    """Return the phases with the most time first; those of the set-up, which no skeleton replays, are left out."""
     ranks = largest_ranks(inputs)
-    phases = [(part.name, phase) for part in profile.classes if not part.borrowed for phase in part.phases]
+    phases = _phases(inputs)
     phases.sort(key=lambda entry: -entry[1].count * entry[1].mean_s)
-    return [_row(name, phase, ranks) for name, phase in phases[:MOST_ROWS]]
+    return [_row(name, phase, ranks, inputs.phase_labels.of(phase.name)) for name, phase in phases[:MOST_ROWS]]
 
 
-def _row(rank_class: str, phase: PhaseTimes, ranks: int) -> SlowestRow:
+def _phases(inputs: Inputs) -> list[tuple[str, PhaseTimes]]:
+    """Return class and phase of all phases that executed several times or have a label."""
+    profile, set_up = inputs.profiles.get(inputs.mode or ""), inputs.phase_labels.set_up
+    parts = [part for part in profile.classes if not part.borrowed] if profile else []
+    return [(part.name, phase) for part in parts for phase in part.phases if phase.name not in set_up]
+
+
+def _row(rank_class: str, phase: PhaseTimes, ranks: int, label: str) -> SlowestRow:
     tail = _tail(phase)
     return SlowestRow(
         name=phase.name,
+        label=label,
         rank_class=rank_class,
         mean_s=phase.mean_s,
         empirical_s=expected_slowest(phase, ranks, tail=False),
@@ -68,9 +74,7 @@ def tail_words(inputs: Inputs) -> str:
     rows = slowest_rows(inputs)
     if not rows:
         return ""
-    profile = inputs.profiles[inputs.mode or ""]
-    phases = [phase for part in profile.classes if not part.borrowed for phase in part.phases]
-    fewest = min(phase.count for phase in phases)
+    fewest = min(phase.count for _, phase in _phases(inputs))
     ranks = largest_ranks(inputs)
     if all(row.tail_s is None for row in rows):
         if ranks <= fewest:

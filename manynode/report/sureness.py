@@ -5,7 +5,7 @@ from __future__ import annotations
 from manynode.report.extrapolation import extrapolation
 from manynode.report.interval_parts import parts_words
 from manynode.report.load import Inputs, at_point
-from manynode.report.persistence import persistence_words
+from manynode.report.persistence import persistence_words, variance_split
 from manynode.report.slowest import tail_words
 from manynode.report.validation import validated
 from manynode.report.waiting import native_words
@@ -134,19 +134,32 @@ def _variance(inputs: Inputs) -> str:
     profile = inputs.profiles.get(inputs.mode or "")
     if profile is None:
         return ""
-    phases = [(part.share, phase) for part in profile.classes for phase in part.phases]
-    # Executions of a phase add up, so that each counts with its number.
-    between = sum(share * phase.count * phase.variance.between_ranks_s2 for share, phase in phases)
-    within = sum(share * phase.count * phase.variance.within_rank_s2 for share, phase in phases)
-    total = between + within
-    if total <= 0:
+    split = variance_split(profile)
+    if split.total <= 0:
         return "The compute times of the simulated node do not vary within their phases."
-    ways = sum(len(phase.clusters) > 1 for _, phase in phases)
-    patterns = sum(phase.pattern.kind == "sequence" for _, phase in phases)
+    text = "Compute times vary around the mean of their cluster."
+    repeated = split.between + split.within
+    shares = (
+        f"{percent(split.between / repeated)} lies between ranks and {percent(split.within / repeated)} within a rank. "
+        "The first share says how the ranks' mean times differ, the second how the executions of one rank differ."
+        if repeated > 0
+        else ""
+    )
+    if split.once > 0:
+        text += (
+            f" Of this variance, {percent(split.once / split.total)} lies in phases that a rank executes once, where a "
+            "slow rank cannot be told from a slow moment."
+        )
+        if shares:
+            text += f" The other {percent(repeated / split.total)} lies in phases that a rank executes several times."
+            text += f" Of that part, {shares}"
+    else:
+        text += f" Of this variance, {shares}"
+    phases = [phase for part in profile.classes for phase in part.phases]
+    ways = sum(len(phase.clusters) > 1 for phase in phases)
+    patterns = sum(phase.pattern.kind == "sequence" for phase in phases)
     return (
-        f"Of the variance of compute times around the means of their clusters, {percent(between / total)} lies between "
-        f"ranks and {percent(within / total)} within a rank (a phase that a rank executes once varies between ranks "
-        f"alone). {number(ways)} of {count(len(phases), 'phase')} (each class counted) have several clusters of times, "
+        f"{text} {number(ways)} of {count(len(phases), 'phase')} (each class counted) have several clusters of times, "
         f"and {number(patterns)} follow a repeated pattern."
     )
 

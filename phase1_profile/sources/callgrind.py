@@ -1,7 +1,7 @@
 """Source ``callgrind``: exact counts on any Linux host, from Valgrind; the paper's "fast functional simulator".
 
 The markers library dumps the events of every compute phase and resets them after every MPI call, so that nothing inside
-MPI counts. Cycles and seconds are unknown (the run is some fifty times slower than the machine), so the feature IPC is
+MPI counts. Cycles and seconds are unknown (the run is 50 to 100 times slower than the machine), so the feature IPC is
 absent. Mispredictions are those of callgrind's simple predictor. Knows phases.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from manynode.callgrind import callgrind_command, parse_totals
+from manynode.callgrind import SLOW_DOWN, callgrind_command, parse_totals
 from manynode.errors import InputError
 from manynode.launch import Flavour
 from manynode.probe import Probe
@@ -38,6 +38,8 @@ EVENTS = {
 @SOURCES.register("callgrind")
 class Callgrind:
     """Valgrind's callgrind under every rank."""
+
+    slow_down = SLOW_DOWN
 
     def probe(self) -> Probe:
         """Look for valgrind."""

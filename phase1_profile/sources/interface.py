@@ -18,12 +18,15 @@ import pandas as pd
 
 from manynode.errors import EngineMissingError
 from manynode.launch import Flavour
+from manynode.measured_runs import SlowDown
 from manynode.probe import Probe
 from manynode.registry import Registry
 
 
 class CounterSource(Protocol):
-    """A way to count what each rank of an MPI job executes."""
+    """A way to count what each rank of an MPI job executes; ``slow_down`` is what it typically costs."""
+
+    slow_down: SlowDown
 
     def probe(self) -> Probe:
         """Say whether this host allows the source. Fast, and never an exception."""

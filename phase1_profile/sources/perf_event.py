@@ -12,6 +12,7 @@ import pandas as pd
 
 from manynode.errors import EngineMissingError
 from manynode.launch import Flavour
+from manynode.measured_runs import NONE
 from manynode.probe import Probe
 from phase1_profile.counters import sum_phases
 from phase1_profile.hardware import CALLGRIND, probe_hardware
@@ -34,6 +35,8 @@ COLUMNS = {
 @SOURCES.register("perf_event")
 class PerfEvent:
     """Hardware counters in the markers library."""
+
+    slow_down = NONE
 
     def probe(self) -> Probe:
         """Try to open a hardware counter."""

@@ -20,6 +20,7 @@ import pandas as pd
 
 from manynode.errors import EngineMissingError, InputError
 from manynode.launch import Flavour
+from manynode.measured_runs import NONE
 from manynode.probe import Probe
 from manynode.process import find_program
 from phase1_profile.counters import ALL_PHASES
@@ -45,6 +46,8 @@ EVENTS = {
 @SOURCES.register("perf_stat")
 class PerfStat:
     """``perf stat`` as a child of the MPI launcher and the parent of the application."""
+
+    slow_down = NONE
 
     def probe(self) -> Probe:
         """Look for perf, then try to open a hardware counter."""

@@ -22,6 +22,7 @@ import pandas as pd
 from manynode.config.machine import Machine
 from manynode.launch import Flavour
 from manynode.markers import MarkerFile
+from manynode.measured_runs import SlowDown
 from manynode.probe import Probe
 from manynode.registry import Registry
 from phase2_nodesim.parameters import NodeParameters
@@ -81,6 +82,18 @@ class NodeJob:
         return f"the application with node {self.node} of {self.nodes} under {engine}"
 
 
+@dataclass(frozen=True)
+class NodeCost:
+    """What a job costs before it is paid: how many ranks are slowed down, by how much, and how many cores they share.
+
+    ``cores`` is None where they may use all cores of the host.
+    """
+
+    ranks: int
+    slow_down: SlowDown
+    cores: int | None = None
+
+
 class NodeEngine(Protocol):
     """The contract; ``name`` is the one it is registered under."""
 
@@ -93,6 +106,9 @@ class NodeEngine(Protocol):
     def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
         """Refuse, as a :class:`~manynode.errors.UsageError`, a machine or application of a resolved experiment that
         the engine cannot simulate, installed or not."""
+
+    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+        """Return what a job of ``nodes`` nodes typically costs, without starting anything; ``settings`` as in probe."""
         ...
 
     def run(self, run: NodeRun, job: NodeJob) -> None:

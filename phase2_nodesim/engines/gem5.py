@@ -17,6 +17,7 @@ from manynode.config.machine import Machine
 from manynode.errors import EngineFailedError, EngineMissingError, UsageError
 from manynode.launch import application_guest
 from manynode.markers import MarkerFile, concatenate
+from manynode.measured_runs import SlowDown
 from manynode.paths import ROOT, build_dir
 from manynode.probe import Probe
 from manynode.tables import write_json
@@ -24,7 +25,7 @@ from phase2_nodesim.bridge.blame import Verdict
 from phase2_nodesim.bridge.gem5_messages import refusal
 from phase2_nodesim.bridge.guest_program import check_guest_program
 from phase2_nodesim.bridge.job import BridgedJob, BridgeFolder, Simulator, run_bridged_job
-from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
+from phase2_nodesim.engines._interface import ENGINES, NodeCost, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.gem5.board_file import SCHEMA, BoardFiles, GuestProcess, board_file
 from phase2_nodesim.gem5.cpi_stack import cpi_stacks
 from phase2_nodesim.gem5.estimate import Teller, estimate
@@ -33,6 +34,8 @@ from phase2_nodesim.gem5.statistics import read_statistics, without_rows_beyond
 from phase2_nodesim.segments import segment_table
 
 _PURPOSE = "phase 2: compute times on simulated out-of-order cores, caches and memory"
+# A host core executes 1 to 3 thousand million instructions a second, gem5 simulates 0.2 to 0.3 million (docs/gem5.md).
+_SLOW_DOWN = SlowDown(3000.0, 15000.0, serial=True)
 _BOARD = Path(__file__).resolve().parent.parent / "gem5" / "board" / "run.py"
 # Memory that malloc gives back is lost to gem5, and every munmap empties all its TLBs: never give back, never map.
 MALLOC = "glibc.malloc.mmap_threshold=1099511627776:glibc.malloc.trim_threshold=1099511627776:glibc.malloc.arena_max=1"
@@ -67,6 +70,10 @@ class Gem5:
             threads=application["threads"],
             helpers=experiment["nodesim"]["gem5"]["inject"] == "nic",
         )
+
+    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+        # One host core simulates all cores of the board.
+        return NodeCost(ranks_per_node, _SLOW_DOWN, 1)
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
         found = find_gem5(_executable(job.settings))

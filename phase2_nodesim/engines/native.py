@@ -11,9 +11,10 @@ import pandas as pd
 
 from manynode.config.machine import Machine
 from manynode.markers import MarkerFile, concatenate
+from manynode.measured_runs import NONE
 from manynode.probe import Probe
 from phase2_nodesim.engines._host import run_on_host
-from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
+from phase2_nodesim.engines._interface import ENGINES, NodeCost, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.segments import segment_table
 from phase2_nodesim.waits import COLUMN, waited_seconds, waiting_of
 
@@ -41,6 +42,11 @@ class Native:
 
     def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
         """Any program that runs here will do."""
+
+    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+        # Nodes that take turns compute on as many cores as one of them needs.
+        cores = ranks_per_node * threads if settings.get("turns") else None
+        return NodeCost(nodes * ranks_per_node, NONE, cores)
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
         taking_turns = bool(job.settings.get("turns"))

@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 
 from manynode import process
-from manynode.callgrind import callgrind_command, parse_totals
+from manynode.callgrind import SLOW_DOWN, callgrind_command, parse_totals
 from manynode.config.machine import Machine
 from manynode.errors import InputError, ManynodeError
 from manynode.markers import MarkerFile, concatenate
 from manynode.probe import Probe
 from phase2_nodesim.cache_geometry import SimulatedCaches, simulated_caches
 from phase2_nodesim.engines._host import run_on_host
-from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
+from phase2_nodesim.engines._interface import ENGINES, NodeCost, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.interval import interval_cycles
 from phase2_nodesim.segments import segment_table
 
@@ -52,6 +52,10 @@ class Valgrind:
     def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
         """Any machine has caches that callgrind comes near to."""
         simulated_caches(machine, experiment["ranks_per_node"])
+
+    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+        # External ranks sleep while they wait.
+        return NodeCost(ranks_per_node, SLOW_DOWN)
 
     def command_prefix(self, run: NodeRun) -> list[str]:
         """Return the words before the application's command for simulated ranks."""

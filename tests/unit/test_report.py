@@ -14,8 +14,9 @@ import report_fixture as fixture
 
 from manynode import tables
 from manynode.errors import InputError, OutputError
+from manynode.phase_names import shorter
 from manynode.report import build_report
-from manynode.report.figure import Figure, records, shorter, thinned
+from manynode.report.figure import Figure, records, thinned
 from manynode.report.figures.link_series import merged
 from manynode.report.load import load
 from manynode.report.wording import change, duration, interval, pattern, percent, ranges

@@ -11,8 +11,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from manynode.report.figure import COLOURS, Figure, shorter
+from manynode.report.figure import COLOURS, LABEL_LIMIT, LABEL_LINES, Figure, in_lines, row_height
 from manynode.report.load import Inputs
+from manynode.report.phase_labels import PhaseLabels
 
 _PREFIX = "cycles_"
 _INSTRUCTIONS = ("instructions", "Ir")
@@ -30,11 +31,12 @@ def draw(inputs: Inputs) -> Figure | None:
     if not parts or counted is None or segments[counted].sum() <= 0:
         return None
     ranks = most_different(segments, parts, counted)
-    frame = _stacks(segments, parts, counted, ranks)
+    frame = _stacks(segments, parts, counted, ranks, inputs.phase_labels)
     names = [name.removeprefix(_PREFIX) for name in parts]
+    axis = alt.Axis(ticks=False, labelLimit=LABEL_LIMIT, labelExpr=LABEL_LINES)
     shared = alt.Chart(alt.NamedData(name="table")).mark_bar(size=15)
     chart = shared.encode(
-        y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(ticks=False)),
+        y=alt.Y("label:N", title=None, sort=None, axis=axis),
         x=alt.X("cpi:Q", title="cycles per instruction", stack="zero", axis=alt.Axis(tickCount=6)),
         color=alt.Color("part:N", title="part", sort=names, scale=alt.Scale(domain=names, range=COLOURS)),
         order=alt.Order("order:Q"),
@@ -45,7 +47,7 @@ def draw(inputs: Inputs) -> Figure | None:
             alt.Tooltip("cpi:Q", title="cycles per instruction", format=".3f"),
             alt.Tooltip("share:Q", title="share of the phase's cycles", format=".1%"),
         ],
-    ).properties(height=max(60, 22 * frame["label"].nunique()))
+    ).properties(height=max(60, row_height(frame["label"]) * frame["label"].nunique()))
     return Figure(
         "cpi-stacks",
         "Where the cycles go",
@@ -70,10 +72,14 @@ def most_different(segments: pd.DataFrame, parts: list[str], counted: str) -> li
     return list(pairs[int(np.argmax(apart))])
 
 
-def _stacks(segments: pd.DataFrame, parts: list[str], counted: str, ranks: list[int]) -> pd.DataFrame:
+def _stacks(
+    segments: pd.DataFrame, parts: list[str], counted: str, ranks: list[int], names: PhaseLabels
+) -> pd.DataFrame:
     chosen = segments[segments["rank"].isin(ranks)]
-    largest = chosen.groupby("phase")[parts].sum().sum(axis=1).nlargest(_MOST).index
-    groups = [(_ALL, chosen), *((phase, chosen[chosen["phase"] == phase]) for phase in largest)]
+    folded = chosen["phase"].astype(str)
+    folded = folded.where(~folded.isin(names.set_up), names.group)
+    largest = chosen.groupby(folded)[parts].sum().sum(axis=1).nlargest(_MOST).index
+    groups = [(_ALL, chosen), *((str(phase), chosen[folded == phase]) for phase in largest)]
     rows = []
     for number, (phase, group) in enumerate(groups):
         for rank in ranks:
@@ -85,7 +91,7 @@ def _stacks(segments: pd.DataFrame, parts: list[str], counted: str, ranks: list[
                 value = float(own[part].sum())
                 rows.append(
                     {
-                        "label": f"{number}  {shorter(phase, 36)}  rank {rank}" if number else f"{_ALL}  rank {rank}",
+                        "label": in_lines(f"rank {rank}  {f'{number}  {names.of(phase)}' if number else _ALL}"),
                         "phase": phase,
                         "rank": rank,
                         "part": part.removeprefix(_PREFIX),

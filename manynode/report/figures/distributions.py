@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from manynode.report.figure import COLOURS, MOST_POINTS, TIME_LABEL, Figure
-from manynode.report.figures.choice import labelled_phases, phase_choice
+from manynode.report.figures.choice import labelled_phases, left_out, phase_choice
 from manynode.report.load import Inputs
 from manynode.timing_profile import ClusterTimes
 
@@ -15,8 +15,7 @@ _FEWEST = 8  # points that a distribution keeps however many there are
 
 def draw(inputs: Inputs) -> Figure | None:
     """Return the figure of distributions, a phase at a time."""
-    profile = inputs.profiles.get(inputs.mode or "")
-    phases = list(labelled_phases(profile)) if profile else []
+    phases = list(labelled_phases(inputs))
     if not phases:
         return None
     every = len(phases)
@@ -33,6 +32,7 @@ def draw(inputs: Inputs) -> Figure | None:
             rows += [
                 {
                     "phase": label,
+                    "name": phase.name,
                     "cluster": str(index),
                     "weight": cluster.weight,
                     "mean_s": cluster.mean_s,
@@ -49,6 +49,7 @@ def draw(inputs: Inputs) -> Figure | None:
         scale=alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))]),
     )
     tooltip = [
+        alt.Tooltip("name:N", title="phase"),
         alt.Tooltip("cluster:N"),
         alt.Tooltip("time_s:Q", title="time [s]", format=".4~g"),
         alt.Tooltip("probability:Q", title="at most this", format=".1%"),
@@ -79,6 +80,7 @@ def draw(inputs: Inputs) -> Figure | None:
     )
     note = f"{shown:,} of {full:,} points are shown." if shown < full else ""
     note += f" The {len(phases)} largest of {every:,} phases can be chosen." if len(phases) < every else ""
+    note = f"{note} {left_out(inputs)}".strip()
     note += f" All are in nodesim/timing-profile-{inputs.mode}.json." if note else ""
     return Figure(
         "distributions",
@@ -88,7 +90,7 @@ def draw(inputs: Inputs) -> Figure | None:
         f"{'with' if inputs.mode == 'ext' else 'without'} external ranks.",
         chart,
         frame,
-        note.strip(),
+        note,
     )
 
 

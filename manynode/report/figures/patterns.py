@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from manynode.report.figure import COLOURS, MOST_POINTS, TIME_LABEL, Figure
-from manynode.report.figures.choice import labelled_phases, phase_choice
+from manynode.report.figures.choice import labelled_phases, left_out, phase_choice
 from manynode.report.load import Inputs
 from manynode.report.wording import pattern
 from manynode.timing_profile import ClassTimes, ClusterTimes, PhaseTimes, SequencePattern
@@ -18,8 +18,7 @@ _MOST_EXECUTIONS, _FEWEST_EXECUTIONS = 140, 20
 
 def draw(inputs: Inputs) -> Figure | None:
     """Return the figure of patterns, a phase at a time; without segments it draws what the profile says."""
-    profile = inputs.profiles.get(inputs.mode or "")
-    phases = list(labelled_phases(profile)) if profile else []
+    phases = list(labelled_phases(inputs))
     if not phases:
         return None
     every = len(phases)
@@ -31,10 +30,17 @@ def draw(inputs: Inputs) -> Figure | None:
         rank, times = _series(segments, part, phase, most)
         words.append({"phase": label, "words": pattern(phase)})
         rows += [
-            {"phase": label, "rank": rank, "execution": n, "time_s": time, "cluster": str(_cluster(phase, time))}
+            {
+                "phase": label,
+                "name": phase.name,
+                "rank": rank,
+                "execution": n,
+                "time_s": time,
+                "cluster": str(_cluster(phase, time)),
+            }
             for n, time in enumerate(times)
         ]
-    frame = pd.DataFrame(rows, columns=["phase", "rank", "execution", "time_s", "cluster"])
+    frame = pd.DataFrame(rows, columns=["phase", "name", "rank", "execution", "time_s", "cluster"])
     names = sorted(set(frame["cluster"]), key=int)
     base = (
         alt.Chart(alt.NamedData(name="table"))
@@ -62,6 +68,7 @@ def draw(inputs: Inputs) -> Figure | None:
             scale=alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))]),
         ),
         tooltip=[
+            alt.Tooltip("name:N", title="phase"),
             alt.Tooltip("execution:Q"),
             alt.Tooltip("cluster:N"),
             alt.Tooltip("time_s:Q", title="time [s]", format=".4~g"),
@@ -88,7 +95,8 @@ def draw(inputs: Inputs) -> Figure | None:
         chart,
         frame,
         f"At most the first {most} executions of each phase are shown"
-        + (f", and the {len(phases)} largest of {every:,} phases." if len(phases) < every else "."),
+        + (f", and the {len(phases)} largest of {every:,} phases." if len(phases) < every else ".")
+        + (f" {words_of_rest}" if (words_of_rest := left_out(inputs)) else ""),
         {"words": pd.DataFrame(words)},
     )
 

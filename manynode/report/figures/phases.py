@@ -1,13 +1,13 @@
-"""Total compute time per phase: the largest phases as bars, named by MPI_Pcontrol or by call sites."""
+"""Total compute time per phase: the largest phases as bars, those of the set-up as one, named as in the table."""
 
 from __future__ import annotations
 
 import altair as alt
 import pandas as pd
 
-from manynode.report.figure import COLOURS, TIME_LABEL, Figure, shorter
+from manynode.report.figure import COLOURS, LABEL_LIMIT, LABEL_LINES, TIME_LABEL, Figure, in_lines, row_height
 from manynode.report.load import Inputs
-from manynode.report.phase_table import phase_rows
+from manynode.report.phase_table import PhaseRow, phase_rows, without_set_up
 from manynode.report.wording import percent
 
 _MOST = 20
@@ -18,23 +18,27 @@ def draw(inputs: Inputs) -> Figure | None:
     rows = phase_rows(inputs)
     if not rows:
         return None
+    single, set_up = without_set_up(inputs, rows)
     total = sum(row.total_s for row in rows)
-    frame = pd.DataFrame(
+    drawn = single[:_MOST]
+    if set_up:
+        drawn = sorted([*drawn, _together(inputs.phase_labels.group, set_up)], key=lambda row: -row.total_s)
+    shown = pd.DataFrame(
         {
-            "phase": [row.name for row in rows],
-            "label": [f"{n + 1}  {shorter(row.name, 44)}" for n, row in enumerate(rows)],
-            "executions_per_rank": [row.count for row in rows],
-            "mean_s": [row.mean_s for row in rows],
-            "total_s": [row.total_s for row in rows],
-            "share": [row.total_s / total if total > 0 else 0.0 for row in rows],
+            "phase": [row.name for row in drawn],
+            "label": [in_lines(f"{n + 1}  {row.label}") for n, row in enumerate(drawn)],
+            "executions_per_rank": [row.count for row in drawn],
+            "mean_s": [row.mean_s for row in drawn],
+            "total_s": [row.total_s for row in drawn],
+            "share": [row.total_s / total if total > 0 else 0.0 for row in drawn],
         }
     )
-    shown = frame.head(_MOST)
+    axis = alt.Axis(ticks=False, labelLimit=LABEL_LIMIT, labelExpr=LABEL_LINES)
     chart = (
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar(color=COLOURS[0], size=13)
         .encode(
-            y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(ticks=False)),
+            y=alt.Y("label:N", title=None, sort=None, axis=axis),
             x=alt.X("total_s:Q", title="compute time per rank", axis=alt.Axis(labelExpr=TIME_LABEL, tickCount=6)),
             tooltip=[
                 alt.Tooltip("phase:N"),
@@ -44,12 +48,12 @@ def draw(inputs: Inputs) -> Figure | None:
                 alt.Tooltip("share:Q", format=".1%"),
             ],
         )
-        .properties(height=max(40, 22 * len(shown)))
+        .properties(height=max(40, row_height(shown["label"]) * len(shown)))
     )
-    rest = frame["share"][_MOST:].sum()
+    rest = sum(row.total_s for row in single[_MOST:]) / total if total > 0 else 0.0
     note = (
-        f"The {_MOST} largest of {len(frame):,} phases are drawn; the others have {percent(rest)} of the time."
-        if len(frame) > _MOST
+        f"The {_MOST} largest of {len(single):,} phases are drawn; the others have {percent(rest)} of the time."
+        if len(single) > _MOST
         else ""
     )
     return Figure(
@@ -61,3 +65,9 @@ def draw(inputs: Inputs) -> Figure | None:
         shown,
         note,
     )
+
+
+def _together(label: str, rows: list[PhaseRow]) -> PhaseRow:
+    """Return several phases as one."""
+    count, seconds = sum(row.count for row in rows), sum(row.total_s for row in rows)
+    return PhaseRow(label, label, count, seconds / count if count else 0.0, seconds, "", "", [], "", None)

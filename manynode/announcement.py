@@ -1,0 +1,131 @@
+"""What a run will measure, said before the first step: step, runs, ranks, slow-down, estimated time.
+
+The phases say through their command ``cost`` which runs an experiment has and which tool each needs. What is done
+already, or taken over from earlier results, is left out. One short native run of the application gives the estimate; it
+is made when a run begins that has something to measure, and kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from manynode import native_trial, process
+from manynode.config.loader import Resolved
+from manynode.errors import ManynodeError
+from manynode.measured_runs import KnownRuns, MeasuredRun, ranks_words, read_runs, time_words
+from manynode.native_trial import Trial, read_trial, run_trial
+
+_PHASES = ("profile", "nodesim")
+_NOT_KNOWN = "not known"
+
+
+def announce_measurements(
+    experiment: Path, resolved: Resolved, results: Path, *, may_run: bool, until: str | None = None
+) -> KnownRuns:
+    """Print the measured runs that are still to be made, and return all runs, for the lines at their start.
+
+    With ``may_run``, the native trial is made where it lacks. ``until`` is the last rule or file that is wanted.
+    """
+    if not to_measure(resolved, results):
+        return KnownRuns(_asked(experiment, resolved, results, ask=False), read_trial(results, _digest(resolved)))
+    runs = _asked(experiment, resolved, results, ask=True)
+    wanted = [run for run in runs if run.rule.startswith("phase1")] if _phase_1_alone(until) else runs
+    coming = [run for run in wanted if not (run.output and (results / run.output).is_file())]
+    if not coming:
+        return KnownRuns(runs, read_trial(results, _digest(resolved)))
+    trial = read_trial(results, _digest(resolved))
+    if trial is None and may_run:
+        nodes, ranks = native_trial.size(resolved.content)
+        print(
+            f"one native run of the application on {native_trial.job_words(nodes, ranks)} for estimates; "
+            f"ended after {native_trial.LIMIT_S:g} s at the latest",
+            flush=True,
+        )
+        trial = run_trial(resolved.content, results, _digest(resolved))
+    for line in lines(coming, trial, may_run=may_run):
+        print(line, flush=True)
+    return KnownRuns(runs, trial, Counter(run.rule for run in coming))
+
+
+def to_measure(resolved: Resolved, results: Path) -> bool:
+    """Return whether a measured run of the experiment has not left its table yet, without asking the phases."""
+    profile = resolved.content["profile"]
+    places = [
+        f"profile/nodes-{nodes}-rep-{repetition}/counters.parquet"
+        for nodes in profile["nodes"]
+        for repetition in range(profile["repetitions"])
+    ]
+    modes = {"ext" if name.startswith("ext") else "no-ext" for name in resolved.content["techniques"]}
+    # Which nodes the classes need is known to phase 2 alone: with classes and timings, none is missing.
+    places += [f"nodesim/timing-profile-{mode}.json" for mode in modes]
+    return not all((results / place).is_file() for place in places)
+
+
+def lines(runs: Sequence[MeasuredRun], trial: Trial | None, *, may_run: bool = True) -> list[str]:
+    """Return the table of the runs, its sum, and what it is estimated from."""
+    head = ("step", "runs", "ranks", "tool", "slow-down", "estimated time")
+    rows = [head]
+    low = high = 0.0
+    known = True
+    for _, group in groupby(runs, key=lambda run: (run.step, run.ranks, run.tool)):
+        alike = list(group)
+        times = [run.time_s(trial) for run in alike]
+        spans = [time for time in times if time is not None]
+        span = (sum(time[0] for time in spans), sum(time[1] for time in spans))
+        known = known and len(spans) == len(times)
+        low, high = low + span[0], high + span[1]
+        first = alike[0]
+        count = f"{len(alike)}" if all(run.output for run in alike) else f"{len(alike)} or more"
+        time = time_words(span, trial) if len(spans) == len(times) else _NOT_KNOWN
+        rows.append((first.step, count, ranks_words(first), first.tool, first.slow_down.words(), time))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    found = ["measured runs to come:"]
+    found += [
+        "  " + "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    if known and len(rows) > 2:
+        found.append(f"  in all {time_words((low, high), trial)}, one run after the other")
+    found += sorted({f"  {run.tool}: {run.reason}" for run in runs if run.reason and run.slow_down.high > 1})
+    return found + _basis(trial, may_run)
+
+
+def _basis(trial: Trial | None, may_run: bool) -> list[str]:
+    if trial is None:
+        return [
+            "  no estimate: the native run of the application failed"
+            if may_run
+            else "  no estimate without running: a run begins with one short native run"
+        ]
+    text = f"  estimated from {trial.words()}; each rank is taken to have as much to do at every size"
+    return [text if trial.ended else text.replace(";", ", so that all times are lower bounds;")]
+
+
+def _phase_1_alone(until: str | None) -> bool:
+    return until is not None and until.startswith(("phase1", "profile/"))
+
+
+def _digest(resolved: Resolved) -> str:
+    return resolved.digest("application", "ranks_per_node", "profile")
+
+
+def _asked(experiment: Path, resolved: Resolved, results: Path, *, ask: bool) -> list[MeasuredRun]:
+    """Return what the phases say of the experiment's runs; without ``ask``, what they said the last time.
+
+    A phase that cannot tell (its tool lacks) has no runs here: its first step says what lacks.
+    """
+    runs: list[MeasuredRun] = []
+    for phase in _PHASES:
+        path = results / "logs" / f"{phase}-runs.json"
+        if ask:
+            command = [sys.executable, "-m", "manynode", phase, "cost", "--experiment", str(experiment.resolve())]
+            command += ["--results", str(results)] if phase == "nodesim" else []
+            try:
+                process.run([*command, "--output", str(path)], what=f"asking {phase} for its runs")
+            except ManynodeError:
+                continue
+        runs += read_runs(path, resolved.digest()) or []
+    return runs

@@ -1,0 +1,116 @@
+"""One short native run of the application, from which the time of all measured runs is estimated.
+
+The application runs once at the smallest profiled size, with nothing but the markers library, which tells the time from
+MPI_Init to MPI_Finalize: tools slow down little of what MPI does to start. A long run is ended after a limit, and its
+time is then a lower bound. What was found is kept (``native-trial/1``): a run that goes on does not repeat it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from manynode.errors import ManynodeError
+from manynode.hostlock import exclusive
+from manynode.launch import Block, application_command, run_job
+from manynode.paths import native_library
+from manynode.tables import read_json, write_json
+
+SCHEMA = "native-trial/1"
+LIMIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A native run: its job, the host's cores, its time between start and end of MPI [s], whether it ended by itself.
+
+    ``start_s`` is the rest of its wall time.
+    """
+
+    nodes: int
+    ranks: int
+    cores: int
+    seconds: float
+    ended: bool
+    start_s: float = 0.0
+
+    def words(self) -> str:
+        """Return what was measured."""
+        took = f"{self.seconds:.2g} s" if self.ended else f"ended after {self.seconds:.0f} s"
+        return f"one native run on {job_words(self.nodes, self.ranks)}: {took}"
+
+
+def job_words(nodes: int, ranks: int) -> str:
+    """Return ``1 node, 2 ranks``."""
+    return f"{nodes} node{'' if nodes == 1 else 's'}, {ranks} rank{'' if ranks == 1 else 's'}"
+
+
+def size(content: Mapping[str, Any]) -> tuple[int, int]:
+    """Return nodes and ranks of the trial of a resolved experiment."""
+    nodes = min(content["profile"]["nodes"])
+    return nodes, nodes * content["ranks_per_node"]
+
+
+def run_trial(content: Mapping[str, Any], results: Path, digest: str, limit_s: float = LIMIT_S) -> Trial | None:
+    """Run the application natively in the working directory of the steps, and keep what was found.
+
+    Returns None where it fails: the first measured step says why.
+    """
+    application = content["application"]
+    nodes, ranks = size(content)
+    limit_s = min(limit_s, application["timeout_s"])
+    markers = (results / "logs" / "native-trial").resolve()
+    log, base = results / "logs" / "native-trial.log", results.parent.parent
+    with exclusive(results / ".measuring.lock", purpose="measuring job"):
+        markers.mkdir(parents=True, exist_ok=True)
+        began = time.monotonic()
+        try:
+            command, flavour = application_command(application)
+            environment = {
+                "LD_PRELOAD": str(native_library(f"libmanynode_markers_{flavour}.so")),
+                "MANYNODE_MARKERS_DIR": str(markers),
+                "MANYNODE_MARKERS_COUNTERS": "time",
+                "OMP_NUM_THREADS": str(application["threads"]),
+            }
+            block = Block(ranks, command, (), environment)
+            run_job(flavour, [block], what="a native run of the application", log=log, cwd=base, timeout_s=limit_s)
+            seconds, ended = time.monotonic() - began, True
+            inside = _time_in_mpi(markers)
+        except ManynodeError:
+            if time.monotonic() - began < limit_s:
+                return None
+            seconds, inside, ended = limit_s, limit_s, False
+        finally:
+            shutil.rmtree(markers, ignore_errors=True)
+    trial = Trial(nodes, ranks, os.cpu_count() or 1, inside, ended, max(0.0, seconds - inside))
+    write_json(path_of(results), SCHEMA, {"digest": digest, **asdict(trial)})
+    return trial
+
+
+def _time_in_mpi(markers: Path) -> float:
+    """Return the longest time of a rank from the end of its first to the start of its last MPI call [s]."""
+    from manynode.markers import read_marker_directory  # pandas takes a second to load
+
+    records = [file.records for file in read_marker_directory(markers, resolve=False)]
+    return max(float(table["time_in_s"].iloc[-1] - table["time_out_s"].iloc[0]) for table in records)
+
+
+def read_trial(results: Path, digest: str | None = None) -> Trial | None:
+    """Return the trial that was kept; None without a sound file, or with one of another application."""
+    try:
+        content = read_json(path_of(results), SCHEMA)
+        if digest is not None and content["digest"] != digest:
+            return None
+        return Trial(**{key: value for key, value in content.items() if key not in ("schema", "digest")})
+    except (ManynodeError, KeyError, TypeError):
+        return None
+
+
+def path_of(results: Path) -> Path:
+    """Return where the trial is kept."""
+    return results / "logs" / "native-trial.json"

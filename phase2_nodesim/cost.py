@@ -1,0 +1,56 @@
+"""What the simulated nodes of an experiment will take, before the first: the engine decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from manynode.measured_runs import MeasuredRun
+from manynode.tables import read_json
+from phase2_nodesim.engines._interface import ENGINES
+from phase2_nodesim.gem5.estimate import RATE, profiled_instructions
+
+
+def node_runs(content: Mapping[str, Any], results: Path) -> list[MeasuredRun]:
+    """Return the runs of a resolved experiment, those with external ranks first.
+
+    Which nodes are simulated beside external ranks is known once phase 1 has left its classes in ``results``.
+    """
+    runs = []
+    modes = {"ext" if name.startswith("ext") else "no-ext" for name in content["techniques"]}
+    if "ext" in modes:
+        classes = results / "profile" / "rank-classes.json"
+        chosen: list[int | None] = [None]
+        if classes.is_file():
+            chosen = [int(node) for node in read_json(classes, "rank-classes/1")["representative_nodes"]]
+        runs += [node_run(content, results, "ext", node) for node in chosen]
+    if "no-ext" in modes:
+        runs.append(node_run(content, results, "no-ext", 0))
+    return runs
+
+
+def node_run(content: Mapping[str, Any], results: Path, mode: str, node: int | None) -> MeasuredRun:
+    """Return the run of one simulated node; which one is not known yet where it is None."""
+    section, each, threads = content["nodesim"], content["ranks_per_node"], content["application"]["threads"]
+    nodes = section["nodes"] if mode == "ext" else 1
+    engine = section["engine"]
+    cost = ENGINES.get(engine).cost(section, each, nodes, threads)
+    expected = None
+    if engine == "gem5" and node is not None:
+        counters = results / "profile" / "counters.parquet"
+        instructions = profiled_instructions(counters, nodes, list(range(node * each, (node + 1) * each)))
+        expected = None if instructions is None else (instructions / RATE, instructions / RATE)
+    return MeasuredRun(
+        rule="phase2_simulate_node",
+        wildcards={"mode": mode} if node is None else {"mode": mode, "node": str(node)},
+        output="" if node is None else f"nodesim/{mode}/node-{node}/segments.parquet",
+        step="phase 2, a node " + ("with external ranks" if mode == "ext" else "alone"),
+        tool=engine,
+        ranks=nodes * each,
+        slowed=cost.ranks,
+        threads=threads,
+        slow_down=cost.slow_down,
+        cores=cost.cores,
+        expected_s=expected,
+    )
