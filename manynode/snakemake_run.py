@@ -6,6 +6,7 @@ its exit code.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,10 +14,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from io import RawIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from manynode.errors import EngineFailedError, ManynodeError
+from manynode import tables
+from manynode.errors import EngineFailedError, ManynodeError, OutputError
+from manynode.refused_writes import refusal_below, said_in, writes_to
 from manynode.snakemake_profile import profile_folder
 
 if TYPE_CHECKING:
@@ -38,6 +42,11 @@ class StepFailedError(ManynodeError):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+    def beside(self, full: OutputError) -> StepFailedError:
+        """Return the error with a disk that takes nothing more: the step may have failed for that."""
+        lines = [f"beside that, nothing can be written below {full.where}: {full.found}", f"  remedy: {full.remedy}"]
+        return StepFailedError("\n".join([self.what, *lines]), self.exit_code)
 
 
 class Progress(Protocol):
@@ -77,8 +86,9 @@ def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show
     )  # fmt: skip
     assert child.stdout is not None
     try:
-        with open(log, "w", encoding="utf-8") as sink:
-            tail = _follow(child.stdout, sink, progress, show_all=show_all)
+        # Without a buffer: what a full disk does not take is not tried again when the file is closed.
+        with open(log, "wb", buffering=0) as sink:
+            tail, told = _follow(child.stdout, sink, log, progress, show_all=show_all)
         code = child.wait()
     except BaseException:
         # Snakemake ends its jobs and forgets half-written outputs when it is asked politely.
@@ -91,8 +101,15 @@ def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show
         raise
     if code == 0:
         return
-    if errors.is_file():
-        raise _failure([json.loads(line) for line in errors.read_text(encoding="utf-8").splitlines()])
+    directory = Path(command[command.index("--directory") + 1])
+    full = refusal_below([log.parent, directory])
+    if recorded := _recorded(errors):
+        failure = _failure(recorded)
+        raise failure if full is None else failure.beside(full)
+    if told is not None and full is None:
+        full = tables.write_error(directory, told)
+    if full is not None:
+        raise full
     if code in (2, 3, 4, 5, 6):
         raise StepFailedError("\n".join(tail), code)
     raise EngineFailedError(
@@ -101,6 +118,15 @@ def run_snakemake(command: Sequence[str], log: Path, progress: Progress, *, show
         remedy=f"see {log}; finished steps are kept, the same command goes on from there",
         details="\n".join(tail),
     )
+
+
+def _recorded(path: Path) -> list[dict[str, Any]]:
+    """Return the errors that steps left; a line that a full disk cut short is no error of a step."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        with contextlib.suppress(ValueError):
+            found.append(json.loads(line))
+    return found
 
 
 def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
@@ -115,8 +141,13 @@ def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
     return StepFailedError(message, int(first["exit_code"]))
 
 
-def _follow(lines: IO[str], sink: IO[str], points: Progress, *, show_all: bool) -> list[str]:
-    """Copy Snakemake's output to the log, show progress, and return the last lines."""
+def _follow(
+    lines: IO[str], sink: RawIOBase, log: Path, points: Progress, *, show_all: bool
+) -> tuple[list[str], OSError | None]:
+    """Copy Snakemake's output to ``sink``, the ``log``, and show progress.
+
+    Returns the last lines, and a refused write that they tell of.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
@@ -130,6 +161,7 @@ def _follow(lines: IO[str], sink: IO[str], points: Progress, *, show_all: bool) 
 
     console = Console(highlight=False)
     tail: list[str] = []
+    told: OSError | None = None
     columns = (
         *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()),
         Words(),
@@ -138,10 +170,12 @@ def _follow(lines: IO[str], sink: IO[str], points: Progress, *, show_all: bool) 
         task = progress.add_task("starting", total=None)
         step = ""
         for line in lines:
-            sink.write(line)
+            with writes_to(log):
+                sink.write(line.encode())
             text = line.rstrip("\n")
             points.read(text)
             tail = [*tail[-29:], text]
+            told = told or said_in([text])
             if show_all:
                 print(text)
             elif match := _RULE.match(text):
@@ -158,7 +192,7 @@ def _follow(lines: IO[str], sink: IO[str], points: Progress, *, show_all: bool) 
                 if not console.is_terminal:
                     words = points.words()
                     print(f"{text}; {words}" if words else text, flush=True)
-    return [line for line in tail if line.strip()]
+    return [line for line in tail if line.strip()], told
 
 
 def record_error(error: ManynodeError) -> None:
