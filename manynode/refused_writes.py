@@ -99,7 +99,8 @@ def candidates(words: Sequence[str]) -> list[Path]:
     for standard in (tempfile.gettempdir, os.getcwd):
         with contextlib.suppress(OSError):
             found.append(Path(standard()))
-    return list(dict.fromkeys(found)) or [Path(os.curdir)]
+    # A step's folder is not its reader's: whole paths.
+    return list(dict.fromkeys(path.resolve() for path in found)) or [Path(os.curdir)]
 
 
 def _free_bytes(folder: Path) -> int:

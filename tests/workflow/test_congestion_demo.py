@@ -48,9 +48,9 @@ def concluded(folder: Path, part: str, changes: Mapping[str, Any]) -> dict[str, 
 def test_aware_control_shortens_the_tail_beside_an_incast(tmp_path: Path) -> None:
     # Three runs are one beside each congestor. The sensitivity is given: the latency model's situations are left out.
     delay = DelaySection.model_validate({"round_trips": {"situations": 9, "pairs": 3}})
-    changes = {"runs": 3, "errors": [], "sensitivities": {"spmv": 1.0}, "delay": delay}
+    changes = {"runs": 3, "errors": [], "sensitivities": {"lattice": 1.0}, "delay": delay}
     found = concluded(tmp_path / "once", "throttling", changes)
-    ratio = over_static(found["throttling-summary"], "spmv")
+    ratio = over_static(found["throttling-summary"], "lattice")
     assert ratio["increase_tail"] < 0.7, "aware control leaves less than seven tenths of static control's tail"
     runs = found["throttling-runs"].pivot(index="congestor", columns="controller", values="increase")
     assert runs.loc["incast", "static"] > 1, "the incast more than doubles the time where nothing holds it back"
