@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import os
 import signal
+import stat
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -206,21 +208,19 @@ def main() -> NoReturn:
     _add_phases()
     try:
         with beating(_step_words(), wanted=ERROR_FILE in os.environ):
-            app()
+            _run_and_flush()
         code = 0
     except ManynodeError as error:
         _show(error)
         code = error.exit_code
     except BrokenPipeError:
         # The reader of our output (head, less) has left.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         code = EXIT_USAGE
     except OSError as error:
-        from manynode.tables import write_error
-
-        if error.filename is None:
+        failure = _refused(error)
+        if failure is None:
             raise
-        failure = write_error(Path(error.filename), error)
         _show(failure)
         code = failure.exit_code
     sys.exit(code)
@@ -232,10 +232,56 @@ def _step_words() -> str:
     return " ".join(["manynode", *words])
 
 
+def _run_and_flush() -> None:
+    """Run the command; it counts as done when what it printed is written, also where it ends by an exit of its own."""
+    try:
+        app()
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+    sys.stdout.flush()
+
+
+def _refused(error: OSError) -> ManynodeError | None:
+    """Return the user's error for a write that the system refused, None where it is something else."""
+    from manynode.refused_writes import REFUSALS, unnamed
+    from manynode.tables import write_error
+
+    # A copy names its source first; what is refused is its target.
+    name = error.filename2 or error.filename
+    if name is not None:
+        return write_error(Path(os.fsdecode(name)), error)
+    if error.errno not in REFUSALS:
+        return None
+    if _stdout_refuses():
+        _give_up_stdout()
+        return write_error(Path("standard output"), error)
+    return unnamed(error, sys.argv[1:])
+
+
+def _stdout_refuses() -> bool:
+    """Return whether standard output is a file or device that takes no more: an empty line is tried."""
+    kind = os.fstat(sys.stdout.fileno()).st_mode
+    if not stat.S_ISREG(kind) and (not stat.S_ISCHR(kind) or sys.stdout.isatty()):
+        return False
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
+
+
+def _give_up_stdout() -> None:
+    """Let what is left of the output go nowhere: Python would try again to write it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _show(error: ManynodeError) -> None:
     from manynode.snakemake_run import record_error
 
-    print(f"manynode: {error.render()}", file=sys.stderr)
+    # A full disk takes no words about it either; the exit code tells.
+    with contextlib.suppress(OSError):
+        print(f"manynode: {error.render()}", file=sys.stderr, flush=True)
     record_error(error)
 
 

@@ -11,8 +11,10 @@ import fcntl
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from manynode.errors import UsageError
+from manynode.refused_writes import writes_to
 
 
 @contextlib.contextmanager
@@ -20,15 +22,24 @@ def exclusive(path: Path, *, purpose: str, wait: bool = True) -> Iterator[bool]:
     """Hold an exclusive lock on ``path``; yields False at once when it is taken and ``wait`` is false."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if not wait:
-                yield False
-                return
-            print(f"waiting for {path}: another {purpose} is under way", file=sys.stderr, flush=True)
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        with writes_to(path):  # a file system without locks
+            taken = _taken(handle)
+            if taken and wait:
+                print(f"waiting for {path}: another {purpose} is under way", file=sys.stderr, flush=True)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        if taken and not wait:
+            yield False
+            return
         yield True
+
+
+def _taken(handle: IO[str]) -> bool:
+    """Take the lock unless somebody has it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
 
 
 @contextlib.contextmanager

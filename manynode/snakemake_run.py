@@ -6,6 +6,7 @@ its exit code.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -16,13 +17,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from io import RawIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from manynode.errors import EngineFailedError, ManynodeError
+from manynode import tables
+from manynode.errors import EngineFailedError, ManynodeError, OutputError
 from manynode.heartbeat import interval_s
 from manynode.measured_runs import KnownRuns
 from manynode.notices import Notices
+from manynode.refused_writes import refusal_below, said_in, writes_to
 from manynode.running_steps import RunningSteps
 from manynode.snakemake_profile import profile_folder
 
@@ -45,6 +49,11 @@ class StepFailedError(ManynodeError):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+    def beside(self, full: OutputError) -> StepFailedError:
+        """Return the error with a disk that takes nothing more: the step may have failed for that."""
+        lines = [f"beside that, nothing can be written below {full.where}: {full.found}", f"  remedy: {full.remedy}"]
+        return StepFailedError("\n".join([self.what, *lines]), self.exit_code)
 
 
 class Progress(Protocol):
@@ -90,8 +99,9 @@ def run_snakemake(
     )  # fmt: skip
     assert child.stdout is not None
     try:
-        with open(log, "w", encoding="utf-8") as sink:
-            follower = _Follower(sink, progress, RunningSteps(known), notices, beat_s, show_all=show_all)
+        # Without a buffer: what a full disk does not take is not tried again when the file is closed.
+        with open(log, "wb", buffering=0) as sink:
+            follower = _Follower(sink, log, progress, RunningSteps(known), notices, beat_s, show_all=show_all)
             tail = follower.follow(child.stdout)
         code = child.wait()
     except BaseException:
@@ -105,8 +115,15 @@ def run_snakemake(
         raise
     if code == 0:
         return
-    if errors.is_file():
-        raise _failure([json.loads(line) for line in errors.read_text(encoding="utf-8").splitlines()])
+    directory = Path(command[command.index("--directory") + 1])
+    full = refusal_below([log.parent, directory])
+    if recorded := _recorded(errors):
+        failure = _failure(recorded)
+        raise failure if full is None else failure.beside(full)
+    if follower.told is not None and full is None:
+        full = tables.write_error(directory, follower.told)
+    if full is not None:
+        raise full
     if code in (2, 3, 4, 5, 6):
         raise StepFailedError("\n".join(tail), code)
     raise EngineFailedError(
@@ -115,6 +132,15 @@ def run_snakemake(
         remedy=f"see {log}; finished steps are kept, the same command goes on from there",
         details="\n".join(tail),
     )
+
+
+def _recorded(path: Path) -> list[dict[str, Any]]:
+    """Return the errors that steps left; a line that a full disk cut short is no error of a step."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        with contextlib.suppress(ValueError):
+            found.append(json.loads(line))
+    return found
 
 
 def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
@@ -134,7 +160,8 @@ class _Follower:
 
     def __init__(
         self,
-        sink: IO[str],
+        sink: RawIOBase,
+        log: Path,
         points: Progress,
         steps: RunningSteps,
         notices: Notices,
@@ -144,7 +171,9 @@ class _Follower:
     ) -> None:
         from rich.console import Console
 
-        self._sink, self._points, self._steps, self._beat_s = sink, points, steps, beat_s
+        self._sink, self._log, self._points, self._steps, self._beat_s = sink, log, points, steps, beat_s
+        self.told: OSError | None = None
+        """A refused write that the lines tell of."""
         self._notices = notices
         self._show_all = show_all
         self._console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -179,8 +208,9 @@ class _Follower:
                     self._show_notices()
                     self._beat(live)
                     continue
-                self._sink.write(line)
+                self._write(line)
                 text = line.rstrip("\n")
+                self.told = self.told or said_in([text])
                 self._points.read(text)
                 tail = [*tail[-29:], text]
                 self._started(self._steps.read(text), bars, task)
@@ -194,6 +224,10 @@ class _Follower:
             self._show_notices()
         return [line for line in tail if line.strip()]
 
+    def _write(self, text: str) -> None:
+        with writes_to(self._log):
+            self._sink.write(text.encode())
+
     def _show_notices(self) -> None:
         for notice in self._notices.new():
             self._console.print(f"warning: {notice}")
@@ -203,7 +237,6 @@ class _Follower:
             return
         bars.update(task, description=line.partition(":")[0])
         self._console.print(line)
-        self._sink.flush()
         self._beaten = time.monotonic()
 
     def _beat(self, live: bool) -> None:
@@ -216,10 +249,9 @@ class _Follower:
         if points := self._points.words() if lines else "":
             lines[-1] = f"{lines[-1]}; {points}"
         for line in lines:
-            self._sink.write(f"{line}\n")
+            self._write(f"{line}\n")
             if not live:
                 print(line, flush=True)
-        self._sink.flush()
 
 
 def _with_pauses(lines: IO[str], pause_s: float) -> Iterable[str | None]:

@@ -56,14 +56,14 @@ def _study(
     settings = rounds.chosen_parts(described, only)
     target = output or Path("results") / described.study.name
     planned = workloads.plan_workloads(described, target)
-    runs = _runs(described.study, target, {name: plan.workload for name, plan in planned.items()})
+    runs = _runs(described, target, {name: plan.workload for name, plan in planned.items()})
     rounds.check_parts(runs, settings)
     campaign.check_engine(runs)
     batch = described.study.batch
     here = only_here(target, what="congestion study", command="congestion", remedy="choose another --output")
     with here, point_folders.bound(target):
         if estimate:
-            _estimate(described.study, target, planned, settings, batch, cores)
+            _estimate(described, target, planned, settings, batch, cores)
             return
         workloads.measure(
             list(planned.values()), cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo
@@ -73,11 +73,11 @@ def _study(
             _simulate(runs, number, wanted, batch=batch, cores=cores, profile=profile)
 
         situations = rounds.run_rounds(runs, settings, simulate)
-        _conclude(described.study, runs, settings, planned, situations)
+        _conclude(described, runs, settings, planned, situations)
 
 
 def _conclude(
-    study: Any, runs: Any, settings: Mapping[str, Any], planned: Mapping[str, Any], situations: Sequence[Any]
+    described: Any, runs: Any, settings: Mapping[str, Any], planned: Mapping[str, Any], situations: Sequence[Any]
 ) -> None:
     """Write tables and page, say what came out, and what failed."""
     from manynode.snakemake_run import StepFailedError
@@ -85,7 +85,9 @@ def _conclude(
 
     concluded = rounds.conclude(runs, settings)
     measured = {name: plan.resolved.digest() for name, plan in planned.items() if plan.resolved is not None}
-    place = page.write(study, runs, concluded, situations, page.digests(study, settings, measured))
+    study = described.study
+    digests = page.digests(study, settings, described.networks, measured)
+    place = page.write(study, runs, concluded, situations, digests)
     for part in concluded:
         typer.echo(f"{part.title}:")
         for sentence in part.findings.sentences or [part.failure]:
@@ -97,7 +99,7 @@ def _conclude(
 
 
 def _estimate(
-    study: Any, output: Path, planned: Mapping[str, Any], settings: Mapping[str, Any], batch: int, cores: int
+    described: Any, output: Path, planned: Mapping[str, Any], settings: Mapping[str, Any], batch: int, cores: int
 ) -> None:
     """Say what the first round will take."""
     from phase3_sst.congestion import rounds
@@ -109,18 +111,20 @@ def _estimate(
             f"not measured yet: {', '.join(missing)}; without compute times jobs under study end sooner, so that what "
             "follows is a lower bound"
         )
-    runs = _runs(study, output, {name: plan.without_missing_times() for name, plan in planned.items()})
+    runs = _runs(described, output, {name: plan.without_missing_times() for name, plan in planned.items()})
     for line in lines(runs, rounds.needed(runs, settings, 0), batch, cores):
         typer.echo(line)
     typer.echo("that is the first round; what a further one needs depends on its results")
 
 
-def _runs(study: Any, output: Path, workloads: Mapping[str, Any]) -> Any:
+def _runs(described: Any, output: Path, workloads: Mapping[str, Any]) -> Any:
     from phase3_sst.congestion.runs import Runs
     from phase3_sst.congestion.study import as_content
 
+    study = described.study
     network, simulate = as_content(study)
-    return Runs(study.network, network, simulate, study.seed, study.simulate.confidence, workloads, output)
+    confidence = study.simulate.confidence
+    return Runs(study.network, network, simulate, study.seed, confidence, workloads, output, described.networks)
 
 
 def _simulate(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode import __version__, tables
+from manynode.config.network import Network
 from manynode.provenance import code_digest
 from manynode.report.congestion import PartPage, StudyPage, TablePage, build_congestion
 from phase3_sst.congestion.rounds import Concluded
@@ -64,9 +65,14 @@ def write(
     return output / "congestion.html"
 
 
-def digests(study: Study, settings: Mapping[str, Any], workloads: Mapping[str, str]) -> dict[str, str]:
+def digests(
+    study: Study, settings: Mapping[str, Any], networks: Mapping[str, Network], workloads: Mapping[str, str]
+) -> dict[str, str]:
     """Return the digests of the study's file as it was read, and of the experiments that measure its workloads."""
-    content = [study.model_dump(mode="json"), {key: value.model_dump(mode="json") for key, value in settings.items()}]
+    sections = [
+        {name: section.model_dump(mode="json") for name, section in given.items()} for given in (settings, networks)
+    ]
+    content = [study.model_dump(mode="json"), *sections]
     whole = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     return {"study": whole, **{f"workload {name}": digest for name, digest in workloads.items()}}
 

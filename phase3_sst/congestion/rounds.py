@@ -7,7 +7,7 @@ asked again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from manynode.config.quantities import Section
 from manynode.errors import ManynodeError, UsageError, nearest
@@ -49,14 +49,22 @@ def check_parts(runs: Runs, settings: Mapping[str, Section]) -> None:
     """Let every part check its settings before anything is run; the part is named in the error."""
     for name, section in settings.items():
         try:
-            parts.get(name).check(runs, section)
+            parts.get(name).check(runs.of(name), section)
         except ManynodeError as error:
             raise error.named(name) from None
 
 
 def needed(runs: Runs, settings: Mapping[str, Section], number: int) -> dict[str, Sequence[Situation]]:
-    """Return what the parts need in round ``number``, parts that need nothing left out."""
-    asked = {name: parts.get(name).situations(runs, section, number) for name, section in settings.items()}
+    """Return what the parts need in round ``number``, parts that need nothing left out.
+
+    Situations of a part with a machine of its own carry that machine's network.
+    """
+    asked: dict[str, Sequence[Situation]] = {}
+    for name, section in settings.items():
+        machine = runs.of(name)
+        asked[name] = parts.get(name).situations(machine, section, number)
+        if machine is not runs:
+            asked[name] = [replace(one, network=machine.network_content) for one in asked[name]]
     return {name: situations for name, situations in asked.items() if situations}
 
 
@@ -78,7 +86,17 @@ def conclude(runs: Runs, settings: Mapping[str, Section]) -> list[Concluded]:
     for name, section in settings.items():
         part = parts.get(name)
         try:
-            found.append(Concluded(name, part.title, part.conclude(runs, section)))
+            findings = part.conclude(runs.of(name), section)
+            found.append(Concluded(name, part.title, _with_machine(findings, runs, name)))
         except ManynodeError as error:
             found.append(Concluded(name, part.title, Findings(()), error.render()))
     return found
+
+
+def _with_machine(findings: Findings, runs: Runs, part: str) -> Findings:
+    """Return the findings; of a part with a machine of its own, that machine is named first."""
+    if part not in runs.networks:
+        return findings
+    network = runs.networks[part]
+    machine = f"This part has its own machine: {network.name}, {network.room()} nodes."
+    return replace(findings, sentences=[machine, *findings.sentences])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,10 @@ FAILURE_SCHEMA = "failed-situation/1"
 
 @dataclass(frozen=True)
 class Runs:
-    """The machine of a study and its results below ``output`` (:class:`phase3_sst.congestion.part.Machine`)."""
+    """The machine of a study and its results below ``output`` (:class:`phase3_sst.congestion.part.Machine`).
+
+    ``networks`` are those of parts that have a machine of their own.
+    """
 
     network: Network
     network_content: Mapping[str, Any]
@@ -29,6 +32,14 @@ class Runs:
     confidence: float
     workloads: Mapping[str, Workload]
     output: Path
+    networks: Mapping[str, Network] = field(default_factory=dict)
+
+    def of(self, part: str) -> Runs:
+        """Return the machine of a part: its own, or else the study's."""
+        if part not in self.networks:
+            return self
+        network = self.networks[part]
+        return replace(self, network=network, network_content=network.model_dump(mode="json"))
 
     def folder(self, situation: Situation) -> Path:
         """Return the folder of a situation's result."""

@@ -51,7 +51,8 @@ class Situation:
     """Jobs side by side; the first is the one under study and runs once.
 
     ``seed`` is that of the draws: situations with the same one draw the same compute times. ``counters`` is
-    ``simulate: counters`` (interval [s], per class or link), None: sums over the run alone.
+    ``simulate: counters`` (interval [s], per class or link), None: sums over the run alone. ``network`` is another one
+    than the study's, as engines read it.
     """
 
     name: str
@@ -59,9 +60,10 @@ class Situation:
     seed: int
     counters: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    network: Mapping[str, Any] | None = None
 
     def content(self, network: Mapping[str, Any], simulate: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the engines read of a resolved experiment: the situation on ``network``.
+        """Return what the engines read of a resolved experiment: the situation on its own network, or else ``network``.
 
         ``settings`` are changes of the section ``simulate``; its jobs and placement are the situation's.
         """
@@ -71,7 +73,7 @@ class Situation:
             "ranks_per_node": first.ranks_per_node,
             "nodes": [len(first.hosts)],
             "seed": self.seed,
-            "network": dict(network),
+            "network": dict(network if self.network is None else self.network),
             "simulate": {
                 **simulate,
                 **self.settings,

@@ -6,7 +6,7 @@ In: a YAML file. Out: a checked :class:`Study` and the settings of its parts; a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -64,13 +64,23 @@ class Study(Section):
     workloads: dict[Name, WorkloadSection] = Field(min_length=1, description="applications by name")
 
 
+class OwnMachine(Section):
+    """What a part's section may have beside the part's own keys."""
+
+    network: Network = Field(description="machine of this part in place of the study's; named as the study's is")
+
+
 @dataclass(frozen=True)
 class Described:
-    """A study as it was read: the shared keys, and the settings of each part in the file's order."""
+    """A study as it was read: the shared keys, and the settings of each part in the file's order.
+
+    ``networks`` are those of parts that name one of their own.
+    """
 
     path: Path
     study: Study
     settings: Mapping[str, Section]
+    networks: Mapping[str, Network] = field(default_factory=dict)
 
 
 def read_study(path: Path) -> Described:
@@ -90,6 +100,7 @@ def read_study(path: Path) -> Described:
             allowed=", ".join(parts.names()),
             remedy="add one of these sections",
         )
+    networks = _own_networks(chosen, base, path)
     settings = {
         name: checked(parts.get(name).section, values or {}, f"{path}: {name}", "this part of the study")
         for name, values in chosen.items()
@@ -109,7 +120,22 @@ def read_study(path: Path) -> Described:
             full = resolve_skeleton(workload.application.name, workload.application.parameters, where)
             skeleton = workload.application.model_copy(update={"parameters": full})
             workloads[name] = workload.model_copy(update={"application": skeleton})
-    return Described(path, study.model_copy(update={"workloads": workloads}), settings)
+    return Described(path, study.model_copy(update={"workloads": workloads}), settings, networks)
+
+
+def _own_networks(chosen: dict[str, Any], base: Path, path: Path) -> dict[str, Network]:
+    """Take the key ``network`` out of the sections of parts; return the networks of those that have it."""
+    networks = {}
+    for name, values in chosen.items():
+        if not isinstance(values, Mapping) or "network" not in values:
+            continue
+        where = f"{path}: {name}"
+        own = {key: value for key, value in values.items() if key == "network"}
+        if isinstance(own["network"], str):
+            own["network"] = included("network", own["network"], "networks", base, where)
+        networks[name] = checked(OwnMachine, own, where, "this part of the study").network
+        chosen[name] = {key: value for key, value in values.items() if key != "network"}
+    return networks
 
 
 def _check_part_names(content: Mapping[str, Any], path: Path) -> None:

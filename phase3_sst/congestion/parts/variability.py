@@ -30,6 +30,8 @@ class Variability:
     def check(self, machine: Machine, settings: VariabilitySection) -> None:
         """Refuse unknown workloads, sizes that do not fit the machine, and campaigns that no model can learn from."""
         check_workloads(machine, settings.workloads, "variability: workloads")
+        if isinstance(settings.background.workloads, list):
+            check_workloads(machine, settings.background.workloads, "variability: background: workloads")
         room = machine.network.room()
         if max(settings.nodes) > room:
             raise UsageError(

@@ -62,6 +62,8 @@ def background_kinds(settings: BackgroundSection, workloads: Mapping[str, Worklo
         full = resolve_skeleton(choice.name, dict(choice.parameters), "variability: background: congestors")
         congestor = Workload(str(full.get("pattern", choice.name)), choice.name, full, 1, None)
         kinds.append(Kind(congestor, [key for key in _DRAWN if key in full and _takes(congestor, key)]))
+    if isinstance(settings.workloads, list):
+        return [*kinds, *(Kind(workloads[name]) for name in settings.workloads)]
     return [*kinds, *(map(Kind, workloads.values()) if settings.workloads else [])]
 
 

@@ -31,7 +31,9 @@ class BackgroundSection(Section):
         ],
         description="skeletons of the jobs, equally likely; those with parameters bytes and pause_us get drawn ones",
     )
-    workloads: bool = Field(default=True, description="whether the study's workloads run as such jobs, too")
+    workloads: bool | list[str] = Field(
+        default=True, description="whether the study's workloads run as such jobs, too; a list: these of them"
+    )
     bytes: tuple[Annotated[Bytes, Field(ge=1)], Annotated[Bytes, Field(ge=1)]] = Field(
         default=(written("1 KiB"), written("128 KiB")),
         strict=False,

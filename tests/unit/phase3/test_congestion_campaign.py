@@ -257,3 +257,48 @@ def test_an_experiment_without_a_skeleton_is_no_workload(tmp_path: Path, demo: d
     described = read_study(cases.write(tmp_path, workloads={"own": {"experiment": "own.yaml"}}))
     with pytest.raises(UsageError, match="no skeleton"):
         plan_workloads(described, tmp_path / "out")
+
+
+OWN = {**cases.NETWORK, "name": "own", "topology": {"kind": "torus", "shape": [4, 2], "hosts_per_switch": 2}}
+
+
+def test_a_part_with_a_machine_of_its_own_asks_for_situations_on_it(tmp_path: Path, build_dir: Path) -> None:
+    impact = {**cases.content()["impact"], "rotations": 1, "network": OWN}
+    described = read_study(cases.write(tmp_path, impact=impact))
+    runs = replace(cases.runs(tmp_path), networks=described.networks)
+    settings = rounds.chosen_parts(described, [])
+    rounds.check_parts(runs, settings)
+    [one, *_] = rounds.needed(runs, settings, 0)["impact"]
+    assert one.network is not None and one.network["name"] == "own"
+    assert one.content(runs.network_content, runs.simulate)["network"]["topology"]["kind"] == "torus"
+    # The part finds its results by itself; another machine's are not taken for them.
+    bare = replace(one, network=None)
+    assert runs.of("impact").folder(bare) == runs.folder(one) != runs.folder(bare)
+    write_batch(tmp_path / "batch.json", runs, [one])
+    again, [read] = read_batch(tmp_path / "batch.json", runs.output)
+    assert again.folder(read) == runs.folder(one)
+    again.run(read)
+    links = runs.of("impact").result(bare).links()
+    assert runs.failed(one) is None and links["class"].str.startswith("dim").any(), "simulated on the torus"
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        ("curie-gemni", ["impact: network", "did you mean 'curie-gemini'?"]),
+        (None, ["impact", "network"]),
+        ({"name": "x"}, ["impact", "topology: this key is missing"]),
+        # 16 nodes for the list of the application and the congestor, on a machine of eight.
+        ({**OWN, "topology": {"kind": "torus", "shape": [4], "hosts_per_switch": 2}}, ["impact", "8"]),
+    ],
+)
+def test_a_wrong_machine_of_a_part_is_refused_before_anything_runs(
+    tmp_path: Path, network: object, words: list[str], build_dir: Path
+) -> None:
+    impact = {**cases.content()["impact"], "network": network}
+    with pytest.raises(UsageError) as caught:
+        described = read_study(cases.write(tmp_path, impact=impact))
+        runs = replace(cases.runs(tmp_path), networks=described.networks)
+        rounds.check_parts(runs, rounds.chosen_parts(described, []))
+    for word in words:
+        assert word in caught.value.render()

@@ -63,6 +63,14 @@ def test_without_background_the_application_is_alone() -> None:
     assert all(len(one.members) == 1 for one in situations(WORKLOADS, alone, 64, 1))
 
 
+def test_of_the_workloads_only_the_named_ones_run_beside_it() -> None:
+    first = next(iter(WORKLOADS))
+    background = {"congestors": [], "workloads": [first]}
+    found = situations(WORKLOADS, settings(background=background), 64, 1)
+    beside = [member for one in found for member in one.members[1:]]
+    assert len(WORKLOADS) > 1 and beside and all(member.name.endswith(f"-{first}") for member in beside)
+
+
 def test_a_congestor_presses_as_hard_as_was_drawn() -> None:
     section = BackgroundSection.model_validate({"bytes": ["1 KiB", "4 KiB"], "most_pause": "10 us", "nodes": [2, 4]})
     jobs = [job for run in range(9) for job in _background(section, [PRESS], list(range(30)), generator(run, "test"))]

@@ -1,0 +1,71 @@
+"""A disk that is full at one place or another: an error that names the place, and the same command goes on later."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pipeline
+import pytest
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, where this test may mount one; tests give it a size."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small file system needs root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def sized(folder: Path, size: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
+
+
+@pytest.fixture(scope="module")
+def adopted(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of the experiment below, on a disk with room."""
+    folder = tmp_path_factory.mktemp("room")
+    done = run(finished, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results" / "tiny"
+
+
+def run(finished: Path, folder: Path) -> subprocess.CompletedProcess:
+    content = pipeline.tiny(nodes=[1], techniques=["ext-var"])
+    return pipeline.run(
+        pipeline.write(finished.parent, content, "small.yaml"), folder, ["--measurements-from", finished]
+    )
+
+
+# Full while measurements are taken over, while Snakemake starts, and while its steps write.
+@pytest.mark.parametrize("size", ["32k", "128k", "320k"])
+def test_a_run_on_a_full_disk_names_it_and_goes_on_when_there_is_room(
+    finished: Path, adopted: Path, small: Path, size: str
+) -> None:
+    sized(small, size)
+    done = run(finished, small)
+    text = done.stdout + done.stderr
+    assert done.returncode == 5 and "Traceback" not in text, text
+    assert f"where: {small}" in text and "No space left on device" in text and "free space" in text, text
+    sized(small, "60m")
+    again = run(finished, small)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert pipeline.tables(small / "results" / "tiny") == pipeline.tables(adopted)
+
+
+@pytest.mark.parametrize("arguments", [["config", "default"], ["--version"], ["config", "schema"]])
+def test_an_output_that_cannot_be_printed_is_an_error_without_a_traceback(arguments: list[str]) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("the system has no /dev/full")
+    command = [sys.executable, "-m", "manynode", *arguments]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=pipeline.ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 5 and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+    assert "where: standard output" in done.stderr, done.stderr
