@@ -139,7 +139,7 @@ def is_exact(network: Mapping[str, Any], nodes: int) -> bool:
     if network["link_classes"]:
         return False
     if topology["kind"] == "torus":
-        return topology["shape"][-1] % 2 == 0 and network.get("flow_control", "none") == "none"
+        return bool(topology["shape"][-1] % 2 == 0 and network.get("flow_control", "none") == "none")
     return topology["kind"] == "fat-tree" and topology["routing"] == "d-mod-k" and nodes % 2 == 0
 
 
