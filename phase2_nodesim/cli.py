@@ -165,11 +165,12 @@ def compare(
     from manynode.tables import read_provenance
     from manynode.waiting import Waiting
     from phase2_nodesim.compare import compare_engines, table_lines
+    from phase2_nodesim.segments import SCHEMA
     from phase2_nodesim.waits import waiting_warning
 
     table = compare_engines(segments)
     for path in segments:
-        found = read_provenance(path).get("engine_detail", {}).get("waiting")
+        found = read_provenance(path, SCHEMA).get("engine_detail", {}).get("waiting")
         if found and (text := waiting_warning(Waiting.model_validate(found), str(path))):
             warn(text)
     if csv is not None:
