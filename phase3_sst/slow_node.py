@@ -76,6 +76,8 @@ def _scaled(value: Any, factor: float, name: str = "") -> Any:
         return {key: _scaled(entry, factor, key) for key, entry in value.items()}
     if isinstance(value, list):
         return [_scaled(entry, factor, name) for entry in value]
+    if value is None:  # not known
+        return None
     if name.endswith("_s2"):
         return factor**2 * value
     return factor * value if name.endswith("_s") else value

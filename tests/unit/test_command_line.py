@@ -42,7 +42,8 @@ def test_the_list_of_commands_imports_no_phase(monkeypatch: pytest.MonkeyPatch) 
 def own(tmp_path: Path) -> Path:
     """An experiment for a program without a skeleton."""
     path = tmp_path / "own.yaml"
-    path.write_text(experiment_for(["/bin/true"], name="own", ranks_per_node=2, nodes="1,2"))
+    text = experiment_for(["/bin/true"], name="own", ranks_per_node=2, nodes="1,2")
+    path.write_text(text.replace("application:", "application:\n  mpi: mpich"))
     return path
 
 
@@ -57,6 +58,7 @@ def test_run_says_that_there_is_no_projection_without_a_skeleton(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(run, "run_snakemake", lambda *_, **__: None)
+    monkeypatch.setattr(run, "announce_measurements", lambda *_, **__: None)
     run.run_experiment(own, cores=1, directory=tmp_path)
     text = capsys.readouterr().out
     assert "no projection: the experiment has no skeleton (application: name)" in text

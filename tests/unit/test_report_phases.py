@@ -50,6 +50,7 @@ def change_profile(folder: Path, change: Any) -> None:
     for part in profile["classes"]:
         change(part["phases"])
     path.write_text(json.dumps(profile))
+    fixture.sign(folder)
 
 
 def set_up_phases(like: dict[str, Any]) -> list[dict[str, Any]]:

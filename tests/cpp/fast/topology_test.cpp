@@ -79,7 +79,7 @@ TEST(Topology, RefusesSizesAndLinksOfZero) {
   expect_refused(with(kDragonfly, "groups", 0), "network.topology.groups", "at least 1");
   expect_refused(with(kDragonfly, "hosts_per_router", 0), "network.topology.hosts_per_router", "at least 1");
   expect_refused(with(kDragonfly, "local_links", 0), "network.topology.local_links", "at least 1");
-  expect_refused(with(kDragonfly, "ugal_bias", -1), "network.topology.ugal_bias", "0 or greater");
+  expect_refused(with(kDragonfly, "ugal_bias", -1), "network.topology.ugal_bias", "from 0 to");
 }
 
 TEST(Topology, RefusesGroupsThatCannotAllBeJoined) {
