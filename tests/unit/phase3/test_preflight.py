@@ -230,6 +230,7 @@ def test_links_so_slow_that_no_byte_passes_in_a_probe_divide_nothing_by_zero() -
     runs = Prober(content, Formulas())
     assert runs.exchange().size_bytes == 1
     assert check_bisection(runs).passed and check_line_rate(runs).passed
+    content["network"]["link"]["bandwidth"] = 125e3
     assert check_vary(content, Formulas(), "network.link.bandwidth", ["1 Mbit/s", "2 Mbit/s"]).passed
 
 
