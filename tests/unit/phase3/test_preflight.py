@@ -222,15 +222,14 @@ def test_of_an_odd_number_of_nodes_the_one_in_the_middle_is_idle() -> None:
     assert (exchange.nodes, exchange.apart) == ([0, 1, 2], 4)
 
 
-def test_links_so_slow_that_no_byte_passes_in_a_probe_divide_nothing_by_zero() -> None:
-    """A byte takes 10 s, and 5 ms are no byte; processors take no time."""
+def test_the_slowest_links_that_a_network_may_have_divide_nothing_by_zero() -> None:
+    """1 Mbit/s, no latency, and processors that take no time."""
     content = machine(kind="torus", shape=[2], hosts_per_switch=1)
-    content["network"]["link"] = {"bandwidth": 0.1, "latency": 0.0}
+    content["network"]["link"] = {"bandwidth": 125e3, "latency": 0.0}
     content["network"]["host"] |= {"overhead_send": 0.0, "overhead_recv": 0.0, "overhead_per_byte": 0.0}
     runs = Prober(content, Formulas())
-    assert runs.exchange().size_bytes == 1
+    assert runs.exchange().size_bytes >= 1
     assert check_bisection(runs).passed and check_line_rate(runs).passed
-    content["network"]["link"]["bandwidth"] = 125e3
     assert check_vary(content, Formulas(), "network.link.bandwidth", ["1 Mbit/s", "2 Mbit/s"]).passed
 
 
