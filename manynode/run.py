@@ -24,12 +24,9 @@ from manynode.hostlock import only_here
 from manynode.measurements import adopt
 from manynode.paths import ROOT
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError, run_snakemake, snakemake_command
-from manynode.steps import Steps
+from manynode.steps import MEASURED, Steps
 from manynode.study_progress import StudyProgress, read_estimate
 from manynode.verify import remove_untrusted
-
-# Whose results `measurements_from` takes over.
-MEASURING_PHASES = ("profile", "nodesim")
 
 
 def run_experiment(
@@ -115,7 +112,7 @@ def _refuse_missing(missing: Mapping[str, EngineMissingError], results: Path, *,
     if not whole or (results / "experiment.json").exists():
         return
     for phase, error in missing.items():
-        if not (measured and phase in MEASURING_PHASES):
+        if not (measured and phase in MEASURED):
             raise error
 
 

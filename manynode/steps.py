@@ -76,6 +76,7 @@ _UPSTREAM = {
     "scaling": ("simulate",),
     "validation": ("analyse",),
 }
+# Steps that measure; `--measurements-from` takes their results over.
 MEASURED = ("profile", "nodesim")
 
 _MODE = "(ext|no-ext)"
