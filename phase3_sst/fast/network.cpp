@@ -5,8 +5,6 @@
 #include <string>
 
 #include "end_of_time.hpp"
-#include "manynode/error_report.hpp"
-#include "simulation_error.hpp"
 
 namespace manynode::fast {
 
@@ -28,12 +26,6 @@ constexpr std::uint64_t kMuch = 1'000'000'000;
 
 // As a number, because on a slow link it is no time that a run could have.
 double time_of_much(ByteTime time) { return std::nearbyint(time.picoseconds(kMuch)); }
-
-// Of any message: sizes and sums of them are far from 64 bits.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
-
-// Tables have bytes as signed integers.
-constexpr std::uint64_t kMostInAll = std::uint64_t{1} << 62;
 
 // A processor that takes a message in is busy from its first byte to its last, which must be one event for that.
 constexpr std::uint64_t kWhole = std::uint64_t{1} << 31;
@@ -78,7 +70,7 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
     most_chunk_bytes_ = fabric_->most_chunk_bytes();
   }
   most_bytes_ = most_message_bytes();
-  most_intranode_bytes_ = std::min(intranode_time_.most_bytes(), kMostBytes);
+  most_intranode_bytes_ = most_intranode_message_bytes();
 }
 
 void Network::control_injection(const RunConfig& config) {
@@ -99,34 +91,6 @@ std::uint64_t Network::chunk_size(const Message& message, std::uint32_t chunk) c
   if (message.bytes <= chunk_bytes_) return message.bytes;
   const std::uint64_t size = std::min(std::max(chunk_bytes_, (message.bytes - 1) / kMostChunks + 1), most_chunk_bytes_);
   return std::min(size, message.bytes - chunk * size);
-}
-
-// Chunks are counted in 32 bits and have their bytes in as many, in the buffers of flow control in one less.
-std::uint64_t Network::most_message_bytes() const {
-  std::uint64_t chunk = fabric_ ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::uint32_t>::max();
-  chunk = std::min(chunk, nic_time_.most_bytes());
-  for (const LinkClass& link_class : classes_) chunk = std::min(chunk, link_class.time.most_bytes());
-  if (chunk < chunk_bytes_) return chunk;
-  std::uint64_t most = kMostChunks * chunk;
-  if (most_chunk_bytes_ <= chunk) most = most_chunk_bytes_ * std::numeric_limits<std::uint32_t>::max();
-  // A processor that takes messages in is busy with the whole of one.
-  if (config_.host.receive == Receive::OnArrival) most = std::min(most, nic_time_.most_bytes());
-  return std::min(most, kMostBytes);
-}
-
-std::uint64_t Network::most_bytes_in_all() const { return kMostInAll / std::max(1u, topology_.max_hops()); }
-
-void Network::check_length(const Message& message) const {
-  const bool within = message.from_nic == message.to_nic;
-  const std::uint64_t most = within ? most_intranode_bytes_ : most_bytes_;
-  if (message.bytes <= most) return;
-  const KeyValue slowest =
-      within ? KeyValue{"network.intranode.bandwidth", config_.intranode.bandwidth_Bps} : slowest_bandwidth(config_);
-  throw UserError("a message is too long for the engine", slowest.key,
-                  std::to_string(message.bytes) + " bytes, " + rounded(slowest.value) + " B/s",
-                  "at most " + std::to_string(most) + " bytes at this bandwidth: nothing may keep a link, a NIC or a " +
-                      "processor for more than " + rounded(kLongestStep_s) + " s, and bytes are counted in 64 bits",
-                  "raise " + slowest.key + ", or send shorter messages");
 }
 
 void Network::send(std::uint32_t index, Picoseconds time) {
@@ -188,14 +152,6 @@ Picoseconds Network::occupy(LinkId link, Picoseconds ready, std::uint64_t bytes,
   use.longest_wait = std::max(use.longest_wait, wait);
   count(use, bytes, duration, wait, job);
   return start;
-}
-
-void Network::refuse_count(const LinkUse& use) const {
-  const LinkDescription ends = topology_.describe(static_cast<LinkId>(&use - links_.data()));
-  throw SimulationError("the times of the chunks on a link add up to more than 64 bits hold",
-                        {"link from " + ends.source + " to " + ends.target + ": " + std::to_string(use.chunks) +
-                         " chunks so far, which took or waited more than 9.2e+06 s together"},
-                        "send fewer or shorter messages over this link, or raise its bandwidth");
 }
 
 inline void Network::count(LinkUse& use, std::uint64_t bytes, Picoseconds duration, Picoseconds wait,

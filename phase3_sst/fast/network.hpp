@@ -155,6 +155,7 @@ class Network {
   };
 
   std::uint64_t most_message_bytes() const;
+  std::uint64_t most_intranode_message_bytes() const;
   std::uint64_t chunk_size(const Message& message, std::uint32_t chunk) const;
   // Turns the NICs of a striped chunk to those of its rail.
   void choose_rail(std::uint32_t chunk, std::uint32_t& from, std::uint32_t& to) const;
