@@ -17,7 +17,7 @@ import typer
 
 from manynode import __version__
 from manynode.command_help import help_of
-from manynode.errors import EXIT_USAGE, ManynodeError
+from manynode.errors import EXIT_USAGE, InputError, ManynodeError
 from manynode.heartbeat import beating
 from manynode.snakemake_run import ERROR_FILE
 
@@ -243,16 +243,19 @@ def _run_and_flush() -> None:
 
 
 def _refused(error: OSError) -> ManynodeError | None:
-    """Return the user's error for a write that the system refused, None where it is something else."""
+    """Return the user's error for a file that the system refused, None where it is something else."""
     from manynode.refused_writes import REFUSALS, unnamed
     from manynode.tables import write_error
 
     # A copy names its source first; what is refused is its target.
     name = error.filename2 or error.filename
+    if error.errno not in REFUSALS:
+        if name is None:
+            return None
+        path, found = os.fsdecode(name), error.strerror or str(error)
+        return InputError("a file cannot be used", where=path, found=found, remedy="check the path")
     if name is not None:
         return write_error(Path(os.fsdecode(name)), error)
-    if error.errno not in REFUSALS:
-        return None
     if _stdout_refuses():
         _give_up_stdout()
         return write_error(Path("standard output"), error)

@@ -60,8 +60,8 @@ def write_error(path: Path, error: OSError) -> OutputError:
     remedies = {
         errno.ENOSPC: "free space on that disk, then run again: finished steps are kept",
         errno.EDQUOT: "free space under your quota, then run again: finished steps are kept",
-        errno.EACCES: "make the folder writable or choose another one with --directory",
-        errno.EROFS: "choose a folder that can be written with --directory",
+        errno.EACCES: "make the folder writable or choose another one (--directory or --output)",
+        errno.EROFS: "choose a folder that can be written (--directory or --output)",
     }
     return OutputError(
         "a result could not be written",
@@ -87,6 +87,9 @@ def read_json(path: Path, schema: str, *, sealed: bool = True) -> dict[str, Any]
     raw = input_file.read_bytes(path, f"a {schema.split('/')[0]} file")
     try:
         content = json.loads(raw)
+        if b"\\ud" in raw.lower():
+            # Half of a surrogate pair: no page and no terminal can show it.
+            json.dumps(content, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise InputError(
             what, where=str(path), found=f"no valid JSON: {error}", remedy="make the file again with manynode"

@@ -111,7 +111,20 @@ def test_a_step_writes_what_its_files_were_made_from(tmp_path: Path) -> None:
     assert told["made.json"]["made_from"] == {"measured.json": checksum}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"schema": "other/1"}', '{"a": 1}', "\x00\xff", "[" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "1",
+        '{"schema": "other/1"}',
+        '{"a": 1}',
+        "\x00\xff",
+        "[" * 100_000,
+        '{"schema": "timing-profile/1", "a": "\\ud800"}',
+    ],
+)
 def test_a_document_that_is_not_ours_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(text.encode("latin-1"))
