@@ -287,8 +287,9 @@ def _phase2_tools(folder: Path, techniques: Sequence[str]) -> dict[str, str]:
     tools: dict[str, str] = {}
     for mode in sorted({"ext" if name.startswith("ext") else "no-ext" for name in techniques}):
         path = folder / f"nodesim/timing-profile-{mode}.json"
-        profile: dict[str, Any] = tables.read_json(path, "timing-profile/1")
-        tools[str(profile.get("engine", "unknown"))] = str(profile.get("engine_version", "unknown"))
+        if path.is_file():
+            profile: dict[str, Any] = tables.read_json(path, "timing-profile/1")
+            tools[str(profile.get("engine", "unknown"))] = str(profile.get("engine_version", "unknown"))
     return tools
 
 

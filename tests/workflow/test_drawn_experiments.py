@@ -10,12 +10,14 @@ import shutil
 import signal
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pipeline
 import pytest
+import typer
 from drawn_experiments import Draw
 
 from manynode import tables
@@ -62,6 +64,12 @@ def checked(draw: Draw) -> Resolved | None:
     return None if missing else resolved
 
 
+def step(command: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    """Call a command as its command line does."""
+    with typer.Context(typer.main.get_command(cli.app)) as context:
+        command(context, *arguments, **options)
+
+
 def simulated(resolved: Resolved, finished: Path, results: Path) -> None:
     """Phase 3 of an experiment, step by step as the workflow runs it."""
     content = resolved.content
@@ -72,11 +80,11 @@ def simulated(resolved: Resolved, finished: Path, results: Path) -> None:
     def point(technique: str, nodes: int, folder: Path, variant: str | None = None) -> Path:
         profile = finished / "nodesim" / f"timing-profile-{technique.rsplit('-', 1)[0]}.json"
         result = folder / "result.json"
-        cli.run(experiment, technique, nodes, classes, profile, result, variant=variant)
+        step(cli.run, experiment, technique, nodes, classes, profile, result, variant=variant)
         return result
 
     if content["simulate"]["preflight"]["enabled"]:
-        cli.preflight(experiment, results / "preflight.json")
+        step(cli.preflight, experiment, results / "preflight.json")
     found = [
         point(technique, nodes, results / "simulate" / technique / f"nodes-{nodes}")
         for technique in content["techniques"]
@@ -89,16 +97,16 @@ def simulated(resolved: Resolved, finished: Path, results: Path) -> None:
     for technique in content["techniques"] if count else ():
         mode = technique.rsplit("-", 1)[0]
         samples, segments = results / f"resamples-{mode}.json", finished / "nodesim" / mode / "segments.parquet"
-        nodesim.resample(experiment, mode, classes, count, samples, segments)
+        step(nodesim.resample, experiment, mode, classes, count, samples, segments)
         profile = finished / "nodesim" / f"timing-profile-{mode}.json"
         for nodes in content["nodes"]:
             table = results / "resamples" / technique / f"nodes-{nodes}.parquet"
-            cli.resamples(experiment, technique, nodes, classes, profile, samples, table)
-    cli.analyse(experiment, results / "projection.parquet", found)
+            step(cli.resamples, experiment, technique, nodes, classes, profile, samples, table)
+    step(cli.analyse, experiment, results / "projection.parquet", found)
     if content["sensitivity"]:
-        cli.analyse_sensitivity(experiment, results / "sensitivity", results / "sensitivity.parquet")
+        step(cli.analyse_sensitivity, experiment, results / "sensitivity", results / "sensitivity.parquet")
     if content["scaling"]:
-        cli.analyse_scaling(experiment, results, results / "scaling.parquet")
+        step(cli.analyse_scaling, experiment, results, results / "scaling.parquet")
 
 
 def outcome(draw: Draw, finished: Path, results: Path) -> str:

@@ -67,18 +67,25 @@ def _children(folder: Path) -> str:
 
 
 def test_a_point_that_fails_is_named_and_the_others_are_finished(finished: Path, tmp_path: Path) -> None:
-    algorithms = {"keys": ["simulate.collectives.allreduce"], "values": ["no-such", "ring", "recursive_doubling"]}
-    file = experiment(tmp_path, parameters={"allreduce": algorithms})
+    limits = {"keys": ["simulate.time_limit"], "values": ["1 us", "100 s", "200 s"]}
+    file = experiment(tmp_path, parameters={"limit": limits})
     done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
-    assert done.returncode == 2
-    assert "no-such" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "limit=1 us" in done.stderr and "Traceback" not in done.stderr
     assert len(results_of(tmp_path)) == 2
     assert (tmp_path / "results/tiny/projection.parquet").is_file()
-    file = experiment(tmp_path, parameters={"allreduce": {**algorithms, "values": algorithms["values"][1:]}})
+    file = experiment(tmp_path, parameters={"limit": {**limits, "values": limits["values"][1:]}})
     done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
     assert done.returncode == 0, done.stdout + done.stderr
     report = (tmp_path / "results/tiny/report.html").read_text()
-    assert 'id="figure-sensitivity-allreduce"' in report
+    assert 'id="figure-sensitivity-limit"' in report
+
+
+def test_a_point_that_cannot_be_simulated_is_refused_before_the_first_step(finished: Path, tmp_path: Path) -> None:
+    algorithms = {"keys": ["simulate.collectives.allreduce"], "values": ["no-such", "ring"]}
+    file = experiment(tmp_path, parameters={"allreduce": algorithms})
+    done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
+    assert done.returncode == 2 and "no-such" in done.stderr and results_of(tmp_path) == {}, done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two experiments that run, and between them one whose points fail."""
     folder = tmp_path_factory.mktemp("several")
-    wrong = {"replicas": 3, "collectives": {"allreduce": "no-such"}}
+    wrong = {"replicas": 3, "time_limit": "1 us"}
     contents = [
         pipeline.tiny(name="tree"),
         pipeline.tiny(name="wrong", simulate=wrong),
@@ -32,7 +32,7 @@ def run(files: list[Path], finished: Path, *options: object) -> subprocess.Compl
 
 def test_the_others_are_finished_and_the_failure_is_named(files: list[Path], finished: Path) -> None:
     done = run(files, finished, "--set", "nodes=[1, 2]", "--set", "simulate.replicas=2")
-    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.returncode == 5 and "Traceback" not in done.stderr
     assert "1 of 3 experiments failed" in done.stderr and "experiment 'wrong'" in done.stderr
     results = files[0].parent / "results"
     for name in ("tree", "torus"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,15 @@ import pipeline
 import pytest
 
 from manynode import tables
+from manynode.config.loader import RESOLVED_SCHEMA
 from phase3_sst.engines.interface import LINK_JOBS_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RESULT_SCHEMA
 
 
 def simulate(finished: Path, folder: Path, *options: object, **changes: Any) -> subprocess.CompletedProcess:
     """Simulate ext-var on 4 nodes into ``folder``, with changes to the resolved section ``simulate``."""
-    document = json.loads((finished / "experiment.json").read_text())
+    document = tables.read_json(finished / "experiment.json", RESOLVED_SCHEMA)
     document["experiment"]["simulate"].update(changes)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "experiment.json").write_text(json.dumps(document))
+    tables.write_json(folder / "experiment.json", document.pop("schema"), document)
     return pipeline.manynode(
         *("simulate", "run", "--experiment", folder / "experiment.json", "--technique", "ext-var", "--nodes", 4),
         *(
@@ -56,7 +55,8 @@ def test_the_bytes_are_the_same_for_any_number_of_processes(finished: Path, tmp_
         assert sorted(path.name for path in folder.iterdir()) == names
         for name in names:
             assert (folder / name).read_bytes() == (folders[0] / name).read_bytes(), name
-    assert (finished / "simulate/ext-var/nodes-4/result.json").read_bytes() == (folders[0] / "result.json").read_bytes()
+    whole = finished / "simulate/ext-var/nodes-4/result.json"
+    assert tables.read_json(whole, RESULT_SCHEMA) == tables.read_json(folders[0] / "result.json", RESULT_SCHEMA)
 
 
 def test_progress_comes_line_by_line_and_the_rule_keeps_it(finished: Path, tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_an_oversubscribed_run_is_warned_of_and_its_report_says_so_first(
     assert work.waited_s is not None and work.waited_s > LIMIT * work.mean_s
     segments = results / "nodesim" / "no-ext" / "node-0" / "segments.parquet"
     assert (pd.read_parquet(segments)[COLUMN] >= 0).all()
-    assert read_provenance(segments)["engine_detail"]["times"] == "this host's, oversubscribed"
+    assert read_provenance(segments, "segments/1")["engine_detail"]["times"] == "this host's, oversubscribed"
     answer = (results / "report.html").read_text().split('<section id="answer">')[1]
     first = answer.split("<p")[1]
     assert "These times are those of an oversubscribed host and not of the machine" in first
