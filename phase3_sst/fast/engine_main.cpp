@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <new>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -134,6 +135,10 @@ int engine_main(int argc, char** argv, const EngineProgram& engine) {
   } catch (const std::invalid_argument& error) {
     print_error(std::cerr, error);
     return exit_code;
+  } catch (const std::bad_alloc&) {
+    print_error(std::cerr, UserError("there is not enough memory for the simulation", run_files.front(), "", "",
+                                     "choose a smaller machine or fewer ranks, or let less run beside it"));
+    return kExitFailed;
   } catch (const std::exception& error) {
     print_error(std::cerr, error);
     return kExitFailed;

@@ -22,9 +22,9 @@ BANDWIDTH = {
 }
 
 
-def experiment(folder: Path, **section: Any) -> Path:
+def experiment(folder: Path, changes: dict[str, Any] | None = None, **section: Any) -> Path:
     section.setdefault("techniques", ["ext-var"])
-    return pipeline.write(folder, pipeline.tiny(sensitivity=section))
+    return pipeline.write(folder, pipeline.tiny(sensitivity=section, **(changes or {})))
 
 
 def results_of(folder: Path) -> dict[Path, int]:
@@ -66,19 +66,34 @@ def _children(folder: Path) -> str:
     return subprocess.run(["pgrep", "-f", str(folder)], capture_output=True, text=True, check=False).stdout
 
 
+def limited(file: Path, folder: Path, measurements: Path) -> subprocess.CompletedProcess:
+    """Run the experiment where a process may have 6 GiB of address space."""
+    command = [sys.executable, "-m", "manynode", "run", str(file), "--cores", "2", "--directory", str(folder)]
+    space = 6 * 2**30
+    return subprocess.run(
+        ["prlimit", f"--as={space}:{space}", *command, "--measurements-from", str(measurements)],
+        cwd=pipeline.ROOT, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+
+
 def test_a_point_that_fails_is_named_and_the_others_are_finished(finished: Path, tmp_path: Path) -> None:
-    limits = {"keys": ["simulate.time_limit"], "values": ["1 us", "100 s", "200 s"]}
-    file = experiment(tmp_path, parameters={"limit": limits})
-    done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
+    machine = {
+        "simulate": {"replicas": 3, "preflight": {"enabled": False}},
+        "network": {"name": "ring", "topology": {"kind": "torus", "shape": [4], "hosts_per_switch": 1}},
+    }
+    hosts = {"keys": ["network.topology.hosts_per_switch"], "values": [1, 2, 200_000_000]}
+    file = experiment(tmp_path, machine, parameters={"hosts": hosts})
+    # The largest machine needs more memory than there is, which no check knows before.
+    done = limited(file, tmp_path, finished)
     assert done.returncode == 5, done.stdout + done.stderr
-    assert "limit=1 us" in done.stderr and "Traceback" not in done.stderr
+    assert "hosts=200000000" in done.stderr and "not enough memory" in done.stderr and "Traceback" not in done.stderr
     assert len(results_of(tmp_path)) == 2
     assert (tmp_path / "results/tiny/projection.parquet").is_file()
-    file = experiment(tmp_path, parameters={"limit": {**limits, "values": limits["values"][1:]}})
+    file = experiment(tmp_path, machine, parameters={"hosts": {**hosts, "values": hosts["values"][:2]}})
     done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
     assert done.returncode == 0, done.stdout + done.stderr
     report = (tmp_path / "results/tiny/report.html").read_text()
-    assert 'id="figure-sensitivity-limit"' in report
+    assert 'id="figure-sensitivity-hosts"' in report
 
 
 def test_a_point_that_cannot_be_simulated_is_refused_before_the_first_step(finished: Path, tmp_path: Path) -> None:
