@@ -17,7 +17,7 @@ from typing import Any
 
 from _figure import Skipped, figure
 
-from phase3_sst.engines.interface import engines
+from phase3_sst.point.contract import engines
 
 MEDIAN_TARGET, WORST_TARGET, TO_EXPLAIN = 0.05, 0.15, 0.10
 CHUNK_BYTES = 2048

@@ -20,12 +20,12 @@ from _figure import figure
 
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
-from phase3_sst.congestion.delay.background import resolved
-from phase3_sst.congestion.delay.study import PING_PONG, DelaySection
-from phase3_sst.congestion.part import Findings, Workload, parts
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.throttling.analysis import over_static
-from phase3_sst.congestion.throttling.study import ThrottlingSection
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.studies.congestion.contract import Findings, Workload, parts
+from phase3_sst.studies.congestion.delay.background import resolved
+from phase3_sst.studies.congestion.delay.delay_settings import PING_PONG, DelaySection
+from phase3_sst.studies.congestion.throttling.throttling_settings import ThrottlingSection
+from phase3_sst.studies.congestion.throttling.throttling_tables import over_static
 
 FLYER = {"kind": "dragonfly", "groups": 4, "routers_per_group": 4, "hosts_per_router": 4, "global_links": 2}
 MACHINES: Mapping[str, Mapping[str, Any]] = {

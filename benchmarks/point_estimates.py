@@ -21,8 +21,8 @@ from _agreement import need
 from manynode.config.application import read_application
 from manynode.config.loader import resolve
 from manynode.paths import ROOT
-from phase3_sst.engines.fast import FastEngine
-from phase3_sst.estimates.trial import bare_run, tried
+from phase3_sst.analysis.estimates.trial import bare_run, tried
+from phase3_sst.engines.fast.engine import FastEngine
 
 ITERATIONS = {"hpcg": 200, "snap": 20, "milc": 400, "fft2d": 100, "caffe": 400}
 # Application, nodes, ranks on each, iterations.

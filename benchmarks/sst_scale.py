@@ -26,7 +26,7 @@ from fast_scale import FAT_TREE_4608
 from manynode import process
 from manynode.config.sst import SstSection
 from manynode.paths import native_program
-from phase3_sst.engines.interface import engines
+from phase3_sst.point.contract import engines
 
 ENGINE = "sst"
 SECONDS_TARGET, BYTES_TARGET = 300.0, 24 * 2**30

@@ -23,14 +23,14 @@ from manynode.config.loader import checked
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
 from manynode.config.skeleton import resolve_skeleton
-from phase3_sst.congestion.part import Workload
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.variability import campaign
-from phase3_sst.congestion.variability.findings import R2_WANTED, WITHIN_WANTED, quality
-from phase3_sst.congestion.variability.runs_table import SCHEMA
-from phase3_sst.congestion.variability.settings import VariabilitySection
-from phase3_sst.congestion.variability.study import Trained, trained
-from phase3_sst.congestion.variability.train import AUTO, Options
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.studies.congestion.contract import Workload
+from phase3_sst.studies.congestion.variability import drawn_runs
+from phase3_sst.studies.congestion.variability.runs_table import SCHEMA
+from phase3_sst.studies.congestion.variability.train import AUTO, Options
+from phase3_sst.studies.congestion.variability.training_report import Trained, trained
+from phase3_sst.studies.congestion.variability.variability_findings import R2_WANTED, WITHIN_WANTED, quality
+from phase3_sst.studies.congestion.variability.variability_settings import VariabilitySection
 
 NETWORK = {
     "name": "small-dragonfly",
@@ -75,13 +75,13 @@ def simulate(each: int, folder: Path) -> pd.DataFrame:
     content = network.model_dump(mode="json")
     machine = Runs(network, content, SimulateSection().model_dump(mode="json"), 1, 0.95, workloads, folder)
     rows = []
-    for run in campaign.situations(workloads, settings, network.room(), machine.seed):
+    for run in drawn_runs.situations(workloads, settings, network.room(), machine.seed):
         if machine.missing([run]):
             machine.run(run)
         if (why := machine.failed(run)) is not None:
             print(f"{run.name}: {why}", file=sys.stderr)
             continue
-        rows.append(campaign.row(run, machine.result(run), content, settings.flit))
+        rows.append(drawn_runs.row(run, machine.result(run), content, settings.flit))
     runs = pd.DataFrame(rows)
     tables.write_table(folder / "runs.parquet", SCHEMA, runs)
     return runs

@@ -1,7 +1,7 @@
 """The help of a command that is found through an entry point, read from its source: importing it takes a second.
 
-In: an entry point (``phase3_sst.calibration.cli:calibrate``). Out: its first line of help: that of the function's
-docstring, or of the ``help=`` of a :class:`typer.Typer`.
+In: an entry point (``phase3_sst.calibration.calibrate_command:calibrate``). Out: its first line of help: that of the
+function's docstring, or of the ``help=`` of a :class:`typer.Typer`.
 """
 
 from __future__ import annotations

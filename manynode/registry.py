@@ -1,12 +1,14 @@
 """Implementations found by name: one small file each, registered by a decorator, imported on first use.
 
 A registry names a package; every module of that package that is not private is imported once, and each registers what
-it implements. Adding an implementation therefore touches one new file.
+it implements. Adding an implementation therefore touches one new file. Implementations that need a folder each have one
+module of the same name in all their folders (``inside``); only these modules are imported.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -17,11 +19,12 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Named implementations of one interface, kept in the modules of one package."""
+    """Named implementations of one interface, in the modules of one package or in the module ``inside`` of its folders."""
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, package: str, inside: str | None = None) -> None:
         self.kind = kind
         self.package = package
+        self.inside = inside
         self._entries: dict[str, T] = {}
         self._loaded = False
 
@@ -60,5 +63,10 @@ class Registry(Generic[T]):
         self._loaded = True
         package = importlib.import_module(self.package)
         for module in pkgutil.iter_modules(package.__path__):
+            name = f"{self.package}.{module.name}"
+            if self.inside is not None:
+                name = f"{name}.{self.inside}"
+                if not module.ispkg or importlib.util.find_spec(name) is None:
+                    continue
             if not module.name.startswith("_"):
-                importlib.import_module(f"{self.package}.{module.name}")
+                importlib.import_module(name)

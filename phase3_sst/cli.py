@@ -30,10 +30,10 @@ def run(
     confirm: Annotated[bool, typer.Option("--confirm", help="of the study: with the engine that confirms it")] = False,
 ) -> None:
     """Simulate one point: a technique at a node count, all replicas."""
-    from phase3_sst.converge.point import simulate_point
-    from phase3_sst.cost import recorded
-    from phase3_sst.engines.interface import engine_of
-    from phase3_sst.progress import shown
+    from phase3_sst.point.contract import engine_of
+    from phase3_sst.point.convergence.converged_point import simulate_point
+    from phase3_sst.point.point_cost import recorded
+    from phase3_sst.point.point_progress import shown
 
     with shown(progress) as sink, recorded(cost):
         point = _point(ctx, experiment, technique, nodes, classes, profile, processes, sink, variant, confirm)
@@ -55,9 +55,9 @@ def resamples(
     """Simulate one point with each resample of its timing profile."""
     from manynode import tables
     from manynode.profile_resamples import read_resamples
-    from phase3_sst.interval_parts import RESAMPLES_SCHEMA
-    from phase3_sst.progress import shown
-    from phase3_sst.resampled import simulate_resamples
+    from phase3_sst.analysis.interval_parts import RESAMPLES_SCHEMA
+    from phase3_sst.point.point_progress import shown
+    from phase3_sst.point.resampled import simulate_resamples
 
     with shown(True) as sink:
         point = _point(ctx, experiment, technique, nodes, classes, profile, processes, sink, None)
@@ -84,8 +84,8 @@ def _point(
     from manynode.seeds import derive_seed
     from manynode.steps import step_of
     from manynode.timing_profile import read_timing_profile
-    from phase3_sst.engines.interface import Point
-    from phase3_sst.point_inputs import check_profile
+    from phase3_sst.point.contract import Point
+    from phase3_sst.point.inputs import check_profile
 
     content = ctx.with_resource(step_of(experiment)).content
     # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
@@ -108,8 +108,8 @@ def estimate(
 ) -> None:
     """Say what every point will take, a sensitivity study's included: processor time and memory."""
     from manynode.config.loader import load_experiment, read_resolved
-    from phase3_sst.estimates import points
-    from phase3_sst.estimates.words import lines
+    from phase3_sst.analysis.estimates import points
+    from phase3_sst.analysis.estimates.estimate_sentences import lines
 
     read = read_resolved if experiment.suffix == ".json" else load_experiment
     resolved = read(experiment)
@@ -132,18 +132,18 @@ def preflight(
     from manynode import tables
     from manynode.config.loader import load_experiment
     from manynode.steps import step_of
-    from phase3_sst import preflight as checks
-    from phase3_sst import sensitivity
-    from phase3_sst.engines.interface import engine_of
+    from phase3_sst.checks import preflight as checks
+    from phase3_sst.checks import sweep_reaction
+    from phase3_sst.point.contract import engine_of
 
     resolved = experiment.suffix == ".json"
     content = (ctx.with_resource(step_of(experiment)) if resolved else load_experiment(experiment)).content
     engine = engine_of(content)
     varied = dict(content["simulate"]["preflight"]["vary"])
     if vary is not None:
-        varied = {vary: sensitivity.written_values(values)}
+        varied = {vary: sweep_reaction.written_values(values)}
     results = [] if vary is not None else checks.check_network(content, engine)
-    results += [sensitivity.check_vary(content, engine, key, entries) for key, entries in varied.items()]
+    results += [sweep_reaction.check_vary(content, engine, key, entries) for key, entries in varied.items()]
     for result in results:
         typer.echo(result.line())
     document = checks.verdict(results, str(experiment))
@@ -161,13 +161,13 @@ def analyse(
     """Bring all points together: projection with intervals, breakdown, link load, provenance."""
     from manynode import provenance, tables
     from manynode.steps import step_of
-    from phase3_sst import analysis
-    from phase3_sst.engines.interface import RESULT_SCHEMA
+    from phase3_sst.analysis import projection_tables
+    from phase3_sst.point.contract import RESULT_SCHEMA
 
     resolved = ctx.with_resource(step_of(experiment))
     content = resolved.content
     points = [(path.parent.parent.name, int(path.parent.name.removeprefix("nodes-")), path.parent) for path in results]
-    found = analysis.analyse(
+    found = projection_tables.analyse(
         points,
         ranks_per_node=content["ranks_per_node"],
         confidence=content["simulate"]["confidence"],
@@ -182,7 +182,7 @@ def analyse(
         "provenance/1",
         provenance.provenance(seed=content["seed"], experiment_digest=resolved.projection_digest(), tools=tools),
     )
-    analysis.write(found, projection)
+    projection_tables.write(found, projection)
 
 
 @app.command("sensitivity")
@@ -194,9 +194,9 @@ def analyse_sensitivity(
 ) -> None:
     """Bring the points of the sensitivity study together: times, knees, Sobol indices."""
     from manynode.steps import step_of
-    from phase3_sst.studies import sensitivity
+    from phase3_sst.studies.sensitivity import effect_tables
 
-    sensitivity.write(sensitivity.analyse(ctx.with_resource(step_of(experiment)).content, points), output)
+    effect_tables.write(effect_tables.analyse(ctx.with_resource(step_of(experiment)).content, points), output)
 
 
 @app.command("scaling")
@@ -209,10 +209,10 @@ def analyse_scaling(
     """Tell apart what the time is lost to at each node count."""
     from manynode import tables
     from manynode.steps import step_of
-    from phase3_sst.studies import scaling
+    from phase3_sst.studies.scaling import loss_table
 
     content = ctx.with_resource(step_of(experiment)).content
-    tables.write_table(output, scaling.LOSSES_SCHEMA, scaling.analyse(content, points))
+    tables.write_table(output, loss_table.LOSSES_SCHEMA, loss_table.analyse(content, points))
 
 
 @app.command("validate")
@@ -225,15 +225,19 @@ def analyse_validation(
     """Hold the projection against the measurements of the section validation."""
     from manynode import tables
     from manynode.steps import step_of
-    from phase3_sst import analysis
-    from phase3_sst.studies import validation
+    from phase3_sst.analysis import projection_tables
+    from phase3_sst.studies.validation import error_tables
 
     columns = ["technique", "nodes"]
-    projected = tables.read_table(projection, analysis.PROJECTION_SCHEMA, [*columns, "time_s", "low_s", "high_s"])
-    operations = tables.read_table(
-        projection.parent / "breakdown.parquet", analysis.BREAKDOWN_SCHEMA, [*columns, "operation", "seconds"]
+    projected = tables.read_table(
+        projection, projection_tables.PROJECTION_SCHEMA, [*columns, "time_s", "low_s", "high_s"]
     )
-    validation.write(validation.analyse(ctx.with_resource(step_of(experiment)).content, projected, operations), output)
+    operations = tables.read_table(
+        projection.parent / "breakdown.parquet", projection_tables.BREAKDOWN_SCHEMA, [*columns, "operation", "seconds"]
+    )
+    error_tables.write(
+        error_tables.analyse(ctx.with_resource(step_of(experiment)).content, projected, operations), output
+    )
 
 
 @app.command("validate-collectives")
@@ -245,8 +249,8 @@ def analyse_collectives(
     """Simulate the collectives of the section validation and hold their latencies against the measured ones."""
     from manynode import tables
     from manynode.steps import step_of
-    from phase3_sst.engines.interface import engine_of
-    from phase3_sst.studies import collectives
+    from phase3_sst.point.contract import engine_of
+    from phase3_sst.studies.validation import collectives
 
     content = ctx.with_resource(step_of(experiment)).content
     tables.write_table(output, collectives.SCHEMA, collectives.compare(content, engine_of(content)))
@@ -263,10 +267,10 @@ def confirm(
 ) -> None:
     """Compare the points of a study that two engines have simulated: ratios, and whether they order alike."""
     from manynode.steps import step_of
-    from phase3_sst.studies import confirmation
+    from phase3_sst.studies.confirmation import comparison
 
     content = ctx.with_resource(step_of(experiment)).content
-    confirmation.write(confirmation.of_study(content, points, confirmed, lacks), output)
+    comparison.write(comparison.of_study(content, points, confirmed, lacks), output)
 
 
 @app.command("situations")
@@ -275,7 +279,7 @@ def situations(
     output: Annotated[Path, typer.Option(help="the study's folder")],
 ) -> None:
     """Simulate the situations of a batch that have no result yet."""
-    from phase3_sst.congestion.batch import simulate_batch
+    from phase3_sst.campaign.batch import simulate_batch
 
     simulate_batch(batch, output)
 
@@ -295,6 +299,6 @@ def _phase2_tools(folder: Path, techniques: Sequence[str]) -> dict[str, str]:
 
 def probes() -> dict[str, Any]:
     """Return what ``manynode doctor`` shows of phase 3: engine -> probe."""
-    from phase3_sst.engines.interface import engines
+    from phase3_sst.point.contract import engines
 
     return {name: engines.get(name)().probe() for name in engines.names()}

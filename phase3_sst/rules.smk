@@ -2,7 +2,7 @@
 from pathlib import Path
 
 from manynode.config.studies import STUDIES
-from phase3_sst.sst_run import resources as sst_resources
+from phase3_sst.engines.sst.run import resources as sst_resources
 from phase3_sst.studies import second_engine
 
 # What to do to have the engine that confirms a study; empty where it is installed.

@@ -1,7 +1,7 @@
 """Legal machines drawn at random, and the true least cut between their halves.
 
 The wiring of trees is written down here after the definition of a PGFT (Zahavi 2010), that of tori and dragonflies is
-:mod:`phase3_sst.sst_machine.wiring`, which does not take every tree; the cut is scipy's maximum flow.
+:mod:`phase3_sst.engines.sst.machine.wiring`, which does not take every tree; the cut is scipy's maximum flow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from phase3_sst.sst_machine.wiring import wiring_of
+from phase3_sst.engines.sst.machine.wiring import wiring_of
 
 MOST_HOSTS = 150
 _WIRED = {"torus": "dimension-order", "dragonfly": "minimal"}

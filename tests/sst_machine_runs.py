@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-MACHINE = ROOT / "phase3_sst" / "sst_machine" / "machine.py"
+MACHINE = ROOT / "phase3_sst" / "engines" / "sst" / "machine" / "machine.py"
 FULL_TREE = {"kind": "fat-tree", "children": [4, 4], "parents": [1, 4], "parallel_links": [1, 1]}
 
 _NETWORK: dict[str, Any] = {

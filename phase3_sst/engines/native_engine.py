@@ -1,7 +1,7 @@
 """What engines of the native build share: replicas dealt to processes, results brought together, errors told.
 
 Such an engine is a program ``PROGRAM RUN.json --output FOLDER [--progress]`` that reads a run file
-(:mod:`phase3_sst.engines.run_file`), writes the files of :mod:`phase3_sst.engines.result_files`, and on failure leaves
+(:mod:`phase3_sst.point.run_file`), writes the files of :mod:`phase3_sst.point.result_files`, and on failure leaves
 a line of JSON with the key ``error`` on stderr.
 """
 
@@ -20,9 +20,9 @@ from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
 from manynode.native_errors import reported_error
 from manynode.paths import native_program
 from manynode.probe import Probe
-from phase3_sst.engines.interface import Measurement, Point
-from phase3_sst.engines.result_files import collect_parts, read_measurement
-from phase3_sst.engines.run_file import run_description, run_text
+from phase3_sst.point.contract import Measurement, Point
+from phase3_sst.point.result_files import collect_parts, read_measurement
+from phase3_sst.point.run_file import run_description, run_text
 
 
 class NativeEngine:

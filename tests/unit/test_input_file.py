@@ -19,16 +19,16 @@ from manynode.errors import InputError, ManynodeError, UsageError
 from manynode.markers import read_marker_file
 from phase3_sst.calibration.base_network import read_base
 from phase3_sst.calibration.measurements import read_measurements
-from phase3_sst.congestion.counters.readers.interface import read_counters
-from phase3_sst.congestion.delay import tables_in
-from phase3_sst.congestion.mapping.host_file import read_hosts
-from phase3_sst.congestion.mapping.snapshot import of_measured
-from phase3_sst.congestion.mapping.task_graph import read_matrix
-from phase3_sst.congestion.study import read_study as read_congestion
-from phase3_sst.congestion.variability import runs_table
 from phase3_sst.measured.collect import report_format
-from phase3_sst.studies.strong.study import read_study as read_strong
-from phase3_sst.studies.what_if.study import read_study as read_what_if
+from phase3_sst.studies.congestion.counters.readers.interface import read_counters
+from phase3_sst.studies.congestion.delay import tables_in
+from phase3_sst.studies.congestion.mapping.host_file import read_hosts
+from phase3_sst.studies.congestion.mapping.snapshot import of_measured
+from phase3_sst.studies.congestion.mapping.task_graph import read_matrix
+from phase3_sst.studies.congestion.study_file import read_study as read_congestion
+from phase3_sst.studies.congestion.variability import runs_table
+from phase3_sst.studies.strong.strong_file import read_study as read_strong
+from phase3_sst.studies.what_if.what_if_file import read_study as read_what_if
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -13,7 +13,7 @@ from manynode.config.loader import read_yaml, validation_error
 from manynode.config.network import Network, overhead_segments
 from manynode.config.quantities import RESOLVED
 from manynode.paths import ROOT
-from phase3_sst.engines.run_file import network_description
+from phase3_sst.point.run_file import network_description
 
 TORUS: dict[str, Any] = {"kind": "torus", "shape": [4, 3], "hosts_per_switch": 2}
 

@@ -12,7 +12,7 @@ from manynode import cluster, slurm
 from manynode.errors import EngineMissingError, UsageError
 from manynode.snakemake_profile import profile_folder
 from manynode.workflow import Plan
-from phase3_sst.sst_run import resources
+from phase3_sst.analysis.estimates import step_resources
 
 # scontrol show job --oneliner of Slurm 22.05, shortened.
 SHOWN = (
@@ -75,7 +75,7 @@ def test_only_the_native_engine_needs_nodes_of_its_own(demo: dict[str, Any]) -> 
 
 
 def test_the_memory_of_a_point_follows_its_ranks(demo: dict[str, Any]) -> None:
-    found = resources.of_points(plan(demo, ranks_per_node=16))
+    found = step_resources.of_points(plan(demo, ranks_per_node=16))
     small, large = (int(found["mem_mb"](SimpleNamespace(nodes=n), 1)) for n in ("64", "1024"))
     assert 1000 < small < large < 2000
     assert found["mem_mb"](SimpleNamespace(nodes="1024"), 4) > large

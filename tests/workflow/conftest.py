@@ -29,7 +29,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def compared(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a comparison of the engines fast and simgrid, from the measurements of the tiny experiment."""
-    from phase3_sst.engines.interface import engines
+    from phase3_sst.point.contract import engines
 
     if not engines.get("simgrid")().probe().available:
         pytest.skip("the engine simgrid is not installed")

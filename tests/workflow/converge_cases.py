@@ -15,8 +15,8 @@ from manynode.config.application import read_application
 from manynode.config.loader import resolve
 from manynode.tables import read_json
 from manynode.timing_profile import TimingProfile, write_timing_profile
-from phase3_sst.converge.point import simulate_point
-from phase3_sst.engines.interface import RESULT_SCHEMA, Point, engine_of
+from phase3_sst.point.contract import RESULT_SCHEMA, Point, engine_of
+from phase3_sst.point.convergence.converged_point import simulate_point
 
 # Small problems with many iterations: name -> parameters without the counter of iterations.
 APPLICATIONS: dict[str, dict[str, int]] = {

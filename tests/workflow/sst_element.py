@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode.launch import Flavour, detect_mpi, job_environment, launcher
-from phase3_sst.sst_run.installation import simulator_of
+from phase3_sst.engines.sst.run.sst_installation import simulator_of
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", ROOT / "build"))

@@ -14,7 +14,7 @@ import yaml
 
 from manynode.config.sst import SstSection
 from manynode.errors import ManynodeError
-from phase3_sst.sst_run.installation import find_sst
+from phase3_sst.engines.sst.run.sst_installation import find_sst
 
 # Experiment -> problem sizes of a million instructions or so.
 SMALL: dict[str, dict[str, int]] = {"demo": {"nx": 8, "ny": 8, "nz": 8, "levels": 2, "iterations": 3}, **pipeline.SMALL}
@@ -62,6 +62,7 @@ def test_sst_projects_nearly_the_times_of_the_engine_fast(
     found = times(run(name, tmp_path, ["--measurements-from", results(name)], engine="sst"))
     assert len(found) == len(TECHNIQUES) * len(WITH_SST)
     apart = found / times(results(name)).reindex(found.index) - 1
-    # On one node SST's sends are synchronous (phase3_sst/sst_machine/README.md): SNAP's pipeline notices, by a quarter.
+    # On one node SST's sends are synchronous (phase3_sst/engines/sst/machine/README.md): SNAP's pipeline notices, by a
+    # quarter.
     limits = apart.index.get_level_values("nodes").map({1: 0.3, 8: 0.1})
     assert (apart.abs() < limits).all(), apart

@@ -17,7 +17,7 @@ from phase3_sst.calibration import network_file
 from phase3_sst.calibration.fit import CROSSINGS_OF_RENDEZVOUS
 from phase3_sst.calibration.measurements import read_measurements
 from phase3_sst.calibration.pieces import Piece, evaluate
-from phase3_sst.engines.run_file import network_description
+from phase3_sst.point.run_file import network_description
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests" / "data" / "calibration"

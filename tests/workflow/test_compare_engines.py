@@ -12,8 +12,8 @@ import pipeline
 import pytest
 
 from manynode import tables
-from phase3_sst.compare.files import DOCUMENT_SCHEMA, SCHEMAS
-from phase3_sst.engines.interface import engines
+from phase3_sst.point.contract import engines
+from phase3_sst.studies.compare.comparison_files import DOCUMENT_SCHEMA, SCHEMAS
 
 
 def has_sst() -> bool:

@@ -10,7 +10,7 @@ import pipeline
 import pytest
 
 from manynode import tables
-from phase3_sst.engines.interface import engines
+from phase3_sst.point.contract import engines
 
 BANDWIDTH = {
     "keys": ["network.link.bandwidth", "network.host.nic_bandwidth"],

@@ -9,11 +9,11 @@ import pytest
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
 from manynode.errors import UsageError
-from phase3_sst.congestion.delay.background import resolved
-from phase3_sst.congestion.delay.study import DelaySection
-from phase3_sst.congestion.part import Findings, Workload, parts
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.throttling.study import ThrottlingSection
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.studies.congestion.contract import Findings, Workload, parts
+from phase3_sst.studies.congestion.delay.background import resolved
+from phase3_sst.studies.congestion.delay.delay_settings import DelaySection
+from phase3_sst.studies.congestion.throttling.throttling_settings import ThrottlingSection
 
 FLYER = {
     **{"kind": "dragonfly", "groups": 4, "routers_per_group": 4, "hosts_per_router": 4, "global_links": 2},

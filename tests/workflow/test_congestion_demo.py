@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from phase3_sst.congestion import rounds
-from phase3_sst.congestion.delay.study import DelaySection
-from phase3_sst.congestion.mapping import scotch
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.situation import Situation
-from phase3_sst.congestion.study import as_content, read_study
-from phase3_sst.congestion.throttling.analysis import over_static
-from phase3_sst.congestion.workloads import plan_workloads
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.campaign.situation import Situation
+from phase3_sst.studies.congestion import rounds
+from phase3_sst.studies.congestion.delay.delay_settings import DelaySection
+from phase3_sst.studies.congestion.mapping import scotch
+from phase3_sst.studies.congestion.study_file import as_content, read_study
+from phase3_sst.studies.congestion.throttling.throttling_tables import over_static
+from phase3_sst.studies.congestion.workloads import plan_workloads
 
 DEMO = Path(__file__).resolve().parents[2] / "configs/congestion/demo.yaml"
 

@@ -10,7 +10,7 @@ import pipeline
 import pytest
 
 from manynode import tables
-from phase3_sst.engines.interface import engines
+from phase3_sst.point.contract import engines
 
 ENGINES = ("sst", "fast")
 HALO = {"name": "patterns", "parameters": {"pattern": "halo3d", "bytes": 8192, "iterations": 10}}

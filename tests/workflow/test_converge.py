@@ -20,8 +20,8 @@ from manynode import tables
 from manynode.errors import CheckFailedError
 from manynode.rank_classes import SCHEMA as CLASSES_SCHEMA
 from manynode.rank_classes import single_class
-from phase3_sst.analysis import analyse
-from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, Point, engines
+from phase3_sst.analysis.projection_tables import analyse
+from phase3_sst.point.contract import LINKS_SCHEMA, RANKS_SCHEMA, Point, engines
 
 ITERATIONS = 400
 PLACES = {"fat tree": ("opa100-fat-tree", 4), "torus": ("paper-torus", 8)}

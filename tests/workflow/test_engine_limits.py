@@ -16,10 +16,10 @@ from machines_drawn import dragonflies, fat_trees, hosts_of, tori
 from manynode.config.loader import load_experiment
 from manynode.config.variation import with_value
 from manynode.errors import EngineFailedError, ManynodeError, UsageError
-from phase3_sst.engines.fast import FastEngine
-from phase3_sst.engines.run_file import run_of
-from phase3_sst.preflight import check_bisection
-from phase3_sst.probes import Prober
+from phase3_sst.checks.preflight import check_bisection
+from phase3_sst.checks.probes import Prober
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.point.run_file import run_of
 
 DEMO = load_experiment(pipeline.ROOT / "configs" / "demo.yaml").content
 

@@ -12,8 +12,8 @@ from manynode import tables
 from manynode.config.loader import load_experiment
 from manynode.errors import UsageError
 from manynode.paths import ROOT
-from phase3_sst.engines.fast import FastEngine
-from phase3_sst.engines.interface import INJECTION_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RESULT_SCHEMA, Point
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.point.contract import INJECTION_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RESULT_SCHEMA, Point
 
 AIMD = {
     **{"kind": "aimd", "window": 5e-6, "gain": 0.25, "sensitivity": 0.0},

@@ -17,9 +17,9 @@ import typer
 from typer.testing import CliRunner
 
 from manynode.errors import ManynodeError
-from phase3_sst.congestion.counters.table import Counters, ordered, write
-from phase3_sst.congestion.mapping import scotch
-from phase3_sst.congestion.mapping.cli import map_ranks
+from phase3_sst.studies.congestion.counters.counter_table import Counters, ordered, write
+from phase3_sst.studies.congestion.mapping import scotch
+from phase3_sst.studies.congestion.mapping.map_command import map_ranks
 
 AGENT = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done

@@ -12,7 +12,7 @@ import pytest
 
 from manynode import tables
 from manynode.config.loader import RESOLVED_SCHEMA
-from phase3_sst.engines.interface import LINK_JOBS_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst.point.contract import LINK_JOBS_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RESULT_SCHEMA
 
 
 def simulate(finished: Path, folder: Path, *options: object, **changes: Any) -> subprocess.CompletedProcess:

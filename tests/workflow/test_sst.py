@@ -22,7 +22,7 @@ from manynode.config.sst import SstSection
 from manynode.errors import ManynodeError
 from manynode.paths import build_dir
 from manynode.process_tree import descendants
-from phase3_sst.sst_run.installation import find_sst
+from phase3_sst.engines.sst.run.sst_installation import find_sst
 
 
 def _what_lacks() -> str:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import sst_machine_runs as runs
 
-from phase3_sst.sst_machine.links import link_of_port
-from phase3_sst.sst_machine.run import run_of
-from phase3_sst.sst_machine.statistics_file import PortCounts
+from phase3_sst.engines.sst.machine.links import link_of_port
+from phase3_sst.engines.sst.machine.sst_run_file import run_of
+from phase3_sst.engines.sst.machine.statistics_file import PortCounts
 
 pytestmark = pytest.mark.skipif(bool(runs.lacking()), reason=f"needs SST: {runs.lacking()}")
 
@@ -35,7 +35,7 @@ def ping_pong(
 
 
 def formula(net: dict[str, Any], size: int, links: int) -> float:
-    """The time of a message between two nodes in the model of phase3_sst/fast/README.md."""
+    """The time of a message between two nodes in the model of phase3_sst/engines/fast/README.md."""
     host = net["host"]
     overhead = sum(
         part["seconds"] + part["seconds_per_byte"] * size for part in (*host["overhead_send"], *host["overhead_recv"])

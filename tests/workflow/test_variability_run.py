@@ -12,16 +12,16 @@ from manynode import tables
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
 from manynode.config.skeleton import resolve_skeleton
-from phase3_sst.congestion.counters.features import NAMES
-from phase3_sst.congestion.counters.metrics import stall_flit_ratio
-from phase3_sst.congestion.counters.simulated import all_links, simulated, simulated_series
-from phase3_sst.congestion.part import Workload
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.situation import Member, Situation
-from phase3_sst.congestion.variability import campaign
-from phase3_sst.congestion.variability.runs_table import check
-from phase3_sst.congestion.variability.settings import VariabilitySection
-from phase3_sst.engines.interface import LINK_SERIES_SCHEMA
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.campaign.situation import Member, Situation
+from phase3_sst.point.contract import LINK_SERIES_SCHEMA
+from phase3_sst.studies.congestion.contract import Workload
+from phase3_sst.studies.congestion.counters.counter_features import NAMES
+from phase3_sst.studies.congestion.counters.metrics import stall_flit_ratio
+from phase3_sst.studies.congestion.counters.simulated import all_links, simulated, simulated_series
+from phase3_sst.studies.congestion.variability import drawn_runs
+from phase3_sst.studies.congestion.variability.runs_table import check
+from phase3_sst.studies.congestion.variability.variability_settings import VariabilitySection
 
 NETWORK: dict[str, Any] = {
     "name": "small",
@@ -65,11 +65,11 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 
 def simulated_rows(machine: Runs) -> pd.DataFrame:
     rows = []
-    for run in campaign.situations(machine.workloads, SETTINGS, machine.network.room(), 1):
+    for run in drawn_runs.situations(machine.workloads, SETTINGS, machine.network.room(), 1):
         for missing in machine.missing([run]):
             machine.run(missing)
         assert machine.failed(run) is None, machine.failed(run)
-        rows.append(campaign.row(run, machine.result(run), machine.network_content, SETTINGS.flit))
+        rows.append(drawn_runs.row(run, machine.result(run), machine.network_content, SETTINGS.flit))
     return pd.DataFrame(rows)
 
 
@@ -81,7 +81,7 @@ def test_every_run_becomes_a_row_that_can_be_trained_on(machine: Runs) -> None:
 
 
 def test_what_the_nics_sent_came_into_the_routers(machine: Runs) -> None:
-    run = campaign.situations(machine.workloads, SETTINGS, machine.network.room(), 1)[0]
+    run = drawn_runs.situations(machine.workloads, SETTINGS, machine.network.room(), 1)[0]
     machine.run(run)
     result = machine.result(run)
     links, makespan = result.links(), float(result.document["replicas"][0]["makespan_s"])

@@ -17,7 +17,7 @@ import pandas as pd
 
 from manynode import seeds
 from manynode.config.prices import Prices
-from phase3_sst.analysis import bootstrap_interval
+from phase3_sst.analysis.projection_tables import bootstrap_interval
 
 ALTERNATIVES_SCHEMA = "what-if/1"
 PAIRS_SCHEMA = "what-if-pairs/1"

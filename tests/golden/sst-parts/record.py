@@ -13,11 +13,11 @@ from pathlib import Path
 from phase3_cases import experiment
 
 from manynode import process
-from phase3_sst.engines.run_file import run_of
-from phase3_sst.sst_run.command import environment, sst_command
-from phase3_sst.sst_run.failure import failure_of
-from phase3_sst.sst_run.installation import find_sst
-from phase3_sst.sst_run.simulation import Simulation
+from phase3_sst.engines.sst.run.failure import failure_of
+from phase3_sst.engines.sst.run.simulation import Simulation
+from phase3_sst.engines.sst.run.sst_command import environment, sst_command
+from phase3_sst.engines.sst.run.sst_installation import find_sst
+from phase3_sst.point.run_file import run_of
 
 HERE = Path(__file__).resolve().parent
 

@@ -17,8 +17,8 @@ sys.path[:0] = [str(HERE.parents[2]), str(HERE.parents[1])]
 
 import sst_machine_runs as runs  # noqa: E402
 
-from phase3_sst.sst_machine.run import run_of  # noqa: E402
-from phase3_sst.sst_machine.statistics_file import PortCounts  # noqa: E402
+from phase3_sst.engines.sst.machine.sst_run_file import run_of  # noqa: E402
+from phase3_sst.engines.sst.machine.statistics_file import PortCounts  # noqa: E402
 
 TOPOLOGIES = {
     "fat-tree": {"kind": "fat-tree", "children": [2, 2], "parents": [1, 2], "parallel_links": [1, 1]},

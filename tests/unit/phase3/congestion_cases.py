@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from phase3_sst.congestion.part import Workload
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.situation import Member, Situation
-from phase3_sst.congestion.study import as_content, read_study
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.campaign.situation import Member, Situation
+from phase3_sst.studies.congestion.contract import Workload
+from phase3_sst.studies.congestion.study_file import as_content, read_study
 
 RING: dict[str, Any] = {"pattern": "random-ring", "bytes": 4096, "iterations": 8}
 NETWORK: dict[str, Any] = {

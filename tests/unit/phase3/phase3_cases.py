@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from manynode.config.loader import load_experiment
-from phase3_sst.engines.interface import Point
-from phase3_sst.engines.result_files import collect
+from phase3_sst.point.contract import Point
+from phase3_sst.point.result_files import collect
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 

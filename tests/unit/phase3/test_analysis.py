@@ -10,7 +10,7 @@ from phase3_cases import point
 
 from manynode import seeds
 from manynode.errors import InputError
-from phase3_sst.analysis import analyse, bootstrap_interval
+from phase3_sst.analysis.projection_tables import analyse, bootstrap_interval
 
 
 def test_a_projection_is_the_mean_of_its_replicas_and_efficiency_is_against_one_node(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from manynode.config.network import Network
 from manynode.config.prices import Prices
 from manynode.errors import UsageError
-from phase3_sst.studies.bill import bill
+from phase3_sst.studies.what_if.bill import bill
 
 CONFIGS = Path(__file__).resolve().parent.parent.parent.parent / "configs"
 

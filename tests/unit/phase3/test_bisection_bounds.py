@@ -11,8 +11,8 @@ from machines_drawn import dragonflies, fat_trees, hosts_of, least_cut, tori
 from pydantic import TypeAdapter
 
 from manynode.config.topology import Topology
-from phase3_sst.probes import bisection, halves
-from phase3_sst.routing_load import busiest_link
+from phase3_sst.checks.probes import bisection, halves
+from phase3_sst.checks.routing_load import busiest_link
 
 TOPOLOGY: TypeAdapter[Any] = TypeAdapter(Topology)
 ISSUED = {

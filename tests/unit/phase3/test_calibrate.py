@@ -17,7 +17,7 @@ from manynode import cli
 from manynode.config.loader import read_yaml
 from manynode.config.network import Network
 from manynode.errors import CheckFailedError, ManynodeError, UsageError
-from phase3_sst.calibration.cli import calibrate
+from phase3_sst.calibration.calibrate_command import calibrate
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 DATA = ROOT / "tests" / "data" / "calibration"
@@ -106,7 +106,7 @@ def test_figures_for_documents(ending: str, magic: bytes, tmp_path: Path) -> Non
 
 
 def test_the_figure_draws_points_line_and_error() -> None:
-    from phase3_sst.calibration import figure, network_file, quality
+    from phase3_sst.calibration import fit_figure, network_file, quality
     from phase3_sst.calibration.fit import fit
     from phase3_sst.calibration.measurements import read_measurements
 
@@ -114,11 +114,11 @@ def test_the_figure_draws_points_line_and_error() -> None:
     table = read_measurements([DATA / "fugaku/riken_imb_pingpong.csv"])
     fitted = fit(table, network_file.base_of(network, 3))
     errors = quality.residuals(table, fitted)
-    spec = json.loads(figure.chart(errors, fitted, "title").to_json())
+    spec = json.loads(fit_figure.chart(errors, fitted, "title").to_json())
     above, below = spec["vconcat"]
     assert [layer["mark"]["type"] for layer in above["layer"]] == ["rule", "line", "point"]
     assert below["layer"][-1]["encoding"]["y"]["field"] == "error"
-    line = figure.model_line(fitted, 2**22)
+    line = fit_figure.model_line(fitted, 2**22)
     # Both sides of the jump at the eager limit, so that it is drawn upright.
     assert {fitted.eager_limit_bytes, fitted.eager_limit_bytes + 1} <= set(line["size_bytes"])
 
@@ -141,7 +141,7 @@ def test_what_programs_print_can_be_calibrated_from(tmp_path: Path) -> None:
 
 
 def test_the_program_offers_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("calibrate", "phase3_sst.calibration.cli:calibrate", "manynode.commands")
+    entry = EntryPoint("calibrate", "phase3_sst.calibration.calibrate_command:calibrate", "manynode.commands")
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert pyproject["project"]["entry-points"]["manynode.commands"]["calibrate"] == entry.value
     fresh = typer.Typer()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from manynode.errors import InputError
-from phase3_sst.congestion.canary import bandwidth_Bps, canary_times, impact, latency_s, summary
+from phase3_sst.studies.congestion.canary import bandwidth_Bps, canary_times, impact, latency_s, summary
 
 
 def result(lengths_s: list[float], shares: tuple[float, ...] = (1.0, 0.5), replicas: int = 1) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from phase3_cases import experiment, point
 
 from manynode.errors import InputError
 from manynode.report.comparison import build_comparison
-from phase3_sst.compare import files, markdown
-from phase3_sst.compare.results import EngineResults
-from phase3_sst.compare.summary import summaries
-from phase3_sst.compare.tables_of_pairs import compare
+from phase3_sst.point.point_result import EngineResults
+from phase3_sst.studies.compare import comparison_files, markdown
+from phase3_sst.studies.compare.comparison_summary import summaries
+from phase3_sst.studies.compare.tables_of_pairs import compare
 
 HOSTILE = "</script><img src=x> | {{ 7 * 7 }}"
 PAIRS = [("fast", "simgrid")]
@@ -39,12 +39,12 @@ def written(folder: Path, replicas: int = 2) -> tuple[dict[str, Any], str]:
     content = experiment() | {"title": HOSTILE, "techniques": ["ext-var"], "nodes": [1, 64]}
     pairs = summaries(found, PAIRS)
     document = {
-        **files.heading(content, "d" * 16),
+        **comparison_files.heading(content, "d" * 16),
         "engines": [{"name": "fast", "version": HOSTILE}, {"name": "simgrid", "version": "3"}],
         "skipped": [{"name": "sst", "remedy": HOSTILE}],
-        "pairs": [files.finite(vars(pair) | {"sentences": pair.sentences()}) for pair in pairs],
+        "pairs": [comparison_files.finite(vars(pair) | {"sentences": pair.sentences()}) for pair in pairs],
     }
-    files.write(folder, found, document)
+    comparison_files.write(folder, found, document)
     return document, markdown.text(document, found, pairs)
 
 

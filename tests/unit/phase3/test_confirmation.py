@@ -13,8 +13,8 @@ from manynode import tables
 from manynode.config.loader import resolve
 from manynode.config.variants import confirmed, variants, with_confirming_engine
 from manynode.errors import UsageError
-from phase3_sst.studies import confirmation, second_engine
-from phase3_sst.studies.confirmation import Pair
+from phase3_sst.studies.confirmation import comparison, second_engine
+from phase3_sst.studies.confirmation.comparison import Pair
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 BANDWIDTH = {"keys": ["network.link.bandwidth"], "values": ["100 Gbit/s", "20 Gbit/s", "50 Gbit/s"]}
@@ -85,7 +85,7 @@ def pairs(times: dict[str, tuple[list[float], list[float]]], technique: str = "e
 
 
 def test_ratios_are_of_the_replicas_that_both_have() -> None:
-    found = confirmation.compare(pairs({"a": ([1.0, 2.0, 9.0], [1.1, 2.4])}), "fast", "sst", CONTENT).table.iloc[0]
+    found = comparison.compare(pairs({"a": ([1.0, 2.0, 9.0], [1.1, 2.4])}), "fast", "sst", CONTENT).table.iloc[0]
     assert found["ratio"] == pytest.approx((1.1 + 1.2) / 2)
     assert (found["time_s"], found["confirmed_s"], found["replicas"]) == (1.5, pytest.approx(1.75), 2)
     assert found["low"] <= found["ratio"] <= found["high"]
@@ -93,9 +93,9 @@ def test_ratios_are_of_the_replicas_that_both_have() -> None:
 
 def test_an_order_that_is_turned_around_is_named() -> None:
     times = {"40 ns": ([1.00], [1.30]), "90 ns": ([1.10], [1.20]), "1 us": ([2.00], [2.00])}
-    found = confirmation.compare(pairs(times), "fast", "sst", CONTENT)
+    found = comparison.compare(pairs(times), "fast", "sst", CONTENT)
     assert list(found.table["place"]) == [1, 2, 3] and list(found.table["confirmed_place"]) == [2, 1, 3]
-    agreeing, turned = confirmation.orders(found.table)
+    agreeing, turned = comparison.orders(found.table)
     assert agreeing == 2 and [(a["variant"], b["variant"]) for a, b in turned] == [("90 ns", "40 ns")]
     words = found.summary["sentences"][-1]
     assert "disagree on 1 of 3 orders" in words and "latency 90 ns" in words and "by 8.3 %" in words
@@ -104,9 +104,9 @@ def test_an_order_that_is_turned_around_is_named() -> None:
 def test_equal_times_are_no_order_and_techniques_are_not_mixed() -> None:
     near = pairs({"a": ([1.00], [1.001]), "b": ([1.10], [1.0]), "c": ([1.0], [2.0])})
     others = pairs({"d": ([9.0], [0.5])}, technique="ext-const")
-    agreeing, turned = confirmation.orders(confirmation.compare([*near, *others], "fast", "sst", CONTENT).table)
+    agreeing, turned = comparison.orders(comparison.compare([*near, *others], "fast", "sst", CONTENT).table)
     assert agreeing + len(turned) == 2
-    alike = confirmation.compare(pairs({"a": ([1.0], [1.5]), "b": ([2.0], [3.0])}), "fast", "sst", CONTENT)
+    alike = comparison.compare(pairs({"a": ([1.0], [1.5]), "b": ([2.0], [3.0])}), "fast", "sst", CONTENT)
     assert "Both engines order them alike: all 1 pair" in alike.summary["sentences"][-1]
 
 
@@ -115,8 +115,8 @@ def test_an_engine_that_is_not_installed_is_said(tmp_path: Path) -> None:
     content["simulate"]["sst"]["executable"] = "/nowhere/sst"
     remedy = second_engine.lacks(content)
     assert remedy and "'" not in remedy
-    found = confirmation.of_study(content, tmp_path, tmp_path, remedy)
-    confirmation.write(found, tmp_path / "confirmation.parquet")
+    found = comparison.of_study(content, tmp_path, tmp_path, remedy)
+    comparison.write(found, tmp_path / "confirmation.parquet")
     assert tables.read_table(tmp_path / "confirmation.parquet", "confirmation/1").empty
     document = tables.read_json(tmp_path / "confirmation.json", "confirmation-summary/1")
     assert "the engine sst is not installed" in document["sentences"][0] and document["lacks"] == remedy

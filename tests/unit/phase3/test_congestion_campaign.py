@@ -14,13 +14,14 @@ import yaml
 from manynode import tables
 from manynode.config.quantities import Section
 from manynode.errors import EngineMissingError, InputError, UsageError
-from phase3_sst.congestion import campaign, rounds
-from phase3_sst.congestion.batch import read_batch, simulate_batch, write_batch
-from phase3_sst.congestion.part import Findings, parts
-from phase3_sst.congestion.progress import SituationProgress
-from phase3_sst.congestion.runs import FAILURE_SCHEMA, Runs
-from phase3_sst.congestion.study import read_study
-from phase3_sst.congestion.workloads import measure, plan_workloads
+from phase3_sst.campaign import campaign
+from phase3_sst.campaign.batch import read_batch, simulate_batch, write_batch
+from phase3_sst.campaign.runs import FAILURE_SCHEMA, Runs
+from phase3_sst.studies.congestion import rounds
+from phase3_sst.studies.congestion.contract import Findings, parts
+from phase3_sst.studies.congestion.situation_progress import SituationProgress
+from phase3_sst.studies.congestion.study_file import read_study
+from phase3_sst.studies.congestion.workloads import measure, plan_workloads
 
 
 def finish(runs: Runs, one: Any) -> None:
@@ -241,7 +242,7 @@ def test_an_experiment_runs_only_as_far_as_its_timing_profile(
     assert not planned.measured and planned.without_missing_times().timing_profile is None
     calls: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        "phase3_sst.congestion.workloads.run_experiment",
+        "phase3_sst.studies.congestion.workloads.run_experiment",
         lambda path, **options: calls.append({**options, "content": yaml.safe_load(path.read_text())}),
     )
     measure([planned], cores=2, profile=None, measurements_from=None, say=lambda text: None)

@@ -11,11 +11,12 @@ import pytest
 
 from manynode import tables
 from manynode.errors import EngineFailedError, ManynodeError
-from phase3_sst.congestion import campaign, estimate
-from phase3_sst.congestion.batch import simulate_batch
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.situation import Member, Situation
-from phase3_sst.estimates.trial import Trial
+from phase3_sst.analysis.estimates.trial import Trial
+from phase3_sst.campaign import campaign
+from phase3_sst.campaign.batch import simulate_batch
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.campaign.situation import Member, Situation
+from phase3_sst.studies.congestion import situation_estimate
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def trials(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         tried.append({**run, "counter": counter, "total": total})
         return Trial(1.0, 0.1, 2e8)
 
-    monkeypatch.setattr(estimate, "tried_run", trial)
+    monkeypatch.setattr(situation_estimate, "tried_run", trial)
     return tried
 
 
@@ -39,28 +40,28 @@ def halo(name: str, hosts: list[int]) -> Situation:
 def test_situations_that_differ_in_nodes_and_draws_share_a_trial(tmp_path: Path, trials: list[Any]) -> None:
     runs = cases.runs(tmp_path)
     given = [cases.situation("a"), cases.situation("b", hosts=(3, 6)), cases.situation("c", seed=9), halo("d", [0, 1])]
-    found = estimate.costs(runs, given)
+    found = situation_estimate.costs(runs, given)
     assert len(trials) == 2
     ring = next(run for run in trials if run["counter"] == "iterations")
     assert ring["total"] == cases.RING["iterations"] and [job["background"] for job in ring["jobs"][1:]] == [True]
     # Its ring has 8 iterations; a pattern that leaves its number to the default is tried as it is.
     assert found[runs.folder(given[0]).name].processor_s == pytest.approx(1.0 + 7 * 0.1, abs=0.2)
     assert found[runs.folder(given[3]).name].processor_s == pytest.approx(1.0, abs=0.2)
-    estimate.costs(runs, given)
+    situation_estimate.costs(runs, given)
     assert len(trials) == 2, "they are kept"
     (runs.output / "campaign-cost.json").write_text("{")
-    estimate.costs(runs, given)
+    situation_estimate.costs(runs, given)
     assert len(trials) == 4, "a damaged file is estimated anew"
 
 
 def test_of_many_kinds_some_are_tried_and_the_others_are_like_the_nearest(tmp_path: Path, trials: list[Any]) -> None:
     runs = cases.runs(tmp_path)
     given = [halo(f"h{count}", list(range(count))) for count in range(2, 48)]
-    found = estimate.costs(runs, given)
+    found = situation_estimate.costs(runs, given)
     assert len(found) == len(given) and len(trials) == 24
     sizes = [len(run["jobs"][0]["hosts"]) for run in trials]
     assert (sizes[0], sizes[-1]) == (2, 47) and sizes == sorted(sizes), "from the smallest to the largest"
-    estimate.costs(runs, given)
+    situation_estimate.costs(runs, given)
     assert len(trials) == 24
 
 
@@ -68,7 +69,7 @@ def test_the_words_count_what_is_finished_and_share_the_work_between_cores(tmp_p
     runs = cases.runs(tmp_path)
     given = [cases.situation(f"s{number}", seed=number) for number in range(100)]
     tables.write_json(runs.folder(given[0]) / "result.json", "network-result/2", {})
-    first, whole = estimate.lines(runs, {"impact": given}, 20, 4)
+    first, whole = situation_estimate.lines(runs, {"impact": given}, 20, 4)
     assert first == "impact: 100 situations, about 3.0 min of processor time, the longest about 1.8 s"
     assert whole.startswith("in all 100 situations, 1 of them finished; about 3.0 min of processor time")
     assert whole.endswith(" on 4 cores") and "about 46 s on" in whole
@@ -78,8 +79,8 @@ def test_what_is_not_known_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fails(*_: Any) -> Trial:
         raise EngineFailedError("it takes too long")
 
-    monkeypatch.setattr(estimate, "tried_run", fails)
-    said = estimate.lines(cases.runs(tmp_path), {"impact": [cases.situation()]}, 20, 2)
+    monkeypatch.setattr(situation_estimate, "tried_run", fails)
+    said = situation_estimate.lines(cases.runs(tmp_path), {"impact": [cases.situation()]}, 20, 2)
     assert said[0] == "impact: 1 situation, what they take is not known"
     assert "on 2 cores" not in said[1]
 

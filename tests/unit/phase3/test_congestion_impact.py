@@ -13,14 +13,14 @@ from scipy import stats
 
 from manynode import tables
 from manynode.config.network import Network
-from phase3_sst.congestion.counters.simulated import all_links
-from phase3_sst.congestion.impact import evaluate, words
-from phase3_sst.congestion.impact.experiments import pressures, runs
-from phase3_sst.congestion.impact.layout import SETTINGS, layout
-from phase3_sst.congestion.impact.settings import ImpactSection
-from phase3_sst.congestion.parts.impact import Impact
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.point.contract import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst.studies.congestion.counters.simulated import all_links
+from phase3_sst.studies.congestion.impact import evaluate, impact_sentences
+from phase3_sst.studies.congestion.impact.experiments import pressures, runs
+from phase3_sst.studies.congestion.impact.impact_settings import ImpactSection
+from phase3_sst.studies.congestion.impact.layout import SETTINGS, layout
+from phase3_sst.studies.congestion.impact.part import Impact
 
 
 def section(**changes: Any) -> ImpactSection:
@@ -157,7 +157,7 @@ def told(frame: pd.DataFrame, skeletons: dict[str, str]) -> str:
         "predictors": evaluate.predictors(sensitivity),
         "pressure": pd.DataFrame({"nodes": [], "impact": [], "impact_p99": [], "stall_flit_ratio": []}),
     }
-    return "\n".join(words.sentences(found, skeletons))
+    return "\n".join(impact_sentences.sentences(found, skeletons))
 
 
 def test_the_sentences_say_who_suffers_from_what() -> None:

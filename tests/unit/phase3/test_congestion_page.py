@@ -12,11 +12,11 @@ import pytest
 
 from manynode import tables
 from manynode.report.figure import Figure
-from phase3_sst.congestion import page
-from phase3_sst.congestion.part import Findings
-from phase3_sst.congestion.rounds import Concluded
-from phase3_sst.congestion.runs import FAILURE_SCHEMA
-from phase3_sst.congestion.study import read_study
+from phase3_sst.campaign.runs import FAILURE_SCHEMA
+from phase3_sst.studies.congestion import congestion_page
+from phase3_sst.studies.congestion.contract import Findings
+from phase3_sst.studies.congestion.rounds import Concluded
+from phase3_sst.studies.congestion.study_file import read_study
 
 
 def findings() -> Findings:
@@ -41,7 +41,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Concluded("first", "First part", findings()),
         Concluded("second", "Second part", Findings(()), "too few runs\n  found: 1"),
     ]
-    page.write(study, runs, concluded, [failed], {"study": "abc"})
+    congestion_page.write(study, runs, concluded, [failed], {"study": "abc"})
     return tmp_path / "out"
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from phase3_sst.congestion import rounds
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.study import as_content, read_study
-from phase3_sst.congestion.workloads import plan_workloads
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.studies.congestion import rounds
+from phase3_sst.studies.congestion.study_file import as_content, read_study
+from phase3_sst.studies.congestion.workloads import plan_workloads
 
 FOLDER = Path(__file__).resolve().parents[3] / "configs/congestion"
 

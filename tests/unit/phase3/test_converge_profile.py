@@ -9,9 +9,9 @@ import pytest
 from manynode.config.application import ApplicationDescription
 from manynode.errors import EngineFailedError
 from manynode.timing_profile import TimingProfile
-from phase3_sst.converge import note
-from phase3_sst.converge.operations import read_counts
-from phase3_sst.converge.profile_periods import Replayed, period, unseen
+from phase3_sst.point.convergence import note
+from phase3_sst.point.convergence.operations import read_counts
+from phase3_sst.point.convergence.profile_periods import Replayed, period, unseen
 
 
 def phase(name: str, means: list[float], weights: list[float], sequence: list[int] | None = None) -> dict[str, Any]:

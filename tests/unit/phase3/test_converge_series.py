@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from phase3_sst.converge.series import Array, judge
+from phase3_sst.point.convergence.series import Array, judge
 
 MEAN_S = 0.01
 

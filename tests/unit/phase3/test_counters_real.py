@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from manynode.errors import InputError, UsageError
-from phase3_sst.congestion.counters.names import known
-from phase3_sst.congestion.counters.readers.interface import read_counters
-from phase3_sst.congestion.counters.table import Counters
+from phase3_sst.studies.congestion.counters.counter_table import Counters
+from phase3_sst.studies.congestion.counters.names import known
+from phase3_sst.studies.congestion.counters.readers.interface import read_counters
 
 FLIT, STALL = "AR_RTR_0_0_INQ_PRF_INCOMING_FLIT_VC0", "AR_RTR_0_0_INQ_PRF_ROWBUS_STALL_CNT"
 HEAD = f"#Time,Time_usec,ProducerName,component_id,job_id,aries_rtr_id,{FLIT},{STALL}"

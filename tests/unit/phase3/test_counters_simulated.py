@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from manynode.errors import InputError
-from phase3_sst.congestion.counters import metrics
-from phase3_sst.congestion.counters.features import NAMES, features, statistics
-from phase3_sst.congestion.counters.simulated import all_links, router_of_host, simulated, simulated_series
-from phase3_sst.congestion.counters.table import COLUMNS, Counters, check, read, window, write
+from phase3_sst.studies.congestion.counters import metrics
+from phase3_sst.studies.congestion.counters.counter_features import NAMES, features, statistics
+from phase3_sst.studies.congestion.counters.counter_table import COLUMNS, Counters, check, read, window, write
+from phase3_sst.studies.congestion.counters.simulated import all_links, router_of_host, simulated, simulated_series
 
 DRAGONFLY = {
     "kind": "dragonfly", "groups": 3, "routers_per_group": 2, "hosts_per_router": 2, "local_links": 1,

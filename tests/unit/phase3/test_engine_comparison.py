@@ -13,12 +13,12 @@ from phase3_cases import point
 from manynode import seeds
 from manynode.errors import EngineMissingError, InputError, UsageError
 from manynode.probe import Probe
-from phase3_sst.compare import choice
-from phase3_sst.compare.makespans import difference, relative_difference
-from phase3_sst.compare.rank_times import breakdown_differences, compute_difference
-from phase3_sst.compare.results import EngineResults
-from phase3_sst.compare.summary import summaries
-from phase3_sst.compare.tables_of_pairs import compare
+from phase3_sst.point.point_result import EngineResults
+from phase3_sst.studies.compare import choice
+from phase3_sst.studies.compare.comparison_summary import summaries
+from phase3_sst.studies.compare.makespans import difference, relative_difference
+from phase3_sst.studies.compare.rank_times import breakdown_differences, compute_difference
+from phase3_sst.studies.compare.tables_of_pairs import compare
 
 
 def by_replica(values: list[float]) -> dict[int, float]:

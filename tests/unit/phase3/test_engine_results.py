@@ -10,9 +10,9 @@ from phase3_cases import engine_output
 from manynode import tables
 from manynode.errors import EngineFailedError, InputError, UsageError
 from manynode.process import Completed
-from phase3_sst.engines.interface import LINK_JOBS_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
 from phase3_sst.engines.native_engine import deal, engine_error
-from phase3_sst.engines.result_files import collect, collect_parts
+from phase3_sst.point.contract import LINK_JOBS_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst.point.result_files import collect, collect_parts
 
 FILES = ["link_jobs.parquet", "links.parquet", "ranks.parquet", "result.json", "series.parquet"]
 

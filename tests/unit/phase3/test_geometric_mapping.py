@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from manynode.errors import UsageError
-from phase3_sst.congestion.mapping.geometric import (
+from phase3_sst.studies.congestion.mapping.geometric import (
     even_grid,
     geometric_mapping,
     grid_coordinates,

@@ -18,7 +18,7 @@ from scipy import stats
 from phase2_nodesim.parameters import FitParameters
 from phase2_nodesim.phases import PhaseSeries, described
 from phase2_nodesim.resampling import drawn_ranks, resampled_phase
-from phase3_sst.interval_parts import interval_parts
+from phase3_sst.analysis.interval_parts import interval_parts
 
 PROFILES = 200
 CONFIDENCE = 0.9

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from phase3_sst.interval_parts import Part, interval_parts, profile_part, replicas_part
+from phase3_sst.analysis.interval_parts import Part, interval_parts, profile_part, replicas_part
 
 
 def test_the_replicas_part_is_the_standard_error_of_the_mean() -> None:

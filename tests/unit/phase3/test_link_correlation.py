@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from manynode.errors import InputError
-from phase3_sst.compare.link_loads import ALL, SINGLE, TOGETHER, correlation, correlations, distinct, matched
+from phase3_sst.studies.compare.link_loads import ALL, SINGLE, TOGETHER, correlation, correlations, distinct, matched
 
 NAMES = ("fast", "sst")
 

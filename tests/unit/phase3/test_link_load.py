@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from phase3_cases import point
 
-from phase3_sst.analysis import analyse
+from phase3_sst.analysis.projection_tables import analyse
 
 
 def test_a_class_of_links_has_its_mean_load_and_its_busiest_link(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_the_busiest_link_is_known_when_links_are_counted_each(tmp_path: Path) -
     point(folder, [2.0])
     text = (folder / "out" / "series.csv").read_text().replace("host-up,,", "host-up,0,")
     (folder / "out" / "series.csv").write_text(text)
-    from phase3_sst.engines.result_files import collect
+    from phase3_sst.point.result_files import collect
 
     collect(folder / "out", folder)
     series = analyse([("ext-var", 1, folder)], ranks_per_node=2, confidence=0.9, seed=1).series

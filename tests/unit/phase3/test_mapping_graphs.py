@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 
 from manynode.errors import InputError, UsageError
-from phase3_sst.congestion.counters.table import Counters, ordered
-from phase3_sst.congestion.mapping.assignment import (
+from phase3_sst.studies.congestion.counters.counter_table import Counters, ordered
+from phase3_sst.studies.congestion.mapping.assignment import (
     cost,
     default_mapping,
     slots,
     within_capacity,
 )
-from phase3_sst.congestion.mapping.machine_graph import machine_graph
-from phase3_sst.congestion.mapping.own_load import busiest_link_s, congested
-from phase3_sst.congestion.mapping.plan import Question
-from phase3_sst.congestion.mapping.routes import Routes
-from phase3_sst.congestion.mapping.snapshot import Snapshot, of_counters, of_measured, of_simulation
-from phase3_sst.congestion.mapping.task_graph import TaskGraph, read_matrix, task_graph
+from phase3_sst.studies.congestion.mapping.link_paths import Routes
+from phase3_sst.studies.congestion.mapping.machine_graph import machine_graph
+from phase3_sst.studies.congestion.mapping.own_load import busiest_link_s, congested
+from phase3_sst.studies.congestion.mapping.plan import Question
+from phase3_sst.studies.congestion.mapping.snapshot import Snapshot, of_counters, of_measured, of_simulation
+from phase3_sst.studies.congestion.mapping.task_graph import TaskGraph, read_matrix, task_graph
 
 # Three nodes: 0 and 1 share a switch; 2 is two links away from both. Links 0 and 1 lead to it, 2 and 3 back.
 LINKS = pd.DataFrame(

@@ -11,8 +11,8 @@ import pytest
 from manynode.config.measured import read_collectives, read_runs
 from manynode.errors import InputError, ManynodeError, UsageError
 from phase3_sst.measured import collect
-from phase3_sst.measured.cli import measured
 from phase3_sst.measured.marker_files import _seconds, _within
+from phase3_sst.measured.measured_command import measured
 from phase3_sst.measured.readers.interface import Report, readers
 
 DATA = Path(__file__).resolve().parent.parent.parent / "data"

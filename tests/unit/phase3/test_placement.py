@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from manynode.config.placement import Placement
 from manynode.errors import UsageError
-from phase3_sst.placement import hosts, own_node, rank_order_of
+from phase3_sst.point.placement import hosts, own_node, rank_order_of
 
 
 def place(count: int, room: int, /, *, seed: int = 1, taken: tuple[int, ...] = (), **keys: Any) -> list[int]:

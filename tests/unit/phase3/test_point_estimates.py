@@ -11,10 +11,10 @@ import yaml
 from phase3_cases import ROOT
 
 from manynode.config.loader import resolve
-from phase3_sst.estimates import points
-from phase3_sst.estimates.points import PointCost, point_costs
-from phase3_sst.estimates.trial import Trial
-from phase3_sst.estimates.words import duration, lines
+from phase3_sst.analysis.estimates import points
+from phase3_sst.analysis.estimates.estimate_sentences import duration, lines
+from phase3_sst.analysis.estimates.points import PointCost, point_costs
+from phase3_sst.analysis.estimates.trial import Trial
 
 
 def content(**changes: Any) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from phase3_cases import point
 
 from manynode import tables
 from manynode.errors import InputError
-from phase3_sst import point_folders
-from phase3_sst.analysis import analyse
-from phase3_sst.engines.interface import RANKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst.analysis.projection_tables import analyse
+from phase3_sst.point import folders
+from phase3_sst.point.contract import RANKS_SCHEMA, RESULT_SCHEMA
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_table_of_ranks_that_lacks_rows_is_refused(change: object, found: str,
 
 def test_results_of_two_situations_cannot_be_exchanged(tmp_path: Path) -> None:
     first, second = (tmp_path / "situations" / f"alone-{digit * 12}" / "result.json" for digit in "ab")
-    with point_folders.bound(tmp_path):
+    with folders.bound(tmp_path):
         for path in (first, second):
             tables.write_json(path, RESULT_SCHEMA, {"replicas": []})
         shutil.copyfile(first, second)

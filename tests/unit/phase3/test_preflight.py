@@ -17,13 +17,13 @@ from phase3_cases import ROOT, experiment
 from manynode.config.loader import resolve
 from manynode.config.variation import with_value
 from manynode.errors import CheckFailedError, EngineFailedError, UsageError
-from phase3_sst.engines.fast import FastEngine
-from phase3_sst.engines.interface import Measurement
-from phase3_sst.line_rate import OVERHEAD, bisection_rate, line_rate, message_rate, overhead_s, slowest_link
-from phase3_sst.preflight import check_bisection, check_line_rate, check_network, least_share, verdict
-from phase3_sst.probes import Prober
-from phase3_sst.routing_load import busiest_link
-from phase3_sst.sensitivity import check_vary, written_values
+from phase3_sst.checks.line_rate import OVERHEAD, bisection_rate, line_rate, message_rate, overhead_s, slowest_link
+from phase3_sst.checks.preflight import check_bisection, check_line_rate, check_network, least_share, verdict
+from phase3_sst.checks.probes import Prober
+from phase3_sst.checks.routing_load import busiest_link
+from phase3_sst.checks.sweep_reaction import check_vary, written_values
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.point.contract import Measurement
 
 CUT = 1152  # the demo's machine: 2,304 nodes, full bisection
 

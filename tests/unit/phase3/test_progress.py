@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from phase3_sst.progress import shown
+from phase3_sst.point.point_progress import shown
 
 
 def test_in_a_log_each_line_stays(capfd: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from manynode.errors import InputError, UsageError
-from phase3_sst.congestion.mapping.host_file import Host, equal_slots, read_hosts
-from phase3_sst.congestion.mapping.rank_files import Seat, rank_file, split_hosts
+from phase3_sst.studies.congestion.mapping.host_file import Host, equal_slots, read_hosts
+from phase3_sst.studies.congestion.mapping.rank_files import Seat, rank_file, split_hosts
 
 # Ranks 0 to 3 on hosts a (slots 0, 1) and b (slots 2, 3).
 SEATS = [Seat("b", 0, 2), Seat("b", 1, 3), Seat("a", 0, 0), Seat("a", 1, 1)]

@@ -10,9 +10,9 @@ import pytest
 from phase3_cases import demo_point
 
 from manynode.errors import UsageError
-from phase3_sst.engines.run_file import run_description, run_text
-from phase3_sst.engines.simgrid import SimgridEngine
-from phase3_sst.engines.sst import SstEngine
+from phase3_sst.engines.simgrid.engine import SimgridEngine
+from phase3_sst.engines.sst.engine import SstEngine
+from phase3_sst.point.run_file import run_description, run_text
 
 
 def test_a_point_becomes_one_job_with_its_ranks_classes_and_profile() -> None:

@@ -13,7 +13,7 @@ from manynode.config.counterfactuals import STAGES, counterfactuals, technique_o
 from manynode.config.loader import resolve
 from manynode.config.studies import study_points
 from manynode.errors import UsageError
-from phase3_sst.studies.scaling import PARTS, analyse
+from phase3_sst.studies.scaling.loss_table import PARTS, analyse
 
 SECONDS = {"contention": 0.1, "bandwidth": 0.2, "latency": 0.05, "overhead": 0.3, "variability": 0.5, "dependency": 1.0}
 

@@ -14,7 +14,7 @@ from phase3_cases import ROOT, point
 
 from manynode.config.loader import resolve
 from manynode.config.variants import study_techniques, variants
-from phase3_sst.studies.sensitivity import Tables, analyse, enough, knee
+from phase3_sst.studies.sensitivity.effect_tables import Tables, analyse, enough, knee
 
 
 def analysed(folder: Path, section: dict[str, Any], time_of: Any) -> Tables:

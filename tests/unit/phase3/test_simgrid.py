@@ -10,11 +10,11 @@ from phase3_cases import demo_point, experiment
 
 from manynode.errors import EngineMissingError
 from manynode.paths import native_program
-from phase3_sst.engines.fast import FastEngine
-from phase3_sst.engines.run_file import run_of
-from phase3_sst.engines.simgrid import SimgridEngine
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.engines.simgrid.engine import SimgridEngine
+from phase3_sst.point.run_file import run_of
 
-# Of the makespan; the two differ in how messages share links (phase3_sst/simgrid/README.md).
+# Of the makespan; the two differ in how messages share links (phase3_sst/engines/simgrid/README.md).
 BAND = 0.03
 
 

@@ -10,8 +10,8 @@ from phase3_cases import experiment
 
 from manynode.errors import UsageError
 from manynode.timing_profile import TimingProfile, read_timing_profile, write_timing_profile
-from phase3_sst.engines.interface import Point
-from phase3_sst.slow_node import slowed
+from phase3_sst.point.contract import Point
+from phase3_sst.point.slow_node import slowed
 
 TAIL = {
     **{"model": "generalised-pareto", "threshold_s": 2.8, "anderson_darling": 0.4, "p_value": 0.5, "others": []},

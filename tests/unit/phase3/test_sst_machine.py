@@ -9,11 +9,11 @@ import pytest
 import sst_machine_runs as runs
 
 from manynode.errors import UsageError
-from phase3_sst.sst_machine.build import machine_of
-from phase3_sst.sst_machine.description import Machine
-from phase3_sst.sst_machine.links import link_of_port
-from phase3_sst.sst_machine.run import Run, run_of
-from phase3_sst.sst_machine.wiring import wiring_of
+from phase3_sst.engines.sst.machine.build import machine_of
+from phase3_sst.engines.sst.machine.description import Machine
+from phase3_sst.engines.sst.machine.links import link_of_port
+from phase3_sst.engines.sst.machine.sst_run_file import Run, run_of
+from phase3_sst.engines.sst.machine.wiring import wiring_of
 
 TOPOLOGIES: dict[str, dict[str, Any]] = {
     "one switch": {"kind": "fat-tree", "children": [8], "parents": [1], "parallel_links": [1]},

@@ -9,13 +9,13 @@ import sst_machine_runs as runs
 from test_sst_machine import TOPOLOGIES
 
 from manynode.errors import UsageError
-from phase3_sst.sst_machine.build import machine_of
-from phase3_sst.sst_machine.host_model import host_model
-from phase3_sst.sst_machine.latency_ranges import TOLERANCE, latency_parameters, segments_of, time_of
-from phase3_sst.sst_machine.rates import rates_of
-from phase3_sst.sst_machine.run import run_of
-from phase3_sst.sst_machine.switches import buffers_of
-from phase3_sst.sst_machine.wiring import wiring_of
+from phase3_sst.engines.sst.machine.build import machine_of
+from phase3_sst.engines.sst.machine.host_model import host_model
+from phase3_sst.engines.sst.machine.latency_ranges import TOLERANCE, latency_parameters, segments_of, time_of
+from phase3_sst.engines.sst.machine.rates import rates_of
+from phase3_sst.engines.sst.machine.sst_run_file import run_of
+from phase3_sst.engines.sst.machine.switches import buffers_of
+from phase3_sst.engines.sst.machine.wiring import wiring_of
 
 
 def described(**changes: Any) -> tuple[Any, Any]:

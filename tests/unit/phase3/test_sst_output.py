@@ -9,8 +9,8 @@ import pytest
 
 from manynode.errors import EngineFailedError, EngineMissingError, UsageError
 from manynode.process import Completed
-from phase3_sst.sst_run.failure import failure_of, unfinished_error, waiting
-from phase3_sst.sst_run.output import read_failure
+from phase3_sst.engines.sst.run.failure import failure_of, unfinished_error, waiting
+from phase3_sst.engines.sst.run.output import read_failure
 
 GOLDEN = Path(__file__).resolve().parent.parent.parent / "golden" / "sst-errors"
 

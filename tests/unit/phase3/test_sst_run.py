@@ -14,19 +14,19 @@ from phase3_cases import demo_point, experiment
 
 from manynode import tables
 from manynode.errors import EngineFailedError, EngineMissingError
-from phase3_sst.engines.fast import FastEngine
-from phase3_sst.engines.interface import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
-from phase3_sst.engines.result_files import collect
-from phase3_sst.engines.run_file import run_description
-from phase3_sst.engines.sst import check_memory, side_by_side
-from phase3_sst.sst_run.command import environment, sst_command
-from phase3_sst.sst_run.element_library import Fingerprint, check_fits, read_record, read_version
-from phase3_sst.sst_run.estimate import Estimate, estimate, estimate_of, traffic
-from phase3_sst.sst_run.installation import Installation
-from phase3_sst.sst_run.parts import read_parts, write_result
-from phase3_sst.sst_run.progress_lines import Progress, Teller, read_progress
-from phase3_sst.sst_run.run_files import sst_run, write_run
-from phase3_sst.sst_run.watch import Watch
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.engines.sst.engine import check_memory, side_by_side
+from phase3_sst.engines.sst.run.element_library import Fingerprint, check_fits, read_record, read_version
+from phase3_sst.engines.sst.run.parts import read_parts, write_result
+from phase3_sst.engines.sst.run.progress_lines import Progress, Teller, read_progress
+from phase3_sst.engines.sst.run.run_files import sst_run, write_run
+from phase3_sst.engines.sst.run.sst_command import environment, sst_command
+from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate, estimate_of, traffic
+from phase3_sst.engines.sst.run.sst_installation import Installation
+from phase3_sst.engines.sst.run.watch import Watch
+from phase3_sst.point.contract import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
+from phase3_sst.point.result_files import collect
+from phase3_sst.point.run_file import run_description
 
 PARTS = Path(__file__).resolve().parent.parent.parent / "golden" / "sst-parts"
 

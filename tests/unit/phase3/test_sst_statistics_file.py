@@ -9,8 +9,8 @@ import pytest
 import sst_machine_runs as runs
 
 from manynode.errors import EngineFailedError
-from phase3_sst.sst_machine.run import run_of
-from phase3_sst.sst_machine.statistics_file import PortCounts
+from phase3_sst.engines.sst.machine.sst_run_file import run_of
+from phase3_sst.engines.sst.machine.statistics_file import PortCounts
 
 GOLDEN = runs.ROOT / "tests" / "golden" / "sst"
 KINDS = ["fat-tree", "torus", "dragonfly"]

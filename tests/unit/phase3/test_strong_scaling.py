@@ -12,7 +12,7 @@ import yaml
 from manynode.errors import InputError, UsageError
 from manynode.timing_profile import TimingProfile
 from phase3_sst.studies.strong.interpolate import at_work, errors
-from phase3_sst.studies.strong.study import read_study
+from phase3_sst.studies.strong.strong_file import read_study
 
 CUBE, SLAB, BAR, SMALL = (
     {"nx": 16, "ny": 16, "nz": 16},

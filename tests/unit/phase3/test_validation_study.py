@@ -12,9 +12,9 @@ from phase3_cases import experiment
 
 from manynode import tables
 from manynode.config.loader import resolve_json
-from phase3_sst.engines.interface import Measurement
-from phase3_sst.studies import collectives
-from phase3_sst.studies.validation import (
+from phase3_sst.point.contract import Measurement
+from phase3_sst.studies.validation import collectives
+from phase3_sst.studies.validation.error_tables import (
     ALL_MPI,
     POINTS_SCHEMA,
     Tables,

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from manynode.config.network import Network
 from manynode.errors import UsageError
 from manynode.seeds import generator
-from phase3_sst.congestion.part import Workload
-from phase3_sst.congestion.parts.variability import Variability
-from phase3_sst.congestion.runs import Runs
-from phase3_sst.congestion.variability.campaign import Kind, _background, situations
-from phase3_sst.congestion.variability.settings import BackgroundSection, VariabilitySection
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.studies.congestion.contract import Workload
+from phase3_sst.studies.congestion.variability.drawn_runs import Kind, _background, situations
+from phase3_sst.studies.congestion.variability.part import Variability
+from phase3_sst.studies.congestion.variability.variability_settings import BackgroundSection, VariabilitySection
 
 WORKLOADS = {name: Workload(name, "milc", {"nx": 4}, 2, None) for name in ("small", "large")}
 PRESS = Kind(

@@ -14,12 +14,12 @@ from sklearn.svm import SVR
 from variability_cases import runs
 
 from manynode.errors import InputError
-from phase3_sst.congestion.counters.features import NODES, PAPER_FEATURES
-from phase3_sst.congestion.variability import train as training
-from phase3_sst.congestion.variability import validation
-from phase3_sst.congestion.variability.model import FLOOR, Tree, groups_of, standardised
-from phase3_sst.congestion.variability.runs_table import check, trainable
-from phase3_sst.congestion.variability.train import Hyperparameters, Options, learn
+from phase3_sst.studies.congestion.counters.counter_features import NODES, PAPER_FEATURES
+from phase3_sst.studies.congestion.variability import cross_validation
+from phase3_sst.studies.congestion.variability import train as training
+from phase3_sst.studies.congestion.variability.model import FLOOR, Tree, groups_of, standardised
+from phase3_sst.studies.congestion.variability.runs_table import check, trainable
+from phase3_sst.studies.congestion.variability.train import Hyperparameters, Options, learn
 
 OPTIONS = Options(trees=40, seed=3)
 FEW = Options(trees=10, seed=3)
@@ -30,7 +30,7 @@ RUNS = runs()
 @pytest.fixture(scope="module")
 def estimated() -> pd.DataFrame:
     """The cross-validation of RUNS."""
-    return validation.cross_validated(RUNS, FEW, FOUND)
+    return cross_validation.cross_validated(RUNS, FEW, FOUND)
 
 
 def learned(frame: pd.DataFrame = RUNS, options: Options = OPTIONS):
@@ -122,7 +122,7 @@ def test_cross_validation_estimates_every_run_without_it(estimated: pd.DataFrame
     table = estimated
     assert table["run"].tolist() == RUNS["run"].tolist()
     assert table.groupby("fold").size().tolist() == [12] * 10
-    overall = validation.summary(table).iloc[0]
+    overall = cross_validation.summary(table).iloc[0]
     assert overall["r2"] > 0.9 and overall["within_kept"] > 0.85
     assert (table["within"] == ((table["truth"] - table["estimate"]).abs() <= table["bound"])).all()
 
@@ -131,7 +131,7 @@ def test_cross_validation_takes_means_from_the_training_folds_alone(estimated: p
     """A run whose time is changed keeps its estimate: nothing of it is known in its own fold."""
     changed = RUNS.copy()
     changed.loc[5, "run_time_s"] *= 3
-    before, after = estimated.loc[5], validation.cross_validated(changed, FEW, FOUND).loc[5]
+    before, after = estimated.loc[5], cross_validation.cross_validated(changed, FEW, FOUND).loc[5]
     assert before["estimate"] == after["estimate"] and before["bound"] == after["bound"]
     assert after["truth"] > before["truth"] + 5
 
@@ -141,24 +141,24 @@ def test_features_without_information_give_no_r2() -> None:
     draw = np.random.default_rng(1)
     for name in PAPER_FEATURES[:-1]:
         blind[name] = draw.standard_normal(len(blind))
-    assert validation.summary(validation.cross_validated(blind, FEW, FOUND)).iloc[0]["r2"] < 0.1
+    assert cross_validation.summary(cross_validation.cross_validated(blind, FEW, FOUND)).iloc[0]["r2"] < 0.1
 
 
 def test_more_runs_to_train_on_give_a_better_model() -> None:
-    sizes = validation.training_sizes(runs(each=100, noise=0.3), FEW, FOUND)
+    sizes = cross_validation.training_sizes(runs(each=100, noise=0.3), FEW, FOUND)
     assert sizes["share"].tolist() == [0.1, 0.25, 0.5, 0.75]
     assert sizes["r2"].iloc[-1] > sizes["r2"].iloc[0]
 
 
 def test_an_unseen_application_is_asked_with_0_20_and_40_of_its_runs() -> None:
-    table = validation.unseen_applications(runs(applications="abc"), FEW, FOUND)
+    table = cross_validation.unseen_applications(runs(applications="abc"), FEW, FOUND)
     assert table.groupby("application")["target_runs"].apply(list).tolist() == [[0, 20, 40]] * 3
     of_a = table[table["application"] == "a"].set_index("target_runs")["r2"]
     assert of_a[40] > of_a[0]
 
 
 def test_use_cases_are_a_typical_a_lucky_and_an_unlucky_run(estimated: pd.DataFrame) -> None:
-    table = validation.use_cases(estimated)
+    table = cross_validation.use_cases(estimated)
     own = table[table["application"] == "a"].set_index("case")
     assert own.loc["lucky", "truth"] < own.loc["typical", "truth"] < own.loc["unlucky", "truth"]
     assert abs(own.loc["typical", "truth"]) < 0.1

@@ -14,13 +14,13 @@ from variability_cases import MEANS_S, runs
 
 from manynode import tables
 from manynode.errors import InputError, UsageError
-from phase3_sst.congestion.counters.table import COLUMNS, Counters
-from phase3_sst.congestion.counters.table import write as write_counters
-from phase3_sst.congestion.variability import model_file
-from phase3_sst.congestion.variability.cli import app
-from phase3_sst.congestion.variability.model import Model, groups_of, standardised
-from phase3_sst.congestion.variability.predict import Prediction, predict, routers_of, words
-from phase3_sst.congestion.variability.train import Hyperparameters, Options, learn
+from phase3_sst.studies.congestion.counters.counter_table import COLUMNS, Counters
+from phase3_sst.studies.congestion.counters.counter_table import write as write_counters
+from phase3_sst.studies.congestion.variability import variability_model_file
+from phase3_sst.studies.congestion.variability.model import Model, groups_of, standardised
+from phase3_sst.studies.congestion.variability.predict import Prediction, predict, routers_of, words
+from phase3_sst.studies.congestion.variability.train import Hyperparameters, Options, learn
+from phase3_sst.studies.congestion.variability.variability_commands import app
 
 RUNS = runs(each=50)
 
@@ -46,8 +46,8 @@ def counters(ratio: float = 0.5) -> Counters:
 
 
 def test_a_model_predicts_the_same_after_it_was_written_and_read(model: Model, tmp_path: Path) -> None:
-    model_file.write(tmp_path / "model.json", model)
-    again = model_file.read(tmp_path / "model.json")
+    variability_model_file.write(tmp_path / "model.json", model)
+    again = variability_model_file.read(tmp_path / "model.json")
     one, two = model.learned.estimates(RUNS), again.learned.estimates(RUNS)
     np.testing.assert_array_equal(one.estimate, two.estimate)
     np.testing.assert_array_equal(one.bound, two.bound)
@@ -56,18 +56,18 @@ def test_a_model_predicts_the_same_after_it_was_written_and_read(model: Model, t
 
 def test_the_same_model_gives_the_same_bytes(model: Model, tmp_path: Path) -> None:
     for name in ("one.json", "two.json"):
-        model_file.write(tmp_path / name, model)
+        variability_model_file.write(tmp_path / name, model)
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
 
 
 def test_a_changed_number_is_damage(model: Model, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
-    model_file.write(path, model)
+    variability_model_file.write(path, model)
     content = json.loads(path.read_text())
     content["intercept"] += 1e-9
     path.write_text(json.dumps(content))
     with pytest.raises(InputError, match="damaged or changed"):
-        model_file.read(path)
+        variability_model_file.read(path)
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_a_changed_number_is_damage(model: Model, tmp_path: Path) -> None:
 def test_a_foreign_file_is_refused_by_name(tmp_path: Path, text: str, words_: str) -> None:
     (tmp_path / "model.json").write_text(text)
     with pytest.raises(InputError, match=words_):
-        model_file.read(tmp_path / "model.json")
+        variability_model_file.read(tmp_path / "model.json")
 
 
 def damaged(model: Model, path: Path, key: str, value: object) -> None:
     """Write a model with one key replaced and a checksum that fits, as someone with ill will would."""
-    model_file.write(path, model)
-    content = tables.read_json(path, model_file.SCHEMA)
+    variability_model_file.write(path, model)
+    content = tables.read_json(path, variability_model_file.SCHEMA)
     tables.write_json(path, content.pop("schema"), {**content, key: value})
 
 
@@ -108,7 +108,7 @@ def test_content_that_does_not_fit_together_is_refused(
 ) -> None:
     damaged(model, tmp_path / "model.json", key, value)
     with pytest.raises(InputError, match=words_):
-        model_file.read(tmp_path / "model.json")
+        variability_model_file.read(tmp_path / "model.json")
 
 
 def test_the_routers_of_nodes_are_found_by_peer_and_by_name() -> None:
@@ -180,7 +180,7 @@ def test_train_and_predict_on_the_command_line(tmp_path: Path) -> None:
 
 
 def test_a_run_without_nodes_is_a_usage_error(model: Model, tmp_path: Path) -> None:
-    model_file.write(tmp_path / "model.json", model)
+    variability_model_file.write(tmp_path / "model.json", model)
     write_counters(tmp_path / "counters.parquet", counters())
     said = invoke("predict", tmp_path / "model.json", tmp_path / "counters.parquet")
     assert isinstance(said.exception, UsageError) and "--node-count" in str(said.exception)
@@ -194,7 +194,7 @@ def test_too_few_runs_are_a_named_error_on_the_command_line(tmp_path: Path) -> N
 
 
 def test_a_run_is_judged_by_the_files_of_ldms(model: Model, tmp_path: Path) -> None:
-    model_file.write(tmp_path / "model.json", model)
+    variability_model_file.write(tmp_path / "model.json", model)
     names = ["AR_RTR_0_0_INQ_PRF_INCOMING_FLIT_VC0", "AR_RTR_0_0_INQ_PRF_ROWBUS_STALL_CNT"]
     names += ["AR_RTR_PT_5_0_INQ_PRF_INCOMING_FLIT_VC0"]
     lines = ["#Time,Time_usec,ProducerName,aries_rtr_id," + ",".join(names)]

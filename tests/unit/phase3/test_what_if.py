@@ -14,9 +14,9 @@ from phase3_cases import ROOT
 
 from manynode.config.prices import Prices
 from manynode.errors import ManynodeError
-from phase3_sst.studies.what_if import decide, words
-from phase3_sst.studies.what_if.runs import cases
-from phase3_sst.studies.what_if.study import read_study
+from phase3_sst.studies.what_if import decide, what_if_sentences
+from phase3_sst.studies.what_if.alternatives import cases
+from phase3_sst.studies.what_if.what_if_file import read_study
 
 PRICES = Prices.model_validate(yaml.safe_load((ROOT / "configs/prices/example.yaml").read_text()))
 
@@ -85,7 +85,7 @@ def test_few_replicas_never_make_sure() -> None:
 def test_the_answer_names_the_cheapest_near_the_best() -> None:
     outcomes = [FAST, CHEAP, WORSE, NEARLY]
     table = table_of(*outcomes).reset_index(drop=True)
-    said = words.sentences(table, decide.pairs(outcomes, 0.9, 1), 0.05, "EUR")
+    said = what_if_sentences.sentences(table, decide.pairs(outcomes, 0.9, 1), 0.05, "EUR")
     assert said[0].startswith("The cheapest alternative within 5.0 % of the best time is nearly: 1.03 s for 250 EUR")
     assert "Not beaten in both time and cost: cheap (2 s, 100 EUR)" in said[1]
 

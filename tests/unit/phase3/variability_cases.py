@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from manynode.seeds import generator
-from phase3_sst.congestion.counters.features import NAMES, NODES
+from phase3_sst.studies.congestion.counters.counter_features import NAMES, NODES
 
 MEANS_S = {"a": 10.0, "b": 3.0, "c": 50.0}
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from manynode.config.network import Network
 from manynode.seeds import generator
-from phase3_sst.congestion.delay.passages import Routes
-from phase3_sst.congestion.routes import ends_of, paths
+from phase3_sst.studies.congestion.delay.passages import Routes
+from phase3_sst.studies.congestion.routes import ends_of, paths
 
 RING = Network.model_validate(
     {"name": "ring", "topology": {"kind": "torus", "shape": [6], "hosts_per_switch": 2, "links_per_direction": 1}}

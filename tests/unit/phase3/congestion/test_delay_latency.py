@@ -9,9 +9,9 @@ import pytest
 
 from manynode.config.network import Network
 from manynode.errors import InputError
-from phase3_sst.congestion.delay.latency import Snapshots, estimated_round_trips, fit
-from phase3_sst.congestion.delay.passages import Routes
-from phase3_sst.congestion.delay.sensitivity import correlation
+from phase3_sst.studies.congestion.delay.latency import Snapshots, estimated_round_trips, fit
+from phase3_sst.studies.congestion.delay.passages import Routes
+from phase3_sst.studies.congestion.delay.run_time_model import correlation
 
 
 @pytest.fixture(scope="module")

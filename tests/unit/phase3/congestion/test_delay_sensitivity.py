@@ -9,8 +9,8 @@ import pytest
 
 from manynode.errors import InputError
 from manynode.seeds import generator
-from phase3_sst.congestion.delay.latency import LatencyModel, Snapshots
-from phase3_sst.congestion.delay.sensitivity import (
+from phase3_sst.studies.congestion.delay.latency import LatencyModel, Snapshots
+from phase3_sst.studies.congestion.delay.run_time_model import (
     convergence,
     correlation,
     delivery_s,

@@ -11,8 +11,8 @@ import pytest
 from manynode import tables
 from manynode.errors import InputError
 from manynode.seeds import generator
-from phase3_sst.congestion.delay.stalls import MOST_SHARE, Waiting, expected_waiting, simulated_stalls
-from phase3_sst.engines.interface import LINK_SERIES_SCHEMA, LINKS_SCHEMA
+from phase3_sst.point.contract import LINK_SERIES_SCHEMA, LINKS_SCHEMA
+from phase3_sst.studies.congestion.delay.stalls import MOST_SHARE, Waiting, expected_waiting, simulated_stalls
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.85])

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from manynode import tables
 from manynode.errors import InputError, ManynodeError, UsageError
-from phase3_sst.congestion.delay import tables_in
-from phase3_sst.congestion.delay.cli import app
-from phase3_sst.congestion.delay.latency import LatencyModel, Snapshots
-from phase3_sst.congestion.delay.model_file import MODEL_SCHEMA, read_model
-from phase3_sst.congestion.delay.sensitivity import delivery_s
+from phase3_sst.studies.congestion.delay import tables_in
+from phase3_sst.studies.congestion.delay.delay_commands import app
+from phase3_sst.studies.congestion.delay.delay_model_file import MODEL_SCHEMA, read_model
+from phase3_sst.studies.congestion.delay.latency import LatencyModel, Snapshots
+from phase3_sst.studies.congestion.delay.run_time_model import delivery_s
 
 GRADIENT, COMPUTING_S = 500.0, 0.5e-3
 

@@ -8,7 +8,7 @@ import pytest
 
 from manynode.config.network import Network
 from manynode.errors import UsageError
-from phase3_sst.congestion.routes import ends_of, is_end, link_class, paths
+from phase3_sst.studies.congestion.routes import ends_of, is_end, link_class, paths
 
 
 def network(**topology: Any) -> Network:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from phase3_sst.congestion.throttling.analysis import (
+from phase3_sst.studies.congestion.throttling.throttling_tables import (
     RUN_COLUMNS,
     network_table,
     over_static,

@@ -1,0 +1,1 @@
+"""From the results of points to tables: projection, intervals, links, estimates."""

@@ -1,0 +1,113 @@
+"""Every point of an experiment, those of its studies included -> processor time and memory, before the launch.
+
+In: a resolved experiment. Out: a :class:`PointCost` for each. With the engine fast the first iterations are timed on
+this host; with sst the estimate is that of :mod:`phase3_sst.engines.sst.run.sst_estimate`; what simgrid takes is not
+known. Points that differ in what changes no number of messages (technique, bandwidth, latency) share a trial.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from manynode import tables
+from manynode.config.studies import STUDIES, study_points, study_variants
+from manynode.errors import ManynodeError
+from phase3_sst.analysis.estimates.step_resources import point_estimate
+from phase3_sst.analysis.estimates.trial import Trial, iterations, tried
+
+ESTIMATE_SCHEMA = "cost-estimate/1"
+
+# Starting Python, reading and writing the point's files: processor time, measured on the machine of docs/validation.md.
+START_S = 1.3
+_TRIAL_LIMIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class PointCost:
+    """A point's processor time [s], all replicas together, and memory [B] of one replica.
+
+    ``least_s`` is what it takes when its iterations converge at once, ``processor_s`` when all are simulated; None is
+    not known. ``variant`` is empty for the points of the experiment itself.
+    """
+
+    technique: str
+    nodes: int
+    variant: str
+    processor_s: float | None
+    least_s: float | None
+    memory_bytes: float | None
+
+
+def point_costs(content: Mapping[str, Any]) -> list[PointCost]:
+    """Return the cost of every point, of the experiment first, then of its study."""
+    wanted = list(_points(content))
+    known: dict[str, tuple[float, float, float] | None] = {}
+    # From few nodes to many: a trial's memory is that of the largest process so far.
+    for _, nodes, _, changed in sorted(wanted, key=lambda point: point[1]):
+        key = _key(changed, nodes)
+        if key not in known:
+            known[key] = _cost(changed, nodes)
+    found = []
+    for technique, nodes, variant, changed in wanted:
+        cost = known[_key(changed, nodes)]
+        least, most, memory = (None, None, None) if cost is None else cost
+        found.append(PointCost(technique, nodes, variant, most, least, memory))
+    return found
+
+
+def write(path: Path, digest: str, costs: list[PointCost]) -> None:
+    """Write the estimate for who shows how far a run is."""
+    tables.write_json(path, ESTIMATE_SCHEMA, {"digest": digest, "points": [asdict(cost) for cost in costs]})
+
+
+def _points(content: Mapping[str, Any]) -> Iterator[tuple[str, int, str, Mapping[str, Any]]]:
+    """Yield technique, nodes, variant and resolved experiment of every point."""
+    for technique in content["techniques"]:
+        for nodes in content["nodes"]:
+            yield technique, nodes, "", content
+    planned = study_variants(content)
+    changed = {name: variant.content(content) for found in planned.values() for name, variant in found.items()}
+    for study in STUDIES:
+        for point in study_points(content, study):
+            yield point.technique, point.nodes, point.variant, changed[point.variant]
+
+
+def _key(content: Mapping[str, Any], nodes: int) -> str:
+    """Return what decides how many messages and chunks a point has."""
+    network = content["network"]
+    parts = [network[key] for key in ("topology", "chunk", "flow_control", "contention")]
+    host = {key: network["host"][key] for key in ("eager_limit", "rails", "rail_choice", "receive")}
+    return json.dumps([nodes, *parts, host, content["simulate"]["collectives"]], sort_keys=True)
+
+
+def _cost(content: Mapping[str, Any], nodes: int) -> tuple[float, float, float] | None:
+    """Return least and most processor time [s] and memory [B] of a point; None when it is not known."""
+    simulate = content["simulate"]
+    replicas = int(simulate["replicas"])
+    per_replica: Callable[[float], float]
+    try:
+        if simulate["engine"] == "fast":
+            trial: Trial = tried(content, nodes, _TRIAL_LIMIT_S)
+            per_replica, memory = trial.seconds, trial.memory_bytes
+        elif simulate["engine"] == "sst":
+            estimate = point_estimate(dict(content), nodes)
+            _, total = iterations(content)
+            per_replica = lambda count: estimate.seconds * count / total  # noqa: E731
+            memory = estimate.memory_bytes
+        else:
+            return None
+    except ManynodeError:
+        return None  # the point itself will say what lacks
+    _, total = iterations(content)
+    most = START_S + replicas * per_replica(total)
+    converge = simulate.get("converge")
+    if not converge or total < 2 * converge["first"]:
+        return most, most, memory
+    # Half of them are simulated once more, for the slope.
+    least = START_S + replicas * (per_replica(converge["first"]) + per_replica(converge["first"] / 2))
+    # The attempts before the last one have as many iterations together as half of all, and half of that for the first.
+    return least, most + replicas * per_replica(total / 2), memory

@@ -1,0 +1,74 @@
+"""What Snakemake is told of the points of an experiment, so that an executor can place them.
+
+``mpi`` and ``tasks`` are the words of snakemake-executor-plugin-slurm for a job that starts MPI processes by itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from manynode.errors import ManynodeError
+from manynode.workflow import Plan
+from phase3_sst.analysis.estimates.trial import bare_run
+from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate_of
+
+# Estimates are of the machine in docs/validation.md; a job that outgrows what it asked for is ended by the cluster.
+_MORE_MEMORY = 1.5
+_MORE_TIME = 4
+_STARTING_MINUTES = 10
+# The engine fast took 10.4 kB per rank at 65,536 ranks (make bench NAME=fast_scale).
+_KB_PER_RANK = 10.4
+_MB_OF_A_POINT = 1000
+
+
+def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any, int], int | str]]:
+    """Return the resources of the rules that simulate a point, as functions; ``engine`` is another than the study's."""
+    simulate = plan.model.simulate
+    if (engine or simulate.engine) != "sst":
+        return {"mem_mb": lambda wildcards, threads: _native_mb(plan, int(wildcards.nodes), threads)}
+    each = simulate.sst.cores()
+    content = plan.resolved.content
+
+    @functools.cache
+    def expected(nodes: int) -> Estimate | None:
+        try:
+            return point_estimate(content, nodes)
+        except ManynodeError:
+            # The point itself will say what lacks.
+            return None
+
+    def mem_mb(wildcards: Any, threads: int) -> int:
+        found = expected(int(wildcards.nodes))
+        beside = max(1, threads // each)
+        return 4000 if found is None else math.ceil(_MORE_MEMORY * beside * found.memory_bytes / 1e6)
+
+    def runtime(wildcards: Any, threads: int) -> int:
+        found = expected(int(wildcards.nodes))
+        rounds = math.ceil(simulate.replicas / max(1, threads // each))
+        seconds = 0.0 if found is None else _MORE_TIME * rounds * found.seconds
+        return _STARTING_MINUTES + math.ceil(seconds / 60)
+
+    resources: dict[str, Callable[[Any, int], int | str]] = {"mem_mb": mem_mb, "runtime": runtime}
+    if simulate.sst.processes > 1:
+        launcher = (simulate.sst.launcher or ["mpiexec"])[0]
+        resources |= {
+            "mpi": lambda wildcards, threads: launcher,
+            "tasks": lambda wildcards, threads: simulate.sst.processes * max(1, threads // each),
+            "cpus_per_task": lambda wildcards, threads: simulate.sst.threads,
+        }
+    return resources
+
+
+def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
+    """Return the memory of a point with an engine of the native build: so many replicas at once, and the tables."""
+    ranks = nodes * plan.model.ranks_per_node
+    return _MB_OF_A_POINT + math.ceil(_MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
+
+
+def point_estimate(content: dict[str, Any], nodes: int) -> Estimate:
+    """Return the estimate of a replica of the application under study on ``nodes`` nodes, beside the further jobs."""
+    run = bare_run(content, nodes)
+    return estimate_of(run, content["simulate"]["sst"]["processes"])

@@ -1,0 +1,96 @@
+"""A point's first iterations under the engine fast, timed on this host -> processor time and memory of all of them.
+
+Compute times are left out, so that no profile is needed. The number of iterations is doubled until they take long
+enough to be timed; what one iteration takes follows from the difference to the first, so that starting counts once.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from manynode.config.application import read_application
+from manynode.config.converge import iterations_of
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.point.run_file import run_of
+
+# Long enough for the clock of the processor, short against a study.
+_ENOUGH_S = 0.15
+# A machine whose first iteration takes so long needs no second one.
+_LONG_S = 3.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Processor time [s] of a replica with one iteration, of each further one, and its memory [B]."""
+
+    first_s: float
+    iteration_s: float
+    memory_bytes: float
+
+    def seconds(self, iterations: float) -> float:
+        """Return the processor time of one replica [s]."""
+        return self.first_s + max(0.0, iterations - 1) * self.iteration_s
+
+
+def bare_run(content: Mapping[str, Any], nodes: int) -> dict[str, Any]:
+    """Return the run file of the application on ``nodes`` nodes, beside the further jobs; computing takes no time."""
+    application = {key: content["application"][key] for key in ("name", "parameters")}
+    jobs: list[dict[str, Any]] = [
+        {"name": "main", "application": application, "nodes": nodes, "ranks_per_node": content["ranks_per_node"]},
+    ]
+    taken = nodes
+    for job in content["simulate"]["jobs"]:
+        hosts = list(range(taken, taken + job["nodes"]))
+        taken += job["nodes"]
+        kept = {key: job[key] for key in ("name", "nodes", "ranks_per_node")}
+        jobs.append({**kept, "application": dict(job["application"]), "hosts": hosts})
+    return run_of(content, jobs, seed=content["seed"], replicas=[0])
+
+
+def iterations(content: Mapping[str, Any]) -> tuple[str | None, int]:
+    """Return the parameter that counts the application's iterations and how many a point has; None and 1 without."""
+    if content["simulate"].get("converge"):
+        return iterations_of(content)
+    application = content["application"]
+    counter = read_application(application["name"]).iterations
+    return counter, 1 if counter is None else max(1, int(application["parameters"][counter]))
+
+
+def tried(content: Mapping[str, Any], nodes: int, timeout_s: float) -> Trial:
+    """Return the trial of a resolved experiment on ``nodes`` nodes.
+
+    Raises what the engine raises, :class:`EngineFailedError` when an iteration takes longer than ``timeout_s``.
+    """
+    return tried_run(bare_run(content, nodes), *iterations(content), timeout_s)
+
+
+def tried_run(run: Mapping[str, Any], counter: str | None, total: int, timeout_s: float) -> Trial:
+    """Return the trial of a run file whose first job has ``total`` iterations, which its parameter ``counter`` counts.
+
+    Raises as :func:`tried` does.
+    """
+    application = run["jobs"][0]["application"]
+
+    def timed(count: int) -> float:
+        parameters = application["parameters"] if counter is None else {**application["parameters"], counter: count}
+        jobs = [{**run["jobs"][0], "application": {**application, "parameters": parameters}}, *run["jobs"][1:]]
+        before = _children()
+        FastEngine().measure({**run, "jobs": jobs}, timeout_s)
+        return _children() - before
+
+    first = timed(1)
+    count, last = 1, first
+    while first < _LONG_S and count < total and last - first < _ENOUGH_S:
+        count = min(2 * count, total)
+        last = timed(count)
+    iteration = first if count == 1 else max(0.0, last - first) / (count - 1)
+    # Linux counts ru_maxrss in KiB: of the largest child so far, so that points are tried from few nodes to many.
+    return Trial(first, iteration, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024.0)
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

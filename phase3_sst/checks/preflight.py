@@ -1,0 +1,194 @@
+"""The check before the first simulation: can the network do what it claims?
+
+In: a resolved experiment and an engine. Out: a list of :class:`Check`, each a probe's figure beside the closed formula
+(:mod:`phase3_sst.checks.line_rate`). Two questions, and a third in :mod:`phase3_sst.checks.sweep_reaction`:
+
+- line rate: a large message between the hosts that are farthest apart reaches the rate of the slowest link on its
+  route, its NICs and its processors;
+- bisection: all nodes of the low half and of the high half exchange at the rate of the topology's formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from manynode import units
+from manynode.config.loader import resolve_json
+from manynode.errors import CheckFailedError
+from phase3_sst.checks.line_rate import bisection_rate, fastest_link, message_rate, slowest_link
+from phase3_sst.checks.probes import Exchange, Prober, large_message
+from phase3_sst.checks.routing_load import busiest_link
+from phase3_sst.point.contract import NetworkEngine
+
+PREFLIGHT_SCHEMA = "preflight/1"
+
+# Share of the formula that a large message reaches: the latency of one that takes LARGE_S is small beside 2 %.
+LINE_RATE_SHARE = 0.98
+# No routing carries more than the cut, but for what the probe's rounding adds.
+MOST_SHARE = 1.01
+# ... and for a chunk of a message that has left a slow link when it meets a fast one.
+ONE_CHUNK = 1 / 64
+# Share of the formula that the exchange of the halves reaches where routing can use every link of the cut.
+BISECTION_SHARE = 0.95
+# ... and where the formula is an upper bound only: routing picks links without regard for the other messages.
+BOUND_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to the network: its answer in a sentence, whether it is good enough, else what to do.
+
+    With ``warning``, the answer is worth a look, but the formula is no more than an upper bound: the run goes on.
+    """
+
+    name: str
+    passed: bool
+    answer: str
+    limited_by: str
+    remedy: str
+    warning: bool = False
+
+    def line(self) -> str:
+        """Return the check as a line of a table."""
+        if self.warning:
+            return f"WARNING {self.name}: {self.answer}; {self.remedy}"
+        return f"{'passed' if self.passed else 'FAILED'}  {self.name}: {self.answer}"
+
+
+def check_network(experiment: dict[str, Any], engine: NetworkEngine) -> list[Check]:
+    """Return the checks of the network itself: line rate and bisection; none for a machine of one node.
+
+    Slow links are left out: they are meant to miss the line rate.
+    """
+    network = {**experiment["network"], "slow_links": []}
+    prober = Prober({**experiment, "network": network}, engine)
+    if prober.room < 2:
+        return []
+    return [check_line_rate(prober), check_bisection(prober)]
+
+
+def check_line_rate(prober: Prober) -> Check:
+    """Send a large message from the first host to the farthest one and back."""
+    network = prober.network
+    far = prober.farthest()
+    size = large_message(network)
+    measured = prober.timed_ping_pong(far, size)
+    rate = 2 * size / measured.makespan_s
+    expected = message_rate(network, measured.link_classes, size)
+    share = rate / expected.rate_Bps
+    return Check(
+        f"line rate, node 0 to node {far}",
+        share >= LINE_RATE_SHARE,
+        f"{_rate(rate)} with {units.render(size, 'size')}, {share:.1%} of {_rate(expected.rate_Bps)}; "
+        f"{expected.key} limits",
+        expected.key,
+        "latencies (network.link.latency, network.switch_latency, network.host.nic_latency) or network.host.gap are "
+        "out of proportion to the bandwidths: correct the one with the wrong unit",
+    )
+
+
+def check_bisection(prober: Prober) -> Check:
+    """Let the two halves of the machine exchange.
+
+    No routing carries more than the cut between the halves: more is refused. Less is refused where the formula is
+    exact (:func:`is_exact`), and is a warning where it is an upper bound only.
+    """
+    network = prober.network
+    links = resolve_json(prober.experiment, "the experiment").model.network.topology.bisection_links()
+    measured = prober.exchange()
+    pairs, size = measured.pairs, measured.size_bytes
+    rate = pairs * size / measured.makespan_s
+    cut = bisection_rate(network, links, pairs, size)
+    expected = bisection_rate(network, links, pairs, size, messages_on_a_link(network, measured))
+    least = least_share(network, prober.room)
+    most = MOST_SHARE + (ONE_CHUNK if network["link_classes"] else 0.0)
+    share = rate / expected.rate_Bps
+    more, less = rate > most * cut.rate_Bps, share < least
+    answer = (
+        f"{_rate(rate)} in each direction, {share:.1%} of {_rate(expected.rate_Bps)} "
+        f"(allowed: {least:.0%} to {most:.0%}); {expected.key} limits"
+    )
+    name = f"bisection, {pairs} ranks with {pairs} others"
+    if more:
+        remedy = "the topology carries more than its formula: report this as a defect of manynode"
+        return Check(name, False, answer, expected.key, remedy)
+    if not less or is_exact(network, prober.room):
+        remedy = (
+            "the routing does not use the links of the bisection: choose another network.topology.routing, or "
+            "correct the numbers of links"
+        )
+        return Check(name, not less, answer, expected.key, remedy)
+    remedy = "the formula is an upper bound for this machine and routing: see docs/network.md"
+    return Check(name, True, answer, expected.key, remedy, warning=True)
+
+
+def is_exact(network: Mapping[str, Any], nodes: int) -> bool:
+    """Return whether the formula of the bisection is what a machine of ``nodes`` nodes reaches, not a bound only.
+
+    Routes are fixed and the load of every link is known (:mod:`phase3_sst.checks.routing_load`) on a fat-tree with
+    D-mod-k routing, where an even number of nodes exchanges by a shift (Zahavi 2010), and on a torus whose last
+    dimension is even, where the exchange goes along that dimension alone. Both hold for one class of links; the latter
+    for buffers without end only, since the hosts of a switch together get more of a ring than what passes through and
+    then holds up the ring behind it.
+    """
+    topology = network["topology"]
+    if network["link_classes"]:
+        return False
+    if topology["kind"] == "torus":
+        return bool(topology["shape"][-1] % 2 == 0 and network.get("flow_control", "none") == "none")
+    return topology["kind"] == "fat-tree" and topology["routing"] == "d-mod-k" and nodes % 2 == 0
+
+
+def least_share(network: Mapping[str, Any], nodes: int) -> float:
+    """Return the share of the formula below which the exchange of the halves is no longer what one expects.
+
+    Where the formula is a bound, this is what a sound machine mostly reaches: with adaptive routing; on a torus whose
+    halves part within a plane, since messages go round other rings too; on a dragonfly, whose minimal routing uses one
+    of a group's ways only; and where classes of links differ, since the formula then counts the fastest of them.
+    """
+    if is_exact(network, nodes):
+        return BISECTION_SHARE
+    topology, bound = network["topology"], BOUND_SHARE
+    if topology["kind"] == "torus":
+        bound = min(bound, 1 / max(topology["shape"]))
+    if topology["kind"] == "dragonfly" and topology["routing"] == "minimal":
+        bound = min(bound, 1 / topology["groups"])
+    return bound * slowest_link(network).rate_Bps / fastest_link(network).rate_Bps
+
+
+def messages_on_a_link(network: Mapping[str, Any], exchange: Exchange) -> float:
+    """Return how many messages of the exchange share the busiest link, where that is known; else 1.
+
+    A message that is striped over the rails of its node counts as a part of one on each.
+    """
+    rails = network["host"]["rails"]
+    # Striped, the chunks of a message take turns over all NICs; else each of the node's ranks has one.
+    nics = np.arange(rails)
+    low = (np.asarray(exchange.nodes)[:, None] * rails + nics).ravel()
+    high = low + exchange.apart * rails
+    sources, destinations = np.concatenate([low, high]), np.concatenate([high, low])
+    load = busiest_link(network["topology"], sources, destinations)
+    return 1.0 if load is None else load * exchange.ranks_per_node / rails
+
+
+def verdict(checks: Sequence[Check], where: str) -> dict[str, Any]:
+    """Return the checks as a document; a check that failed is a :class:`CheckFailedError` that names them all."""
+    failed = [check for check in checks if not check.passed]
+    if failed:
+        first = failed[0]
+        raise CheckFailedError(
+            f"the network failed its pre-flight check: {first.name}",
+            where=where,
+            found=first.answer,
+            remedy=f"{first.remedy}; 'simulate: preflight: enabled: false' simulates all the same",
+            details="\n".join(check.line() for check in checks),
+        )
+    return {"checks": [asdict(check) for check in checks]}
+
+
+def _rate(rate_Bps: float) -> str:
+    return units.render(rate_Bps, "bandwidth")

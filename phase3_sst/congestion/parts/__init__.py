@@ -1,1 +1,0 @@
-"""The parts of a congestion study, one module each, found by name (:mod:`phase3_sst.congestion.part`)."""

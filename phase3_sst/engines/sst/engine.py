@@ -1,0 +1,150 @@
+"""The reference engine: merlin's routers and firefly's NICs in an unmodified SST.
+
+Every replica is a simulation of its own, which may have several processes and threads (``simulate: sst``); as many
+replicas run side by side as there are cores for. ``phase3_sst/engines/sst/machine/README.md`` has the model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from manynode import process_tree
+from manynode.config.sst import SstSection
+from manynode.errors import EngineFailedError, ManynodeError
+from manynode.probe import Probe
+from manynode.units import render
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.engines.sst.machine.rates import rates_of
+from phase3_sst.engines.sst.machine.sst_run_file import run_of
+from phase3_sst.engines.sst.machine.wiring import wiring_of
+from phase3_sst.engines.sst.run.progress_lines import Progress, Teller
+from phase3_sst.engines.sst.run.run_files import sst_run
+from phase3_sst.engines.sst.run.simulation import Simulation, simulate_together
+from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate_of
+from phase3_sst.engines.sst.run.sst_installation import GUIDE, ember_sources, find_sst
+from phase3_sst.point.contract import Measurement, Point, engines
+from phase3_sst.point.result_files import collect_parts, read_measurement
+from phase3_sst.point.run_file import refuse_injection, run_description
+
+WHAT = "the engine sst"
+PURPOSE = "phase 3: the reference network simulator (flit-level routers)"
+
+
+@engines.register("sst")
+class SstEngine:
+    """``sst`` with the element library and the machine description of this project."""
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        self.settings = SstSection().model_dump(mode="json") if settings is None else settings
+
+    @classmethod
+    def for_experiment(cls, experiment: Mapping[str, Any]) -> SstEngine:
+        """Return the engine with the settings of a resolved experiment."""
+        return cls(experiment["simulate"]["sst"])
+
+    def probe_bytes(self, _network: Mapping[str, Any]) -> float:
+        """Return what takes some 15 s: every packet passes every port of its way as events."""
+        return 640e6
+
+    def probe(self) -> Probe:
+        """Look for SST, ember's sources and the element library, and whether they belong together."""
+        try:
+            found = find_sst(self.settings)
+        except ManynodeError as error:
+            reason = error.what if error.found is None else f"{error.what} (found: {error.found})"
+            return Probe(False, "", "", PURPOSE, f"optional; {reason}; {error.remedy or GUIDE}")
+        sources = ember_sources(found.config_program)
+        words = f"{found.sst}; element library {found.library}; ember's sources {sources or 'gone'}"
+        return Probe(True, words, found.version, PURPOSE, "")
+
+    def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
+        """Ask the machine description, then the reader of run files that the motif shares with the engine fast."""
+        networks: set[str] = set()
+        for name, run in runs.items():
+            refuse_injection(run, "sst")
+            described = run_of(sst_run(run, self.settings, Path()))
+            network = json.dumps(run["network"], sort_keys=True)
+            if network in networks:
+                continue
+            networks.add(network)
+            try:
+                rates_of(described.network, wiring_of(described.network["topology"]))
+            except ManynodeError as error:
+                raise error.named(f"{WHAT} ({name})") from None
+        FastEngine().check(runs)
+        find_sst(self.settings)
+
+    def simulate(self, point: Point, directory: Path) -> None:
+        """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""
+        refuse_injection(run_description(point), "sst")
+        settings = point.experiment["simulate"]["sst"]
+        installation = find_sst(settings)
+        replicas = point.chosen_replicas
+        beside = side_by_side(point.processes, settings)
+        what = f"{WHAT} ({point.name})"
+        directory.mkdir(parents=True, exist_ok=True)
+        expected = estimate_of(run_description(point, [0]), settings["processes"])
+        check_memory(expected, beside, settings, what)
+        if point.progress is not None:
+            point.progress(f"estimate: {expected.words()}")
+        teller = None if point.progress is None else Teller(len(replicas), point.progress)
+        limit = point.experiment["simulate"]["time_limit"]
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix=".sst.", dir=directory) as name:
+            outs = []
+            for first in range(0, len(replicas), beside):
+                simulations = [
+                    Simulation(
+                        run_description(point, [replica]),
+                        Path(name) / f"replica-{replica}",
+                        directory / f"sst-replica-{replica}.log",
+                    )
+                    for replica in replicas[first : first + beside]
+                ]
+
+                def tell(replica: int, progress: Progress, done: int = first, beside: int = len(simulations)) -> None:
+                    if teller is not None:
+                        teller.tell(replica, done, beside, progress)
+
+                left = None if limit is None else max(0.0, limit - (time.monotonic() - start))
+                outs += simulate_together(
+                    simulations, installation, settings, what=what, timeout_s=left, tell=tell if teller else None
+                )
+            collect_parts(outs, directory)
+
+    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
+        """Simulate the first replica of the run file ``run``; SST's output is kept when that fails."""
+        installation = find_sst(self.settings)
+        one = {**run, "replicas": list(run["replicas"][:1])}
+        handle, log = tempfile.mkstemp(prefix="manynode-sst.", suffix=".log")
+        os.close(handle)
+        with tempfile.TemporaryDirectory(prefix="manynode-sst.") as name:
+            simulation = Simulation(one, Path(name) / "probe", Path(log))
+            (out,) = simulate_together([simulation], installation, self.settings, what=WHAT, timeout_s=timeout_s)
+            return read_measurement(out)
+
+
+def check_memory(expected: Estimate, beside: int, settings: Mapping[str, Any], what: str) -> None:
+    """Refuse what will not fit this host; who sets a limit of their own is believed, and held to it."""
+    here = process_tree.host_memory_bytes()
+    if settings["memory"] is not None or settings["launcher"] is not None or beside * expected.memory_bytes <= here:
+        return
+    raise EngineFailedError(
+        f"{what}: SST will take more memory than this host has",
+        where=f"{beside} replica{'s' if beside > 1 else ''} at a time",
+        found=f"{expected.words()}",
+        allowed=f"{render(here, 'size')} in all",
+        remedy="fewer cores (--cores) for fewer replicas at a time, fewer nodes or ranks, or processes on several "
+        "hosts ('simulate: sst: processes, launcher'); 'simulate: sst: memory' tries all the same",
+    )
+
+
+def side_by_side(cores: int, settings: Mapping[str, Any]) -> int:
+    """Return how many simulations run at a time on so many cores: at least one."""
+    return max(1, cores // int(settings["threads"] * settings["processes"]))

@@ -1,0 +1,77 @@
+"""The command that starts one simulation of SST, with and without MPI."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from manynode import process
+from manynode.launch import detect_mpi, job_environment, launcher
+from manynode.paths import ROOT
+from phase3_sst.engines.sst.run.sst_installation import Installation
+
+# Where ranks wait for each other for ever, SST's clock jumps to its end, on which several threads or processes of SST
+# crash; told to stop long before, all of them end and leave their parts.
+_STOP_AT = "1000000s"
+MACHINE_SCRIPT = ROOT / "phase3_sst" / "engines" / "sst" / "machine" / "machine.py"
+
+
+def sst_command(
+    installation: Installation,
+    settings: Mapping[str, Any],
+    run_file: Path,
+    parts: Path,
+    *,
+    separator: bool | None = None,
+) -> list[str]:
+    """Return the command; ``separator`` says whether this SST takes the script's options after ``--``."""
+    words = [*launch_words(installation, settings), installation.sst]
+    if settings["threads"] > 1:
+        words += ["-n", str(settings["threads"])]
+    # Not --lib-path: that would take the place of the folders where SST's own elements are.
+    words += [f"--add-lib-path={installation.library}", f"--stop-at={_STOP_AT}"]
+    if settings["threads"] * settings["processes"] > 1:
+        words.append(f"--partitioner={partitioner(settings)}")
+    if takes_separator(installation.sst) if separator is None else separator:
+        return [*words, str(MACHINE_SCRIPT), "--", str(run_file), str(parts)]
+    return [*words, f"--model-options={run_file} {parts}", str(MACHINE_SCRIPT)]
+
+
+def partitioner(settings: Mapping[str, Any]) -> str:
+    """Return the partitioner that is meant by ``auto``."""
+    return "sst.linear" if settings["partitioner"] == "auto" else str(settings["partitioner"])
+
+
+def launch_words(installation: Installation, settings: Mapping[str, Any]) -> list[str]:
+    """Return what stands before ``sst``: nothing for one process, else an MPI launcher."""
+    if settings["processes"] == 1:
+        return []
+    given: Sequence[str] | None = settings["launcher"]
+    words = list(given) if given is not None else launcher(detect_mpi(str(installation.simulator)))
+    return [*words, "-n", str(settings["processes"])]
+
+
+def environment(installation: Installation, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return what SST and an MPI launcher need in their environment."""
+    # UCX, which MPICH brings along, answers a crash with a handler that may wait for itself and never end.
+    found = {"UCX_HANDLE_ERRORS": "none"}
+    if settings["processes"] == 1:
+        return found
+    if installation.mpi_preload is not None:
+        others = os.environ.get("LD_PRELOAD")
+        found["LD_PRELOAD"] = f"{installation.mpi_preload}" + (f":{others}" if others else "")
+    if settings["launcher"] is None:
+        found |= job_environment(detect_mpi(str(installation.simulator)))
+    return found
+
+
+@functools.cache
+def takes_separator(sst: str) -> bool:
+    """Return whether this SST takes a script's options after ``--``: by its own words, for versions may have no number.
+
+    Older ones take them in ``--model-options`` only.
+    """
+    return "after a final" in process.run([sst, "-h"], what="sst -h", check=False, timeout_s=60).output

@@ -1,0 +1,85 @@
+"""What phase 3 can say of an experiment before anything runs; an entry point of ``manynode.checks``.
+
+Every point that the experiment and its studies have is described as its engine will read it, without the times that
+phases 1 and 2 have still to measure, and the engine is asked whether it can simulate that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from manynode.config.loader import Resolved
+from manynode.config.studies import STUDIES, study_points, study_variants
+from manynode.config.variants import confirmed, study_nodes, with_confirming_engine
+from manynode.errors import EngineMissingError, UsageError
+from phase3_sst.checks.sweep_reaction import check_varied
+from phase3_sst.point.contract import NetworkEngine, Point, engine_of
+from phase3_sst.point.run_file import run_description
+from phase3_sst.point.slow_node import check_slow_node
+from phase3_sst.studies.validation import collectives
+
+
+def check(resolved: Resolved) -> None:
+    """Ask the engine of every point, and of those of a study that another engine confirms."""
+    content = resolved.content
+    engine = _engine(content)
+    if content["application"]["name"] is None:
+        return  # without a skeleton nothing is simulated
+    runs: dict[str, dict[str, Any]] = {}
+    for variant, nodes, described in _points(content):
+        point = Point(described, nodes, content["techniques"][0], None, (), seed=0, variant=variant)
+        check_slow_node(described, nodes)
+        runs[f"{nodes} nodes" if variant is None else f"{nodes} nodes, {variant}"] = run_description(point, [0])
+    for row in (content["validation"] or {"collectives": []})["collectives"]:
+        name = f"validation: collectives: {row['collective']}, {row['bytes']} bytes on {row['nodes']} nodes"
+        runs[name] = collectives.run_file(content, row)
+    for key in content["simulate"]["preflight"]["vary"]:
+        check_varied(key)
+    lacking = None
+    try:
+        engine.check(runs)
+    except EngineMissingError as error:
+        lacking = error
+    _check_confirming(content)
+    if lacking is not None:
+        raise lacking
+
+
+def _engine(content: Mapping[str, Any]) -> NetworkEngine:
+    try:
+        return engine_of(content)
+    except UsageError as error:
+        error.where = "simulate: engine"
+        raise
+
+
+def _points(content: Mapping[str, Any]) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
+    """Yield variant (None: the experiment itself), nodes and resolved experiment of every point, of one technique."""
+    for nodes in content["nodes"]:
+        yield None, nodes, dict(content)
+    for study in STUDIES:
+        counts: dict[str, set[int]] = {}
+        for point in study_points(content, study):
+            counts.setdefault(point.variant, set()).add(point.nodes)
+        variants = study_variants(content)[study] if counts else {}
+        for name in counts:
+            varied = variants[name].content(content)
+            for nodes in sorted(counts[name]):
+                yield name, nodes, varied
+
+
+def _check_confirming(content: Mapping[str, Any]) -> None:
+    """Ask the engine that simulates points of a study again; where it is missing, the study does without."""
+    runs: dict[str, dict[str, Any]] = {}
+    engine = None
+    for variant in confirmed(content):
+        varied = with_confirming_engine(variant.content(content))
+        engine = engine_of(varied)
+        for nodes in study_nodes(content):
+            point = Point(varied, nodes, content["techniques"][0], None, (), seed=0, variant=variant.name)
+            runs[f"{nodes} nodes, {variant.name}, sensitivity: confirm"] = run_description(point, [0])
+    if engine is not None:
+        with contextlib.suppress(EngineMissingError):
+            engine.check(runs)

@@ -1,0 +1,192 @@
+"""The run file, schema ``network-run/2``: one experiment's point as the native engines read it (SI units).
+
+In: a :class:`Point` and the numbers of the replicas. Out: a mapping to write as JSON. ``manynode-fast`` and
+``manynode-simgrid`` read it with the same code (``phase3_sst/engines/fast/run_config.hpp``), so that every engine
+simulates the same jobs on the same nodes. The members are listed in ``phase3_sst/engines/fast/README.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from manynode.config.network import Network, overhead_segments
+from manynode.config.placement import Placement
+from manynode.config.quantities import RESOLVED
+from manynode.errors import UsageError
+from phase3_sst.point.contract import Point
+from phase3_sst.point.placement import hosts, rank_order_of
+
+RUN_SCHEMA = "network-run/2"
+
+
+def run_text(run: Mapping[str, Any]) -> str:
+    """Return the run file as JSON; a number that JSON has not (infinite, not a number) is named with its key."""
+    _check_finite(run, "")
+    return json.dumps(run, allow_nan=False)
+
+
+def _check_finite(value: Any, place: str) -> None:
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            _check_finite(entry, f"{place}.{key}" if place else str(key))
+    elif isinstance(value, list | tuple):
+        for index, entry in enumerate(value):
+            _check_finite(entry, f"{place}[{index}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(
+            "a number of the run has no end",
+            where=place,
+            found=value,
+            allowed="a finite number",
+            remedy="correct the key of the experiment that it comes from",
+        )
+
+
+def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict[str, Any]:
+    """Return the run file of ``point`` for the given replicas (all of the point's when None)."""
+    simulate = point.experiment["simulate"]
+    chosen = point.chosen_replicas if replicas is None else replicas
+    jobs = [main_job(point), *further_jobs(point)]
+    _place(jobs, [simulate["placement"], *(job["placement"] for job in simulate["jobs"])], point.experiment)
+    return {
+        **run_of(point.experiment, jobs, seed=point.seed, replicas=chosen),
+        **_counters(simulate["counters"]),
+    }
+
+
+def run_of(
+    experiment: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]], *, seed: int, replicas: Sequence[int]
+) -> dict[str, Any]:
+    """Return the run file of ``jobs`` on the network and with the collectives of a resolved experiment."""
+    return {
+        "schema": RUN_SCHEMA,
+        "jobs": [dict(job) for job in jobs],
+        "network": network_description(experiment["network"]),
+        "collectives": dict(experiment["simulate"]["collectives"]),
+        "seed": seed,
+        "replicas": list(replicas),
+    }
+
+
+def main_job(point: Point) -> dict[str, Any]:
+    """Return the application under study as a job."""
+    experiment = point.experiment
+    return {
+        "name": "main",
+        "application": {
+            "name": experiment["application"]["name"],
+            "parameters": experiment["application"]["parameters"],
+        },
+        "nodes": point.nodes,
+        "ranks_per_node": experiment["ranks_per_node"],
+        "timing_profile": None if point.timing_profile is None else str(point.timing_profile.resolve()),
+        # A node that ran alone never executed what only external communication brings about: it takes no time there.
+        "missing_is_zero": point.technique.startswith("no-ext"),
+        "class_of_rank": list(point.class_of_rank),
+        "constant": point.technique.endswith("const"),
+        **_draws(point),
+        **_injection(experiment["simulate"]),
+    }
+
+
+def _draws(point: Point) -> dict[str, bool]:
+    """Return how the compute times of all jobs are drawn."""
+    simulate = point.experiment["simulate"]
+    return {"persistent": simulate["persistent"], "tail": simulate["tail"]}
+
+
+def further_jobs(point: Point) -> list[dict[str, Any]]:
+    """Return the other jobs of the machine; their compute times are variable or constant as the point's are."""
+    return [
+        {
+            "name": job["name"],
+            "application": dict(job["application"]),
+            "nodes": job["nodes"],
+            "ranks_per_node": job["ranks_per_node"],
+            "start_s": job["start"],
+            "background": job["background"],
+            "constant": point.technique.endswith("const"),
+            **_draws(point),
+            **({} if job["timing_profile"] is None else {"timing_profile": job["timing_profile"]}),
+            **_injection(job),
+        }
+        for job in point.experiment["simulate"]["jobs"]
+    ]
+
+
+def _injection(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a job's NICs are held back, nothing when they are not."""
+    control = job.get("injection")
+    if control is None or control["kind"] == "none":
+        return {}
+    return {"injection": {"window_s" if key == "window" else key: value for key, value in control.items()}}
+
+
+def refuse_injection(run: Mapping[str, Any], engine: str) -> None:
+    """Refuse a run whose jobs are held back, for an engine whose NICs cannot do that."""
+    for job in run["jobs"]:
+        if "injection" in job:
+            raise UsageError(
+                f"the engine {engine} has no injection control",
+                where=f"job {job['name']}: injection",
+                found=job["injection"]["kind"],
+                allowed="none",
+                remedy="choose engine: fast, or leave injection out",
+            )
+
+
+def _place(
+    jobs: Sequence[dict[str, Any]], placements: Sequence[Mapping[str, Any]], experiment: Mapping[str, Any]
+) -> None:
+    """Give the jobs their nodes, one after the other."""
+    room = Network.model_validate(experiment["network"], context=RESOLVED).room()
+    taken: set[int] = set()
+    for job, described in zip(jobs, placements, strict=True):
+        placement = Placement.model_validate(described)
+        job["hosts"] = hosts(placement, job["nodes"], room, experiment["seed"], taken)
+        job.update(rank_order_of(placement, job["nodes"], job["ranks_per_node"]))
+        taken.update(job["hosts"])
+
+
+def _counters(counters: Mapping[str, Any] | None) -> dict[str, Any]:
+    if counters is None:
+        return {}
+    return {"counters": {"interval_s": counters["interval"], "per": counters["per"]}}
+
+
+def network_description(network: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the run file's ``network`` of a resolved network section."""
+    host, intranode = network["host"], network["intranode"]
+    return {
+        "topology": dict(network["topology"]),
+        "link": _link(network["link"]),
+        "link_classes": {name: _link(link) for name, link in network["link_classes"].items()},
+        **({"slow_links": network["slow_links"]} if network.get("slow_links") else {}),
+        "switch_latency_s": network["switch_latency"],
+        "chunk_bytes": round(network["chunk"]),
+        "contention": network["contention"],
+        "flow_control": network["flow_control"],
+        **{
+            f"{key}_bytes": round(network[key]) for key in ("input_buffer", "output_buffer") if network[key] is not None
+        },
+        "host": {
+            "overhead_send": overhead_segments(host, "overhead_send"),
+            "overhead_recv": overhead_segments(host, "overhead_recv"),
+            "gap_s": host["gap"],
+            "eager_limit_bytes": round(host["eager_limit"]),
+            "nic_bandwidth_Bps": host["nic_bandwidth"],
+            "nic_latency_s": host["nic_latency"],
+            "reduce_bandwidth_Bps": host["reduce_bandwidth"],
+            "rails": host["rails"],
+            "rail_choice": host["rail_choice"],
+            "receive": host["receive"],
+        },
+        "intranode": {"latency_s": intranode["latency"], "bandwidth_Bps": intranode["bandwidth"]},
+    }
+
+
+def _link(link: Mapping[str, Any]) -> dict[str, float]:
+    return {"bandwidth_Bps": link["bandwidth"], "latency_s": link["latency"]}

@@ -1,0 +1,83 @@
+"""``manynode compare-engines``: the same experiment with several engines, and how far they agree."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from phase3_sst.point.point_result import EngineResults
+from phase3_sst.studies.compare.choice import Choice
+
+
+def compare_engines(
+    experiment: Annotated[Path, typer.Argument(help="experiment file (YAML)", metavar="EXPERIMENT")],
+    engines: Annotated[str | None, typer.Option(help="such as fast,sst (default: all that are installed)")] = None,
+    output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME-engines)")] = None,
+    cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, a change of the experiment; several times")
+    ] = None,
+    measurements_from: Annotated[
+        Path | None, typer.Option(help="results folder whose measured runs are taken over, such as results/demo")
+    ] = None,
+    profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
+) -> None:
+    """Run an experiment with each engine from the same measurements, and compare: makespan, breakdown, link load."""
+    from manynode.config.changes import read_changes
+    from manynode.hostlock import only_here
+    from phase3_sst.studies.compare.choice import choose, named
+    from phase3_sst.studies.compare.paired_runs import Runs
+
+    given = Runs(experiment, Path(), read_changes(changes or []), cores, profile, measurements_from)
+    given.check()
+    chosen = choose(named(engines), given.resolved())
+    target = output or Path("results") / f"{given.content()['name']}-engines"
+    for name, probe in chosen.skipped.items():
+        typer.echo(f"skipped: {name} is not installed ({probe.remedy})")
+    with only_here(target, what="comparison", command="compare-engines", remedy="choose another --output"):
+        runs = Runs(experiment, target, given.changes, cores, profile, measurements_from)
+        _compare(target, chosen, runs.all(chosen.names, typer.echo))
+
+
+def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) -> None:
+    """Compare finished results, write everything, and say what came out."""
+    from manynode import tables
+    from manynode.config.loader import read_resolved
+    from manynode.errors import CheckFailedError
+    from manynode.report.comparison import build_comparison
+    from phase3_sst.studies.compare import choice, comparison_files, comparison_summary, markdown
+    from phase3_sst.studies.compare.tables_of_pairs import compare
+
+    first = results[chosen.names[0]]
+    resolved = read_resolved(first.folder / "experiment.json")
+    content = resolved.content
+    points = [(technique, nodes) for technique in content["techniques"] for nodes in content["nodes"]]
+    pairs = choice.pairs(chosen.names)
+    found = compare(results, pairs, points, confidence=content["simulate"]["confidence"], seed=content["seed"])
+    summaries = comparison_summary.summaries(found, pairs)
+    document: dict[str, Any] = {
+        **comparison_files.heading(content, resolved.digest()),
+        "engines": [{"name": name, "version": results[name].version(*points[0])} for name in chosen.names],
+        "skipped": [{"name": name, "remedy": probe.remedy} for name, probe in chosen.skipped.items()],
+        "pairs": [comparison_files.finite(vars(pair) | {"sentences": pair.sentences()}) for pair in summaries],
+    }
+    comparison_files.write(target, found, document)
+    with tables.replacing(target / "comparison.md") as part:
+        part.write_text(markdown.text(document, found, summaries), encoding="utf-8")
+    build_comparison(target, target / "comparison.html")
+    for pair in summaries:
+        for sentence in pair.sentences():
+            typer.echo(sentence)
+    typer.echo(f"comparison: {target / 'comparison.html'}")
+    unequal = [pair for pair in summaries if not pair.same_compute]
+    if unequal:
+        raise CheckFailedError(
+            "the engines did not compute for the same time",
+            where=unequal[0].compute_where,
+            found="; ".join(f"{p.engine} and {p.reference}: {p.compute_s:.3g} s apart" for p in unequal),
+            allowed="less than 1 ns for every rank: all engines draw the same compute times",
+            remedy="this is a defect of an engine; the comparison is written all the same",
+        )

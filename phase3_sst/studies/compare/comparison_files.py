@@ -1,0 +1,68 @@
+"""The files of a comparison: Parquet and CSV of every table, comparison.json, which tells what they are of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from manynode import __version__, tables
+from manynode.provenance import code_digest
+from manynode.report.load import BY_COMPLETENESS
+from manynode.report.wording import count
+from phase3_sst.studies.compare.tables_of_pairs import Tables
+
+SCHEMAS = {
+    "makespans": "engine-makespans/1",
+    "breakdown": "engine-breakdown/1",
+    "compute": "engine-compute/1",
+    "links": "engine-links/1",
+    "link_pairs": "engine-link-pairs/1",
+    "cost": "engine-cost/1",
+}
+DOCUMENT_SCHEMA = "engine-comparison/1"
+# The rest is small enough to be read by people.
+_PARQUET_ONLY = ("link_pairs",)
+
+
+def write(output: Path, found: Tables, document: Mapping[str, Any]) -> None:
+    """Write everything into ``output``, the document last: its presence says that the others are whole."""
+    for name, schema in SCHEMAS.items():
+        frame: pd.DataFrame = getattr(found, name)
+        tables.write_table(output / f"{name}.parquet", schema, frame)
+        if name not in _PARQUET_ONLY:
+            with tables.replacing(output / f"{name}.csv") as part:
+                frame.to_csv(part, index=False)
+    tables.write_json(output / "comparison.json", DOCUMENT_SCHEMA, document)
+
+
+def heading(content: Mapping[str, Any], digest: str) -> dict[str, Any]:
+    """Return what comparison.json says of the experiment (resolved), beside engines and pairs.
+
+    ``largest`` is the point that stands for the others where one is shown: the most complete technique that was
+    projected, at the largest node count.
+    """
+    techniques = [name for name in BY_COMPLETENESS if name in content["techniques"]]
+    return {
+        "experiment": content["name"],
+        "title": content["title"] or content["name"],
+        "digest": digest,
+        "seed": content["seed"],
+        "confidence": content["simulate"]["confidence"],
+        "replicas": content["simulate"]["replicas"],
+        "manynode": __version__,
+        "code": code_digest(),
+        "largest": [techniques[0], max(content["nodes"])],
+        "subtitle": f"{content['application']['name']} · node: {content['machine']['name']}, "
+        f"{count(content['ranks_per_node'], 'rank')} · network: {content['network']['name']}",
+    }
+
+
+def finite(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``values`` with None for what is not a number: JSON has no NaN."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in values.items()
+    }

@@ -1,0 +1,1 @@
+"""Points of a study simulated again by a second engine, and compared."""

@@ -1,0 +1,167 @@
+"""``manynode congestion``: several jobs on one machine, measured, simulated and concluded, part by part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def congestion(
+    study: Annotated[Path, typer.Argument(help="congestion study (YAML)", metavar="STUDY")],
+    output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME)")] = None,
+    cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
+    profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
+    measurements_from: Annotated[
+        Path | None,
+        typer.Option(
+            help="folder whose measured runs are taken over where they fit: results of an experiment, of several, or "
+            "of a congestion study"
+        ),
+    ] = None,
+    only: Annotated[list[str] | None, typer.Option(help="a part of the study to run alone; several times")] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="only say how many situations there are and what they will take")
+    ] = False,
+) -> None:
+    """Study congestion: simulate jobs side by side, read the counters, say what can be done about it."""
+    from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
+
+    try:
+        _study(study, output, cores, profile, measurements_from, only or [], estimate)
+    except KeyboardInterrupt:
+        raise StepFailedError(
+            "interrupted; finished situations are kept, the same command goes on from there", EXIT_INTERRUPTED
+        ) from None
+
+
+def _study(
+    study: Path,
+    output: Path | None,
+    cores: int,
+    profile: str | None,
+    measurements_from: Path | None,
+    only: Sequence[str],
+    estimate: bool,
+) -> None:
+    from manynode.hostlock import only_here
+    from phase3_sst.campaign import campaign
+    from phase3_sst.point import folders
+    from phase3_sst.studies.congestion import rounds, workloads
+    from phase3_sst.studies.congestion.study_file import read_study
+
+    described = read_study(study)
+    settings = rounds.chosen_parts(described, only)
+    target = output or Path("results") / described.study.name
+    planned = workloads.plan_workloads(described, target)
+    runs = _runs(described, target, {name: plan.workload for name, plan in planned.items()})
+    rounds.check_parts(runs, settings)
+    campaign.check_engine(runs)
+    batch = described.study.batch
+    here = only_here(target, what="congestion study", command="congestion", remedy="choose another --output")
+    with here, folders.bound(target):
+        if estimate:
+            _estimate(described, target, planned, settings, batch, cores)
+            return
+        workloads.measure(
+            list(planned.values()), cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo
+        )
+
+        def simulate(number: int, wanted: Mapping[str, Sequence[Any]]) -> None:
+            _simulate(runs, number, wanted, batch=batch, cores=cores, profile=profile)
+
+        situations = rounds.run_rounds(runs, settings, simulate)
+        _conclude(described, runs, settings, planned, situations)
+
+
+def _conclude(
+    described: Any, runs: Any, settings: Mapping[str, Any], planned: Mapping[str, Any], situations: Sequence[Any]
+) -> None:
+    """Write tables and page, say what came out, and what failed."""
+    from manynode.snakemake_run import StepFailedError
+    from phase3_sst.studies.congestion import congestion_page, rounds
+
+    concluded = rounds.conclude(runs, settings)
+    measured = {name: plan.resolved.digest() for name, plan in planned.items() if plan.resolved is not None}
+    study = described.study
+    digests = congestion_page.digests(study, settings, described.networks, measured)
+    place = congestion_page.write(study, runs, concluded, situations, digests)
+    for part in concluded:
+        typer.echo(f"{part.title}:")
+        for sentence in part.findings.sentences or [part.failure]:
+            typer.echo(f"  {sentence}")
+    typer.echo(f"congestion: {place}")
+    message = _failures(runs, situations, concluded)
+    if message:
+        raise StepFailedError(message, 5)
+
+
+def _estimate(
+    described: Any, output: Path, planned: Mapping[str, Any], settings: Mapping[str, Any], batch: int, cores: int
+) -> None:
+    """Say what the first round will take."""
+    from phase3_sst.studies.congestion import rounds
+    from phase3_sst.studies.congestion.situation_estimate import lines
+
+    missing = [name for name, plan in planned.items() if not plan.measured]
+    if missing:
+        typer.echo(
+            f"not measured yet: {', '.join(missing)}; without compute times jobs under study end sooner, so that what "
+            "follows is a lower bound"
+        )
+    runs = _runs(described, output, {name: plan.without_missing_times() for name, plan in planned.items()})
+    for line in lines(runs, rounds.needed(runs, settings, 0), batch, cores):
+        typer.echo(line)
+    typer.echo("that is the first round; what a further one needs depends on its results")
+
+
+def _runs(described: Any, output: Path, workloads: Mapping[str, Any]) -> Any:
+    from phase3_sst.campaign.runs import Runs
+    from phase3_sst.studies.congestion.study_file import as_content
+
+    study = described.study
+    network, simulate = as_content(study)
+    confidence = study.simulate.confidence
+    return Runs(study.network, network, simulate, study.seed, confidence, workloads, output, described.networks)
+
+
+def _simulate(
+    runs: Any, number: int, wanted: Mapping[str, Sequence[Any]], *, batch: int, cores: int, profile: str | None
+) -> None:
+    from phase3_sst.campaign import campaign
+    from phase3_sst.studies.congestion import situation_estimate
+
+    everything = list({runs.folder(one).name: one for group in wanted.values() for one in group}.values())
+    campaign.forget_failures(runs, everything)
+    missing = runs.missing(everything)
+    typer.echo(f"round {number + 1}:")
+    for line in situation_estimate.lines(runs, wanted, batch, cores):
+        typer.echo(f"  {line}")
+    cost = situation_estimate.costs(runs, missing)
+    campaign.simulate_missing(
+        runs,
+        missing,
+        batch=batch,
+        cores=cores,
+        profile=profile,
+        expected_s={name: one.processor_s for name, one in cost.items() if one.processor_s is not None},
+        memory_bytes=max((one.memory_bytes for one in cost.values()), default=0.0),
+        say=typer.echo,
+    )
+
+
+def _failures(runs: Any, situations: Sequence[Any], concluded: Sequence[Any]) -> str:
+    """Return which situations and parts failed, empty where none did."""
+    most = 20
+    failed = [(one.name, reason.splitlines()) for one in situations if (reason := runs.failed(one)) is not None]
+    lines = [f"  {name}: {reason[0]}" for name, reason in failed[:most]]
+    if len(failed) > most:
+        lines.append(f"  and {len(failed) - most} more")
+    if failed:
+        more = [f"  | {line}" for line in failed[0][1]]
+        lines = [f"{len(failed)} of {len(situations)} situations failed; the others are finished", *lines, *more]
+    lines += [f"part {part.name!r} could not conclude: {part.failure}" for part in concluded if part.failure]
+    return "\n".join(lines)

@@ -1,0 +1,120 @@
+"""The contract of a part of a congestion study: what it simulates, round by round, and what it concludes.
+
+A part is one module of ``phase3_sst/studies/congestion/parts`` that registers a :class:`Part`; its section of the
+study's file has the part's name. It says which situations it needs; when they are simulated it is asked again, and may
+need others that depend on their results (a mapping needs the counters of the congested machine first). When it needs
+none, it concludes. What it returns goes into the study's page and, table by table, into files beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pandas as pd
+
+from manynode.config.network import Network
+from manynode.config.quantities import Section
+from manynode.errors import UsageError, nearest
+from manynode.registry import Registry
+from manynode.report.figure import Figure
+from phase3_sst.campaign.situation import Member, Situation
+from phase3_sst.point.point_result import PointResult
+
+
+@dataclass(frozen=True)
+class Workload:
+    """An application of the study: its skeleton, and the compute times that were measured for it (None: no time)."""
+
+    name: str
+    application: str
+    parameters: Mapping[str, Any]
+    ranks_per_node: int
+    timing_profile: Path | None
+
+    def on(self, hosts: Sequence[int], **options: Any) -> Member:
+        """Return the application as a job on ``hosts``; ``options`` are those of :class:`Member`."""
+        job = (self.name, self.application, self.parameters, hosts, self.ranks_per_node, self.timing_profile)
+        return Member(*job, **options)
+
+
+class Machine(Protocol):
+    """The machine of the study, its workloads, and the results of situations that are simulated."""
+
+    @property
+    def network(self) -> Network:
+        """Return the network as it was checked."""
+
+    @property
+    def network_content(self) -> Mapping[str, Any]:
+        """Return the network as engines read it."""
+
+    @property
+    def simulate(self) -> Mapping[str, Any]:
+        """Return the section ``simulate`` as engines read it."""
+
+    @property
+    def seed(self) -> int:
+        """Return the root seed."""
+
+    @property
+    def confidence(self) -> float:
+        """Return the confidence of intervals."""
+
+    @property
+    def workloads(self) -> Mapping[str, Workload]:
+        """Return the applications by name."""
+
+    @property
+    def output(self) -> Path:
+        """Return the folder of the study."""
+
+    def result(self, situation: Situation) -> PointResult:
+        """Return the result of a situation that a former round asked for."""
+
+    def failed(self, situation: Situation) -> str | None:
+        """Return why a situation of a former round has no result, None when it has one."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a part concludes: sentences, tables (name -> schema and rows) and figures of those tables."""
+
+    sentences: Sequence[str]
+    tables: Mapping[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
+    figures: Sequence[Figure] = ()
+
+
+class Part(Protocol):
+    """A part of a study; one object for all studies, without state of its own."""
+
+    title: str
+    section: type[Section]
+
+    def check(self, machine: Machine, settings: Any) -> None:
+        """Raise :class:`UsageError` where the settings do not fit the machine; nothing has been simulated yet."""
+
+    def situations(self, machine: Machine, settings: Any, round_number: int) -> Sequence[Situation]:
+        """Return the situations of a round, counted from 0; none when all is there to conclude."""
+
+    def conclude(self, machine: Machine, settings: Any) -> Findings:
+        """Return what the results tell; the same results give the same findings."""
+
+
+parts: Registry[Part] = Registry("part of a congestion study", "phase3_sst.studies.congestion", inside="part")
+
+
+def check_workloads(machine: Machine, names: Sequence[str], where: str) -> None:
+    """Raise :class:`UsageError` for a name that is no workload of the study."""
+    for name in names:
+        if name not in machine.workloads:
+            near = nearest(name, machine.workloads)
+            raise UsageError(
+                "the study has no such workload",
+                where=where,
+                found=name,
+                allowed=", ".join(machine.workloads),
+                remedy=f"did you mean {near!r}?" if near else None,
+            )

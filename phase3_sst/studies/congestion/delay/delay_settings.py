@@ -1,0 +1,205 @@
+"""The situations of the part ``delay``: round trips under congestion, and runs of the applications under congestion.
+
+In: a machine and the part's settings. Out: situations, and the tables that models are fitted to. Each draw has a stream
+of its own, so that more situations leave those before them as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
+from manynode.errors import UsageError
+from manynode.seeds import derive_seed, generator
+from phase3_sst.campaign.situation import Member, Situation
+from phase3_sst.studies.congestion.contract import Machine, Workload, check_workloads
+from phase3_sst.studies.congestion.delay.background import (
+    NO_CONGESTION,
+    Congestion,
+    CongestionSection,
+    check_congestion,
+    drawn,
+    placed,
+    resolved,
+)
+from phase3_sst.studies.congestion.delay.latency import Snapshots
+from phase3_sst.studies.congestion.delay.passages import Routes
+from phase3_sst.studies.congestion.delay.stalls import Waiting, simulated_stalls
+
+# The name under which the ping-pong appears among the applications.
+PING_PONG = "ping-pong"
+# Of every three situations of round trips, the last is kept from the fit.
+HELD_OUT_EVERY = 3
+
+
+class RoundTripsSection(Section):
+    """The ping-pongs that the latency model is fitted to."""
+
+    situations: Annotated[int, Field(ge=6)] = Field(
+        default=30, description="of congestion; the first is idle, and of every three one is kept to test the model"
+    )
+    pairs: PositiveInt = Field(default=4, description="of nodes that exchange messages in each situation")
+    exchanges: PositiveInt = Field(default=50, description="round trips of a pair; their mean is one measurement")
+    size: Annotated[Bytes, Field(gt=0)] = Field(default=written("8 B"), description="of their messages")
+
+
+class DelaySection(Section):
+    """Delay of messages under congestion, and how much it costs each application."""
+
+    congestion: CongestionSection = Field(
+        default_factory=CongestionSection, description="what runs beside ping-pongs and applications"
+    )
+    round_trips: RoundTripsSection = Field(
+        default_factory=RoundTripsSection, description="measurements for the latency model"
+    )
+    applications: list[str] = Field(default_factory=list, description="workloads of the study; empty: all of them")
+    runs: Annotated[int, Field(ge=8)] = Field(
+        default=30, description="of each application, each on nodes of its own and under congestion of its own"
+    )
+    nodes: Annotated[int, Field(ge=2, strict=True)] = Field(default=8, description="of an application")
+    interval: Annotated[Seconds, Field(gt=0)] = Field(
+        default=written("50 us"), description="of the counters; some ten in a run are enough"
+    )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A situation with what was drawn for it, and the name of the application that it is about."""
+
+    situation: Situation
+    congestion: Congestion
+    application: str
+
+
+def check(machine: Machine, settings: DelaySection, where: str = "delay") -> None:
+    """Raise :class:`UsageError` where the settings do not fit the machine."""
+    check_engine(machine, where)
+    check_workloads(machine, settings.applications, f"{where}: applications")
+    most = max(settings.nodes, 2 * settings.round_trips.pairs)
+    check_congestion(settings.congestion, machine.network.room(), most, where)
+
+
+def check_engine(machine: Machine, where: str) -> None:
+    """Raise :class:`UsageError` where the engine counts no stalls."""
+    if machine.simulate["engine"] == "simgrid":
+        raise UsageError(
+            "the engine counts no stalls of links",
+            where=where,
+            found="simgrid",
+            allowed="fast, sst",
+            remedy="choose another engine: simulate: engine",
+        )
+
+
+def round_trips(machine: Machine, settings: DelaySection) -> list[Drawn]:
+    """Return the situations of the latency model: ping-pongs on drawn pairs of nodes, beside drawn congestion."""
+    found, section = [], settings.round_trips
+    for index in range(section.situations):
+        rng = generator(machine.seed, "delay", "round-trips", index)
+        nodes = placed(machine.network.room(), 2 * section.pairs, rng)
+        pairs = [nodes[2 * number : 2 * number + 2] for number in range(section.pairs)]
+        members = [_ping_pong(section, pair, f"{PING_PONG}-{number}") for number, pair in enumerate(pairs)]
+        found.append(_situation(machine, settings, f"round-trips-{index}", members, nodes, rng, index))
+    return found
+
+
+def application_runs(machine: Machine, settings: DelaySection) -> list[Drawn]:
+    """Return the situations of the delay sensitivities: nodes and congestion are drawn alike for all applications."""
+    found = []
+    for name in chosen(machine, settings):
+        for index in range(settings.runs):
+            rng = generator(machine.seed, "delay", "runs", index)
+            nodes = placed(machine.network.room(), settings.nodes, rng)
+            member = machine.workloads[name].on(nodes)
+            found.append(_situation(machine, settings, f"delay-{name}-{index}", [member], nodes, rng, index, name))
+    return found
+
+
+def chosen(machine: Machine, settings: DelaySection) -> list[str]:
+    """Return the names of the applications that are looked at."""
+    return list(settings.applications or machine.workloads)
+
+
+def _situation(
+    machine: Machine,
+    settings: DelaySection,
+    name: str,
+    members: Sequence[Member],
+    nodes: Sequence[int],
+    rng: np.random.Generator,
+    index: int,
+    application: str = PING_PONG,
+) -> Drawn:
+    # The first of all is idle, so that the model sees what the delay is without congestion.
+    room = machine.network.room()
+    congestion = NO_CONGESTION if index == 0 else drawn(settings.congestion, room, nodes, rng)
+    counters = {"interval": settings.interval, "per": "link"}
+    seed = derive_seed(machine.seed, "delay", "draws", index) >> 1
+    situation = Situation(name, [*members, *congestion.members], seed, counters)
+    return Drawn(situation, congestion, application)
+
+
+def _ping_pong(section: RoundTripsSection, pair: Sequence[int], name: str) -> Member:
+    parameters = {"pattern": PING_PONG, "iterations": section.exchanges, "bytes": round(section.size)}
+    workload = Workload(name, "patterns", resolved("patterns", tuple(sorted(parameters.items()))), 1, None)
+    return workload.on(pair)
+
+
+def round_trip_table(machine: Machine, wanted: Sequence[Drawn]) -> tuple[pd.DataFrame, Snapshots]:
+    """Return rows of ``round-trips/1`` with congestor and held_out beside, and the stalls of the situations."""
+    rows = []
+    for one in wanted:
+        run = one.situation.name
+        for job, member in zip(_jobs(machine, one), one.situation.members, strict=True):
+            if member.background:
+                continue
+            source, target = member.hosts
+            rows.append(
+                {
+                    "run": run,
+                    "source_node": source,
+                    "target_node": target,
+                    "start_s": 0.0,
+                    "end_s": float(job["makespan_s"]),
+                    "round_trip_s": float(job["makespan_s"]) / int(member.parameters["iterations"]),
+                    "congestor": one.congestion.congestor,
+                    "held_out": int(run.rpartition("-")[2]) % HELD_OUT_EVERY == HELD_OUT_EVERY - 1,
+                }
+            )
+    return pd.DataFrame(rows), _snapshots(machine, wanted)
+
+
+def run_table(machine: Machine, wanted: Sequence[Drawn]) -> tuple[pd.DataFrame, Snapshots]:
+    """Return runs of applications (run, application, nodes, start_s, end_s, congestor), and their stalls."""
+    rows = []
+    for one in wanted:
+        rows.append(
+            {
+                "run": one.situation.name,
+                "application": one.application,
+                "nodes": list(one.situation.members[0].hosts),
+                "start_s": 0.0,
+                "end_s": float(_jobs(machine, one)[0]["makespan_s"]),
+                "congestor": one.congestion.congestor,
+            }
+        )
+    return pd.DataFrame(rows), _snapshots(machine, wanted)
+
+
+def _jobs(machine: Machine, one: Drawn) -> list[dict[str, Any]]:
+    jobs: list[dict[str, Any]] = machine.result(one.situation).document["replicas"][0]["jobs"]
+    return jobs
+
+
+def _snapshots(machine: Machine, wanted: Sequence[Drawn]) -> Snapshots:
+    waiting = {}
+    for one in wanted:
+        run = one.situation.name
+        waiting[run] = Waiting.of(simulated_stalls(machine.result(one.situation).folder, run))
+    return Snapshots(Routes(machine.network), waiting)

@@ -1,0 +1,78 @@
+"""Which links messages between nodes pass, on average: what turns waiting at links into the delay of a message."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+
+from manynode.config.network import Network
+from phase3_sst.studies.congestion.routes import link_class, paths
+
+Pair = tuple[int, int]
+
+
+def kind_of(network: Network, link: str) -> str:
+    """Return the class of a link as the model has it: both directions of a ring are one."""
+    return link_class(network, link).removesuffix("-plus").removesuffix("-minus")
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Mean over pairs of nodes: links passed by class, and how often each link is, on direct ways and on detours.
+
+    A pair's ways are taken as equally likely within each of the two.
+    """
+
+    links: Mapping[str, float]
+    direct: Mapping[str, float]
+    detour: Mapping[str, float]
+
+
+@dataclass
+class Routes:
+    """The paths between nodes of a network, kept once they have been asked for."""
+
+    network: Network
+    _kept: dict[Pair, Passages] = field(default_factory=dict)
+    _kinds: dict[str, str] = field(default_factory=dict)
+
+    def kind(self, link: str) -> str:
+        """Return the class of a link, see :func:`kind_of`."""
+        if link not in self._kinds:
+            self._kinds[link] = kind_of(self.network, link)
+        return self._kinds[link]
+
+    def between(self, pairs: Iterable[Pair]) -> Passages:
+        """Return the passages of messages between ``pairs`` of nodes (source, target), each as likely as another."""
+        chosen = list(pairs)
+        links: defaultdict[str, float] = defaultdict(float)
+        direct: defaultdict[str, float] = defaultdict(float)
+        detour: defaultdict[str, float] = defaultdict(float)
+        for pair in chosen:
+            one = self._kept.get(pair) or self._kept.setdefault(pair, self._of(*pair))
+            for whole, part in ((links, one.links), (direct, one.direct), (detour, one.detour)):
+                for name, number in part.items():
+                    whole[name] += number / len(chosen)
+        return Passages(links, direct, detour)
+
+    def among(self, nodes: Sequence[int]) -> Passages:
+        """Return the passages of messages between any two of ``nodes``."""
+        return self.between(permutations(nodes, 2))
+
+    def _of(self, source: int, target: int) -> Passages:
+        ways = paths(self.network, source, target)
+        counts = [Counter(self.kind(link) for link in way) for way in ways]
+        # A detour passes more links between groups than it need, or, where none is needed, more links.
+        lengths = [(count["global"], len(way)) for count, way in zip(counts, ways, strict=True)]
+        fewest = min(lengths)
+        kept = [length[0] == fewest[0] and (fewest[0] > 0 or length == fewest) for length in lengths]
+        direct = [way for way, is_direct in zip(ways, kept, strict=True) if is_direct]
+        detour = [way for way, is_direct in zip(ways, kept, strict=True) if not is_direct]
+        links = Counter(self.kind(link) for way in direct for link in way)
+        return Passages({kind: n / len(direct) for kind, n in links.items()}, _shares(direct), _shares(detour))
+
+
+def _shares(ways: Sequence[Sequence[str]]) -> dict[str, float]:
+    return {link: n / len(ways) for link, n in Counter(link for way in ways for link in way).items()}

@@ -1,0 +1,148 @@
+"""What situations will take, before they are simulated: one trial for each kind of them.
+
+Situations of a kind differ only in the nodes that their jobs are on and in the draws. With the engine fast the first
+iterations of the job under study are timed on this host, beside the other jobs; with sst the estimate is that of
+:mod:`phase3_sst.engines.sst.run.sst_estimate`; what simgrid takes is not known. Trials are kept in
+``campaign-cost.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manynode import tables
+from manynode.config.application import read_application
+from manynode.errors import InputError, ManynodeError
+from manynode.paths import application_dirs
+from phase3_sst.analysis.estimates.estimate_sentences import duration
+from phase3_sst.analysis.estimates.points import START_S
+from phase3_sst.analysis.estimates.step_resources import point_estimate
+from phase3_sst.analysis.estimates.trial import tried_run
+from phase3_sst.campaign.runs import Runs
+from phase3_sst.campaign.situation import Situation
+from phase3_sst.point.run_file import run_description
+
+COST_SCHEMA = "congestion-cost/1"
+# Starting Python is paid once by a batch.
+_FILES_S = 0.1
+_TRIAL_LIMIT_S = 60.0
+_MOST_TRIALS = 24
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Processor time [s] of a situation, None where it is not known, and its memory [B]."""
+
+    processor_s: float | None
+    memory_bytes: float = 0.0
+
+
+def costs(runs: Runs, situations: Sequence[Situation]) -> dict[str, Cost]:
+    """Return folder's name -> cost of each situation; a trial for each kind that has none yet, up to a number.
+
+    Of more kinds some are tried, from the smallest to the largest; the others cost what the nearest of these does.
+    """
+    path = runs.output / "campaign-cost.json"
+    known = _read(path)
+    kinds = {runs.folder(situation).name: _kind(runs, situation) for situation in situations}
+    # From small to large: a trial's memory is that of the largest process so far.
+    by_size = sorted(situations, key=lambda one: sum(len(member.hosts) for member in one.members))
+    new = {kinds[runs.folder(one).name]: one for one in reversed(by_size) if kinds[runs.folder(one).name] not in known}
+    wanted = list(reversed(new.items()))
+    if wanted:
+        places = np.unique(np.linspace(0, len(wanted) - 1, min(_MOST_TRIALS, len(wanted))).round().astype(int))
+        tried = {int(place): _cost(runs, wanted[place][1]) for place in places}
+        for place, (kind, _) in enumerate(wanted):
+            known[kind] = tried[min(tried, key=lambda other: abs(other - place))]
+        content = {kind: [cost.processor_s, cost.memory_bytes] for kind, cost in sorted(known.items())}
+        tables.write_json(path, COST_SCHEMA, {"kinds": content})
+    return {name: known[kind] for name, kind in kinds.items()}
+
+
+def lines(runs: Runs, by_part: Mapping[str, Sequence[Situation]], batch: int, cores: int) -> list[str]:
+    """Return the estimate in words: a line for each part, one for the whole that is yet to simulate."""
+    everything = {runs.folder(one).name: one for group in by_part.values() for one in group}
+    missing = runs.missing(everything.values())
+    cost = costs(runs, missing)
+    said = []
+    for part, group in by_part.items():
+        own = {runs.folder(one).name for one in group}
+        said.append(f"{part}: {_number(len(own))}, {_span([cost[name] for name in own if name in cost])}")
+    steps = -(-len(missing) // batch)
+    whole = _span(list(cost.values()))
+    finished = len(everything) - len(missing)
+    text = f"in all {_number(len(everything))}, {finished} of them finished; {whole}"
+    known = [one.processor_s for one in cost.values() if one.processor_s is not None]
+    if known:
+        wall = (sum(known) + steps * START_S) / cores
+        text += f", about {duration(wall)} on {cores} core{'s' if cores > 1 else ''}"
+    return [*said, text]
+
+
+def _span(found: Sequence[Cost]) -> str:
+    known = [one.processor_s for one in found if one.processor_s is not None]
+    if not found:
+        return "nothing left to simulate"
+    if not known:
+        return "what they take is not known"
+    unknown = f" ({len(found) - len(known)} more are not known)" if len(known) < len(found) else ""
+    return f"about {duration(sum(known))} of processor time{unknown}, the longest about {duration(max(known))}"
+
+
+def _number(count: int) -> str:
+    return f"{count:,} situation{'' if count == 1 else 's'}"
+
+
+def _kind(runs: Runs, situation: Situation) -> str:
+    """Return the digest of what decides how much there is to simulate."""
+    content = situation.content(runs.network_content, runs.simulate)
+    content.pop("seed")
+    simulate = content["simulate"]
+    for job in (simulate, *simulate["jobs"]):
+        job["placement"] = None
+        job["timing_profile"] = bool(job.get("timing_profile"))
+    content["times"] = [member.timing_profile is not None for member in situation.members]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _cost(runs: Runs, situation: Situation) -> Cost:
+    point = situation.point(runs.network_content, runs.simulate)
+    engine = point.experiment["simulate"]["engine"]
+    try:
+        if engine == "sst":
+            estimate = point_estimate(point.experiment, point.nodes)
+            return Cost(_FILES_S + estimate.seconds, estimate.memory_bytes)
+        if engine != "fast":
+            return Cost(None)
+        counter, total = _iterations(situation)
+        trial = tried_run(run_description(point), counter, total, _TRIAL_LIMIT_S)
+    except ManynodeError:
+        return Cost(None)  # the situation itself will say what lacks
+    return Cost(_FILES_S + trial.seconds(total), trial.memory_bytes)
+
+
+def _iterations(situation: Situation) -> tuple[str | None, int]:
+    """Return the parameter that counts the iterations of the job under study, and how many it has."""
+    first = situation.members[0]
+    if first.application in application_dirs():
+        counter = read_application(first.application).iterations
+    else:  # a pattern, which is only compiled in
+        counter = "iterations" if "iterations" in first.parameters else None
+    return counter, 1 if counter is None else int(first.parameters[counter])
+
+
+def _read(path: Path) -> dict[str, Cost]:
+    if not path.is_file():
+        return {}
+    try:
+        kinds: dict[str, Any] = tables.read_json(path, COST_SCHEMA)["kinds"]
+        return {kind: Cost(*entry) for kind, entry in kinds.items()}
+    except (InputError, KeyError, TypeError):
+        return {}  # estimated anew

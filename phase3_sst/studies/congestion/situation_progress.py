@@ -1,0 +1,55 @@
+"""How many situations are finished, and how long the others will take: from their folders and an estimate.
+
+What has a result or a failure is finished, whoever simulated it and wherever: steps on other machines write into the
+same folder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from phase3_sst.analysis.estimates.estimate_sentences import duration
+
+_FINISHED = ("result.json", "failure.json")
+# A shared file system is not asked more often.
+_EVERY_S = 2.0
+
+
+class SituationProgress:
+    """Counts finished folders; ``expected_s`` is folder -> processor time [s], None where it is not known."""
+
+    def __init__(self, expected_s: Mapping[Path, float | None], clock: Callable[[], float] = time.monotonic) -> None:
+        known = [value for value in expected_s.values() if value is not None]
+        # A situation that the estimate does not know is like the others.
+        typical = sum(known) / len(known) if known else 1.0
+        self._left = {folder: typical if value is None else value for folder, value in expected_s.items()}
+        self._count = len(expected_s)
+        self._whole_s = sum(self._left.values())
+        self._clock = clock
+        self._began = clock()
+        self._asked: float | None = None
+        self._words = ""
+
+    def read(self, line: str) -> None:
+        """Take in a line of Snakemake's output: nothing in it that the folders do not tell."""
+
+    def words(self) -> str:
+        """Return how many situations are finished and how long the others will take."""
+        now = self._clock()
+        if self._asked is None or now - self._asked >= _EVERY_S:
+            self._asked = now
+            self._words = self._look(now)
+        return self._words
+
+    def _look(self, now: float) -> str:
+        for folder in [folder for folder in self._left if any((folder / name).is_file() for name in _FINISHED)]:
+            del self._left[folder]
+        done = self._count - len(self._left)
+        text = f"{done} of {self._count} situations"
+        spent = self._whole_s - sum(self._left.values())
+        if not self._left or spent <= 0:
+            return text
+        left = sum(self._left.values()) * (now - self._began) / spent
+        return f"{text}, about {duration(max(1.0, left))} left"

@@ -1,0 +1,134 @@
+"""The workloads of a study, measured: each experiment is run as far as its timing profile, in a folder of its own.
+
+In: a study. Out: :class:`Planned` workloads, of which :func:`measure` makes what is missing. An experiment runs on the
+node count of its phase 2, without its simulations and studies; what ``manynode run`` keeps is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from manynode import input_file, tables
+from manynode.config.changes import changed
+from manynode.config.loader import Resolved, resolve
+from manynode.config.studies import without_studies
+from manynode.errors import ManynodeError, UsageError
+from manynode.measurements import fitting, sources
+from manynode.run import run_experiment
+from phase3_sst.studies.congestion.contract import Workload
+from phase3_sst.studies.congestion.study_file import Described, WorkloadSection
+
+# What the study needs of an experiment; nothing that comes after it is run.
+_PROFILE = "nodesim/timing-profile-ext.json"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A workload, and the experiment that measures it (None: a skeleton with given times)."""
+
+    workload: Workload
+    content: dict[str, Any] | None = None
+    resolved: Resolved | None = None
+    folder: Path | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Return whether its compute times are there."""
+        return self.workload.timing_profile is None or self.workload.timing_profile.is_file()
+
+    def without_missing_times(self) -> Workload:
+        """Return the workload, computing in no time where it has not been measured: for an estimate."""
+        return self.workload if self.measured else replace(self.workload, timing_profile=None)
+
+
+def plan_workloads(described: Described, output: Path) -> dict[str, Planned]:
+    """Return the workloads by name, all checked; a mistake in an experiment is named with its workload."""
+    base = described.path.resolve().parent
+    found = {}
+    for name, section in described.study.workloads.items():
+        where = f"{described.path}: workloads: {name}"
+        if section.experiment is None:
+            found[name] = Planned(_given(name, section, base, where))
+            continue
+        try:
+            found[name] = _measured(name, base / section.experiment, output / "workloads" / name, where)
+        except ManynodeError as error:
+            raise error.named(f"workload {name!r}") from None
+    return found
+
+
+def measure(
+    planned: Sequence[Planned],
+    *,
+    cores: int,
+    profile: str | None,
+    measurements_from: Path | None,
+    say: Callable[[str], None],
+) -> None:
+    """Run the experiments of the workloads as far as their timing profiles.
+
+    Of ``measurements_from`` (a results folder, or a folder of several) each takes over the measured runs that fit it.
+    """
+    given = sources(measurements_from)
+    for plan in planned:
+        if plan.content is None or plan.resolved is None or plan.folder is None:
+            continue
+        name = plan.workload.name
+        source = fitting(given, plan.resolved)
+        say(f"compute times of {name}" + (f": measured runs of {source}" if source else ""))
+        if given and source is None:
+            say(f"no measurements in {measurements_from} fit {name}: it is measured")
+        file = plan.folder / "experiment.yaml"
+        with tables.replacing(file) as part:
+            part.write_text(yaml.safe_dump(plan.content, sort_keys=False), encoding="utf-8")
+        try:
+            run_experiment(
+                file, cores=cores, directory=plan.folder, only=_PROFILE, profile=profile, measurements_from=source
+            )
+        except ManynodeError as error:
+            raise error.named(f"workload {name!r}") from None
+
+
+def _given(name: str, section: WorkloadSection, base: Path, where: str) -> Workload:
+    """Return a workload that is a skeleton with the times that the study gives it."""
+    assert section.application is not None
+    profile = None
+    if section.timing_profile is not None:
+        profile = (base / section.timing_profile).resolve()
+        if not input_file.is_file(profile):
+            raise UsageError(
+                "the timing profile of a workload does not exist",
+                where=f"{where}: timing_profile",
+                found=section.timing_profile,
+                allowed="a path relative to the study's file",
+                remedy="correct the path; without a profile the application computes in no time",
+            )
+        input_file.check(profile, "the timing profile of a workload", error=UsageError)
+    application = section.application
+    return Workload(name, application.name, application.parameters, section.ranks_per_node, profile)
+
+
+def _measured(name: str, experiment: Path, folder: Path, where: str) -> Planned:
+    """Return the workload that ``experiment`` measures, with results below ``folder``."""
+    content = without_studies(changed(experiment, {}))
+    content.pop("simulate", None)
+    content |= {"techniques": ["ext-var"], "nodes": [(content.get("nodesim") or {}).get("nodes", 2)]}
+    resolved = resolve(content, where=str(experiment), base=experiment.parent)
+    application = resolved.content["application"]
+    if application["name"] is None:
+        raise UsageError(
+            "the experiment has no skeleton to simulate",
+            where=f"{where}: experiment",
+            found=f"{experiment}: application: command",
+            allowed="an experiment of an application in skeletons/, by its name",
+        )
+    results = folder / "results" / resolved.model.name
+    profile = (results / _PROFILE).resolve()
+    ranks = int(resolved.content["ranks_per_node"])
+    workload = Workload(name, application["name"], application["parameters"], ranks, profile)
+    return Planned(workload, content, resolved, folder)

@@ -1,0 +1,1 @@
+"""The scaling study: where the time goes as nodes are added."""

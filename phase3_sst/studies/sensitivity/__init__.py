@@ -1,0 +1,1 @@
+"""The sensitivity study: what each parameter of the network changes."""

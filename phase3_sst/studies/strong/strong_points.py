@@ -1,0 +1,180 @@
+"""Measure at each size, interpolate, simulate every node count: the steps of a strong scaling study.
+
+What is finished is kept: a measured size is an experiment with results of its own, and a point lies in a folder whose
+name has the digest of all that it depends on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from manynode import seeds, tables
+from manynode.config.changes import changed
+from manynode.config.loader import Resolved, resolve
+from manynode.config.studies import without_studies
+from manynode.errors import ManynodeError
+from manynode.rank_classes import classes_of_job
+from manynode.run import run_experiment
+from manynode.seeds import derive_seed
+from manynode.timing_profile import TimingProfile, read_timing_profile, write_timing_profile
+from phase3_sst.analysis.projection_tables import bootstrap_interval
+from phase3_sst.point.contract import Point, engine_of
+from phase3_sst.point.convergence.converged_point import simulate_point
+from phase3_sst.point.point_result import PointResult
+from phase3_sst.studies.strong.interpolate import at_work, errors
+from phase3_sst.studies.strong.strong_file import Size, Strong, words, work
+
+STRONG_SCHEMA = "strong/1"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A size at which compute times are taken: its experiment, and where its results lie."""
+
+    size: Size
+    experiment: Path
+    resolved: Resolved
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder in which it runs."""
+        return self.experiment.parent
+
+    @property
+    def results(self) -> Path:
+        """Return its results folder."""
+        return self.folder / "results" / self.resolved.model.name
+
+    def profile(self, mode: str) -> TimingProfile:
+        """Return the timing profile of ``mode`` (ext, no-ext)."""
+        return read_timing_profile(self.results / f"nodesim/timing-profile-{mode}.json")
+
+
+def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured], dict[int, Resolved]]:
+    """Return the measured sizes (the one that is held out last) and the experiment of each node count, all checked."""
+    base = path.resolve().parent / study.experiment
+
+    def checked(size: Size, nodes: list[int] | None, what: str) -> tuple[dict[str, Any], Resolved]:
+        try:
+            content = changed(base, {f"application.parameters.{key}": value for key, value in size.items()})
+            content |= {"techniques": list(study.techniques)}
+            content = without_studies(content)
+            content["nodes"] = nodes or [content.get("nodesim", {}).get("nodes", 2)]
+            return content, resolve(content, where=str(path), base=base.parent)
+        except ManynodeError as error:
+            raise error.named(what) from None
+
+    sizes = [*study.measured, *([study.held_out] if study.held_out else [])]
+    measured = []
+    for size in sizes:
+        content, resolved = checked(size, None, f"size {words(size)}")
+        file = output / "measured" / words(size) / "experiment.yaml"
+        with tables.replacing(file) as part:
+            part.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+        measured.append(Measured(size, file, resolved))
+    points = {nodes: checked(size, [nodes], f"{nodes} nodes")[1] for nodes, size in study.nodes.items()}
+    return measured, points
+
+
+def measure(sizes: Sequence[Measured], *, cores: int, profile: str | None, say: Callable[[str], None]) -> None:
+    """Run the experiment of every size on the node count of phase 2, from the profile to its report."""
+    for size in sizes:
+        say(f"compute times at {words(size.size)}")
+        run_experiment(size.experiment, cores=cores, directory=size.folder, profile=profile)
+
+
+def simulate(
+    study: Strong,
+    sizes: Sequence[Measured],
+    points: Mapping[int, Resolved],
+    output: Path,
+    *,
+    cores: int,
+    say: Callable[[str], None],
+) -> pd.DataFrame:
+    """Simulate every node count by every technique; return the table ``strong/1``.
+
+    technique, nodes, ranks, size (in words), interpolated (whether its compute times are), time_s, low_s, high_s,
+    speedup (the time at the smallest node count over this one), efficiency (speedup over the growth of the nodes).
+    """
+    used = [size for size in sizes if size.size != study.held_out]
+    known = {work(size.size) for size in used}
+    rows = []
+    for technique in study.techniques:
+        mode = "ext" if technique.startswith("ext") else "no-ext"
+        profiles = {work(size.size): size.profile(mode) for size in used}
+        for nodes, resolved in sorted(points.items()):
+            load = work(study.nodes[nodes])
+            nearest = min(used, key=lambda size: abs(np.log(work(size.size) / load)))
+            times = _point(at_work(profiles, load), nearest, resolved, technique, nodes, output, cores, say)
+            confidence = resolved.content["simulate"]["confidence"]
+            low, high = bootstrap_interval(
+                times, confidence, seeds.generator(resolved.content["seed"], "bootstrap", "strong", technique, nodes)
+            )
+            rows.append(
+                {
+                    "technique": technique,
+                    "nodes": nodes,
+                    "ranks": nodes * resolved.content["ranks_per_node"],
+                    "size": words(study.nodes[nodes]),
+                    "interpolated": load not in known,
+                    "time_s": float(np.mean(times)),
+                    "low_s": low,
+                    "high_s": high,
+                }
+            )
+    frame = pd.DataFrame(rows)
+    first = frame.groupby("technique")[["time_s", "nodes"]].transform("first")
+    frame["speedup"] = first["time_s"] / frame["time_s"]
+    frame["efficiency"] = frame["speedup"] * first["nodes"] / frame["nodes"]
+    return frame
+
+
+def interpolation_errors(study: Strong, sizes: Sequence[Measured]) -> pd.DataFrame:
+    """Return the errors of the interpolation at the size that was held out, by mode; empty without one."""
+    held = next((size for size in sizes if size.size == study.held_out), None)
+    found = []
+    for mode in sorted({"ext" if name.startswith("ext") else "no-ext" for name in study.techniques}):
+        if held is not None:
+            profiles = {work(size.size): size.profile(mode) for size in sizes if size is not held}
+            table = errors(at_work(profiles, work(held.size)), held.profile(mode))
+            table.insert(0, "mode", mode)
+            found.append(table)
+    columns = ["mode", "rank_class", "phase", "share", "measured_s", "interpolated_s", "error"]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=columns)
+
+
+def _point(
+    profile: TimingProfile,
+    nearest: Measured,
+    resolved: Resolved,
+    technique: str,
+    nodes: int,
+    output: Path,
+    cores: int,
+    say: Callable[[str], None],
+) -> list[float]:
+    """Return the makespans [s] of a point, simulated unless it is there."""
+    content = dict(resolved.content)
+    ranks = nodes * content["ranks_per_node"]
+    assigned = classes_of_job(technique, nearest.results / "profile/rank-classes.json", ranks, content["seed"])
+    key = json.dumps([content, technique, assigned, profile.model_dump(mode="json")], sort_keys=True)
+    name = f"nodes-{nodes}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+    folder = output / "points" / technique / name
+    if not (folder / "result.json").is_file():
+        say(f"{technique} on {nodes} nodes")
+        path = folder / "timing-profile.json"
+        write_timing_profile(path, profile)
+        seed = derive_seed(content["seed"], "draws")
+        point = Point(content, nodes, technique, path, assigned, seed, min(cores, content["simulate"]["replicas"]))
+        simulate_point(engine_of(content), point, folder)
+    return list(PointResult(folder).makespans_s.values())

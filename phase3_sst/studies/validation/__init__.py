@@ -1,0 +1,1 @@
+"""The validation: projections beside measured times."""

@@ -1,0 +1,178 @@
+"""``manynode what-if``: alternatives of a machine, what they cost, how fast they are, and how surely."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def what_if(
+    study: Annotated[Path, typer.Argument(help="what-if study (YAML)", metavar="STUDY")],
+    output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME)")] = None,
+    cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
+    profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
+    measurements_from: Annotated[
+        Path | None, typer.Option(help="results folder whose measured runs are taken over where they fit")
+    ] = None,
+) -> None:
+    """Compare alternatives: time, cost, energy, Pareto front, which is faster and how surely."""
+    from manynode.hostlock import only_here
+    from phase3_sst.studies.what_if.alternatives import cases, run_all
+    from phase3_sst.studies.what_if.what_if_file import read_study
+
+    described = read_study(study)
+    planned = cases(described, study)
+    target = output or Path("results") / described.name
+    with only_here(target, what="what-if study", command="what-if", remedy="choose another --output"):
+        # Nothing runs before every bill can be made.
+        bills = {case.alternative: _bill(described, case) for case in planned if not case.ideal}
+        sources: dict[str, Path] = {}
+
+        def run(cases: list[Any]) -> None:
+            run_all(
+                cases, target, cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo,
+                sources=sources,
+            )  # fmt: skip
+
+        run(planned)
+        _conclude(described, planned, bills, target, run)
+
+
+def bill(
+    network: Annotated[str, typer.Argument(help="network: a name of configs/networks/ or a path", metavar="NETWORK")],
+    nodes: Annotated[int, typer.Option(min=1, help="number of nodes")],
+    prices: Annotated[str, typer.Option(help="prices: a name of configs/prices/ or a path")] = "example",
+) -> None:
+    """Print the bill of materials of a machine: nodes, adapters, switches, cables by class."""
+    from manynode.config.loader import checked, included
+    from manynode.config.network import Network
+    from manynode.config.prices import Prices
+    from phase3_sst.studies.what_if.bill import bill as bill_of
+
+    chosen = checked(Network, included("network", network, "networks", Path(), "bill"), network, "the network")
+    priced = checked(Prices, included("prices", prices, "prices", Path(), "bill"), prices, "the price file")
+    frame = bill_of(chosen, nodes, priced)
+    typer.echo(f"{'item':<20} {'count':>8} {'price':>10} {'cost':>14} {'power':>10}")
+    for _, row in frame.iterrows():
+        power = f"{row['power_w'] / 1000:,.1f} kW"
+        typer.echo(f"{row['item']:<20} {row['count']:>8,} {row['price']:>10,.0f} {row['cost']:>14,.0f} {power:>10}")
+    total = f"{frame['power_w'].sum() / 1000:,.1f} kW"
+    typer.echo(f"{'sum, ' + priced.currency:<20} {'':>8} {'':>10} {frame['cost'].sum():>14,.0f} {total:>10}")
+
+
+def _bill(described: Any, case: Any) -> Any:
+    from phase3_sst.studies.what_if.bill import bill as bill_of
+
+    node = described.alternatives[case.alternative].node
+    prices = described.prices if node is None else described.prices.model_copy(update={"node": node})
+    return bill_of(case.resolved.model.network, case.nodes, prices)
+
+
+def _conclude(
+    described: Any, planned: list[Any], bills: dict[str, Any], target: Path, run: Callable[[list[Any]], None]
+) -> None:
+    """Bring the finished cases together, write tables and page, say what came out."""
+    import pandas as pd
+
+    from manynode import __version__, tables
+    from manynode.provenance import code_digest
+    from manynode.report.what_if import build_what_if
+    from phase3_sst.point.point_result import PointResult
+    from phase3_sst.studies.what_if import decide, what_if_sentences
+
+    def times(case: Any) -> dict[int, float]:
+        folder = case.results(target) / "simulate" / described.technique / f"nodes-{case.nodes}"
+        runs = described.alternatives[case.alternative].runs
+        return {replica: runs * time for replica, time in PointResult(folder).makespans_s.items()}
+
+    ideal = {case.alternative: times(case) for case in planned if case.ideal}
+    real = [case for case in planned if not case.ideal]
+    content = real[0].resolved.content
+    confidence, seed = content["simulate"]["confidence"], content["seed"]
+    outcomes = [
+        decide.Outcome(
+            case.alternative,
+            case.nodes,
+            case.nodes * case.resolved.model.ranks_per_node,
+            times(case),
+            ideal.get(case.alternative),
+            bills[case.alternative],
+        )
+        for case in real
+    ]
+    table = decide.alternatives(outcomes, described.prices, described.within, confidence, seed)
+    pairs = decide.pairs(outcomes, confidence, seed)
+    all_bills = pd.concat([frame.assign(name=name) for name, frame in bills.items()], ignore_index=True)
+    tables.write_table(target / "alternatives.parquet", decide.ALTERNATIVES_SCHEMA, table)
+    tables.write_table(target / "pairs.parquet", decide.PAIRS_SCHEMA, pairs)
+    tables.write_table(target / "bills.parquet", decide.BILLS_SCHEMA, all_bills)
+    for name, frame in (("alternatives", table), ("pairs", pairs), ("bills", all_bills)):
+        with tables.replacing(target / f"{name}.csv") as part:
+            frame.to_csv(part, index=False)
+    confirmed = _confirm(described, real, table, target, times, run)
+    said = what_if_sentences.sentences(table, pairs, described.within, described.prices.currency)
+    said += [] if confirmed is None else confirmed.summary["sentences"]
+    document = {
+        "name": described.name,
+        "title": described.title or described.name,
+        "technique": described.technique,
+        "application": content["application"]["name"],
+        "currency": described.prices.currency,
+        "prices": described.prices.name,
+        "prices_description": described.prices.description,
+        "within": described.within,
+        "confidence": confidence,
+        "seed": seed,
+        "sentences": said,
+        "confirmed_by": "" if confirmed is None else confirmed.summary["confirmed_by"],
+        "manynode": __version__,
+        "code": code_digest(),
+        "digests": {case.name: case.resolved.digest() for case in planned},
+    }
+    tables.write_json(target / "what-if.json", "what-if-study/1", document)
+    build_what_if(target, target / "what-if.html")
+    for sentence in said:
+        typer.echo(sentence)
+    typer.echo(f"what-if: {target / 'what-if.html'}")
+
+
+def _confirm(
+    described: Any,
+    real: list[Any],
+    table: Any,
+    target: Path,
+    times: Callable[[Any], dict[int, float]],
+    run: Callable[[list[Any]], None],
+) -> Any:
+    """Simulate the Pareto front again with the engine that confirms it, and compare; None where none is asked for."""
+    from phase3_sst.studies.confirmation import comparison, second_engine
+    from phase3_sst.studies.what_if.alternatives import confirming
+
+    # What an earlier run with another file left would be taken for this study's.
+    for stale in ("confirmation.parquet", "confirmation.json", "confirmation.csv"):
+        (target / stale).unlink(missing_ok=True)
+    if described.confirm is None:
+        return None
+    front = set(table.loc[table["front"] | table["maybe_front"], "name"])
+    again = confirming(real, front, described.confirm)
+    content = real[0].resolved.content
+    lacking = second_engine.missing(described.confirm.engine, content)
+    if not lacking:
+        run(again)
+    first = {case.alternative: case for case in real}
+    pairs = [
+        # Alternatives of different sizes are compared with each other: what counts is the time of the work.
+        comparison.Pair(case.alternative, described.technique, 0, times(first[case.alternative]), times(case), {})
+        for case in ([] if lacking else again)
+    ]
+    engine = content["simulate"]["engine"]
+    found = comparison.compare(pairs, engine, described.confirm.engine, content, lacking)
+    sizes = {case.alternative: case.nodes for case in again}
+    found.table["nodes"] = [sizes[name] for name in found.table["variant"]]
+    comparison.write(found, target / "confirmation.parquet")
+    found.table.to_csv(target / "confirmation.csv", index=False)
+    return found
