@@ -20,10 +20,10 @@ from _figure import figure
 
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
-from phase3_sst.campaign.runs import Runs
 from phase3_sst.studies.congestion.contract import Findings, Workload, parts
 from phase3_sst.studies.congestion.delay.background import resolved
 from phase3_sst.studies.congestion.delay.delay_settings import PING_PONG, DelaySection
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.throttling.throttling_settings import ThrottlingSection
 from phase3_sst.studies.congestion.throttling.throttling_tables import over_static
 

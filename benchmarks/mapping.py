@@ -17,8 +17,8 @@ import pandas as pd
 from _agreement import need
 from _figure import figure
 
-from phase3_sst.campaign.runs import Runs
 from phase3_sst.studies.congestion.contract import Findings, Workload, parts
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import as_content, read_study
 
 STUDY = Path(__file__).resolve().parent.parent / "configs" / "congestion" / "mapping.yaml"

@@ -23,8 +23,8 @@ from manynode.config.loader import checked
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
 from manynode.config.skeleton import resolve_skeleton
-from phase3_sst.campaign.runs import Runs
 from phase3_sst.studies.congestion.contract import Workload
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.variability import drawn_runs
 from phase3_sst.studies.congestion.variability.runs_table import SCHEMA
 from phase3_sst.studies.congestion.variability.train import AUTO, Options

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Named implementations of one interface, in the modules of one package or in the module ``inside`` of its folders."""
+    """Named implementations of one interface: the modules of a package, or the module ``inside`` of its folders."""
 
     def __init__(self, kind: str, package: str, inside: str | None = None) -> None:
         self.kind = kind

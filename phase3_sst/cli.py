@@ -275,13 +275,14 @@ def confirm(
 
 @app.command("situations")
 def situations(
-    batch: Annotated[Path, typer.Option(help="batch of a congestion study (congestion-batch/1)")],
-    output: Annotated[Path, typer.Option(help="the study's folder")],
+    batch: Annotated[Path, typer.Option(help="batch of a study's points (campaign-batch/1)")],
+    output: Annotated[Path, typer.Option(help="folder of the study")],
+    processes: Annotated[int, typer.Option(min=1, help="replicas of a point simulated side by side")] = 1,
 ) -> None:
-    """Simulate the situations of a batch that have no result yet."""
+    """Simulate the points of a batch that have no result yet."""
     from phase3_sst.campaign.batch import simulate_batch
 
-    simulate_batch(batch, output)
+    simulate_batch(batch, output, processes)
 
 
 def _phase2_tools(folder: Path, techniques: Sequence[str]) -> dict[str, str]:

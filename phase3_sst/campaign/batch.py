@@ -1,69 +1,76 @@
-"""A batch of situations as a file: written by the command, simulated by one step of the workflow, on any machine.
+"""A batch of points as a file: written by a study's command, simulated by one step of the workflow, on any machine.
 
-The file (``congestion-batch/1``, JSON) holds all that its situations are made of; timing profiles are absolute paths
-on the file system that the machines share. Reading gives back situations with the same digest, hence the same folders.
+The file (``campaign-batch/1``, JSON) holds all that its points are made of; timing profiles are absolute paths on the
+file system that the machines share. A point that fails leaves its error in its folder and does not stop the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from manynode import tables
-from manynode.config.network import Network
-from manynode.config.quantities import RESOLVED
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Member, Situation
+from manynode.errors import ManynodeError
+from phase3_sst.campaign.planned_point import FAILURE, FAILURE_SCHEMA, PlannedPoint, missing
 from phase3_sst.point import folders
+from phase3_sst.point.contract import Point, engine_of
+from phase3_sst.point.convergence.converged_point import simulate_point
 
-BATCH_SCHEMA = "congestion-batch/1"
-
-
-def write_batch(path: Path, runs: Runs, situations: Sequence[Situation]) -> None:
-    """Write ``situations`` on the machine of ``runs`` to ``path``."""
-    content = {
-        "network": _plain(runs.network_content),
-        "simulate": _plain(runs.simulate),
-        "seed": runs.seed,
-        "confidence": runs.confidence,
-        "situations": [_plain(asdict(situation)) for situation in situations],
-    }
-    tables.write_json(path, BATCH_SCHEMA, content)
+BATCH_SCHEMA = "campaign-batch/1"
 
 
-def read_batch(path: Path, output: Path) -> tuple[Runs, list[Situation]]:
-    """Return the machine, with results below ``output``, and the situations of the batch at ``path``."""
-    content = tables.read_json(path, BATCH_SCHEMA)
-    runs = Runs(
-        network=Network.model_validate(content["network"], context=RESOLVED),
-        network_content=content["network"],
-        simulate=content["simulate"],
-        seed=int(content["seed"]),
-        confidence=float(content["confidence"]),
-        workloads={},
-        output=output,
-    )
-    return runs, [_situation(entry) for entry in content["situations"]]
+def write_batch(path: Path, points: Sequence[PlannedPoint]) -> None:
+    """Write ``points`` to ``path``."""
+    tables.write_json(path, BATCH_SCHEMA, {"points": [_described(one) for one in points]})
 
 
-def simulate_batch(path: Path, output: Path) -> None:
-    """Simulate the situations of the batch at ``path`` that have no result yet; a failure does not stop the others."""
-    runs, situations = read_batch(path, output)
+def read_batch(path: Path) -> list[PlannedPoint]:
+    """Return the points of the batch at ``path``."""
+    return [_point(entry) for entry in tables.read_json(path, BATCH_SCHEMA)["points"]]
+
+
+def simulate_batch(path: Path, output: Path, processes: int = 1) -> None:
+    """Simulate the points of the batch at ``path`` that have no result below ``output`` yet.
+
+    ``processes`` is how many replicas of a point may be simulated side by side.
+    """
     with folders.bound(output):
-        for number, situation in enumerate(runs.missing(situations), start=1):
-            print(f"{number}: {situation.name}", flush=True)
-            runs.run(situation)
+        for number, one in enumerate(missing(output, read_batch(path)), start=1):
+            print(f"{number}: {one.name}", flush=True)
+            simulate(one, output, processes)
 
 
-def _situation(entry: Mapping[str, Any]) -> Situation:
-    members = [Member(**{**member, "timing_profile": _path(member["timing_profile"])}) for member in entry["members"]]
-    return Situation(**{**entry, "members": members})
+def simulate(planned: PlannedPoint, output: Path, processes: int = 1) -> None:
+    """Simulate one point into its folder below ``output``; a failure is kept there."""
+    folder = output / planned.folder
+    members = {**vars(planned.point), "processes": processes}
+    try:
+        simulate_point(engine_of(planned.point.experiment), Point(**members), folder)
+    except ManynodeError as error:
+        tables.write_json(folder / FAILURE, FAILURE_SCHEMA, {"message": error.render()})
 
 
-def _path(text: str | None) -> Path | None:
-    return None if text is None else Path(text)
+def _described(planned: PlannedPoint) -> dict[str, Any]:
+    point = planned.point
+    return {
+        "name": planned.name,
+        "folder": planned.folder,
+        "experiment": _plain(point.experiment),
+        "nodes": int(point.nodes),
+        "technique": point.technique,
+        "timing_profile": None if point.timing_profile is None else str(point.timing_profile.resolve()),
+        "class_of_rank": list(point.class_of_rank),
+        "seed": int(point.seed),
+        "variant": point.variant,
+    }
+
+
+def _point(entry: Mapping[str, Any]) -> PlannedPoint:
+    members = {key: value for key, value in entry.items() if key not in ("name", "folder")}
+    profile = members.pop("timing_profile")
+    point = Point(**members, timing_profile=None if profile is None else Path(profile))
+    return PlannedPoint(entry["name"], entry["folder"], point)
 
 
 def _plain(value: Any) -> Any:

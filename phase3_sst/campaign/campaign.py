@@ -1,8 +1,8 @@
-"""The situations of a round, dealt into batches that Snakemake runs: on this host or by the executor of a profile.
+"""The points of a study, dealt into batches that Snakemake runs: on this host or by the executor of a profile.
 
-A situation that has a result is never simulated again: only the missing ones are dealt out. One that fails leaves its
-error in its folder and does not stop the others; the next command tries it again. Whatever ended the last run, the next
-one goes on.
+A point that has a result is never simulated again: only the missing ones are dealt out. One that fails leaves its error
+in its folder and does not stop the others; the next command tries it again. Whatever ended the last run, the next one
+goes on.
 """
 
 from __future__ import annotations
@@ -10,101 +10,125 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from manynode import tables
 from manynode.errors import EngineMissingError, ManynodeError
 from manynode.snakemake_run import StepFailedError, run_snakemake, snakemake_command
 from phase3_sst.campaign.batch import write_batch
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Situation
+from phase3_sst.campaign.campaign_progress import CampaignProgress
+from phase3_sst.campaign.cost import Cost, costs, estimate_lines
+from phase3_sst.campaign.planned_point import PlannedPoint, forget_failures, missing
 from phase3_sst.point.contract import engine_of
-from phase3_sst.studies.congestion.situation_progress import SituationProgress
 
-SNAKEFILE = Path(__file__).with_name("situations.smk")
-# Of what is expected: for an executor that ends a job which takes more.
+SNAKEFILE = Path(__file__).with_name("batches.smk")
+PLAN_SCHEMA = "campaign-plan/1"
+# Safety factors on the estimates: schedulers end a job that takes more than it asked for.
 _MORE_TIME = 4
 _STARTING_MINUTES = 10
 _MORE_MEMORY = 1.5
 _MB_OF_A_STEP = 1000
 
+T = TypeVar("T")
 
-def check_engine(runs: Runs) -> None:
-    """Raise :class:`EngineMissingError` when the engine is not installed: every situation would fail alike."""
-    name = str(runs.simulate["engine"])
-    probe = engine_of({"simulate": dict(runs.simulate)}).probe()
+
+@dataclass(frozen=True)
+class How:
+    """How a campaign is run: points of a batch at most, cores, Snakemake's profile, the noun for a point."""
+
+    batch: int
+    cores: int
+    profile: str | None
+    noun: str = "point"
+
+
+def check_engine(simulate: Mapping[str, Any]) -> None:
+    """Raise :class:`EngineMissingError` when the engine is not installed: every point would fail alike."""
+    name = str(simulate["engine"])
+    probe = engine_of({"simulate": dict(simulate)}).probe()
     if not probe.available:
         raise EngineMissingError(
             f"the engine {name} is not installed", where="simulate: engine", found=name, remedy=probe.remedy
         )
 
 
-def cores_of_one(runs: Runs) -> int:
-    """Return the number of cores that the simulation of a situation keeps busy."""
-    sst = runs.simulate["sst"]
-    return int(sst["threads"] * sst["processes"]) if runs.simulate["engine"] == "sst" else 1
+def cores_of_one(simulate: Mapping[str, Any]) -> int:
+    """Return the number of cores that one replica keeps busy."""
+    sst = simulate["sst"]
+    return int(sst["threads"] * sst["processes"]) if simulate["engine"] == "sst" else 1
 
 
-def forget_failures(runs: Runs, situations: Sequence[Situation]) -> None:
-    """Let situations that failed in an earlier run be tried again: what failed then may have been mended."""
-    for situation in situations:
-        (runs.folder(situation) / "failure.json").unlink(missing_ok=True)
+def deal(points: Sequence[T], size: int, cores: int) -> list[list[T]]:
+    """Return the points in batches of at most ``size``, enough for ``cores``; neighbours go to different batches.
 
-
-def deal(situations: Sequence[Situation], size: int, cores: int) -> list[list[Situation]]:
-    """Return the situations in batches of at most ``size``, enough for ``cores``; neighbours go to different batches.
-
-    Situations that stand together are alike: in turns, every batch gets some of each kind and takes about as long.
+    Points that stand together are alike: in turns, every batch gets some of each kind and takes about as long.
     """
-    if not situations:
+    if not points:
         return []
-    count = max(math.ceil(len(situations) / size), min(cores, len(situations)))
-    return [list(situations[first::count]) for first in range(count)]
+    count = max(math.ceil(len(points) / size), min(cores, len(points)))
+    return [list(points[first::count]) for first in range(count)]
+
+
+def run(
+    output: Path, by_part: Mapping[str, Sequence[PlannedPoint]], how: How, say: Callable[[str], None], indent: str = ""
+) -> None:
+    """Say what the points (part of the study -> its points) will take, and simulate those that have no result.
+
+    Points that failed in an earlier run are tried again. Raises as :func:`simulate_missing` does.
+    """
+    everything = list({one.folder: one for group in by_part.values() for one in group}.values())
+    forget_failures(output, everything)
+    for line in estimate_lines(output, by_part, how.batch, how.cores, how.noun):
+        say(f"{indent}{line}")
+    simulate_missing(output, everything, how, costs(output, missing(output, everything)), say)
 
 
 def simulate_missing(
-    runs: Runs,
-    situations: Sequence[Situation],
-    *,
-    batch: int,
-    cores: int,
-    profile: str | None,
-    expected_s: Mapping[str, float],
-    memory_bytes: float,
+    output: Path,
+    points: Sequence[PlannedPoint],
+    how: How,
+    expected: Mapping[str, Cost],
     say: Callable[[str], None],
 ) -> None:
-    """Simulate those of ``situations`` that have no result; their results or failures lie in ``runs`` afterwards.
+    """Simulate those of ``points`` that have no result; their results or failures lie below ``output`` afterwards.
 
-    ``expected_s`` is the processor time [s] by the situation's folder, ``memory_bytes`` that of the largest one: for
-    progress, and for executors. Raises what a step raised where a situation has neither result nor failure.
+    ``expected`` is the estimate by the point's folder: for progress, and for executors. Raises what a step raised where
+    a point has neither result nor failure.
     """
-    missing = runs.missing(situations)
-    if not missing:
+    undone = missing(output, points)
+    if not undone:
         return
-    plan = runs.output / "campaign"
-    # Batches of an earlier run: what they left undone is dealt out anew.
+    plan = output / "campaign"
+    # Batches of an earlier run: what they left undone is dealt out again.
     shutil.rmtree(plan, ignore_errors=True)
-    threads = cores_of_one(runs)
-    batches = deal(missing, batch, max(1, cores // threads))
-    longest = 0.0
+    each = max(cores_of_one(one.point.experiment["simulate"]) for one in undone)
+    at_once = max(1, how.cores // each)
+    batches = deal(undone, how.batch, at_once)
+    # Cores that have no batch of their own share the replicas of a point.
+    processes = max(1, min(at_once // len(batches), max(len(one.point.chosen_replicas) for one in undone)))
+    seconds = {one.folder: expected[one.folder].processor_s if one.folder in expected else None for one in undone}
+    longest = max(sum(seconds[one.folder] or 0.0 for one in members) for members in batches)
     for number, members in enumerate(batches):
-        write_batch(plan / f"batch-{number}.json", runs, members)
-        longest = max(longest, sum(expected_s.get(runs.folder(one).name, 0.0) for one in members))
+        write_batch(plan / f"batch-{number}.json", members)
+    memory = max((cost.memory_bytes for cost in expected.values()), default=0.0)
     content = {
         "batches": len(batches),
-        "threads": threads,
-        "mem_mb": _MB_OF_A_STEP + math.ceil(_MORE_MEMORY * memory_bytes / 1e6),
+        "threads": each * processes,
+        "processes": processes,
+        "mem_mb": _MB_OF_A_STEP + math.ceil(_MORE_MEMORY * processes * memory / 1e6),
         "runtime": _STARTING_MINUTES + math.ceil(_MORE_TIME * longest / 60) if longest else 24 * 60,
     }
-    tables.write_json(plan / "plan.json", "congestion-plan/1", content)
-    progress = SituationProgress({runs.folder(one): expected_s.get(runs.folder(one).name) for one in missing})
-    say(f"{len(missing)} situations in {len(batches)} steps")
-    command = [*snakemake_command(SNAKEFILE, plan / "plan.json", runs.output, cores, profile), "--keep-going"]
+    tables.write_json(plan / "plan.json", PLAN_SCHEMA, content)
+    progress = CampaignProgress({output / folder: value for folder, value in seconds.items()}, f"{how.noun}s")
+    say(f"{len(undone)} {how.noun}s in {len(batches)} steps")
+    command = [*snakemake_command(SNAKEFILE, plan / "plan.json", output, how.cores, how.profile), "--keep-going"]
     failure: ManynodeError | None = None
     try:
-        run_snakemake(command, runs.output / "logs" / "snakemake.log", progress)
+        run_snakemake(command, output / "logs" / "snakemake.log", progress)
     except ManynodeError as error:
         failure = error
-    undone = runs.missing(missing)
-    if undone:
-        raise failure or StepFailedError(f"{len(undone)} situations were not simulated, {undone[0].name} first", 5)
+    left = missing(output, undone)
+    if left:
+        raise failure or StepFailedError(f"{len(left)} {how.noun}s were not simulated, {left[0].name} first", 5)

@@ -9,10 +9,10 @@ import pytest
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
 from manynode.errors import UsageError
-from phase3_sst.campaign.runs import Runs
 from phase3_sst.studies.congestion.contract import Findings, Workload, parts
 from phase3_sst.studies.congestion.delay.background import resolved
 from phase3_sst.studies.congestion.delay.delay_settings import DelaySection
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.throttling.throttling_settings import ThrottlingSection
 
 FLYER = {

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion import rounds
 from phase3_sst.studies.congestion.delay.delay_settings import DelaySection
 from phase3_sst.studies.congestion.mapping import scotch
+from phase3_sst.studies.congestion.situation import Situation
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import as_content, read_study
 from phase3_sst.studies.congestion.throttling.throttling_tables import over_static
 from phase3_sst.studies.congestion.workloads import plan_workloads

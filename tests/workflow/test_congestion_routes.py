@@ -10,10 +10,10 @@ import pytest
 from manynode.config.network import Network
 from manynode.config.quantities import RESOLVED
 from manynode.config.simulate import SimulateSection
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.contract import Workload
 from phase3_sst.studies.congestion.routes import link_class, link_name, paths
+from phase3_sst.studies.congestion.situation import Situation
+from phase3_sst.studies.congestion.situation_runs import Runs
 
 TREE = {"kind": "fat-tree", "children": [3, 2, 4], "parents": [1, 3, 2], "parallel_links": [1, 2, 1]}
 FLYER = {"kind": "dragonfly", "groups": 5, "routers_per_group": 4, "hosts_per_router": 2, "global_links": 3}

@@ -12,8 +12,6 @@ import pytest
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
 from manynode.errors import EngineMissingError, ManynodeError, UsageError
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.studies.congestion.contract import Findings, Workload, parts
 from phase3_sst.studies.congestion.mapping import scotch
 from phase3_sst.studies.congestion.mapping.assignment import cost, default_mapping
@@ -21,6 +19,8 @@ from phase3_sst.studies.congestion.mapping.cases import MappingSection
 from phase3_sst.studies.congestion.mapping.link_paths import routes_between
 from phase3_sst.studies.congestion.mapping.mapping_findings import RUN_COLUMNS
 from phase3_sst.studies.congestion.mapping.task_graph import of_skeleton, task_graph
+from phase3_sst.studies.congestion.situation import Member, Situation
+from phase3_sst.studies.congestion.situation_runs import Runs
 
 TORUS = {"kind": "torus", "shape": [4, 3, 2], "hosts_per_switch": 2, "links_per_direction": 2}
 PLUS = {**TORUS, "routing": "dimension-order-plus", "links_per_direction": 1}

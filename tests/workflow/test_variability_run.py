@@ -12,13 +12,13 @@ from manynode import tables
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
 from manynode.config.skeleton import resolve_skeleton
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.point.contract import LINK_SERIES_SCHEMA
 from phase3_sst.studies.congestion.contract import Workload
 from phase3_sst.studies.congestion.counters.counter_features import NAMES
 from phase3_sst.studies.congestion.counters.metrics import stall_flit_ratio
 from phase3_sst.studies.congestion.counters.simulated import all_links, simulated, simulated_series
+from phase3_sst.studies.congestion.situation import Member, Situation
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.variability import drawn_runs
 from phase3_sst.studies.congestion.variability.runs_table import check
 from phase3_sst.studies.congestion.variability.variability_settings import VariabilitySection

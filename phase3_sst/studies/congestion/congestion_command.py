@@ -48,7 +48,7 @@ def _study(
     estimate: bool,
 ) -> None:
     from manynode.hostlock import only_here
-    from phase3_sst.campaign import campaign
+    from phase3_sst.campaign.campaign import check_engine
     from phase3_sst.point import folders
     from phase3_sst.studies.congestion import rounds, workloads
     from phase3_sst.studies.congestion.study_file import read_study
@@ -59,7 +59,7 @@ def _study(
     planned = workloads.plan_workloads(described, target)
     runs = _runs(described, target, {name: plan.workload for name, plan in planned.items()})
     rounds.check_parts(runs, settings)
-    campaign.check_engine(runs)
+    check_engine(runs.simulate)
     batch = described.study.batch
     here = only_here(target, what="congestion study", command="congestion", remedy="choose another --output")
     with here, folders.bound(target):
@@ -103,8 +103,8 @@ def _estimate(
     described: Any, output: Path, planned: Mapping[str, Any], settings: Mapping[str, Any], batch: int, cores: int
 ) -> None:
     """Say what the first round will take."""
+    from phase3_sst.campaign.cost import estimate_lines
     from phase3_sst.studies.congestion import rounds
-    from phase3_sst.studies.congestion.situation_estimate import lines
 
     missing = [name for name, plan in planned.items() if not plan.measured]
     if missing:
@@ -113,13 +113,14 @@ def _estimate(
             "follows is a lower bound"
         )
     runs = _runs(described, output, {name: plan.without_missing_times() for name, plan in planned.items()})
-    for line in lines(runs, rounds.needed(runs, settings, 0), batch, cores):
+    wanted = _planned(runs, rounds.needed(runs, settings, 0))
+    for line in estimate_lines(runs.output, wanted, batch, cores, "situation"):
         typer.echo(line)
     typer.echo("that is the first round; what a further one needs depends on its results")
 
 
 def _runs(described: Any, output: Path, workloads: Mapping[str, Any]) -> Any:
-    from phase3_sst.campaign.runs import Runs
+    from phase3_sst.studies.congestion.situation_runs import Runs
     from phase3_sst.studies.congestion.study_file import as_content
 
     study = described.study
@@ -132,25 +133,14 @@ def _simulate(
     runs: Any, number: int, wanted: Mapping[str, Sequence[Any]], *, batch: int, cores: int, profile: str | None
 ) -> None:
     from phase3_sst.campaign import campaign
-    from phase3_sst.studies.congestion import situation_estimate
 
-    everything = list({runs.folder(one).name: one for group in wanted.values() for one in group}.values())
-    campaign.forget_failures(runs, everything)
-    missing = runs.missing(everything)
     typer.echo(f"round {number + 1}:")
-    for line in situation_estimate.lines(runs, wanted, batch, cores):
-        typer.echo(f"  {line}")
-    cost = situation_estimate.costs(runs, missing)
-    campaign.simulate_missing(
-        runs,
-        missing,
-        batch=batch,
-        cores=cores,
-        profile=profile,
-        expected_s={name: one.processor_s for name, one in cost.items() if one.processor_s is not None},
-        memory_bytes=max((one.memory_bytes for one in cost.values()), default=0.0),
-        say=typer.echo,
-    )
+    how = campaign.How(batch, cores, profile, "situation")
+    campaign.run(runs.output, _planned(runs, wanted), how, typer.echo, indent="  ")
+
+
+def _planned(runs: Any, wanted: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    return {part: [runs.planned(one) for one in group] for part, group in wanted.items()}
 
 
 def _failures(runs: Any, situations: Sequence[Any], concluded: Sequence[Any]) -> str:

@@ -13,9 +13,9 @@ from manynode import __version__, tables
 from manynode.config.network import Network
 from manynode.provenance import code_digest
 from manynode.report.congestion import PartPage, StudyPage, TablePage, build_congestion
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.rounds import Concluded
+from phase3_sst.studies.congestion.situation import Situation
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import Study
 
 STUDY_SCHEMA = "congestion-study/1"

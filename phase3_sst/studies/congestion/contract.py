@@ -20,8 +20,8 @@ from manynode.config.quantities import Section
 from manynode.errors import UsageError, nearest
 from manynode.registry import Registry
 from manynode.report.figure import Figure
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.point.point_result import PointResult
+from phase3_sst.studies.congestion.situation import Member, Situation
 
 
 @dataclass(frozen=True)

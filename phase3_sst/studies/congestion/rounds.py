@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from manynode.config.quantities import Section
 from manynode.errors import ManynodeError, UsageError, nearest
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.contract import Findings, parts
+from phase3_sst.studies.congestion.situation import Situation
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import Described
 
 Simulate = Callable[[int, Mapping[str, Sequence[Situation]]], None]

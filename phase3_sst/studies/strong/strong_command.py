@@ -13,7 +13,7 @@ def strong(
     study: Annotated[Path, typer.Argument(help="strong scaling study (YAML)", metavar="STUDY")],
     output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME)")] = None,
     cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
-    profile: Annotated[str | None, typer.Option(help="Snakemake profile of the measured sizes")] = None,
+    profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
 ) -> None:
     """Project strong scaling: compute times at a few sizes per rank, interpolated between them."""
     from manynode import tables
@@ -30,7 +30,9 @@ def strong(
     with here, folders.bound(target):
         sizes, points = strong_points.experiments(described, study, target)
         strong_points.measure(sizes, cores=cores, profile=profile, say=typer.echo)
-        table = strong_points.simulate(described, sizes, points, target, cores=cores, say=typer.echo)
+        planned = strong_points.plan(described, sizes, points, target)
+        strong_points.simulate(planned, target, cores=cores, profile=profile, say=typer.echo)
+        table = strong_points.conclude(planned, target)
         errors = strong_points.interpolation_errors(described, sizes)
         tables.write_table(target / "strong.parquet", strong_points.STRONG_SCHEMA, table)
         tables.write_table(target / "interpolation.parquet", ERRORS_SCHEMA, errors)

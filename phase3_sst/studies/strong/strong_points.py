@@ -25,15 +25,19 @@ from manynode.errors import ManynodeError
 from manynode.rank_classes import classes_of_job
 from manynode.run import run_experiment
 from manynode.seeds import derive_seed
+from manynode.snakemake_run import StepFailedError
 from manynode.timing_profile import TimingProfile, read_timing_profile, write_timing_profile
 from phase3_sst.analysis.projection_tables import bootstrap_interval
-from phase3_sst.point.contract import Point, engine_of
-from phase3_sst.point.convergence.converged_point import simulate_point
+from phase3_sst.campaign import campaign
+from phase3_sst.campaign.planned_point import PlannedPoint, failed
+from phase3_sst.point.contract import Point
 from phase3_sst.point.point_result import PointResult
 from phase3_sst.studies.strong.interpolate import at_work, errors
 from phase3_sst.studies.strong.strong_file import Size, Strong, words, work
 
 STRONG_SCHEMA = "strong/1"
+# Points of a step: a study has few, and each may take long.
+_BATCH = 1
 
 
 @dataclass(frozen=True)
@@ -92,46 +96,77 @@ def measure(sizes: Sequence[Measured], *, cores: int, profile: str | None, say: 
         run_experiment(size.experiment, cores=cores, directory=size.folder, profile=profile)
 
 
-def simulate(
-    study: Strong,
-    sizes: Sequence[Measured],
-    points: Mapping[int, Resolved],
-    output: Path,
-    *,
-    cores: int,
-    say: Callable[[str], None],
-) -> pd.DataFrame:
-    """Simulate every node count by every technique; return the table ``strong/1``.
+@dataclass(frozen=True)
+class StrongPoint:
+    """A technique at a node count: its experiment, the size of a rank's part, whether its times are interpolated."""
 
-    technique, nodes, ranks, size (in words), interpolated (whether its compute times are), time_s, low_s, high_s,
-    speedup (the time at the smallest node count over this one), efficiency (speedup over the growth of the nodes).
-    """
+    technique: str
+    nodes: int
+    size: Size
+    interpolated: bool
+    experiment: dict[str, Any]
+    planned: PlannedPoint
+
+
+def plan(study: Strong, sizes: Sequence[Measured], points: Mapping[int, Resolved], output: Path) -> list[StrongPoint]:
+    """Return every point; its timing profile is written into its folder below ``output``."""
     used = [size for size in sizes if size.size != study.held_out]
     known = {work(size.size) for size in used}
-    rows = []
+    found = []
     for technique in study.techniques:
         mode = "ext" if technique.startswith("ext") else "no-ext"
         profiles = {work(size.size): size.profile(mode) for size in used}
         for nodes, resolved in sorted(points.items()):
             load = work(study.nodes[nodes])
             nearest = min(used, key=lambda size: abs(np.log(work(size.size) / load)))
-            times = _point(at_work(profiles, load), nearest, resolved, technique, nodes, output, cores, say)
-            confidence = resolved.content["simulate"]["confidence"]
-            low, high = bootstrap_interval(
-                times, confidence, seeds.generator(resolved.content["seed"], "bootstrap", "strong", technique, nodes)
+            planned = _planned(at_work(profiles, load), nearest, resolved, technique, nodes, output)
+            found.append(
+                StrongPoint(technique, nodes, study.nodes[nodes], load not in known, resolved.content, planned)
             )
-            rows.append(
-                {
-                    "technique": technique,
-                    "nodes": nodes,
-                    "ranks": nodes * resolved.content["ranks_per_node"],
-                    "size": words(study.nodes[nodes]),
-                    "interpolated": load not in known,
-                    "time_s": float(np.mean(times)),
-                    "low_s": low,
-                    "high_s": high,
-                }
-            )
+    return found
+
+
+def simulate(
+    points: Sequence[StrongPoint], output: Path, *, cores: int, profile: str | None, say: Callable[[str], None]
+) -> None:
+    """Simulate what has no result yet; raise :class:`StepFailedError` with the points that failed."""
+    planned = [point.planned for point in points]
+    campaign.run(output, {"points": planned}, campaign.How(_BATCH, cores, profile), say)
+    failures = {one.name: why for one in planned if (why := failed(output / one.folder)) is not None}
+    if failures:
+        lines = [f"  {name}: {why.splitlines()[0]}" for name, why in failures.items()]
+        first = [f"  | {line}" for line in next(iter(failures.values())).splitlines()]
+        text = f"{len(failures)} of {len(planned)} points failed; the others are finished"
+        raise StepFailedError("\n".join([text, *lines, *first]), 5)
+
+
+def conclude(points: Sequence[StrongPoint], output: Path) -> pd.DataFrame:
+    """Return the table ``strong/1`` of the simulated points.
+
+    technique, nodes, ranks, size (in words), interpolated (whether its compute times are), time_s, low_s, high_s,
+    speedup (the time at the smallest node count over this one), efficiency (speedup over the growth of the nodes).
+    """
+    rows = []
+    for point in points:
+        content = point.experiment
+        times = list(PointResult(output / point.planned.folder).makespans_s.values())
+        low, high = bootstrap_interval(
+            times,
+            content["simulate"]["confidence"],
+            seeds.generator(content["seed"], "bootstrap", "strong", point.technique, point.nodes),
+        )
+        rows.append(
+            {
+                "technique": point.technique,
+                "nodes": point.nodes,
+                "ranks": point.nodes * content["ranks_per_node"],
+                "size": words(point.size),
+                "interpolated": point.interpolated,
+                "time_s": float(np.mean(times)),
+                "low_s": low,
+                "high_s": high,
+            }
+        )
     frame = pd.DataFrame(rows)
     first = frame.groupby("technique")[["time_s", "nodes"]].transform("first")
     frame["speedup"] = first["time_s"] / frame["time_s"]
@@ -153,28 +188,16 @@ def interpolation_errors(study: Strong, sizes: Sequence[Measured]) -> pd.DataFra
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=columns)
 
 
-def _point(
-    profile: TimingProfile,
-    nearest: Measured,
-    resolved: Resolved,
-    technique: str,
-    nodes: int,
-    output: Path,
-    cores: int,
-    say: Callable[[str], None],
-) -> list[float]:
-    """Return the makespans [s] of a point, simulated unless it is there."""
+def _planned(
+    profile: TimingProfile, nearest: Measured, resolved: Resolved, technique: str, nodes: int, output: Path
+) -> PlannedPoint:
     content = dict(resolved.content)
     ranks = nodes * content["ranks_per_node"]
     assigned = classes_of_job(technique, nearest.results / "profile/rank-classes.json", ranks, content["seed"])
     key = json.dumps([content, technique, assigned, profile.model_dump(mode="json")], sort_keys=True)
-    name = f"nodes-{nodes}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
-    folder = output / "points" / technique / name
-    if not (folder / "result.json").is_file():
-        say(f"{technique} on {nodes} nodes")
-        path = folder / "timing-profile.json"
+    folder = f"points/{technique}/nodes-{nodes}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+    path = output / folder / "timing-profile.json"
+    if not path.is_file():
         write_timing_profile(path, profile)
-        seed = derive_seed(content["seed"], "draws")
-        point = Point(content, nodes, technique, path, assigned, seed, min(cores, content["simulate"]["replicas"]))
-        simulate_point(engine_of(content), point, folder)
-    return list(PointResult(folder).makespans_s.values())
+    point = Point(content, nodes, technique, path, assigned, derive_seed(content["seed"], "draws"))
+    return PlannedPoint(point.name, folder, point)

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.studies.congestion.contract import Workload
+from phase3_sst.studies.congestion.situation import Member, Situation
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import as_content, read_study
 
 RING: dict[str, Any] = {"pattern": "random-ring", "bytes": 4096, "iterations": 8}

@@ -14,12 +14,15 @@ import yaml
 from manynode import tables
 from manynode.config.quantities import Section
 from manynode.errors import EngineMissingError, InputError, UsageError
+from phase3_sst.campaign import batch as batches
 from phase3_sst.campaign import campaign
-from phase3_sst.campaign.batch import read_batch, simulate_batch, write_batch
-from phase3_sst.campaign.runs import FAILURE_SCHEMA, Runs
+from phase3_sst.campaign.batch import read_batch, simulate, simulate_batch, write_batch
+from phase3_sst.campaign.campaign_progress import CampaignProgress
+from phase3_sst.campaign.planned_point import FAILURE_SCHEMA, forget_failures
+from phase3_sst.point.run_file import run_description
 from phase3_sst.studies.congestion import rounds
 from phase3_sst.studies.congestion.contract import Findings, parts
-from phase3_sst.studies.congestion.situation_progress import SituationProgress
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import read_study
 from phase3_sst.studies.congestion.workloads import measure, plan_workloads
 
@@ -42,11 +45,11 @@ def test_a_batch_is_read_back_to_the_same_situations_and_folders(tmp_path: Path)
         # What numpy gives is the same number.
         replace(cases.situation("two"), seed=np.int64(5), counters={"interval": np.float64(1e-4), "per": "link"}),
     ]
-    write_batch(tmp_path / "batch.json", runs, given)
-    again, read = read_batch(tmp_path / "batch.json", tmp_path / "out")
-    assert [again.folder(one) for one in read] == [runs.folder(one) for one in given]
-    assert read[0].members[0].timing_profile == profile and read[0].members[1].background
-    assert again.network == runs.network
+    write_batch(tmp_path / "batch.json", [runs.planned(one) for one in given])
+    read = read_batch(tmp_path / "batch.json")
+    assert [runs.output / one.folder for one in read] == [runs.folder(one) for one in given]
+    assert [run_description(one.point) for one in read] == [run_description(runs.planned(one).point) for one in given]
+    assert read[0].point.timing_profile == profile and read[0].point.experiment["simulate"]["jobs"][0]["background"]
 
 
 def test_the_folder_changes_with_what_the_result_depends_on_and_with_nothing_else(tmp_path: Path) -> None:
@@ -75,15 +78,16 @@ def test_what_has_a_result_is_not_simulated_and_a_failure_is_tried_again(tmp_pat
     finish(runs, done)
     fail(runs, failed)
     assert runs.missing([done, failed, new]) == [new]
-    campaign.forget_failures(runs, [done, failed, new])
+    planned = [runs.planned(one) for one in (done, failed, new)]
+    forget_failures(runs.output, planned)
     assert runs.missing([done, failed, new]) == [failed, new]
     simulated: list[str] = []
 
-    def simulate(self: Runs, one: Any) -> None:
+    def note(one: Any, output: Path, processes: int) -> None:
         simulated.append(one.name)
 
-    write_batch(tmp_path / "batch.json", runs, [done, failed, new])
-    monkeypatch.setattr(Runs, "run", simulate)
+    write_batch(tmp_path / "batch.json", planned)
+    monkeypatch.setattr(batches, "simulate", note)
     simulate_batch(tmp_path / "batch.json", runs.output)
     assert simulated == ["failed", "new"]
 
@@ -91,17 +95,17 @@ def test_what_has_a_result_is_not_simulated_and_a_failure_is_tried_again(tmp_pat
 def test_a_failure_is_kept_by_name_and_does_not_stop_the_next(tmp_path: Path, build_dir: Path) -> None:
     runs = cases.runs(tmp_path)
     wrong = cases.situation("wrong", hosts=(0, 60))
-    runs.run(wrong)
+    simulate(runs.planned(wrong), runs.output)
     assert "not on the machine" in str(runs.failed(wrong))
     right = cases.situation("right")
-    runs.run(right)
+    simulate(runs.planned(right), runs.output)
     assert runs.failed(right) is None and runs.result(right).makespans_s[0] > 0
 
 
 def test_progress_counts_folders_and_weighs_by_the_estimate(tmp_path: Path) -> None:
     now = [0.0]
     folders = {tmp_path / "long": 30.0, tmp_path / "short": 10.0, tmp_path / "unknown": None}
-    progress = SituationProgress(folders, lambda: now[0])
+    progress = CampaignProgress(folders, "situations", lambda: now[0])
     assert progress.words() == "0 of 3 situations"
     (tmp_path / "short").mkdir()
     (tmp_path / "short/failure.json").write_text("")
@@ -171,7 +175,7 @@ def test_an_engine_that_is_not_installed_is_named_before_anything_is_simulated(
 ) -> None:
     monkeypatch.setenv("MANYNODE_BUILD_DIR", str(tmp_path))
     with pytest.raises(EngineMissingError, match="simgrid"):
-        campaign.check_engine(cases.runs(tmp_path, simulate={"engine": "simgrid"}))
+        campaign.check_engine(cases.runs(tmp_path, simulate={"engine": "simgrid"}).simulate)
 
 
 @pytest.mark.parametrize(
@@ -275,10 +279,10 @@ def test_a_part_with_a_machine_of_its_own_asks_for_situations_on_it(tmp_path: Pa
     # The part finds its results by itself; another machine's are not taken for them.
     bare = replace(one, network=None)
     assert runs.of("impact").folder(bare) == runs.folder(one) != runs.folder(bare)
-    write_batch(tmp_path / "batch.json", runs, [one])
-    again, [read] = read_batch(tmp_path / "batch.json", runs.output)
-    assert again.folder(read) == runs.folder(one)
-    again.run(read)
+    write_batch(tmp_path / "batch.json", [runs.planned(one)])
+    [read] = read_batch(tmp_path / "batch.json")
+    assert runs.output / read.folder == runs.folder(one)
+    simulate(read, runs.output)
     links = runs.of("impact").result(bare).links()
     assert runs.failed(one) is None and links["class"].str.startswith("dim").any(), "simulated on the torus"
 

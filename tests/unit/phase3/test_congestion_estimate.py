@@ -12,11 +12,11 @@ import pytest
 from manynode import tables
 from manynode.errors import EngineFailedError, ManynodeError
 from phase3_sst.analysis.estimates.trial import Trial
-from phase3_sst.campaign import campaign
+from phase3_sst.campaign import batch, campaign, cost
 from phase3_sst.campaign.batch import simulate_batch
-from phase3_sst.campaign.runs import Runs
-from phase3_sst.campaign.situation import Member, Situation
-from phase3_sst.studies.congestion import situation_estimate
+from phase3_sst.campaign.planned_point import PlannedPoint
+from phase3_sst.studies.congestion.situation import Member, Situation
+from phase3_sst.studies.congestion.situation_runs import Runs
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def trials(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         tried.append({**run, "counter": counter, "total": total})
         return Trial(1.0, 0.1, 2e8)
 
-    monkeypatch.setattr(situation_estimate, "tried_run", trial)
+    monkeypatch.setattr(cost, "tried_run", trial)
     return tried
 
 
@@ -40,28 +40,28 @@ def halo(name: str, hosts: list[int]) -> Situation:
 def test_situations_that_differ_in_nodes_and_draws_share_a_trial(tmp_path: Path, trials: list[Any]) -> None:
     runs = cases.runs(tmp_path)
     given = [cases.situation("a"), cases.situation("b", hosts=(3, 6)), cases.situation("c", seed=9), halo("d", [0, 1])]
-    found = situation_estimate.costs(runs, given)
+    found = cost.costs(runs.output, [runs.planned(one) for one in given])
     assert len(trials) == 2
     ring = next(run for run in trials if run["counter"] == "iterations")
     assert ring["total"] == cases.RING["iterations"] and [job["background"] for job in ring["jobs"][1:]] == [True]
     # Its ring has 8 iterations; a pattern that leaves its number to the default is tried as it is.
-    assert found[runs.folder(given[0]).name].processor_s == pytest.approx(1.0 + 7 * 0.1, abs=0.2)
-    assert found[runs.folder(given[3]).name].processor_s == pytest.approx(1.0, abs=0.2)
-    situation_estimate.costs(runs, given)
+    assert found[runs.planned(given[0]).folder].processor_s == pytest.approx(1.0 + 7 * 0.1, abs=0.2)
+    assert found[runs.planned(given[3]).folder].processor_s == pytest.approx(1.0, abs=0.2)
+    cost.costs(runs.output, [runs.planned(one) for one in given])
     assert len(trials) == 2, "they are kept"
     (runs.output / "campaign-cost.json").write_text("{")
-    situation_estimate.costs(runs, given)
+    cost.costs(runs.output, [runs.planned(one) for one in given])
     assert len(trials) == 4, "a damaged file is estimated anew"
 
 
 def test_of_many_kinds_some_are_tried_and_the_others_are_like_the_nearest(tmp_path: Path, trials: list[Any]) -> None:
     runs = cases.runs(tmp_path)
     given = [halo(f"h{count}", list(range(count))) for count in range(2, 48)]
-    found = situation_estimate.costs(runs, given)
+    found = cost.costs(runs.output, [runs.planned(one) for one in given])
     assert len(found) == len(given) and len(trials) == 24
     sizes = [len(run["jobs"][0]["hosts"]) for run in trials]
     assert (sizes[0], sizes[-1]) == (2, 47) and sizes == sorted(sizes), "from the smallest to the largest"
-    situation_estimate.costs(runs, given)
+    cost.costs(runs.output, [runs.planned(one) for one in given])
     assert len(trials) == 24
 
 
@@ -69,7 +69,9 @@ def test_the_words_count_what_is_finished_and_share_the_work_between_cores(tmp_p
     runs = cases.runs(tmp_path)
     given = [cases.situation(f"s{number}", seed=number) for number in range(100)]
     tables.write_json(runs.folder(given[0]) / "result.json", "network-result/2", {})
-    first, whole = situation_estimate.lines(runs, {"impact": given}, 20, 4)
+    first, whole = cost.estimate_lines(
+        runs.output, {"impact": [runs.planned(one) for one in given]}, 20, 4, "situation"
+    )
     assert first == "impact: 100 situations, about 3.0 min of processor time, the longest about 1.8 s"
     assert whole.startswith("in all 100 situations, 1 of them finished; about 3.0 min of processor time")
     assert whole.endswith(" on 4 cores") and "about 46 s on" in whole
@@ -79,8 +81,9 @@ def test_what_is_not_known_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def fails(*_: Any) -> Trial:
         raise EngineFailedError("it takes too long")
 
-    monkeypatch.setattr(situation_estimate, "tried_run", fails)
-    said = situation_estimate.lines(cases.runs(tmp_path), {"impact": [cases.situation()]}, 20, 2)
+    monkeypatch.setattr(cost, "tried_run", fails)
+    runs = cases.runs(tmp_path)
+    said = cost.estimate_lines(runs.output, {"impact": [runs.planned(cases.situation())]}, 20, 2, "situation")
     assert said[0] == "impact: 1 situation, what they take is not known"
     assert "on 2 cores" not in said[1]
 
@@ -96,31 +99,30 @@ def snakemake(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         for number in range(json.loads((output / "campaign/plan.json").read_text())["batches"]):
             simulate_batch(output / f"campaign/batch-{number}.json", output)
 
-    def simulate(self: Runs, one: Situation) -> None:
+    def simulate(one: PlannedPoint, output: Path, processes: int) -> None:
         if one.name != "lost":
-            tables.write_json(self.folder(one) / "result.json", "network-result/2", {})
+            tables.write_json(output / one.folder / "result.json", "network-result/2", {})
 
     monkeypatch.setattr(campaign, "run_snakemake", run)
-    monkeypatch.setattr(Runs, "run", simulate)
+    monkeypatch.setattr(batch, "simulate", simulate)
     return commands
 
 
 def simulate(runs: Runs, given: list[Situation], seconds: float | None) -> None:
-    expected = {} if seconds is None else {runs.folder(one).name: seconds for one in given}
-    campaign.simulate_missing(
-        *(runs, given),
-        **{"batch": 3, "cores": 2, "profile": None, "expected_s": expected},
-        **{"memory_bytes": 4e9, "say": lambda text: None},
-    )
+    planned = [runs.planned(one) for one in given]
+    expected = {one.folder: cost.Cost(seconds, 4e9) for one in planned}
+    how = campaign.How(batch=3, cores=2, profile=None, noun="situation")
+    campaign.simulate_missing(runs.output, planned, how, expected, lambda text: None)
 
 
 def test_executors_are_told_what_a_batch_needs(tmp_path: Path, snakemake: list[list[str]]) -> None:
     runs = cases.runs(tmp_path)
     given = [cases.situation(f"s{number}") for number in range(6)]
     simulate(runs, given, 600.0)
-    plan = tables.read_json(runs.output / "campaign/plan.json", "congestion-plan/1")
+    plan = tables.read_json(runs.output / "campaign/plan.json", campaign.PLAN_SCHEMA)
     # Three of 10 minutes, four times as long for safety, and 10 minutes to start.
-    assert plan == {"schema": "congestion-plan/1", "batches": 2, "threads": 1, "mem_mb": 7000, "runtime": 130}
+    plan.pop("schema")
+    assert plan == {"batches": 2, "threads": 1, "processes": 1, "mem_mb": 7000, "runtime": 130}
     assert "--keep-going" in snakemake[0] and str(runs.output.resolve()) in snakemake[0]
     assert runs.missing(given) == []
     simulate(runs, given, None)

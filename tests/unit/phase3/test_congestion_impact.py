@@ -13,7 +13,6 @@ from scipy import stats
 
 from manynode import tables
 from manynode.config.network import Network
-from phase3_sst.campaign.runs import Runs
 from phase3_sst.point.contract import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
 from phase3_sst.studies.congestion.counters.simulated import all_links
 from phase3_sst.studies.congestion.impact import evaluate, impact_sentences
@@ -21,6 +20,7 @@ from phase3_sst.studies.congestion.impact.experiments import pressures, runs
 from phase3_sst.studies.congestion.impact.impact_settings import ImpactSection
 from phase3_sst.studies.congestion.impact.layout import SETTINGS, layout
 from phase3_sst.studies.congestion.impact.part import Impact
+from phase3_sst.studies.congestion.situation_runs import Runs
 
 
 def section(**changes: Any) -> ImpactSection:

@@ -12,7 +12,7 @@ import pytest
 
 from manynode import tables
 from manynode.report.figure import Figure
-from phase3_sst.campaign.runs import FAILURE_SCHEMA
+from phase3_sst.campaign.planned_point import FAILURE_SCHEMA
 from phase3_sst.studies.congestion import congestion_page
 from phase3_sst.studies.congestion.contract import Findings
 from phase3_sst.studies.congestion.rounds import Concluded

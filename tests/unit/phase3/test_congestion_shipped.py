@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from phase3_sst.campaign.runs import Runs
 from phase3_sst.studies.congestion import rounds
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import as_content, read_study
 from phase3_sst.studies.congestion.workloads import plan_workloads
 

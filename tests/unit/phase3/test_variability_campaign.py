@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from manynode.config.network import Network
 from manynode.errors import UsageError
 from manynode.seeds import generator
-from phase3_sst.campaign.runs import Runs
 from phase3_sst.studies.congestion.contract import Workload
+from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.variability.drawn_runs import Kind, _background, situations
 from phase3_sst.studies.congestion.variability.part import Variability
 from phase3_sst.studies.congestion.variability.variability_settings import BackgroundSection, VariabilitySection

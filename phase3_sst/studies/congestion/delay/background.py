@@ -17,7 +17,7 @@ from manynode.config.quantities import Bytes, PositiveInt, Section, written
 from manynode.config.simulate import SkeletonChoice
 from manynode.config.skeleton import resolve_skeleton
 from manynode.errors import UsageError
-from phase3_sst.campaign.situation import Member
+from phase3_sst.studies.congestion.situation import Member
 
 CONGESTOR = "congestor"
 # Fewer nodes than this exchange nothing worth the name.

@@ -17,7 +17,6 @@ from pydantic import Field
 from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
 from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.studies.congestion.contract import Machine, Workload, check_workloads
 from phase3_sst.studies.congestion.delay.background import (
     NO_CONGESTION,
@@ -31,6 +30,7 @@ from phase3_sst.studies.congestion.delay.background import (
 from phase3_sst.studies.congestion.delay.latency import Snapshots
 from phase3_sst.studies.congestion.delay.passages import Routes
 from phase3_sst.studies.congestion.delay.stalls import Waiting, simulated_stalls
+from phase3_sst.studies.congestion.situation import Member, Situation
 
 # The name under which the ping-pong appears among the applications.
 PING_PONG = "ping-pong"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manynode.config.quantities import Section
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.contract import Findings, Machine, parts
 from phase3_sst.studies.congestion.delay import delay_findings, delay_settings
 from phase3_sst.studies.congestion.delay.delay_settings import DelaySection
+from phase3_sst.studies.congestion.situation import Situation
 
 
 class Delay:

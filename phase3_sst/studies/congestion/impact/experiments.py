@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from manynode.seeds import derive_seed, generator
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.studies.congestion.contract import Machine
 from phase3_sst.studies.congestion.impact.impact_settings import Congestor, ImpactSection
 from phase3_sst.studies.congestion.impact.layout import SETTINGS, layout
+from phase3_sst.studies.congestion.situation import Member, Situation
 
 PATTERNS = "patterns"
 # Seeds of draws are kept within what JSON readers take for a whole number everywhere.

@@ -8,13 +8,13 @@ from typing import cast
 from manynode.config.quantities import Section
 from manynode.config.skeleton import check_skeleton
 from manynode.errors import InputError, UsageError
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.contract import Findings, Machine, Part, check_workloads, parts
 from phase3_sst.studies.congestion.impact import evaluate
 from phase3_sst.studies.congestion.impact.experiments import PATTERNS, applications, pressures, runs
 from phase3_sst.studies.congestion.impact.impact_figures import figures
 from phase3_sst.studies.congestion.impact.impact_sentences import sentences
 from phase3_sst.studies.congestion.impact.impact_settings import ImpactSection
+from phase3_sst.studies.congestion.situation import Situation
 
 
 class Impact:

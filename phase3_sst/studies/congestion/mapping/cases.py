@@ -15,11 +15,11 @@ from pydantic import Field, model_validator
 from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
 from manynode.errors import UsageError
 from manynode.seeds import generator
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.studies.congestion.contract import Machine, Workload, check_workloads
 from phase3_sst.studies.congestion.mapping.assignment import slots
 from phase3_sst.studies.congestion.mapping.machine_graph import PER_HOP
 from phase3_sst.studies.congestion.mapping.plan import Plan
+from phase3_sst.studies.congestion.situation import Member, Situation
 
 Node = Annotated[int, Field(ge=0, strict=True)]
 Method = Literal["none", "hops", "bw", "stalls", "geometric"]

@@ -14,11 +14,11 @@ import altair as alt
 import pandas as pd
 
 from manynode.report.figure import COLOURS, Figure
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.contract import Findings
 from phase3_sst.studies.congestion.mapping.cases import CaseRuns
 from phase3_sst.studies.congestion.mapping.plan import METHODS, Plan
 from phase3_sst.studies.congestion.mapping.planning import plans_of
+from phase3_sst.studies.congestion.situation import Situation
 
 RUNS_SCHEMA = "mapping-runs/1"
 SUMMARY_SCHEMA = "mapping-summary/1"

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from manynode.config.quantities import Section
 from manynode.errors import EngineMissingError, UsageError
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.contract import Findings, Machine, parts
 from phase3_sst.studies.congestion.mapping.cases import CaseRuns, MappingSection, cases_of, workload_of
 from phase3_sst.studies.congestion.mapping.geometric import grid_coordinates
@@ -18,6 +17,7 @@ from phase3_sst.studies.congestion.mapping.mapping_findings import conclusion
 from phase3_sst.studies.congestion.mapping.plan import GEOMETRIC
 from phase3_sst.studies.congestion.mapping.planning import plans_of
 from phase3_sst.studies.congestion.mapping.scotch import available
+from phase3_sst.studies.congestion.situation import Situation
 
 
 class MappingPart:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manynode.config.quantities import Section
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.contract import Findings, Machine, parts
+from phase3_sst.studies.congestion.situation import Situation
 from phase3_sst.studies.congestion.throttling import throttling_findings, throttling_settings
 from phase3_sst.studies.congestion.throttling.throttling_settings import ThrottlingSection
 

@@ -11,7 +11,6 @@ import pandas as pd
 from manynode import tables
 from manynode.errors import InputError
 from manynode.report.figure import Figure
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.point.contract import LINK_SERIES_SCHEMA
 from phase3_sst.studies.congestion.contract import Findings, Machine
 from phase3_sst.studies.congestion.delay import delay_findings as delay_findings
@@ -19,6 +18,7 @@ from phase3_sst.studies.congestion.delay import delay_settings as delay_study
 from phase3_sst.studies.congestion.delay.latency import LatencyModel, terms
 from phase3_sst.studies.congestion.delay.passages import Routes
 from phase3_sst.studies.congestion.delay.stalls import Waiting, simulated_stalls
+from phase3_sst.studies.congestion.situation import Situation
 from phase3_sst.studies.congestion.throttling.throttling_settings import (
     AWARE,
     CONTROLLERS,

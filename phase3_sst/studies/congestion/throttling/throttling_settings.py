@@ -20,11 +20,11 @@ from pydantic import Field
 from manynode.config.quantities import Bytes, Seconds, Section, written
 from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.studies.congestion.contract import Machine, check_workloads
 from phase3_sst.studies.congestion.delay import delay_settings as delay_study
 from phase3_sst.studies.congestion.delay.background import CongestionSection, check_congestion, drawn, placed
 from phase3_sst.studies.congestion.delay.delay_settings import DelaySection, check_engine
+from phase3_sst.studies.congestion.situation import Member, Situation
 
 STATIC, DCQCN, AWARE = "static", "dcqcn", "aware"
 CONTROLLERS = (STATIC, DCQCN, AWARE)

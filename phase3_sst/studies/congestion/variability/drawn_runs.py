@@ -16,11 +16,11 @@ import numpy as np
 
 from manynode.config.skeleton import resolve_skeleton
 from manynode.seeds import derive_seed, generator
-from phase3_sst.campaign.situation import Member, Situation
 from phase3_sst.point.point_result import PointResult
 from phase3_sst.studies.congestion.contract import Workload
 from phase3_sst.studies.congestion.counters.counter_features import NODES, features
 from phase3_sst.studies.congestion.counters.simulated import router_of_host, simulated
+from phase3_sst.studies.congestion.situation import Member, Situation
 from phase3_sst.studies.congestion.variability.variability_settings import BackgroundSection, VariabilitySection
 
 # Seeds of situations are read as signed numbers.

@@ -9,8 +9,8 @@ import pandas as pd
 
 from manynode.config.quantities import Section
 from manynode.errors import InputError, UsageError
-from phase3_sst.campaign.situation import Situation
 from phase3_sst.studies.congestion.contract import Findings, Machine, Part, check_workloads, parts
+from phase3_sst.studies.congestion.situation import Situation
 from phase3_sst.studies.congestion.variability import drawn_runs, variability_model_file
 from phase3_sst.studies.congestion.variability.runs_table import LEAST, LEAST_OF_GROUP, SCHEMA
 from phase3_sst.studies.congestion.variability.train import Options

@@ -1,4 +1,4 @@
-# The situations of a congestion study, a batch a step; `manynode congestion` writes the batches and starts this.
+# The points of a study, a batch a step; the study's command writes the batches and starts this.
 import shlex
 import sysconfig
 
@@ -18,18 +18,21 @@ rule all:
         [f"campaign/batch-{number}.done" for number in range(config.get("batches", 0))],
 
 
-rule congestion_simulate_batch:
+rule campaign_simulate_batch:
     input:
         "campaign/batch-{number}.json",
     output:
         touch("campaign/batch-{number}.done"),
     log:
-        "logs/congestion_simulate_batch/{number}.log",
+        "logs/campaign_simulate_batch/{number}.log",
     conda:
         "../../environment.yaml"
     threads: config.get("threads", 1)
+    params:
+        processes=config.get("processes", 1),
     resources:
         mem_mb=config.get("mem_mb", 1000),
         runtime=config.get("runtime", 60),
     shell:
-        "manynode simulate situations --batch {input} --output . > {log} 2>&1"
+        "manynode simulate situations --batch {input} --output . --processes {params.processes}"
+        " > {log} 2>&1"

@@ -1,4 +1,4 @@
-"""How many situations are finished, and how long the others will take: from their folders and an estimate.
+"""How many points are finished, and how long the others will take: from their folders and an estimate.
 
 What has a result or a failure is finished, whoever simulated it and wherever: steps on other machines write into the
 same folder.
@@ -11,18 +11,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from phase3_sst.analysis.estimates.estimate_sentences import duration
+from phase3_sst.campaign.planned_point import finished
 
-_FINISHED = ("result.json", "failure.json")
 # A shared file system is not asked more often.
 _EVERY_S = 2.0
 
 
-class SituationProgress:
+class CampaignProgress:
     """Counts finished folders; ``expected_s`` is folder -> processor time [s], None where it is not known."""
 
-    def __init__(self, expected_s: Mapping[Path, float | None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, expected_s: Mapping[Path, float | None], noun: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         known = [value for value in expected_s.values() if value is not None]
-        # A situation that the estimate does not know is like the others.
+        self._noun = noun
+        # A point that the estimate does not know is like the others.
         typical = sum(known) / len(known) if known else 1.0
         self._left = {folder: typical if value is None else value for folder, value in expected_s.items()}
         self._count = len(expected_s)
@@ -36,7 +39,7 @@ class SituationProgress:
         """Take in a line of Snakemake's output: nothing in it that the folders do not tell."""
 
     def words(self) -> str:
-        """Return how many situations are finished and how long the others will take."""
+        """Return how many points are finished and how long the others will take."""
         now = self._clock()
         if self._asked is None or now - self._asked >= _EVERY_S:
             self._asked = now
@@ -44,10 +47,10 @@ class SituationProgress:
         return self._words
 
     def _look(self, now: float) -> str:
-        for folder in [folder for folder in self._left if any((folder / name).is_file() for name in _FINISHED)]:
+        for folder in [folder for folder in self._left if finished(folder)]:
             del self._left[folder]
         done = self._count - len(self._left)
-        text = f"{done} of {self._count} situations"
+        text = f"{done} of {self._count} {self._noun}"
         spent = self._whole_s - sum(self._left.values())
         if not self._left or spent <= 0:
             return text

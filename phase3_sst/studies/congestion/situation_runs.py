@@ -7,15 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from manynode import tables
 from manynode.config.network import Network
-from manynode.errors import ManynodeError
-from phase3_sst.campaign.situation import Situation
-from phase3_sst.point.contract import engine_of
+from phase3_sst.campaign import batch, planned_point
+from phase3_sst.campaign.planned_point import PlannedPoint
 from phase3_sst.point.point_result import PointResult
 from phase3_sst.studies.congestion.contract import Workload
-
-FAILURE_SCHEMA = "failed-situation/1"
+from phase3_sst.studies.congestion.situation import Situation
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,12 @@ class Runs:
         network = self.networks[part]
         return replace(self, network=network, network_content=network.model_dump(mode="json"))
 
+    def planned(self, situation: Situation) -> PlannedPoint:
+        """Return the situation as a point of the campaign."""
+        digest = situation.digest(self.network_content, self.simulate)
+        point = situation.point(self.network_content, self.simulate)
+        return PlannedPoint(situation.name, f"situations/{situation.name}-{digest}", point)
+
     def folder(self, situation: Situation) -> Path:
         """Return the folder of a situation's result."""
         digest = situation.digest(self.network_content, self.simulate)
@@ -48,11 +51,11 @@ class Runs:
 
     def missing(self, situations: Iterable[Situation]) -> list[Situation]:
         """Return the situations that have neither a result nor a failure on record."""
-        return [
-            situation
-            for situation in situations
-            if not any((self.folder(situation) / name).is_file() for name in ("result.json", "failure.json"))
-        ]
+        return [one for one in situations if not planned_point.finished(self.folder(one))]
+
+    def run(self, situation: Situation) -> None:
+        """Simulate one situation in this process; a failure is kept in its folder."""
+        batch.simulate(self.planned(situation), self.output)
 
     def result(self, situation: Situation) -> PointResult:
         """Return the result of a simulated situation."""
@@ -60,17 +63,4 @@ class Runs:
 
     def failed(self, situation: Situation) -> str | None:
         """Return why a situation has no result; None when it has one."""
-        folder = self.folder(situation)
-        if (folder / "result.json").is_file():
-            return None
-        path = folder / "failure.json"
-        return str(tables.read_json(path, FAILURE_SCHEMA)["message"]) if path.is_file() else "not simulated"
-
-    def run(self, situation: Situation) -> None:
-        """Simulate a situation into its folder; a failure is kept there, and does not stop the others."""
-        point = situation.point(self.network_content, self.simulate)
-        folder = self.folder(situation)
-        try:
-            engine_of(point.experiment).simulate(point, folder)
-        except ManynodeError as error:
-            tables.write_json(folder / "failure.json", FAILURE_SCHEMA, {"message": error.render()})
+        return planned_point.failed(self.folder(situation))

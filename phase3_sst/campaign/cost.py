@@ -1,0 +1,161 @@
+"""What the points of a campaign will take, before they are simulated: one trial for each kind of them.
+
+Points of a kind differ only in the nodes that their jobs are on and in the draws. With the engine fast the first
+iterations of the job under study are timed on this host, beside the other jobs; with sst the estimate is that of
+:mod:`phase3_sst.engines.sst.run.sst_estimate`; what simgrid takes is not known. Trials are kept in
+``campaign-cost.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manynode import tables
+from manynode.config.application import read_application
+from manynode.errors import InputError, ManynodeError
+from manynode.paths import application_dirs
+from phase3_sst.analysis.estimates.estimate_sentences import duration
+from phase3_sst.analysis.estimates.points import START_S
+from phase3_sst.analysis.estimates.step_resources import point_estimate
+from phase3_sst.analysis.estimates.trial import tried_run
+from phase3_sst.campaign.planned_point import PlannedPoint, missing
+from phase3_sst.point.contract import Point
+from phase3_sst.point.run_file import run_description
+
+COST_SCHEMA = "campaign-cost/1"
+# Starting Python is paid once by a batch.
+_FILES_S = 0.1
+_TRIAL_LIMIT_S = 60.0
+_MOST_TRIALS = 24
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Processor time [s] of a point, all its replicas together, None where it is not known; memory [B] of a replica."""
+
+    processor_s: float | None
+    memory_bytes: float = 0.0
+
+
+def costs(output: Path, points: Sequence[PlannedPoint]) -> dict[str, Cost]:
+    """Return folder -> cost of each point; a trial for each kind that has none yet, up to a number.
+
+    Of more kinds some are tried, from the smallest to the largest; the others cost what the nearest of these does.
+    """
+    path = output / "campaign-cost.json"
+    known = _read(path)
+    kinds = {one.folder: _kind(one.point) for one in points}
+    # From small to large: a trial's memory is that of the largest process so far.
+    by_size = sorted(points, key=lambda one: _nodes(one.point))
+    new = {kinds[one.folder]: one for one in reversed(by_size) if kinds[one.folder] not in known}
+    wanted = list(reversed(new.items()))
+    if wanted:
+        places = np.unique(np.linspace(0, len(wanted) - 1, min(_MOST_TRIALS, len(wanted))).round().astype(int))
+        tried = {int(place): _cost(wanted[place][1].point) for place in places}
+        for place, (kind, _) in enumerate(wanted):
+            known[kind] = tried[min(tried, key=lambda other: abs(other - place))]
+        content = {kind: [cost.processor_s, cost.memory_bytes] for kind, cost in sorted(known.items())}
+        tables.write_json(path, COST_SCHEMA, {"kinds": content})
+    return {folder: known[kind] for folder, kind in kinds.items()}
+
+
+def estimate_lines(
+    output: Path, by_part: Mapping[str, Sequence[PlannedPoint]], batch: int, cores: int, noun: str = "point"
+) -> list[str]:
+    """Return the estimate in words: a line for each part, one for all that is yet to simulate."""
+    everything = {one.folder: one for group in by_part.values() for one in group}
+    undone = missing(output, everything.values())
+    cost = costs(output, undone)
+    said = []
+    for part, group in by_part.items():
+        own = {one.folder for one in group}
+        said.append(f"{part}: {_number(len(own), noun)}, {_span([cost[name] for name in own if name in cost])}")
+    steps = -(-len(undone) // batch)
+    whole = _span(list(cost.values()))
+    finished = len(everything) - len(undone)
+    text = f"in all {_number(len(everything), noun)}, {finished} of them finished; {whole}"
+    known = [one.processor_s for one in cost.values() if one.processor_s is not None]
+    if known:
+        wall = (sum(known) + steps * START_S) / cores
+        text += f", about {duration(wall)} on {cores} core{'s' if cores > 1 else ''}"
+    return [*said, text]
+
+
+def _span(found: Sequence[Cost]) -> str:
+    known = [one.processor_s for one in found if one.processor_s is not None]
+    if not found:
+        return "nothing left to simulate"
+    if not known:
+        return "what they take is not known"
+    unknown = f" ({len(found) - len(known)} more are not known)" if len(known) < len(found) else ""
+    return f"about {duration(sum(known))} of processor time{unknown}, the longest about {duration(max(known))}"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _nodes(point: Point) -> int:
+    """Return the nodes of all jobs."""
+    return point.nodes + sum(int(job["nodes"]) for job in point.experiment["simulate"]["jobs"])
+
+
+def _kind(point: Point) -> str:
+    """Return the digest of what decides how much there is to simulate."""
+    content = json.loads(json.dumps(point.experiment, default=_plain))
+    content.pop("seed")
+    simulate = content["simulate"]
+    for job in (simulate, *simulate["jobs"]):
+        job["placement"] = None
+        job["timing_profile"] = bool(job.get("timing_profile"))
+    content["nodes"], content["times"] = point.nodes, point.timing_profile is not None
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy as the same number of Python."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def _cost(point: Point) -> Cost:
+    simulate = point.experiment["simulate"]
+    replicas = len(point.chosen_replicas)
+    try:
+        if simulate["engine"] == "sst":
+            estimate = point_estimate(point.experiment, point.nodes)
+            return Cost(_FILES_S + replicas * estimate.seconds, estimate.memory_bytes)
+        if simulate["engine"] != "fast":
+            return Cost(None)
+        counter, total = _iterations(point.experiment["application"])
+        run = {**run_description(point), "replicas": [0]}
+        trial = tried_run(run, counter, total, _TRIAL_LIMIT_S)
+    except ManynodeError:
+        return Cost(None)  # the point itself will say what lacks
+    return Cost(_FILES_S + replicas * trial.seconds(total), trial.memory_bytes)
+
+
+def _iterations(application: Mapping[str, Any]) -> tuple[str | None, int]:
+    """Return the parameter that counts the iterations of the job under study, and how many it has."""
+    parameters = application["parameters"]
+    if application["name"] in application_dirs():
+        counter = read_application(application["name"]).iterations
+    else:  # a pattern, which is only compiled in
+        counter = "iterations" if "iterations" in parameters else None
+    return counter, 1 if counter is None else int(parameters[counter])
+
+
+def _read(path: Path) -> dict[str, Cost]:
+    if not path.is_file():
+        return {}
+    try:
+        kinds: dict[str, Any] = tables.read_json(path, COST_SCHEMA)["kinds"]
+        return {kind: Cost(*entry) for kind, entry in kinds.items()}
+    except (InputError, KeyError, TypeError):
+        return {}  # estimated again
