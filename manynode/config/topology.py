@@ -1,7 +1,7 @@
 """Topologies of the network, one section per kind: how many nodes and switches, and how they are wired.
 
 The resolved section is the object ``topology`` of an engine's run file, key by key, so what is refused here is what the
-engines would refuse (``phase3_sst/engines/fast/topologies/``). The formulas of the bisection are those of the engines,
+engines would refuse (``phase3_sst/machine/topologies/``). The formulas of the bisection are those of the engines,
 too.
 """
 
@@ -281,7 +281,7 @@ class Dragonfly(Section):
         """Return, by global port of any group, how many groups further on its cable ends.
 
         The ports go round the other groups; what remains of them leads to the nearest groups on both sides, and to the
-        opposite one (``phase3_sst/engines/fast/topologies/global_cables.hpp``).
+        opposite one (``phase3_sst/machine/topologies/global_cables.hpp``).
         """
         if self.groups == 1:
             return []

@@ -33,7 +33,7 @@ def _on_a_tree(topology: Mapping[str, Any], sources: Hosts, destinations: Hosts)
     """Return the load of a fat-tree's busiest link.
 
     The node of a level on the way to host ``d`` has the digits ``d mod W``, W being the switches of that level above a
-    host, and goes up by port ``(d / W) mod ports`` (Zahavi 2010; ``phase3_sst/engines/fast/topologies/fat_tree.cpp``):
+    host, and goes up by port ``(d / W) mod ports`` (Zahavi 2010; ``phase3_sst/machine/topologies/fat_tree.cpp``):
     the messages that share a link to the next level have the subtree and ``d mod (W ports)`` in common. The way down is
     the one that a message to ``d`` from anywhere takes.
     """

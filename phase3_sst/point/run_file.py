@@ -1,7 +1,7 @@
 """The run file, schema ``network-run/2``: one experiment's point as the native engines read it (SI units).
 
 In: a :class:`Point` and the numbers of the replicas. Out: a mapping to write as JSON. ``manynode-fast`` and
-``manynode-simgrid`` read it with the same code (``phase3_sst/engines/fast/run_config.hpp``), so that every engine
+``manynode-simgrid`` read it with the same code (``phase3_sst/machine/run_config.hpp``), so that every engine
 simulates the same jobs on the same nodes. The members are listed in ``phase3_sst/engines/fast/README.md``.
 """
 

@@ -5,7 +5,7 @@
 
 #include "network.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 namespace {
 
@@ -382,4 +382,4 @@ void CreditFabric::return_credit(LaneId id, std::int32_t bytes, Picoseconds time
   wake(link, credits_[credit].time);
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -33,7 +33,7 @@
 #include "pool.hpp"
 #include "run_config.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 class Network;
 struct Progress;
@@ -168,4 +168,4 @@ class CreditFabric {
   std::vector<Port> ports_;  // [link]
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -6,7 +6,7 @@
 
 #include "manynode/call.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 struct Envelope {
   std::int32_t peer{0};  // rank in the job; of a receive, kAnySource fits all
@@ -32,4 +32,4 @@ struct Envelope {
   }
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -5,7 +5,7 @@
 
 #include "fetch_ahead.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 Event& EventQueue::append(Bucket& bucket) {
   const std::uint32_t place = bucket.count++ % kPerBlock;
@@ -177,4 +177,4 @@ void EventQueue::fill() {
   }
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -18,7 +18,7 @@
 
 #include "sim_time.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 enum class EventKind : std::uint8_t {
   Resume,         // rank `subject` goes on; where processors take messages in as they come, some turn is due
@@ -158,4 +158,4 @@ class EventQueue {
   Picoseconds now_{0};
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

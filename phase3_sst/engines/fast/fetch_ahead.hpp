@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace manynode::fast {
+namespace manynode::network {
 
 inline void fetch_ahead(const void* line) {
   __builtin_prefetch(line, 1);
@@ -16,4 +16,4 @@ inline void fetch_lines_ahead(const void* start, std::size_t lines) {
   for (std::size_t i = 0; i < lines; ++i) fetch_ahead(static_cast<const char*>(start) + 64 * i);
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

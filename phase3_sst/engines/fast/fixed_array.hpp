@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace manynode::fast {
+namespace manynode::network {
 
 template <typename T>
 class FixedArray {
@@ -37,4 +37,4 @@ class FixedArray {
   T* objects_;
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

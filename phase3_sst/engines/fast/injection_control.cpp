@@ -5,7 +5,7 @@
 
 #include "network.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 namespace {
 
@@ -138,4 +138,4 @@ std::vector<InjectionUse> InjectionControl::uses() {
   return found;
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

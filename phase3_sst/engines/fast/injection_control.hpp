@@ -21,22 +21,12 @@
 
 #include "event_queue.hpp"
 #include "link.hpp"
+#include "replica_result.hpp"
 #include "run_config.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 class Network;
-
-// What the control of one NIC did.
-struct InjectionUse {
-  std::uint32_t job{0};
-  std::uint32_t nic{0};
-  std::uint64_t bytes{0};
-  std::uint64_t held_bytes{0};  // of chunks that waited
-  Picoseconds held{0};          // while at least one chunk waited
-  double rate_mean_Bps{0};      // of R, over the time of the run
-  double rate_least_Bps{0};
-};
 
 class InjectionControl {
  public:
@@ -83,4 +73,4 @@ class InjectionControl {
   std::vector<Limiter> limiters_;  // [nic]
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "engine_main.hpp"
+#include "simulator.hpp"
 
 namespace {
 
@@ -23,10 +24,10 @@ void with_large_pages(char** argv) {
 
 int main(int argc, char** argv) {
   with_large_pages(argv);
-  return manynode::fast::engine_main(argc, argv,
-                                     {"manynode-fast",
-                                      "simulates the communication of an application skeleton on a network",
-                                      {"fast", MANYNODE_FAST_VERSION},
-                                      manynode::fast::simulate,
-                                      {}});
+  return manynode::network::engine_main(argc, argv,
+                                        {"manynode-fast",
+                                         "simulates the communication of an application skeleton on a network",
+                                         {"fast", MANYNODE_FAST_VERSION},
+                                         manynode::network::simulate,
+                                         {}});
 }

@@ -7,7 +7,7 @@
 #include "pool.hpp"
 #include "sim_time.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 enum class MessageKind : std::uint8_t {
   Eager,            // the data, sent without asking
@@ -42,4 +42,4 @@ struct alignas(64) Message {
 
 static_assert(sizeof(Message) == 64);
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

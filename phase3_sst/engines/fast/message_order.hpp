@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace manynode::fast {
+namespace manynode::network {
 
 class MessageOrder {
  public:
@@ -62,4 +62,4 @@ class MessageOrder {
   std::unordered_map<std::uint64_t, Pair> pairs_;
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -6,7 +6,7 @@
 
 #include "end_of_time.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 namespace {
 
@@ -368,4 +368,4 @@ std::vector<ClassUse> Network::class_uses() const {
   return sums;
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -27,24 +27,17 @@
 #include "link.hpp"
 #include "message.hpp"
 #include "pool.hpp"
+#include "replica_result.hpp"
 #include "run_config.hpp"
 #include "topology.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 // What an event brought about.
 struct Progress {
   std::uint32_t message{kNone};
   bool head{false};      // the first bytes have arrived
   bool complete{false};  // the last byte arrives at Message::complete_at (which may lie ahead of now)
-};
-
-// What one job brought to the links of one class.
-struct ClassUse {
-  std::uint64_t bytes{0};
-  std::uint64_t chunks{0};
-  TimeSum busy{0};
-  TimeSum stall{0};
 };
 
 class Network {
@@ -211,4 +204,4 @@ class Network {
   std::unique_ptr<InjectionControl> injection_;  // only where a job is held back
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -9,7 +9,7 @@
 #include "network.hpp"
 #include "simulation_error.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 namespace {
 
@@ -61,4 +61,4 @@ void Network::refuse_count(const LinkUse& use) const {
                         "send fewer or shorter messages over this link, or raise its bandwidth");
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -5,7 +5,7 @@
 
 #include "replica.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 // Whatever the rank does first.
 void Replica::plan_start(std::uint32_t index) {
@@ -139,4 +139,4 @@ void Replica::take_in(Rank& rank, Processor& processor) {
   }
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -8,7 +8,7 @@
 
 #include "fetch_ahead.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 inline constexpr std::uint32_t kNone = 0xffffffffu;
 
@@ -46,4 +46,4 @@ class Pool {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

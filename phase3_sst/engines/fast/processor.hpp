@@ -14,7 +14,7 @@
 
 #include "sim_time.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 // What the rank does next, as far as the processor is concerned.
 enum class Operation : std::uint8_t { None, Post, Compute, Send };
@@ -102,4 +102,4 @@ struct Turn {
   bool operator>(const Turn& other) const { return age > other.age; }
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -6,7 +6,7 @@
 #include "replica.hpp"
 #include "simulation_error.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 namespace {
 
@@ -257,4 +257,4 @@ void Replica::complete(std::uint32_t index, std::uint32_t number, Picoseconds ti
   }
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

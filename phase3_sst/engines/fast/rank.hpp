@@ -14,7 +14,7 @@
 #include "step_store.hpp"
 #include "unexpected.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 // What every message that comes to a rank touches; apart from the rest, so that it stays in the caches.
 struct alignas(64) Mailbox {
@@ -65,4 +65,4 @@ struct alignas(64) Rank {
   Lowering lowering;
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -9,19 +9,7 @@
 #include "rank_classes.hpp"
 #include "simulation_error.hpp"
 
-namespace manynode::fast {
-
-std::uint64_t ReplicaResult::messages() const {
-  std::uint64_t sum = 0;
-  for (const auto& job : jobs) sum += job.messages;
-  return sum;
-}
-
-std::uint64_t ReplicaResult::bytes() const {
-  std::uint64_t sum = 0;
-  for (const auto& job : jobs) sum += job.bytes;
-  return sum;
-}
+namespace manynode::network {
 
 namespace {
 
@@ -374,4 +362,4 @@ ReplicaResult simulate(const std::vector<Program>& programs, const RunConfig& co
   return Replica(programs, config, replica).run(progress);
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -14,12 +14,14 @@
 
 #include "fixed_array.hpp"
 #include "message_order.hpp"
+#include "network.hpp"
 #include "overhead.hpp"
 #include "processor.hpp"
 #include "rank.hpp"
 #include "simulator.hpp"
+#include "time_series.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 class Replica {
  public:
@@ -143,4 +145,4 @@ class Replica {
   ReplicaResult result_;
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -14,7 +14,7 @@
 #include "pool.hpp"
 #include "sim_time.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 // Half a cache line: a rank has dozens of them.
 struct Request {
@@ -221,4 +221,4 @@ class PostedReceives {
   std::vector<Posted> more_;
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace manynode::fast {
+namespace manynode::network {
 
 namespace {
 
@@ -143,4 +143,4 @@ Step* StepStore::keep(std::int32_t rank, Step* before) {
   return before;
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -10,7 +10,7 @@
 
 #include "manynode/mpi.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 // A step as a rank executes it. Waits do not name requests that are complete as soon as they are started (eager sends,
 // messages to nobody): these leave no record behind.
@@ -61,4 +61,4 @@ inline std::int32_t absolute_peer(std::int32_t peer, std::int32_t rank) {
   return peer >= StepStore::kHere - StepStore::kFarthest ? peer - StepStore::kHere + rank : peer;
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace manynode::fast {
+namespace manynode::network {
 
 TimeSeries::TimeSeries(const CountersConfig& config, const Network& network)
     : network_(network),
@@ -33,7 +33,7 @@ void TimeSeries::close_one(Picoseconds end) {
     if (use.chunks == 0) continue;
     const std::size_t place = per_link_ ? link : use.link_class;
     SeriesRow& row = rows[place];
-    row.link = per_link_ ? link : kNone;
+    row.link = per_link_ ? link : kAllLinks;
     row.link_class = use.link_class;
     // A link counts a chunk as a whole when the chunk's turn is settled; what lies ahead of `end` is not yet done.
     const Picoseconds ahead = std::max<Picoseconds>(0, use.free - end);
@@ -62,4 +62,4 @@ void TimeSeries::close_one(Picoseconds end) {
   }
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -5,28 +5,11 @@
 #include <vector>
 
 #include "network.hpp"
+#include "replica_result.hpp"
 #include "run_config.hpp"
 #include "sim_time.hpp"
 
-namespace manynode::fast {
-
-// LinkStalls, summed over links.
-struct StallSums {
-  TimeSum credit{0};
-  TimeSum inq{0};
-};
-
-struct SeriesRow {
-  Picoseconds start{0};
-  Picoseconds end{0};
-  std::uint32_t link{kNone};  // kNone: all links of the class
-  std::uint8_t link_class{0};
-  std::uint64_t bytes{0};  // of chunks that started in the interval
-  TimeSum busy{0};         // within the interval
-  TimeSum stall{0};        // of chunks that came to the link in the interval
-  StallSums stalls;        // within the interval
-  double queue_bytes{0};   // unsent at its end
-};
+namespace manynode::network {
 
 class TimeSeries {
  public:
@@ -63,4 +46,4 @@ class TimeSeries {
   std::vector<SeriesRow> rows_;
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

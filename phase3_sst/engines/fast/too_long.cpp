@@ -7,7 +7,7 @@
 #include "replica.hpp"
 #include "simulation_error.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 namespace {
 
@@ -100,4 +100,4 @@ void Replica::refuse_bytes(const Message& message) const {
                         "correct the sizes in the application's parameters, or simulate fewer iterations");
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -9,7 +9,7 @@
 #include "fetch_ahead.hpp"
 #include "pool.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 class UnexpectedMessages {
  public:
@@ -58,4 +58,4 @@ class UnexpectedMessages {
   std::uint32_t begin_{0};
 };
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -4,7 +4,7 @@
 #include "replica.hpp"
 #include "simulation_error.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 
 namespace {
 
@@ -107,4 +107,4 @@ void Replica::check_end() const {
                         "give each send of the skeleton its receive, with the same communicator and a tag that fits");
 }
 
-}  // namespace manynode::fast
+}  // namespace manynode::network

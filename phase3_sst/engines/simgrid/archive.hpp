@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "simulator.hpp"
+#include "replica_result.hpp"
 
 namespace manynode::smpi_engine {
 

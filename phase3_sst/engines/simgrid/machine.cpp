@@ -26,24 +26,24 @@ std::uint64_t mixed(std::uint64_t value) {
 
 }  // namespace
 
-Routes::Routes(const fast::Topology& topology)
+Routes::Routes(const network::Topology& topology)
     : topology_(topology), idle_(topology.adaptive() ? topology.links() : 0), route_(topology.max_hops()) {}
 
-std::span<const fast::LinkId> Routes::between(std::uint32_t source, std::uint32_t destination) {
-  const fast::RouteRequest request{source, destination, mixed(std::uint64_t{source} << 32 | destination)};
+std::span<const network::LinkId> Routes::between(std::uint32_t source, std::uint32_t destination) {
+  const network::RouteRequest request{source, destination, mixed(std::uint64_t{source} << 32 | destination)};
   std::uint32_t hops = 0;
   do {
-    hops = topology_.extend(request, hops, route_.data(), fast::LinkLoads(idle_.data(), 0));
+    hops = topology_.extend(request, hops, route_.data(), network::LinkLoads(idle_.data(), 0));
   } while (topology_.host_behind(route_[hops - 1]) != destination);
   return {route_.data(), hops};
 }
 
-std::uint32_t nic_of_rank(const fast::RunConfig& config, const fast::JobConfig& job, std::uint32_t rank) {
+std::uint32_t nic_of_rank(const network::RunConfig& config, const network::JobConfig& job, std::uint32_t rank) {
   const std::uint32_t rails = config.network.host.rails;
   return job.node_of(rank) * rails + job.number_on_node(rank) % rails;
 }
 
-Machine::Machine(const fast::RunConfig& config)
+Machine::Machine(const network::RunConfig& config)
     : NetZoneImpl("machine"), config_(config.network), routes_(*config.network.topology) {
   set_parent(nullptr);
   make_links();
@@ -61,13 +61,13 @@ Machine::LinkPtr Machine::make_link(const std::string& name, double bandwidth_Bp
 }
 
 void Machine::make_links() {
-  const fast::Topology& topology = *config_.topology;
+  const network::Topology& topology = *config_.topology;
   std::vector<double> bandwidth_Bps;
   for (const auto& name : topology.link_classes()) {
     bandwidth_Bps.push_back(config_.link_of_class(name).bandwidth_Bps);
     link_latency_s_.push_back(config_.link_of_class(name).latency_s);
   }
-  for (fast::LinkId link = 0; link < topology.links(); ++link) {
+  for (network::LinkId link = 0; link < topology.links(); ++link) {
     links_.push_back(
         make_link("link-" + std::to_string(link), bandwidth_Bps[topology.link_class(link)], config_.contention));
   }

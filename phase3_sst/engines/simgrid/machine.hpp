@@ -31,27 +31,27 @@ inline constexpr double kEnvelopeBytes = 16;
 // the pair: every message of a pair takes the same way, and pairs spread.
 class Routes {
  public:
-  explicit Routes(const fast::Topology& topology);
+  explicit Routes(const network::Topology& topology);
 
   // Valid until the next call.
-  std::span<const fast::LinkId> between(std::uint32_t source, std::uint32_t destination);
+  std::span<const network::LinkId> between(std::uint32_t source, std::uint32_t destination);
 
  private:
-  const fast::Topology& topology_;
-  std::vector<fast::LinkUse> idle_;
-  std::vector<fast::LinkId> route_;
+  const network::Topology& topology_;
+  std::vector<network::LinkUse> idle_;
+  std::vector<network::LinkId> route_;
 };
 
 class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
  public:
   // Makes links and hosts. The engine exists and has its configuration; it owns this object, as it owns all zones.
-  explicit Machine(const fast::RunConfig& config);
+  explicit Machine(const network::RunConfig& config);
 
   // The host of a NIC that a rank uses.
   ::simgrid::s4u::Host* host(std::uint32_t nic) const { return hosts_.at(nic); }
   std::uint32_t node_of_nic(std::uint32_t nic) const { return nic / config_.host.rails; }
   Routes& routes() { return routes_; }
-  double bandwidth_Bps(fast::LinkId link) const { return links_[link]->get_bandwidth(); }
+  double bandwidth_Bps(network::LinkId link) const { return links_[link]->get_bandwidth(); }
 
   // From the first byte's departure to its arrival, once.
   double latency_s(std::uint32_t source, std::uint32_t destination);
@@ -77,7 +77,7 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
   void set_factors();
   std::uint32_t nic_of(const ::simgrid::s4u::Host* host) const;
 
-  const fast::NetworkConfig& config_;
+  const network::NetworkConfig& config_;
   Routes routes_;
   std::vector<LinkPtr> links_;          // [link of the topology]
   std::vector<double> link_latency_s_;  // [class of links]
@@ -91,6 +91,6 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
 };
 
 // The NIC of a rank: with several rails, the ranks of a node take them in turn.
-std::uint32_t nic_of_rank(const fast::RunConfig& config, const fast::JobConfig& job, std::uint32_t rank);
+std::uint32_t nic_of_rank(const network::RunConfig& config, const network::JobConfig& job, std::uint32_t rank);
 
 }  // namespace manynode::smpi_engine

@@ -5,7 +5,7 @@
 int main(int argc, char** argv) {
   namespace engine = manynode::smpi_engine;
   const std::string version = MANYNODE_SIMGRID_VERSION " (SimGrid " + engine::simgrid_version() + ")";
-  return manynode::fast::engine_main(
+  return manynode::network::engine_main(
       argc, argv,
       {"manynode-simgrid",
        "simulates the communication of an application skeleton on a network with SMPI, the MPI layer of SimGrid",

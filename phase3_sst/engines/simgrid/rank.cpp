@@ -18,7 +18,7 @@ void pass(double seconds) {
   if (seconds > 0) s4u::this_actor::sleep_for(seconds);
 }
 
-double overhead_s(const std::vector<fast::OverheadSegment>& segments, std::uint64_t bytes) {
+double overhead_s(const std::vector<network::OverheadSegment>& segments, std::uint64_t bytes) {
   auto segment = segments.end() - 1;
   while (bytes < segment->from_bytes) --segment;
   return segment->seconds + segment->seconds_per_byte * static_cast<double>(bytes);
@@ -29,10 +29,10 @@ char payload;
 
 int count_of(const Primitive& primitive) {
   if (primitive.bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-    throw fast::SimulationError("a message is too long for the engine simgrid",
-                                {std::string(call_name(primitive.call)) + ": " + std::to_string(primitive.bytes) +
-                                 " bytes; SMPI counts at most 2147483647"},
-                                "send it in several messages, or use the engine fast");
+    throw network::SimulationError("a message is too long for the engine simgrid",
+                                   {std::string(call_name(primitive.call)) + ": " + std::to_string(primitive.bytes) +
+                                    " bytes; SMPI counts at most 2147483647"},
+                                   "send it in several messages, or use the engine fast");
   }
   return static_cast<int>(primitive.bytes);
 }
@@ -51,17 +51,17 @@ Rank::Rank(World& world, std::size_t job, int rank, int size)
 
 void Rank::run() {
   join();
-  const fast::JobConfig& config = *world_.job(job_).config;
+  const network::JobConfig& config = *world_.job(job_).config;
   pass(config.start_s);
   play_skeleton();
   while (config.background) {
-    const fast::Picoseconds began = world_.now();
+    const network::Picoseconds began = world_.now();
     skeleton_ = world_.job(job_).application->make(rank_, size_);
     communicators_ = Communicators(rank_, size_);
     play_skeleton();
     if (world_.now() == began) {
-      throw fast::SimulationError("a job in the background takes no time", {"job " + config.name},
-                                  "give it messages to send, or a timing profile");
+      throw network::SimulationError("a job in the background takes no time", {"job " + config.name},
+                                     "give it messages to send, or a timing profile");
     }
   }
   world_.finished(job_);
@@ -84,7 +84,7 @@ void Rank::join() {
 }
 
 void Rank::play_skeleton() {
-  const fast::JobConfig& config = *world_.job(job_).config;
+  const network::JobConfig& config = *world_.job(job_).config;
   do {
     calls_.clear();
     Mpi mpi(rank_, size_, calls_, communicators_);
@@ -103,7 +103,7 @@ void Rank::play_step() {
     primitives_.clear();
     lowering_.lower(call, calls_, primitives_);
     for (auto next = primitives_.begin(); next != primitives_.end();) {
-      const fast::Picoseconds before = world_.now();
+      const network::Picoseconds before = world_.now();
       auto& use = uses[static_cast<std::size_t>(next->call)];
       if (next->kind == PrimitiveKind::Wait) {
         const auto end = std::find_if(next, primitives_.end(),
@@ -158,10 +158,10 @@ void Rank::start_send(const Primitive& primitive) {
 
 void Rank::start_receive(const Primitive& primitive) {
   if (primitive.tag == kAnyTag) {
-    throw fast::SimulationError("the engine simgrid has no receive of any tag",
-                                {world_.rank_name(job_, rank_) + " starts one in " +
-                                 std::string(call_name(primitive.call)) + " (step " + std::to_string(steps_) + ")"},
-                                "name the tag in the skeleton, or use the engine fast");
+    throw network::SimulationError("the engine simgrid has no receive of any tag",
+                                   {world_.rank_name(job_, rank_) + " starts one in " +
+                                    std::string(call_name(primitive.call)) + " (step " + std::to_string(steps_) + ")"},
+                                   "name the tag in the skeleton, or use the engine fast");
   }
   const int tag = world_.envelopes().tag_of(primitive.context, primitive.tag);
   const int source = primitive.peer == kAnySource ? MPI_ANY_SOURCE : primitive.peer;
@@ -204,7 +204,7 @@ std::vector<Rank::Pending> Rank::take(std::span<const Primitive> waits) {
   for (const Primitive& primitive : waits) {
     const auto entry = pending_.find(primitive.request);
     if (entry == pending_.end()) {
-      throw fast::SimulationError(
+      throw network::SimulationError(
           "a rank waits for a request that it never started",
           {world_.rank_name(job_, rank_) + " waits in " + std::string(call_name(primitive.call)) + " for request " +
            std::to_string(primitive.request)},
@@ -224,7 +224,7 @@ std::pair<double, double> Rank::completion(const Primitive& primitive, MPI_Statu
     return {now_s + (acknowledged ? 2 * world_.latency_s(job_, rank_, primitive.peer) : 0), 0};
   }
   if (status.MPI_ERROR == MPI_ERR_TRUNCATE) {
-    throw fast::SimulationError(
+    throw network::SimulationError(
         "a message is longer than the receive that it meets",
         {"receive of " + world_.rank_name(job_, rank_) + " from rank " + std::to_string(status.MPI_SOURCE) + ", " +
          envelope_text(primitive.tag, primitive.bytes, primitive.context)},

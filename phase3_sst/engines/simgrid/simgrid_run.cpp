@@ -17,7 +17,7 @@ namespace {
 namespace s4u = ::simgrid::s4u;
 
 // Every factor that SimGrid's models bring with them from TCP over Ethernet is set to what the run file says, or off.
-void configure(const fast::HostConfig& host) {
+void configure(const network::HostConfig& host) {
   const auto set = [](const std::string& option) { s4u::Engine::set_config(option); };
   set("network/model:CM02");
   set("network/TCP-gamma:1e30");  // no window limits the rate
@@ -45,7 +45,7 @@ std::string simgrid_version() {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
-void run_simgrid(const std::vector<fast::Program>& programs, const fast::RunConfig& config, std::uint32_t replica,
+void run_simgrid(const std::vector<network::Program>& programs, const network::RunConfig& config, std::uint32_t replica,
                  const Outlet& outlet) {
   s4u::Engine engine("manynode-simgrid");
   configure(config.network.host);

@@ -8,7 +8,7 @@
 namespace manynode::smpi_engine {
 
 // Simulates; the outlet ends the process with a result or an error. Throws what is found out before time moves.
-void run_simgrid(const std::vector<fast::Program>& programs, const fast::RunConfig& config, std::uint32_t replica,
+void run_simgrid(const std::vector<network::Program>& programs, const network::RunConfig& config, std::uint32_t replica,
                  const Outlet& outlet);
 
 }  // namespace manynode::smpi_engine

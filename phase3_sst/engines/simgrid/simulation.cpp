@@ -43,7 +43,7 @@ void send(int file, Record kind, const std::string& bytes) {
 void send_error(int file, const std::exception& error) {
   Writer out;
   out(std::string(error.what()));
-  if (const auto* simulation = dynamic_cast<const fast::SimulationError*>(&error)) {
+  if (const auto* simulation = dynamic_cast<const network::SimulationError*>(&error)) {
     out(simulation->details);
     out(simulation->remedy);
     send(file, Record::SimulationError, out.bytes());
@@ -75,7 +75,7 @@ bool read_all(int file, char* bytes, std::size_t size) {
     std::string remedy;
     in(details);
     in(remedy);
-    throw fast::SimulationError(what, details, remedy);
+    throw network::SimulationError(what, details, remedy);
   }
   if (kind == Record::UserError) {
     std::string where, found, allowed, remedy;
@@ -102,12 +102,12 @@ std::vector<std::string> last_lines(std::FILE* file) {
 }
 
 // The child's life. What SimGrid writes goes to `words`.
-[[noreturn]] void simulate_here(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
+[[noreturn]] void simulate_here(const std::vector<network::Program>& programs, const network::RunConfig& config,
                                 std::uint32_t replica, bool with_progress, int out, std::FILE* words) {
   dup2(fileno(words), STDOUT_FILENO);
   dup2(fileno(words), STDERR_FILENO);
   Outlet outlet;
-  outlet.result = [out](const fast::ReplicaResult& result) {
+  outlet.result = [out](const network::ReplicaResult& result) {
     Writer bytes;
     archive(bytes, result);
     send(out, Record::Result, bytes.bytes());
@@ -118,7 +118,7 @@ std::vector<std::string> last_lines(std::FILE* file) {
     std::_Exit(kExitFailed);
   };
   if (with_progress) {
-    outlet.progress = [out](const fast::ProgressReport& report) {
+    outlet.progress = [out](const network::ProgressReport& report) {
       Writer bytes;
       bytes(report);
       send(out, Record::Progress, bytes.bytes());
@@ -135,13 +135,13 @@ std::vector<std::string> last_lines(std::FILE* file) {
 
 }  // namespace
 
-void check(const fast::RunConfig& config) {
+void check(const network::RunConfig& config) {
   const auto& host = config.network.host;
-  if (host.rails > 1 && host.rail_choice == fast::RailChoice::Striped) {
+  if (host.rails > 1 && host.rail_choice == network::RailChoice::Striped) {
     throw UserError("the engine simgrid does not stripe messages over rails", "network.host.rail_choice", "striped",
                     "by-rank", "choose by-rank, or the engine fast");
   }
-  if (host.receive == fast::Receive::OnArrival) {
+  if (host.receive == network::Receive::OnArrival) {
     throw UserError("the engine simgrid has no processors that take messages in as they come", "network.host.receive",
                     "on-arrival", "in-call", "choose in-call, or the engine fast");
   }
@@ -149,14 +149,14 @@ void check(const fast::RunConfig& config) {
     throw UserError("the engine simgrid has no injection control", "jobs[].injection", "static or aimd", "none",
                     "choose the engine fast, or leave injection out");
   }
-  if (config.network.flow_control != fast::FlowControl::None) {
+  if (config.network.flow_control != network::FlowControl::None) {
     throw UserError("the engine simgrid shares links among flows and has no buffers that could be full",
                     "network.flow_control", "credits", "none", "choose none, or the engine fast or sst");
   }
 }
 
-fast::ReplicaResult simulate_replica(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
-                                     std::uint32_t replica, const fast::ProgressSink& progress) {
+network::ReplicaResult simulate_replica(const std::vector<network::Program>& programs, const network::RunConfig& config,
+                                        std::uint32_t replica, const network::ProgressSink& progress) {
   check(config);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> words(std::tmpfile(), std::fclose);
   int ends[2];
@@ -179,7 +179,7 @@ fast::ReplicaResult simulate_replica(const std::vector<fast::Program>& programs,
     if (!read_all(ends[0], bytes.data(), size)) break;
     settled = kind != Record::Progress;
     if (settled) break;
-    fast::ProgressReport report;
+    network::ProgressReport report;
     Reader in(bytes);
     in(report);
     progress(report);
@@ -188,13 +188,13 @@ fast::ReplicaResult simulate_replica(const std::vector<fast::Program>& programs,
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!settled) {
-    throw fast::SimulationError(
+    throw network::SimulationError(
         "SimGrid ended without a result" +
             (WIFSIGNALED(status) ? " (signal " + std::to_string(WTERMSIG(status)) + ")" : std::string()),
         last_lines(words.get()), "signal 9 is often the system out of memory; else report this");
   }
   if (kind != Record::Result) throw_error(kind, bytes);
-  fast::ReplicaResult result;
+  network::ReplicaResult result;
   Reader in(bytes);
   archive(in, result);
   return result;

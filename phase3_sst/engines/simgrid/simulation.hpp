@@ -4,17 +4,17 @@
 
 #include <vector>
 
-#include "simulator.hpp"
+#include "replica_result.hpp"
 
 namespace manynode::smpi_engine {
 
-// The same arguments, results and errors as fast::simulate(). A run that asks for what this engine cannot do throws
+// The same arguments, results and errors as network::simulate(). A run that asks for what this engine cannot do throws
 // UserError naming it.
-fast::ReplicaResult simulate_replica(const std::vector<fast::Program>& programs, const fast::RunConfig& config,
-                                     std::uint32_t replica, const fast::ProgressSink& progress = {});
+network::ReplicaResult simulate_replica(const std::vector<network::Program>& programs, const network::RunConfig& config,
+                                        std::uint32_t replica, const network::ProgressSink& progress = {});
 
 // Throws UserError naming what the run asks for and this engine cannot do.
-void check(const fast::RunConfig& config);
+void check(const network::RunConfig& config);
 
 // "3.32.0"
 std::string simgrid_version();

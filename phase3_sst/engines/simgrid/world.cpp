@@ -22,14 +22,14 @@ constexpr std::size_t kMostDetails = 10;
 
 }  // namespace
 
-World::World(const std::vector<fast::Program>& programs, const fast::RunConfig& config, std::uint32_t replica,
+World::World(const std::vector<network::Program>& programs, const network::RunConfig& config, std::uint32_t replica,
              Machine& machine, const Outlet& outlet)
     : config_(config), machine_(machine), outlet_(outlet), jobs_(config.jobs.size()) {
-  const fast::Topology& topology = *config.network.topology;
+  const network::Topology& topology = *config.network.topology;
   result_.replica = replica;
   result_.jobs.resize(jobs_.size());
   result_.links.resize(topology.links());
-  for (fast::LinkId link = 0; link < topology.links(); ++link) {
+  for (network::LinkId link = 0; link < topology.links(); ++link) {
     result_.links[link].link_class = topology.link_class(link);
   }
   result_.queue_max_bytes.resize(topology.links());
@@ -42,7 +42,7 @@ World::World(const std::vector<fast::Program>& programs, const fast::RunConfig& 
     job.phases = job.application->phases().size();
     if (programs[i].profile) {
       // Jobs draw apart from each other, as in the engine fast.
-      job.timing.emplace(fast::timing_model(*job.config, *programs[i].profile, config.seed + i, replica));
+      job.timing.emplace(network::timing_model(*job.config, *programs[i].profile, config.seed + i, replica));
     }
     for (std::uint32_t rank = 0; rank < job.config->ranks(); ++rank) {
       job.nics.push_back(nic_of_rank(config, *job.config, rank));
@@ -79,17 +79,17 @@ void World::meet() {
   beginning_s_ = s4u::Engine::get_clock();
 }
 
-fast::Picoseconds World::now() const {
+network::Picoseconds World::now() const {
   const double now_s = s4u::Engine::get_clock() - beginning_s_;
-  if (!(now_s <= fast::kEndOfTime_s)) {
+  if (!(now_s <= network::kEndOfTime_s)) {
     const auto& jobs = result_.jobs;
-    const auto bytes = std::accumulate(jobs.begin(), jobs.end(), 0.0, [](double sum, const fast::JobResult& job) {
+    const auto bytes = std::accumulate(jobs.begin(), jobs.end(), 0.0, [](double sum, const network::JobResult& job) {
       return sum + static_cast<double>(job.bytes);
     });
     const auto messages = static_cast<double>(std::max<std::uint64_t>(1, result_.messages()));
-    throw fast::end_of_time_error(config_, "after " + fast::rounded(now_s) + " s", {}, bytes / messages);
+    throw network::end_of_time_error(config_, "after " + network::rounded(now_s) + " s", {}, bytes / messages);
   }
-  return fast::to_picoseconds(now_s);
+  return network::to_picoseconds(now_s);
 }
 
 void World::sent(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
@@ -101,18 +101,18 @@ void World::sent(std::size_t job, std::uint32_t source, std::uint32_t destinatio
   if (machine_.node_of_nic(from) == machine_.node_of_nic(to)) return;
   const std::size_t classes = result_.class_uses.size() / jobs_.size();
   for (const auto link : machine_.routes().between(from, to)) {
-    fast::LinkUse& use = result_.links[link];
+    network::LinkUse& use = result_.links[link];
     auto& class_use = result_.class_uses[job * classes + use.link_class];
-    const auto busy = fast::to_picoseconds(static_cast<double>(bytes) / machine_.bandwidth_Bps(link));
+    const auto busy = network::to_picoseconds(static_cast<double>(bytes) / machine_.bandwidth_Bps(link));
     use.bytes += bytes;
-    if (busy > fast::kLongestStep) {
-      const fast::KeyValue slowest = fast::slowest_bandwidth(config_.network);
+    if (busy > network::kLongestStep) {
+      const network::KeyValue slowest = network::slowest_bandwidth(config_.network);
       throw UserError("a message is too long for the engine", slowest.key,
-                      std::to_string(bytes) + " bytes, " + fast::rounded(slowest.value) + " B/s",
-                      "a message takes at most " + fast::rounded(fast::kLongestStep_s) + " s on a link",
+                      std::to_string(bytes) + " bytes, " + network::rounded(slowest.value) + " B/s",
+                      "a message takes at most " + network::rounded(network::kLongestStep_s) + " s on a link",
                       "raise " + slowest.key + ", or send shorter messages");
     }
-    use.busy = fast::later(use.busy, busy);
+    use.busy = network::later(use.busy, busy);
     ++use.chunks;
     class_use.bytes += bytes;
     class_use.busy += busy;
@@ -153,9 +153,10 @@ void World::finish() {
   }
   if (!left.empty()) {
     left.resize(std::min(left.size(), kMostDetails));
-    outlet_.error(fast::SimulationError("all ranks finished, but messages or receives are left without a partner", left,
-                                        "give each send of the skeleton its receive, with the same communicator and a "
-                                        "tag that fits"));
+    outlet_.error(
+        network::SimulationError("all ranks finished, but messages or receives are left without a partner", left,
+                                 "give each send of the skeleton its receive, with the same communicator and a "
+                                 "tag that fits"));
   }
   if (outlet_.progress) report();
   outlet_.result(result_);
@@ -177,7 +178,7 @@ void World::stand_still() {
     if (jobs_[i].config->background) continue;
     for (const auto& line : envelopes_.left(i, most - details.size())) details.push_back(line);
   }
-  outlet_.error(fast::SimulationError(
+  outlet_.error(network::SimulationError(
       "the simulation ended with " + std::to_string(unfinished) + " unfinished ranks", details,
       "look in the skeleton for a receive without its send, or for blocking sends above the eager limit that wait for "
       "each other"));
@@ -204,9 +205,9 @@ void World::report() const {
   const auto& done = jobs_[job].ranks_in_step;
   std::uint32_t steps = 0;
   while (steps < done.size() && done[steps] == result_.jobs[job].ranks.size()) ++steps;
-  fast::ProgressReport report;
+  network::ProgressReport report;
   report.replica = result_.replica;
-  report.simulated_s = fast::to_seconds(now());
+  report.simulated_s = network::to_seconds(now());
   report.events = result_.events;
   report.messages = result_.messages();
   report.finished_ranks = finished_;

@@ -12,7 +12,7 @@
 #include "envelopes.hpp"
 #include "machine.hpp"
 #include "manynode/timing.hpp"
-#include "simulator.hpp"
+#include "replica_result.hpp"
 
 namespace manynode::smpi_engine {
 
@@ -20,15 +20,15 @@ class Rank;
 
 // How a replica tells the process that waits for it what has become of it.
 struct Outlet {
-  std::function<void(const fast::ReplicaResult&)> result;  // ends the process
-  std::function<void(const std::exception&)> error;        // ends the process
-  fast::ProgressSink progress;                             // may be empty
+  std::function<void(const network::ReplicaResult&)> result;  // ends the process
+  std::function<void(const std::exception&)> error;           // ends the process
+  network::ProgressSink progress;                             // may be empty
 };
 
 class World {
  public:
   struct Job {
-    const fast::JobConfig* config{nullptr};
+    const network::JobConfig* config{nullptr};
     const Application* application{nullptr};
     std::string instance;  // SMPI's name of it
     std::size_t phases{0};
@@ -39,7 +39,7 @@ class World {
   };
 
   // What is given outlives this object.
-  World(const std::vector<fast::Program>& programs, const fast::RunConfig& config, std::uint32_t replica,
+  World(const std::vector<network::Program>& programs, const network::RunConfig& config, std::uint32_t replica,
         Machine& machine, const Outlet& outlet);
   ~World();
 
@@ -49,13 +49,13 @@ class World {
   // Waits until all ranks of all jobs have come here: the beginning of the run.
   void meet();
   // Since the beginning.
-  fast::Picoseconds now() const;
+  network::Picoseconds now() const;
 
-  const fast::RunConfig& config() const { return config_; }
+  const network::RunConfig& config() const { return config_; }
   const Job& job(std::size_t job) const { return jobs_[job]; }
   const Outlet& outlet() const { return outlet_; }
   Envelopes& envelopes() { return envelopes_; }
-  std::array<fast::OperationUse, kCallKinds>& uses(std::size_t job, std::uint32_t rank) {
+  std::array<network::OperationUse, kCallKinds>& uses(std::size_t job, std::uint32_t rank) {
     return result_.jobs[job].ranks[rank];
   }
 
@@ -81,13 +81,13 @@ class World {
   void finish();
   void report() const;
 
-  const fast::RunConfig& config_;
+  const network::RunConfig& config_;
   Machine& machine_;
   const Outlet& outlet_;
   std::vector<Job> jobs_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   Envelopes envelopes_;
-  fast::ReplicaResult result_;
+  network::ReplicaResult result_;
   ::simgrid::s4u::BarrierPtr all_there_;
   double beginning_s_{0};        // on SimGrid's clock
   std::uint32_t foreground_{0};  // ranks of jobs that are not in the background

@@ -2,7 +2,7 @@
 
 In: a network and two nodes. Out: the possible paths, each a list of names ``source->target`` (the columns of
 ``link-load/2``). Cables between the same two ends share a name. A deterministic routing has one path for each NIC of a
-node; an adaptive one has all that it may choose from. The rules are those of ``phase3_sst/engines/fast/topologies/``.
+node; an adaptive one has all that it may choose from. The rules are those of ``phase3_sst/machine/topologies/``.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@
 namespace manynode::sst_element::testing {
 namespace {
 
-void compare(const fast::RunConfig& config, const fast::Program& program) {
-  const fast::JobResult expected = fast::simulate({program}, config, 0).jobs[0];
+void compare(const network::RunConfig& config, const network::Program& program) {
+  const network::JobResult expected = network::simulate({program}, config, 0).jobs[0];
   const auto world = world_of(config, program);
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
@@ -27,7 +27,8 @@ void compare(const fast::RunConfig& config, const fast::Program& program) {
   EXPECT_EQ(bytes, expected.bytes);
 }
 
-fast::Program application(const std::string& name, std::map<std::string, ParameterValue> values, std::uint32_t ranks) {
+network::Program application(const std::string& name, std::map<std::string, ParameterValue> values,
+                             std::uint32_t ranks) {
   return {make_application(name, Parameters(std::move(values)), static_cast<int>(ranks)), std::nullopt};
 }
 
@@ -36,7 +37,7 @@ TEST(AgainstFast, EveryCollectiveSendsTheSame) {
     for (const std::uint32_t nodes : {3u, 8u}) {
       for (const std::int64_t bytes : {8, 100'000}) {
         SCOPED_TRACE(std::string(field.collective) + " " + std::to_string(nodes) + " " + std::to_string(bytes));
-        fast::RunConfig config = fast::testing::small_machine({8}, {1}, {1});
+        network::RunConfig config = network::testing::small_machine({8}, {1}, {1});
         config.jobs[0].nodes = nodes;
         config.jobs[0].ranks_per_node = 2;
         compare(config, application("patterns",
@@ -51,7 +52,7 @@ TEST(AgainstFast, EveryCollectiveSendsTheSame) {
 }
 
 TEST(AgainstFast, HpcgSendsTheSame) {
-  fast::RunConfig config = fast::testing::small_machine({8}, {1}, {1});
+  network::RunConfig config = network::testing::small_machine({8}, {1}, {1});
   config.jobs[0].ranks_per_node = 3;
   config.jobs[0].iterations_limit = 3;
   compare(config, application("hpcg", {}, config.jobs[0].ranks()));

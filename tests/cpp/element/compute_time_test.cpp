@@ -11,8 +11,8 @@ namespace manynode::sst_element::testing {
 namespace {
 
 // Times between 1 and 2 us, never whole nanoseconds.
-fast::Program computing(Body body, int steps) {
-  fast::Program program = fast::testing::loaded(std::move(body), steps);
+network::Program computing(Body body, int steps) {
+  network::Program program = network::testing::loaded(std::move(body), steps);
   TimingProfile profile;
   profile.classes = {"all"};
   profile.phases = {{PhaseTiming{
@@ -22,9 +22,9 @@ fast::Program computing(Body body, int steps) {
 }
 
 TEST(ComputeTime, SumsToTheFastEnginesToTheNanosecond) {
-  const fast::RunConfig config = ranks_on(4);
-  const fast::Program program = computing([](Mpi& mpi) { mpi.compute(Phase{0}); }, 1000);
-  const auto expected = fast::simulate({program}, config, 0).jobs[0].ranks;
+  const network::RunConfig config = ranks_on(4);
+  const network::Program program = computing([](Mpi& mpi) { mpi.compute(Phase{0}); }, 1000);
+  const auto expected = network::simulate({program}, config, 0).jobs[0].ranks;
   const auto world = world_of(config, program);
   for (int r = 0; r < 4; ++r) {
     PlayedRank rank(*world, r);
@@ -37,13 +37,13 @@ TEST(ComputeTime, SumsToTheFastEnginesToTheNanosecond) {
 }
 
 TEST(ComputeTime, KeepsTheDifferencesBetweenRanksAndNodesThatTheFastEngineKeeps) {
-  fast::RunConfig config = ranks_on(4);
-  fast::Program program = computing([](Mpi& mpi) { mpi.compute(Phase{0}); }, 1000);
-  const auto independent = fast::simulate({program}, config, 0).jobs[0].ranks;
+  network::RunConfig config = ranks_on(4);
+  network::Program program = computing([](Mpi& mpi) { mpi.compute(Phase{0}); }, 1000);
+  const auto independent = network::simulate({program}, config, 0).jobs[0].ranks;
   program.profile->phases[0][0].rank_correlation = 0.6;
   program.profile->phases[0][0].node_correlation = 0.2;
   config.jobs[0].persistent = true;
-  const auto expected = fast::simulate({program}, config, 0).jobs[0].ranks;
+  const auto expected = network::simulate({program}, config, 0).jobs[0].ranks;
   const auto world = world_of(config, program);
   constexpr auto kCompute = static_cast<std::size_t>(CallKind::Compute);
   for (int r = 0; r < 4; ++r) {
@@ -78,7 +78,7 @@ TEST(ComputeTime, IsAskedForTogetherWithTheCallThatFollowsAndNotChargedToIt) {
 }
 
 TEST(ComputeTime, APauseIsAnEventWithoutAProfile) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) {
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) {
                                 mpi.pause(1e-6);
                                 mpi.send(1, 8);
                               }));
@@ -90,7 +90,7 @@ TEST(ComputeTime, APauseIsAnEventWithoutAProfile) {
 }
 
 TEST(ComputeTime, WithoutAProfileIsNoEvent) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) { mpi.compute(Phase{0}); }));
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) { mpi.compute(Phase{0}); }));
   PlayedRank rank(*world, 0);
   rank.play();
   EXPECT_TRUE(rank.rounds.empty());

@@ -49,17 +49,17 @@ TEST(MessageSizes, AreWhatFireflyCanCount) {
 }
 
 TEST(EmberRanks, RunNodeByNode) {
-  fast::JobConfig job;
+  network::JobConfig job;
   job.nodes = 3;
   job.ranks_per_node = 4;
-  job.rank_order = fast::RankOrder::Cyclic;
+  job.rank_order = network::RankOrder::Cyclic;
   EXPECT_EQ(ember_rank(job, 0), 0u);
   EXPECT_EQ(ember_rank(job, 1), 4u) << "the first rank of node 1";
   EXPECT_EQ(ember_rank(job, 3), 1u) << "the second rank of node 0";
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) EXPECT_EQ(rank_of_ember(job, ember_rank(job, rank)), rank);
-  job.rank_order = fast::RankOrder::Block;
+  job.rank_order = network::RankOrder::Block;
   EXPECT_EQ(ember_rank(job, 7), 7u);
-  job.rank_order = fast::RankOrder::Listed;
+  job.rank_order = network::RankOrder::Listed;
   job.slots = {11, 3, 7, 0, 1, 2, 4, 5, 6, 8, 9, 10};
   EXPECT_EQ(ember_rank(job, 0), 11u) << "the last slot of the last node";
   for (std::uint32_t rank = 0; rank < job.ranks(); ++rank) EXPECT_EQ(rank_of_ember(job, ember_rank(job, rank)), rank);

@@ -8,21 +8,21 @@ namespace {
 
 using Rounds = std::vector<std::vector<std::string>>;
 
-fast::RunConfig eight_ranks(fast::RankOrder order) {
-  fast::RunConfig config = ranks_on(4);
+network::RunConfig eight_ranks(network::RankOrder order) {
+  network::RunConfig config = ranks_on(4);
   config.jobs[0].ranks_per_node = 2;
   config.jobs[0].rank_order = order;
   return config;
 }
 
 TEST(OwnCollectives, AreOneEventEachAndCountNoMessages) {
-  const auto program = fast::testing::loaded([](Mpi& mpi) {
+  const auto program = network::testing::loaded([](Mpi& mpi) {
     mpi.barrier();
     mpi.bcast(100, 3);
     mpi.allreduce(0);  // moves nothing
     mpi.alltoall(8);
   });
-  const auto world = world_of(eight_ranks(fast::RankOrder::Block), program, true);
+  const auto world = world_of(eight_ranks(network::RankOrder::Block), program, true);
   PlayedRank rank(*world, 0);
   rank.play();
   EXPECT_EQ(rank.rounds, (Rounds{{"MPI_Barrier 0 0 0"}, {"MPI_Bcast 0 3 100"}, {"MPI_Alltoall 0 0 8"}}));
@@ -31,14 +31,14 @@ TEST(OwnCollectives, AreOneEventEachAndCountNoMessages) {
 }
 
 TEST(OwnCollectives, MakeAGroupForEachCommunicatorBeforeTheStepThatUsesIt) {
-  const auto program = fast::testing::loaded([](Mpi& mpi) {
+  const auto program = network::testing::loaded([](Mpi& mpi) {
     const std::array dims = {2, 4};
     const Communicator grid = mpi.cart(kWorld, dims);  // the world once more
     const Communicator row = mpi.cart_sub(grid, {false, true});
     mpi.allreduce(8, grid);
     mpi.bcast(16, 1, row);
   });
-  const auto world = world_of(eight_ranks(fast::RankOrder::Block), program, true);
+  const auto world = world_of(eight_ranks(network::RankOrder::Block), program, true);
   PlayedRank rank(*world, 6);
   rank.play();
   EXPECT_EQ(rank.rounds, (Rounds{{"group 4 5 6 7"}, {"MPI_Allreduce 0 0 8"}, {"MPI_Bcast 1 1 16"}}));
@@ -46,12 +46,12 @@ TEST(OwnCollectives, MakeAGroupForEachCommunicatorBeforeTheStepThatUsesIt) {
 }
 
 TEST(OwnCollectives, TranslateRanksOfTheWorldAndListGroupsInTheirOwnOrder) {
-  const auto program = fast::testing::loaded([](Mpi& mpi) {
+  const auto program = network::testing::loaded([](Mpi& mpi) {
     const Communicator first_four = mpi.split(kWorld, [](int rank) { return std::pair(rank / 4, -rank); });
     mpi.bcast(8, 5);
     mpi.bcast(8, 1, first_four);
   });
-  const auto world = world_of(eight_ranks(fast::RankOrder::Cyclic), program, true);
+  const auto world = world_of(eight_ranks(network::RankOrder::Cyclic), program, true);
   PlayedRank rank(*world, 0);
   rank.play();
   // Ranks 0 to 3 are the first on nodes 0 to 3; rank 5 is the second on node 1.
@@ -59,12 +59,12 @@ TEST(OwnCollectives, TranslateRanksOfTheWorldAndListGroupsInTheirOwnOrder) {
 }
 
 TEST(OwnCollectives, PutTheCountsOfAnAlltoallvInEmbersOrder) {
-  const auto program = fast::testing::loaded([](Mpi& mpi) {
+  const auto program = network::testing::loaded([](Mpi& mpi) {
     std::vector<std::uint64_t> sent = {10, 11, 12, 13, 14, 15, 16, 17};
     std::vector<std::uint64_t> received = {20, 21, 22, 23, 24, 25, 26, 27};
     mpi.alltoallv(sent, received);
   });
-  const auto world = world_of(eight_ranks(fast::RankOrder::Cyclic), program, true);
+  const auto world = world_of(eight_ranks(network::RankOrder::Cyclic), program, true);
   PlayedRank rank(*world, 0);
   rank.play();
   // Its second rank on node 0 is rank 4, its first on node 1 rank 1.
@@ -72,7 +72,7 @@ TEST(OwnCollectives, PutTheCountsOfAnAlltoallvInEmbersOrder) {
 }
 
 TEST(OwnCollectives, ExpandWhatEmberLacks) {
-  const auto program = fast::testing::loaded([](Mpi& mpi) { mpi.gather(8, 0); });
+  const auto program = network::testing::loaded([](Mpi& mpi) { mpi.gather(8, 0); });
   const auto world = world_of(ranks_on(2), program, true);
   PlayedRank rank(*world, 1);
   rank.play();

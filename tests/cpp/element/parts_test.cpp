@@ -24,10 +24,10 @@ std::string text_of(const std::filesystem::path& path) {
 TEST(Parts, TellOfAllRanksEvenOfThoseThatWait) {
   const std::string folder = ::testing::TempDir() + "parts_test";
   std::filesystem::remove_all(folder);
-  fast::RunConfig config = ranks_on(4);
+  network::RunConfig config = ranks_on(4);
   config.jobs.push_back(config.jobs[0]);
   config.jobs[1].background = true;
-  const auto program = fast::testing::loaded(
+  const auto program = network::testing::loaded(
       [](Mpi& mpi) {
         mpi.send(1, 64, 2);
         mpi.recv(3, 32, 4);
@@ -63,7 +63,7 @@ TEST(Parts, TellOfAllRanksEvenOfThoseThatWait) {
 TEST(Parts, AreWrittenWhenTheLastRankHasFinished) {
   const std::string folder = ::testing::TempDir() + "parts_test_last";
   std::filesystem::remove_all(folder);
-  World world({"", folder, false, 0}, ranks_on(4), {fast::testing::loaded([](Mpi&) {})});
+  World world({"", folder, false, 0}, ranks_on(4), {network::testing::loaded([](Mpi&) {})});
   world.join();
   world.join();
   PlayedRank first(world, 0);

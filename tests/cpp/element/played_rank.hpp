@@ -15,10 +15,10 @@
 
 namespace manynode::sst_element::testing {
 
-using fast::testing::Body;
-using fast::testing::BodyApplication;
+using network::testing::Body;
+using network::testing::BodyApplication;
 
-inline constexpr fast::Picoseconds kMicrosecond = 1'000'000;
+inline constexpr network::Picoseconds kMicrosecond = 1'000'000;
 
 // Events as text: "isend 3 80000000 64" is rank, tag in hexadecimal, bytes.
 class Written final : public EventSink {
@@ -86,8 +86,9 @@ class Written final : public EventSink {
 };
 
 // A world without files, whose jobs all run `program`.
-inline std::unique_ptr<World> world_of(fast::RunConfig config, fast::Program program, bool own_collectives = false) {
-  std::vector<fast::Program> programs(config.jobs.size(), program);
+inline std::unique_ptr<World> world_of(network::RunConfig config, network::Program program,
+                                       bool own_collectives = false) {
+  std::vector<network::Program> programs(config.jobs.size(), program);
   return std::make_unique<World>(Settings{"", "", own_collectives, 1}, std::move(config), std::move(programs));
 }
 
@@ -101,8 +102,9 @@ struct PlayedRank {
     if (!program.advance(now, sink)) return false;
     for (const std::string& event : sink.events) {
       if (event.starts_with("compute")) {
-        now += static_cast<fast::Picoseconds>(program.draw(static_cast<std::uint32_t>(std::stoul(event.substr(8))))) *
-               1000;
+        now +=
+            static_cast<network::Picoseconds>(program.draw(static_cast<std::uint32_t>(std::stoul(event.substr(8))))) *
+            1000;
       } else {
         now += kMicrosecond;
       }
@@ -113,17 +115,17 @@ struct PlayedRank {
   void play(int most = 1'000'000) {
     while (most-- > 0 && round()) continue;
   }
-  const fast::OperationUse& use(CallKind kind) const { return program.uses()[static_cast<std::size_t>(kind)]; }
+  const network::OperationUse& use(CallKind kind) const { return program.uses()[static_cast<std::size_t>(kind)]; }
 
   RankProgram& program;
   Written sink;
-  fast::Picoseconds now{0};
+  network::Picoseconds now{0};
   std::vector<std::vector<std::string>> rounds;  // events asked for together
 };
 
 // Of a job with so many ranks, one on each node.
-inline fast::RunConfig ranks_on(std::uint32_t nodes) {
-  fast::RunConfig config = fast::testing::small_machine();
+inline network::RunConfig ranks_on(std::uint32_t nodes) {
+  network::RunConfig config = network::testing::small_machine();
   config.jobs[0].nodes = nodes;
   return config;
 }

@@ -10,7 +10,7 @@ namespace {
 using Rounds = std::vector<std::vector<std::string>>;
 
 TEST(RankProgram, AsksForOneCallAtATimeAndTimesIt) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) {
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) {
                                 mpi.send(1, 100, 7);
                                 mpi.recv(2, 200, 8);
                                 mpi.recv(kAnySource, 300, 9);
@@ -29,7 +29,7 @@ TEST(RankProgram, AsksForOneCallAtATimeAndTimesIt) {
 }
 
 TEST(RankProgram, WaitsForAllRequestsInOneEvent) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) {
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) {
                                 const std::array requests = {mpi.irecv(1, 8), mpi.irecv(2, 8), mpi.isend(1, 8)};
                                 mpi.waitall(requests);
                               }));
@@ -40,7 +40,7 @@ TEST(RankProgram, WaitsForAllRequestsInOneEvent) {
 }
 
 TEST(RankProgram, WaitsForTheRequestsThatTheCallNamesInAnyOrder) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) {
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) {
                                 const auto a = mpi.irecv(1, 8);
                                 const auto none = mpi.irecv(kProcNull, 8);
                                 const auto b = mpi.isend(1, 8);
@@ -56,7 +56,7 @@ TEST(RankProgram, WaitsForTheRequestsThatTheCallNamesInAnyOrder) {
 }
 
 TEST(RankProgram, PostsTheReceiveOfASendrecvBeforeItSends) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) {
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) {
                                 mpi.sendrecv(1, 100, 5, 2, 200, 6);
                                 mpi.sendrecv(kProcNull, 100, 5, 2, 200, 6);
                                 mpi.sendrecv(1, 100, 5, kProcNull, 200, 6);
@@ -72,9 +72,9 @@ TEST(RankProgram, PostsTheReceiveOfASendrecvBeforeItSends) {
 }
 
 TEST(RankProgram, SendsCollectivesAsMessagesOfTheProjectsAlgorithms) {
-  fast::RunConfig config = ranks_on(2);
+  network::RunConfig config = ranks_on(2);
   config.collectives.allreduce = "recursive_doubling";
-  const auto world = world_of(config, fast::testing::loaded([](Mpi& mpi) { mpi.allreduce(10'000); }));
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) { mpi.allreduce(10'000); }));
   PlayedRank rank(*world, 1);
   rank.play();
   // 10,000 bytes at 5 GB/s are 2 us.
@@ -84,19 +84,19 @@ TEST(RankProgram, SendsCollectivesAsMessagesOfTheProjectsAlgorithms) {
 }
 
 TEST(RankProgram, TurnsAMessageAndItsWaitIntoOneEvent) {
-  fast::RunConfig config = ranks_on(4);
+  network::RunConfig config = ranks_on(4);
   config.collectives.bcast = "binomial";
-  const auto world = world_of(config, fast::testing::loaded([](Mpi& mpi) { mpi.bcast(64, 0); }));
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) { mpi.bcast(64, 0); }));
   PlayedRank leaf(*world, 3);
   leaf.play();
   EXPECT_EQ(leaf.rounds, (Rounds{{"recv 2 00000000 64"}}));
 }
 
 TEST(RankProgram, AsksForLongCollectivesPieceByPiece) {
-  fast::RunConfig config = fast::testing::small_machine({64}, {1}, {1});
+  network::RunConfig config = network::testing::small_machine({64}, {1}, {1});
   config.jobs[0].ranks_per_node = 8;
   config.collectives.alltoall = "pairwise";
-  const auto world = world_of(config, fast::testing::loaded([](Mpi& mpi) { mpi.alltoall(8); }));
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) { mpi.alltoall(8); }));
   PlayedRank rank(*world, 5);
   rank.play();
   EXPECT_GT(rank.rounds.size(), 5u);
@@ -106,10 +106,10 @@ TEST(RankProgram, AsksForLongCollectivesPieceByPiece) {
 }
 
 TEST(RankProgram, NumbersRanksAsEmberDoes) {
-  fast::RunConfig config = ranks_on(4);
+  network::RunConfig config = ranks_on(4);
   config.jobs[0].ranks_per_node = 2;
-  config.jobs[0].rank_order = fast::RankOrder::Cyclic;
-  const auto world = world_of(config, fast::testing::loaded([](Mpi& mpi) {
+  config.jobs[0].rank_order = network::RankOrder::Cyclic;
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) {
                                 mpi.send(1, 8);
                                 mpi.send(5, 8);
                               }));
@@ -119,19 +119,19 @@ TEST(RankProgram, NumbersRanksAsEmberDoes) {
 }
 
 TEST(RankProgram, EndsAtTheLimitOfIterations) {
-  fast::RunConfig config = ranks_on(4);
+  network::RunConfig config = ranks_on(4);
   config.jobs[0].iterations_limit = 2;
-  const auto world = world_of(config, fast::testing::loaded([](Mpi& mpi) { mpi.send(1, 8); }, 5));
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) { mpi.send(1, 8); }, 5));
   PlayedRank rank(*world, 0);
   rank.play();
   EXPECT_EQ(rank.use(CallKind::Send).calls, 2u);
 }
 
 TEST(RankProgram, BeginsABackgroundJobAgain) {
-  fast::RunConfig config = ranks_on(4);
+  network::RunConfig config = ranks_on(4);
   config.jobs.push_back(config.jobs[0]);
   config.jobs[1].background = true;
-  const auto world = world_of(config, fast::testing::loaded([](Mpi& mpi) { mpi.send(1, 8); }, 2));
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) { mpi.send(1, 8); }, 2));
   PlayedRank rank(*world, 0, 1);
   rank.play(9);
   EXPECT_EQ(rank.use(CallKind::Send).calls, 8u) << "the ninth is under way";
@@ -139,22 +139,22 @@ TEST(RankProgram, BeginsABackgroundJobAgain) {
 }
 
 TEST(RankProgram, RefusesABackgroundJobThatTakesNoTime) {
-  fast::RunConfig config = ranks_on(4);
+  network::RunConfig config = ranks_on(4);
   config.jobs.push_back(config.jobs[0]);
   config.jobs[1].background = true;
-  const auto world = world_of(config, fast::testing::loaded([](Mpi&) {}));
+  const auto world = world_of(config, network::testing::loaded([](Mpi&) {}));
   PlayedRank rank(*world, 0, 1);
   EXPECT_THROW(rank.play(1), UserError);
 }
 
 TEST(RankProgram, RefusesMessagesThatFireflyCannotCount) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) { mpi.send(1, 1ull << 31); }));
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) { mpi.send(1, 1ull << 31); }));
   PlayedRank rank(*world, 0);
   EXPECT_THROW(rank.play(), UserError);
 }
 
 TEST(RankProgram, NamesTheRankThatWaitsForNothing) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) { mpi.wait(Request{3}); }));
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) { mpi.wait(Request{3}); }));
   PlayedRank rank(*world, 2);
   try {
     rank.play();
@@ -167,7 +167,7 @@ TEST(RankProgram, NamesTheRankThatWaitsForNothing) {
 }
 
 TEST(RankProgram, TellsWhatItWaitsFor) {
-  const auto world = world_of(ranks_on(4), fast::testing::loaded([](Mpi& mpi) {
+  const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) {
                                 mpi.send(3, 8);
                                 const std::array requests = {mpi.isend(1, 8, 4), mpi.irecv(2, 16, 5)};
                                 mpi.waitall(requests);

@@ -9,11 +9,11 @@ namespace {
 
 TEST(WholeNanoseconds, KeepTheSumToHalfANanosecond) {
   WholeNanoseconds whole;
-  fast::Picoseconds asked = 0;
-  fast::Picoseconds given = 0;
-  for (fast::Picoseconds time = 0; time < 5000; time += 7) {
+  network::Picoseconds asked = 0;
+  network::Picoseconds given = 0;
+  for (network::Picoseconds time = 0; time < 5000; time += 7) {
     asked += time;
-    given += static_cast<fast::Picoseconds>(whole.of(time)) * 1000;
+    given += static_cast<network::Picoseconds>(whole.of(time)) * 1000;
     ASSERT_LE(std::abs(asked - given), 500);
   }
 }

@@ -3,7 +3,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 TEST(Collectives, RecursiveDoublingAllreduce) {
@@ -52,4 +52,4 @@ TEST(Collectives, EveryCollectiveEndsAtAnyNumberOfRanks) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 TEST(Divisor, DividesLikeTheProcessor) {
@@ -27,4 +27,4 @@ TEST(Divisor, DividesLikeTheProcessor) {
 }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -3,7 +3,7 @@
 #include "manynode/error_report.hpp"
 #include "topology_checks.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 using namespace testing;
@@ -309,4 +309,4 @@ TEST(Dragonfly, BisectionOfThePaperMachineCutsTheGroupInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 TEST(EventQueue, EventsOfEqualTimeComeOutAsTheyWentIn) {
@@ -81,4 +81,4 @@ TEST(EventQueue, KnowsWhatComesNext) {
 }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

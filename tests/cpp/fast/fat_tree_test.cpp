@@ -3,7 +3,7 @@
 #include "manynode/error_report.hpp"
 #include "topology_checks.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 using namespace testing;
@@ -213,4 +213,4 @@ TEST(FatTree, RefusesTreesThatDoNotFit31Bits) {
 }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

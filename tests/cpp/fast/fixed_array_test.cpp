@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 struct Counted {
@@ -42,4 +42,4 @@ TEST(FixedArray, LeavesAnObjectAloneWhoseConstructorThrew) {
 }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

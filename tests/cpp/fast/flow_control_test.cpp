@@ -6,7 +6,7 @@
 #include "topologies/dragonfly.hpp"
 #include "topologies/torus.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 constexpr std::uint64_t kChunk = 2048;
@@ -299,4 +299,4 @@ TEST(FlowControl, AdaptiveRoutingSeesTheBuffers) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

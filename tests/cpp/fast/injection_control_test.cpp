@@ -7,7 +7,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 constexpr std::uint64_t kChunk = 2048;
@@ -277,4 +277,4 @@ TEST(InjectionControl, SameRunSameCourse) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -3,7 +3,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 JobConfig job(const std::string& name, std::vector<std::uint32_t> hosts) {
@@ -132,4 +132,4 @@ TEST(Jobs, ErrorsNameTheJob) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -4,7 +4,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 TEST(Matching, WildcardReceivesTakeMessagesInOrderOfArrival) {
@@ -153,4 +153,4 @@ TEST(Matching, WaitForAnUnknownRequestIsAnError) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

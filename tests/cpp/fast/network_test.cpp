@@ -6,7 +6,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 TEST(Network, ClassesOfLinksHaveTheirOwnLatencyAndBandwidth) {
@@ -137,4 +137,4 @@ TEST(Series, AddsUpToTheCountersOfTheLinks) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -11,7 +11,7 @@
 #include "manynode/skeleton.hpp"
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 RunConfig on_arrival(RunConfig config = small_machine()) {
@@ -136,4 +136,4 @@ INSTANTIATE_TEST_SUITE_P(Recorded, LogGopSim,
                                            Recorded{"hpcg", kHpcg, 64, 1000, 300, 50, 1, 1'617'250}));
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

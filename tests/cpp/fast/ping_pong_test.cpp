@@ -2,7 +2,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 TEST(PingPong, TakesTwiceOneWayForEachRound) {
@@ -17,4 +17,4 @@ TEST(PingPong, TakesTwiceOneWayForEachRound) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

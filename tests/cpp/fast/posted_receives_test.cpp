@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 struct Posted {
@@ -59,4 +59,4 @@ TEST(PostedReceives, AgreeWithASearchInTheOrderOfPosting) {
 }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -11,7 +11,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 std::string content(const std::filesystem::path& path) {
@@ -106,4 +106,4 @@ TEST_F(Result, EarlierResultIsGoneWhileANewOneIsMade) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -10,7 +10,7 @@
 #include "manynode/error_report.hpp"
 #include "sim_time.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 using nlohmann::json;
@@ -280,4 +280,4 @@ TEST(RunConfig, TextThatIsNotJsonNamesItsByte) {
 TEST(RunConfig, FileThatIsNotThere) { EXPECT_THROW(read_run_config("/nowhere/run.json"), UserError); }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

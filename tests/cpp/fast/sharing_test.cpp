@@ -3,7 +3,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 TEST(Sharing, TwoRanksOfANodeShareItsNic) {
@@ -109,4 +109,4 @@ TEST(Sharing, MessagesWithinANodeDoNotDisturbEachOther) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -6,7 +6,7 @@
 #include "manynode/error_report.hpp"
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 constexpr std::uint64_t kBytes = 16'384;
@@ -68,4 +68,4 @@ TEST(SlowLinks, APairThatIsNamedAgainMeansTheNextParallelCable) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

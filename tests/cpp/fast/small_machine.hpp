@@ -13,7 +13,7 @@
 #include "simulator.hpp"
 #include "topologies/fat_tree.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 
 // Picoseconds.
 inline constexpr Picoseconds kOverheadSend = 300'000;
@@ -107,4 +107,4 @@ inline Body one_way(std::uint64_t bytes, int peer) {
   };
 }
 
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -7,7 +7,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 constexpr std::uint64_t kEagerLimit = 100;
@@ -81,4 +81,4 @@ TEST(StepStore, WhoWaitsTwiceForAnEagerSendHearsOfIt) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

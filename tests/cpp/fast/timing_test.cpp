@@ -3,7 +3,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 TEST(Timing, EagerMessageOverTwoLinks) {
@@ -196,4 +196,4 @@ TEST(Timing, MessagesOfAWaitCostTheirReceiverAsTheyCome) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

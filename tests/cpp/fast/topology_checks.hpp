@@ -14,7 +14,7 @@
 
 #include "topology.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 
 // The loads of a machine, filled by hand; the simulated time is 0.
 class Loads {
@@ -189,4 +189,4 @@ inline Range range_of_class(const Topology& topology, const std::vector<std::uin
   return range;
 }
 
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -6,7 +6,7 @@
 #include "manynode/error_report.hpp"
 #include "topology_checks.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 using nlohmann::json;
@@ -102,4 +102,4 @@ TEST(Topology, RefusesTooLargeMachinesOfEveryKind) {
 }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

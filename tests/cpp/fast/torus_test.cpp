@@ -5,7 +5,7 @@
 #include "manynode/error_report.hpp"
 #include "topology_checks.hpp"
 
-namespace manynode::fast {
+namespace manynode::network {
 namespace {
 
 using namespace testing;
@@ -211,4 +211,4 @@ TEST(Torus, RefusesRoutesOfMoreThan255Links) {
 }
 
 }  // namespace
-}  // namespace manynode::fast
+}  // namespace manynode::network

@@ -6,7 +6,7 @@
 
 #include "topology_checks.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 // Which channels follow on which, on the routes between all hosts. `draws`: routes that depend on chance have as many.
@@ -111,4 +111,4 @@ TEST(VirtualChannels, FatTreesNeedOne) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -5,7 +5,7 @@
 
 #include "machines.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 constexpr int kRanks = 16;
@@ -57,4 +57,4 @@ TEST(AllreducePhysics, LongMessagesFavourRabenseifnerShortOnesRecursiveDoubling)
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

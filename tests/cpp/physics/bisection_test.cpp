@@ -4,7 +4,7 @@
 
 #include "machines.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 constexpr std::uint64_t kBytes = 8192;
@@ -65,4 +65,4 @@ TEST(BisectionPhysics, DragonflyStaysBelowItsBisectionAndUsesMostOfIt) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

@@ -8,7 +8,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 
 inline RunConfig machine(const std::string& topology, std::uint32_t nodes = 0) {
   RunConfig config = small_machine();
@@ -33,4 +33,4 @@ inline ReplicaResult run_pattern(const RunConfig& config, std::map<std::string, 
   return simulate({{make_application("patterns", Parameters(std::move(parameters)), ranks), std::nullopt}}, config, 0);
 }
 
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

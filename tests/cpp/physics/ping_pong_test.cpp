@@ -3,7 +3,7 @@
 
 #include "machines.hpp"
 
-namespace manynode::fast::testing {
+namespace manynode::network::testing {
 namespace {
 
 Picoseconds half_round_trip(const RunConfig& config, std::uint64_t bytes, int peer) {
@@ -51,4 +51,4 @@ TEST(PingPongPhysics, TheSlowestLinkOfTheRouteIsTheLineRate) {
 }
 
 }  // namespace
-}  // namespace manynode::fast::testing
+}  // namespace manynode::network::testing

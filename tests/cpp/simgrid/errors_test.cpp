@@ -71,20 +71,20 @@ TEST(Errors, AMessageBeyondTwoGigabytesIsRefused) {
 TEST(Errors, StripedRailsAreRefused) {
   auto config = machine();
   config.network.host.rails = 2;
-  config.network.host.rail_choice = fast::RailChoice::Striped;
+  config.network.host.rail_choice = network::RailChoice::Striped;
   config.jobs[0].nodes = 2;
   EXPECT_THROW(run(config, one_way(8, 1)), UserError);
 }
 
 TEST(Errors, ProcessorsThatTakeMessagesInAsTheyComeAreRefused) {
   auto config = machine();
-  config.network.host.receive = fast::Receive::OnArrival;
+  config.network.host.receive = network::Receive::OnArrival;
   EXPECT_THROW(run(config, one_way(8, 1)), UserError);
 }
 
 TEST(Errors, FlowControlIsRefused) {
   auto config = machine();
-  config.network.flow_control = fast::FlowControl::Credits;
+  config.network.flow_control = network::FlowControl::Credits;
   EXPECT_THROW(run(config, one_way(8, 1)), UserError);
 }
 
@@ -119,7 +119,7 @@ TEST(Errors, AMessageThatTakesTooLongNamesItsLink) {
 
 TEST(Errors, TheEndOfSimulatedTimeIsToldWithTheLargestParts) {
   auto config = machine();
-  config.network.switch_latency_s = fast::kLongestStep_s;
+  config.network.switch_latency_s = network::kLongestStep_s;
   const auto text = failure(config, [](Mpi& mpi) {
     for (int i = 0; i < 10; ++i) mpi.pause(1e6);
     mpi.barrier();

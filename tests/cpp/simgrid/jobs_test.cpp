@@ -6,7 +6,7 @@
 namespace manynode::smpi_engine::testing {
 namespace {
 
-fast::RunConfig two_jobs() {
+network::RunConfig two_jobs() {
   auto config = machine();
   config.jobs[0].nodes = 2;
   config.jobs[0].hosts = {0, 2};
@@ -20,8 +20,8 @@ TEST(Jobs, StartAndEndByThemselves) {
   auto config = two_jobs();
   config.jobs[1].start_s = 1e-3;
   const auto result = simulate_replica({program(one_way(1000, 1)), program(one_way(2000, 1))}, config, 0);
-  EXPECT_NEAR(fast::to_seconds(result.jobs[0].makespan), eager_time(1000, 4), kNear);
-  EXPECT_NEAR(fast::to_seconds(result.jobs[1].makespan), 1e-3 + eager_time(2000, 4), kNear);
+  EXPECT_NEAR(network::to_seconds(result.jobs[0].makespan), eager_time(1000, 4), kNear);
+  EXPECT_NEAR(network::to_seconds(result.jobs[1].makespan), 1e-3 + eager_time(2000, 4), kNear);
   EXPECT_EQ(result.makespan, result.jobs[1].makespan);
 }
 
@@ -39,7 +39,8 @@ TEST(Jobs, InTheBackgroundGoOnUntilTheOthersHaveEnded) {
 TEST(Jobs, InTheBackgroundThatTakeNoTimeAreRefused) {
   auto config = two_jobs();
   config.jobs[1].background = true;
-  EXPECT_THROW(simulate_replica({program(one_way(1000, 1)), program([](Mpi&) {})}, config, 0), fast::SimulationError);
+  EXPECT_THROW(simulate_replica({program(one_way(1000, 1)), program([](Mpi&) {})}, config, 0),
+               network::SimulationError);
 }
 
 TEST(Jobs, AreNamedWhereTheyWait) {
@@ -49,7 +50,7 @@ TEST(Jobs, AreNamedWhereTheyWait) {
   try {
     simulate_replica({program(one_way(1000, 1)), program(body)}, two_jobs(), 0);
     FAIL() << "no error";
-  } catch (const fast::SimulationError& error) {
+  } catch (const network::SimulationError& error) {
     EXPECT_NE(error.details[0].find("rank 0 of job other waits in MPI_Recv"), std::string::npos) << error.details[0];
   }
 }

@@ -49,12 +49,12 @@ inline constexpr double acknowledged_time(std::uint64_t bytes, int links) {
 }
 
 // Two leaves of two hosts and two roots by default: hosts 0 and 1 are two links apart, 0 and 2 four.
-inline fast::RunConfig machine(std::vector<std::int64_t> children = {2, 2}, std::vector<std::int64_t> parents = {1, 2},
-                               std::uint32_t ranks_per_node = 1) {
-  fast::RunConfig config;
+inline network::RunConfig machine(std::vector<std::int64_t> children = {2, 2},
+                                  std::vector<std::int64_t> parents = {1, 2}, std::uint32_t ranks_per_node = 1) {
+  network::RunConfig config;
   auto& network = config.network;
   const std::vector<std::int64_t> parallel(children.size(), 1);
-  network.topology = std::make_shared<fast::FatTree>(children, parents, parallel, "network.topology");
+  network.topology = std::make_shared<network::FatTree>(children, parents, parallel, "network.topology");
   network.link = {1e10, kLinkLatency};
   network.switch_latency_s = kSwitchLatency;
   network.host.overhead_send = {{0, kOverheadSend, 0}};
@@ -64,7 +64,7 @@ inline fast::RunConfig machine(std::vector<std::int64_t> children = {2, 2}, std:
   network.host.nic_latency_s = kNicLatency;
   network.host.reduce_bandwidth_Bps = 1 / kReducePerByte;
   network.intranode = {kIntranodeLatency, 1 / kIntranodePerByte};
-  fast::JobConfig job;
+  network::JobConfig job;
   job.application = "program";
   job.nodes = network.topology->hosts();
   job.ranks_per_node = ranks_per_node;
@@ -75,23 +75,23 @@ inline fast::RunConfig machine(std::vector<std::int64_t> children = {2, 2}, std:
 using manynode::testing::Body;
 using manynode::testing::BodyApplication;
 
-inline fast::Program program(Body body, int steps = 1) {
+inline network::Program program(Body body, int steps = 1) {
   return {std::make_shared<BodyApplication>(std::move(body), steps), std::nullopt};
 }
 
-inline fast::ReplicaResult run(const fast::RunConfig& config, Body body, int steps = 1) {
+inline network::ReplicaResult run(const network::RunConfig& config, Body body, int steps = 1) {
   return simulate_replica({program(std::move(body), steps)}, config, 0);
 }
 
-inline double makespan_s(const fast::RunConfig& config, Body body, int steps = 1) {
-  return fast::to_seconds(run(config, std::move(body), steps).makespan);
+inline double makespan_s(const network::RunConfig& config, Body body, int steps = 1) {
+  return network::to_seconds(run(config, std::move(body), steps).makespan);
 }
 
 // The error that a run ends with, as one text: what it says, then the details.
-inline std::string failure(const fast::RunConfig& config, Body body) {
+inline std::string failure(const network::RunConfig& config, Body body) {
   try {
     run(config, std::move(body));
-  } catch (const fast::SimulationError& error) {
+  } catch (const network::SimulationError& error) {
     std::string text = error.what();
     for (const auto& line : error.details) text += "\n" + line;
     return text;

@@ -36,10 +36,10 @@ TEST(Message, AboveTheEagerLimitWaitsForItsReceiver) {
   const auto result = simulate_replica({late}, machine(), 0);
   const double data_s = 100'000 * kPerByte;
   const auto& receiver = result.jobs[0].ranks[2];
-  const auto received_s = fast::to_seconds(receiver[static_cast<std::size_t>(CallKind::Recv)].time);
+  const auto received_s = network::to_seconds(receiver[static_cast<std::size_t>(CallKind::Recv)].time);
   EXPECT_NEAR(received_s, 2 * path_latency(4) + data_s + kOverheadReceive, kNear);
   // The sender is done when the acknowledgement has come back.
-  const auto sender_s = fast::to_seconds(result.jobs[0].ranks[0][static_cast<std::size_t>(CallKind::Send)].time);
+  const auto sender_s = network::to_seconds(result.jobs[0].ranks[0][static_cast<std::size_t>(CallKind::Send)].time);
   EXPECT_NEAR(sender_s, 1e-3 + 3 * path_latency(4) + data_s, kNear);
 }
 
@@ -101,7 +101,7 @@ TEST(PingPong, TakesTwiceOneWayForEachRound) {
       {{"pattern", std::string("ping-pong")}, {"bytes", std::int64_t{800}}, {"iterations", std::int64_t{5}}});
   const std::shared_ptr<const Application> application = make_application("patterns", parameters, 4);
   const auto result = simulate_replica({{application, std::nullopt}}, config, 0);
-  EXPECT_NEAR(fast::to_seconds(result.makespan), 5 * 2 * eager_time(800, 4), 10 * kNear);
+  EXPECT_NEAR(network::to_seconds(result.makespan), 5 * 2 * eager_time(800, 4), 10 * kNear);
   EXPECT_EQ(result.messages(), 10u);
 }
 

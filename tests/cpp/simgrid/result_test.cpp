@@ -13,7 +13,7 @@ TEST(Result, SecondsOfARankAddUpToItsEnd) {
   };
   const auto result = run(machine(), body, 3);
   for (const auto& rank : result.jobs[0].ranks) {
-    fast::Picoseconds sum = 0;
+    network::Picoseconds sum = 0;
     for (const auto& use : rank) sum += use.time;
     EXPECT_GT(sum, 0);
     EXPECT_LE(sum, result.makespan);
@@ -53,7 +53,7 @@ TEST(Result, IsTheSameEveryTime) {
 
 TEST(Result, APauseTakesItsTimeWithoutAProfile) {
   const auto result = simulate_replica({program([](Mpi& mpi) { mpi.pause(2e-6); }, 3)}, machine(), 0);
-  EXPECT_NEAR(fast::to_seconds(result.makespan), 6e-6, kNear);
+  EXPECT_NEAR(network::to_seconds(result.makespan), 6e-6, kNear);
 }
 
 TEST(Result, ComputesWhatTheProfileSays) {
@@ -64,7 +64,7 @@ TEST(Result, ComputesWhatTheProfileSays) {
   config.jobs[0].constant = true;
   auto with_profile = program([](Mpi& mpi) { mpi.compute(Phase{0}); }, 4);
   with_profile.profile = profile;
-  EXPECT_NEAR(fast::to_seconds(simulate_replica({with_profile}, config, 0).makespan), 8e-6, kNear);
+  EXPECT_NEAR(network::to_seconds(simulate_replica({with_profile}, config, 0).makespan), 8e-6, kNear);
   config.jobs[0].constant = false;
   const TimingModel model(profile, {0, 0, 0, 0}, config.seed, 2, false);
   double slowest_s = 0;
@@ -73,7 +73,7 @@ TEST(Result, ComputesWhatTheProfileSays) {
     for (std::uint32_t draw = 0; draw < 4; ++draw) sum_s += model.draw(rank, 0, draw);
     slowest_s = std::max(slowest_s, sum_s);
   }
-  EXPECT_NEAR(fast::to_seconds(simulate_replica({with_profile}, config, 2).makespan), slowest_s, kNear);
+  EXPECT_NEAR(network::to_seconds(simulate_replica({with_profile}, config, 2).makespan), slowest_s, kNear);
 }
 
 }  // namespace

@@ -21,11 +21,11 @@ TEST(Sharing, TwoFlowsToOneHostGetHalfOfItsLink) {
     }
   };
   const auto result = run(machine(), incast);
-  EXPECT_NEAR(fast::to_seconds(result.makespan), 2 * kAlone, kLatencies);
+  EXPECT_NEAR(network::to_seconds(result.makespan), 2 * kAlone, kLatencies);
   // Rank 1 is two links away and rank 2 four: neither is ahead of the other.
   const auto send = static_cast<std::size_t>(CallKind::Send);
-  const auto near_s = fast::to_seconds(result.jobs[0].ranks[1][send].time);
-  const auto far_s = fast::to_seconds(result.jobs[0].ranks[2][send].time);
+  const auto near_s = network::to_seconds(result.jobs[0].ranks[1][send].time);
+  const auto far_s = network::to_seconds(result.jobs[0].ranks[2][send].time);
   EXPECT_NEAR(near_s, far_s, kLatencies);
 }
 

@@ -69,7 +69,7 @@ def test_the_command_of_one_process_and_of_several() -> None:
     run, parts = Path("RUN.json"), Path("parts")
     command = sst_command(installation(), settings(), run, parts, separator=True)
     assert command[:2] == ["/opt/bin/sst", "--add-lib-path=/build/lib/sst"]
-    assert command[-4].endswith("sst_machine/machine.py") and command[-3:] == ["--", "RUN.json", "parts"]
+    assert command[-4].endswith("sst/machine/machine.py") and command[-3:] == ["--", "RUN.json", "parts"]
     several = settings(threads=2, processes=4, launcher=["srun", "--mpi=pmix"])
     command = sst_command(installation(), several, run, parts, separator=True)
     assert command[:7] == ["srun", "--mpi=pmix", "-n", "4", "/opt/bin/sst", "-n", "2"]

@@ -57,11 +57,11 @@ std::uint32_t message_size(std::uint64_t bytes, CallKind call) {
   return static_cast<std::uint32_t>(bytes);
 }
 
-std::uint32_t ember_rank(const fast::JobConfig& job, std::uint32_t rank) { return job.slot_of(rank); }
+std::uint32_t ember_rank(const network::JobConfig& job, std::uint32_t rank) { return job.slot_of(rank); }
 
-std::uint32_t rank_of_ember(const fast::JobConfig& job, std::uint32_t ember_rank) {
-  if (job.rank_order == fast::RankOrder::Block) return ember_rank;
-  if (job.rank_order == fast::RankOrder::Cyclic) {
+std::uint32_t rank_of_ember(const network::JobConfig& job, std::uint32_t ember_rank) {
+  if (job.rank_order == network::RankOrder::Block) return ember_rank;
+  if (job.rank_order == network::RankOrder::Cyclic) {
     return ember_rank % job.ranks_per_node * job.nodes + ember_rank / job.ranks_per_node;
   }
   // Asked once by each rank; lists come from mappings, which have thousands of ranks at most.

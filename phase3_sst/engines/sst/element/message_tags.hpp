@@ -27,7 +27,7 @@ std::uint32_t message_tag(std::uint16_t context, std::int32_t tag);
 std::uint32_t message_size(std::uint64_t bytes, CallKind call);
 
 // ember counts the ranks of a job node by node. Both are the identity where the run orders ranks in blocks.
-std::uint32_t ember_rank(const fast::JobConfig& job, std::uint32_t rank);
-std::uint32_t rank_of_ember(const fast::JobConfig& job, std::uint32_t ember_rank);
+std::uint32_t ember_rank(const network::JobConfig& job, std::uint32_t rank);
+std::uint32_t rank_of_ember(const network::JobConfig& job, std::uint32_t ember_rank);
 
 }  // namespace manynode::sst_element

@@ -24,7 +24,7 @@ nlohmann::ordered_json unfinished_entry(const RankProgram& program) {
           {"peer", present.peer},
           {"tag", present.tag},
           {"bytes", present.bytes},
-          {"since_s", fast::to_seconds(present.since)}};
+          {"since_s", network::to_seconds(present.since)}};
 }
 
 }  // namespace
@@ -33,23 +33,23 @@ std::string ranks_csv(const Programs& programs) {
   std::string text = "job,rank,operation,seconds,calls,bytes\n";
   for (const RankProgram* program : programs) {
     for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
-      const fast::OperationUse& use = program->uses()[kind];
+      const network::OperationUse& use = program->uses()[kind];
       if (use.calls == 0) continue;
       text += std::to_string(program->job()) + ',' + std::to_string(program->rank()) + ',';
       text += kCallNames[kind];
-      text += ',' + fast::shortest(fast::to_seconds(use.time)) + ',' + std::to_string(use.calls) + ',' +
+      text += ',' + network::shortest(network::to_seconds(use.time)) + ',' + std::to_string(use.calls) + ',' +
               std::to_string(use.bytes) + '\n';
     }
   }
   return text;
 }
 
-std::string part_json(const Programs& programs, const std::vector<std::vector<fast::Picoseconds>>& iteration_ends,
+std::string part_json(const Programs& programs, const std::vector<std::vector<network::Picoseconds>>& iteration_ends,
                       const World& world) {
   struct Sum {
     std::uint32_t ranks{0};
     std::uint32_t finished{0};
-    fast::Picoseconds makespan{0};
+    network::Picoseconds makespan{0};
     std::uint64_t messages{0};
     std::uint64_t bytes{0};
   };
@@ -70,12 +70,12 @@ std::string part_json(const Programs& programs, const std::vector<std::vector<fa
   nlohmann::ordered_json jobs = nlohmann::ordered_json::array();
   for (std::size_t job = 0; job < sums.size(); ++job) {
     nlohmann::ordered_json ends = nlohmann::ordered_json::array();
-    for (const auto end : iteration_ends[job]) ends.push_back(fast::to_seconds(end));
+    for (const auto end : iteration_ends[job]) ends.push_back(network::to_seconds(end));
     const Sum& sum = sums[job];
     jobs.push_back({{"job", job},
                     {"ranks", sum.ranks},
                     {"finished", sum.finished},
-                    {"makespan_s", fast::to_seconds(sum.makespan)},
+                    {"makespan_s", network::to_seconds(sum.makespan)},
                     {"iteration_end_s", ends},
                     {"messages", sum.messages},
                     {"bytes", sum.bytes}});

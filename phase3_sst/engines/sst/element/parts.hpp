@@ -16,7 +16,7 @@ using Programs = std::vector<const RankProgram*>;
 std::string ranks_csv(const Programs& programs);
 
 // `iteration_ends`: [job][step]. Jobs without ranks here have entries as well.
-std::string part_json(const Programs& programs, const std::vector<std::vector<fast::Picoseconds>>& iteration_ends,
+std::string part_json(const Programs& programs, const std::vector<std::vector<network::Picoseconds>>& iteration_ends,
                       const World& world);
 
 // Writes `text` under a temporary name, then gives it its own. Throws UserError.

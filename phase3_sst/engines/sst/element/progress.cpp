@@ -11,9 +11,9 @@ constexpr std::uint32_t kLookEvery = 256;
 
 }  // namespace
 
-std::string progress_line(fast::Picoseconds now, std::uint64_t steps, std::optional<std::uint64_t> of) {
+std::string progress_line(network::Picoseconds now, std::uint64_t steps, std::optional<std::uint64_t> of) {
   std::string line = "manynode-progress {\"simulated_s\":";
-  line += fast::shortest(fast::to_seconds(now));
+  line += network::shortest(network::to_seconds(now));
   line += ",\"steps\":";
   line += std::to_string(steps);
   line += ",\"of\":";

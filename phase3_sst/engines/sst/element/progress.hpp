@@ -13,7 +13,7 @@
 namespace manynode::sst_element {
 
 // "manynode-progress {"simulated_s":0.5,"steps":3,"of":50}"; `of` null where it is unknown.
-std::string progress_line(fast::Picoseconds now, std::uint64_t steps, std::optional<std::uint64_t> of);
+std::string progress_line(network::Picoseconds now, std::uint64_t steps, std::optional<std::uint64_t> of);
 
 class Progress {
  public:

@@ -20,14 +20,14 @@ RankProgram::RankProgram(World& world, std::size_t job, int rank)
       lowering_(rank_, world.config().collectives, communicators_),
       draws_(shared_.timing ? shared_.phases : 0, 0) {}
 
-void RankProgram::begin(fast::Picoseconds now) {
+void RankProgram::begin(network::Picoseconds now) {
   begun_ = true;
   clock_ = now;
   call_began_ = now;
   program_began_ = now;
 }
 
-bool RankProgram::advance(fast::Picoseconds now, EventSink& sink) {
+bool RankProgram::advance(network::Picoseconds now, EventSink& sink) {
   if (!shared_.config->background) world_.tick(now);
   clock_ = now;
   if (in_call_) {
@@ -52,7 +52,7 @@ bool RankProgram::advance(fast::Picoseconds now, EventSink& sink) {
       ++uses_[static_cast<std::size_t>(CallKind::Compute)].calls;
       ++next_call_;
       if (call.first == kPause) {
-        sink.delay(take(static_cast<fast::Picoseconds>(call.bytes)));
+        sink.delay(take(static_cast<network::Picoseconds>(call.bytes)));
         computes = true;
       } else if (shared_.timing) {
         sink.compute(call.first);
@@ -71,28 +71,28 @@ bool RankProgram::advance(fast::Picoseconds now, EventSink& sink) {
 std::uint64_t RankProgram::draw(std::uint32_t phase) {
   const std::uint32_t number = draws_[phase]++;
   const double seconds = shared_.timing->draw(static_cast<std::uint32_t>(rank_), phase, number);
-  const fast::Picoseconds duration = fast::to_picoseconds(seconds);
-  if (duration > fast::kEndOfTime - call_began_) {
+  const network::Picoseconds duration = network::to_picoseconds(seconds);
+  if (duration > network::kEndOfTime - call_began_) {
     const std::string name = shared_.application->phases()[phase];
     throw UserError(
         "a compute phase takes too long", "timing profile, phase " + name,
         "rank " + std::to_string(rank_) + " of job " + shared_.config->name + ": " + std::to_string(seconds) + " s",
-        "a run of at most " + std::to_string(fast::kEndOfTime_s) + " s",
+        "a run of at most " + std::to_string(network::kEndOfTime_s) + " s",
         "correct the times of this phase, or simulate.slow_node.factor");
   }
   return take(duration);
 }
 
-std::uint64_t RankProgram::take(fast::Picoseconds duration) {
+std::uint64_t RankProgram::take(network::Picoseconds duration) {
   const std::uint64_t nanoseconds = compute_time_.of(duration);
-  const auto time = static_cast<fast::Picoseconds>(nanoseconds) * 1000;
-  call_began_ = fast::later(call_began_, time);
+  const auto time = static_cast<network::Picoseconds>(nanoseconds) * 1000;
+  call_began_ = network::later(call_began_, time);
   uses_[static_cast<std::size_t>(CallKind::Compute)].time += time;
   return nanoseconds;
 }
 
-void RankProgram::end_call(fast::Picoseconds now) {
-  fast::OperationUse& use = uses_[static_cast<std::size_t>(calls_.calls[next_call_].kind)];
+void RankProgram::end_call(network::Picoseconds now) {
+  network::OperationUse& use = uses_[static_cast<std::size_t>(calls_.calls[next_call_].kind)];
   use.time += now - call_began_;
   use.bytes += call_bytes_;
   ++use.calls;
@@ -100,8 +100,8 @@ void RankProgram::end_call(fast::Picoseconds now) {
   in_call_ = false;
 }
 
-bool RankProgram::next_step(fast::Picoseconds now) {
-  const fast::JobConfig& config = *shared_.config;
+bool RankProgram::next_step(network::Picoseconds now) {
+  const network::JobConfig& config = *shared_.config;
   if (step_open_) {
     step_open_ = false;
     if (!config.background) world_.step_ended(job_, steps_ - 1, now);

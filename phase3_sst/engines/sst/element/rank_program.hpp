@@ -15,9 +15,9 @@
 #include "event_sink.hpp"
 #include "manynode/primitive.hpp"
 #include "manynode/skeleton.hpp"
+#include "replica_result.hpp"
 #include "requests.hpp"
 #include "sim_time.hpp"
-#include "simulator.hpp"
 #include "whole_nanoseconds.hpp"
 #include "world.hpp"
 
@@ -32,19 +32,19 @@ class RankProgram {
   RankProgram& operator=(const RankProgram&) = delete;
 
   // The program begins at `now`; called once, before advance().
-  void begin(fast::Picoseconds now);
+  void begin(network::Picoseconds now);
   // All events asked for have happened. Asks for more; false when the rank has finished.
-  bool advance(fast::Picoseconds now, EventSink& sink);
+  bool advance(network::Picoseconds now, EventSink& sink);
   // The duration of a compute phase that begins now [ns].
   std::uint64_t draw(std::uint32_t phase);
 
   std::size_t job() const { return job_; }
   int rank() const { return rank_; }
   bool finished() const { return finished_; }
-  fast::Picoseconds clock() const { return clock_; }  // when advance() was called last
+  network::Picoseconds clock() const { return clock_; }  // when advance() was called last
   std::uint64_t messages() const { return messages_; }
   std::uint64_t bytes() const { return bytes_; }
-  const std::array<fast::OperationUse, kCallKinds>& uses() const { return uses_; }
+  const std::array<network::OperationUse, kCallKinds>& uses() const { return uses_; }
 
   // What the rank does now, for the account of a run that has come to a standstill.
   struct Present {
@@ -52,7 +52,7 @@ class RankProgram {
     int peer{kNoPeer};
     std::int32_t tag{0};
     std::uint64_t bytes{0};
-    fast::Picoseconds since{0};
+    network::Picoseconds since{0};
   };
   Present present() const;
 
@@ -64,11 +64,11 @@ class RankProgram {
   bool start_own_collective(const Call& call, EventSink& sink);
   bool sendrecv(const Call& call, EventSink& sink);
   bool wait(const Call& call, EventSink& sink);
-  void end_call(fast::Picoseconds now);
+  void end_call(network::Picoseconds now);
   // Charges time to computing; returns it in whole nanoseconds.
-  std::uint64_t take(fast::Picoseconds duration);
+  std::uint64_t take(network::Picoseconds duration);
   // Makes the calls of the next step available; false when the rank has finished.
-  bool next_step(fast::Picoseconds now);
+  bool next_step(network::Picoseconds now);
   // Groups of firefly for the communicators made in this step; true when events were asked for.
   bool make_groups(EventSink& sink);
   void count_message(std::uint64_t bytes);
@@ -92,10 +92,10 @@ class RankProgram {
   bool last_step_{false};
   bool finished_{false};
   bool begun_{false};
-  fast::Picoseconds program_began_{0};  // of a job in the background: when it started this time
+  network::Picoseconds program_began_{0};  // of a job in the background: when it started this time
 
   bool in_call_{false};
-  fast::Picoseconds call_began_{0};
+  network::Picoseconds call_began_{0};
   std::uint64_t call_bytes_{0};
   std::vector<Primitive> primitives_;  // of the present call
   std::size_t next_primitive_{0};
@@ -109,10 +109,10 @@ class RankProgram {
   std::vector<std::uint32_t> draws_;  // [phase]
   WholeNanoseconds compute_time_;
   WholeNanoseconds reduce_time_;
-  fast::Picoseconds clock_{0};
+  network::Picoseconds clock_{0};
   std::uint64_t messages_{0};
   std::uint64_t bytes_{0};
-  std::array<fast::OperationUse, kCallKinds> uses_{};
+  std::array<network::OperationUse, kCallKinds> uses_{};
 };
 
 }  // namespace manynode::sst_element

@@ -107,7 +107,7 @@ bool SkeletonMotif::generate(Queue& queue) {
 }
 
 bool SkeletonMotif::begin() {
-  const fast::JobConfig& config = *world_->job(job_).config;
+  const network::JobConfig& config = *world_->job(job_).config;
   if (ember_size_ != static_cast<int>(config.ranks())) {
     throw UserError("the machine has other ranks than the job", "job " + config.name, std::to_string(ember_size_),
                     std::to_string(config.ranks()), "give the job as many endpoints as it has ranks");
@@ -115,17 +115,17 @@ bool SkeletonMotif::begin() {
   setRank(static_cast<int>(ember_rank_));
   setSize(ember_size_);
   program_ = &world_->add(job_, static_cast<int>(rank_of_ember(config, ember_rank_)));
-  const fast::Picoseconds start = fast::to_picoseconds(config.start_s);
-  const fast::Picoseconds wait_ns = start > now() ? (start - now() + 999) / 1000 : 0;
+  const network::Picoseconds start = network::to_picoseconds(config.start_s);
+  const network::Picoseconds wait_ns = start > now() ? (start - now() + 999) / 1000 : 0;
   program_->begin(now() + wait_ns * 1000);
   if (wait_ns > 0) delay(static_cast<std::uint64_t>(wait_ns));
   return wait_ns > 0;
 }
 
-fast::Picoseconds SkeletonMotif::now() const {
-  const fast::TimeSum time = static_cast<fast::TimeSum>(getCurrentSimCycle()) * cycle_;
-  if (time > fast::kEndOfTime) fast::end_of_time();
-  return static_cast<fast::Picoseconds>(time);
+network::Picoseconds SkeletonMotif::now() const {
+  const network::TimeSum time = static_cast<network::TimeSum>(getCurrentSimCycle()) * cycle_;
+  if (time > network::kEndOfTime) network::end_of_time();
+  return static_cast<network::Picoseconds>(time);
 }
 
 void SkeletonMotif::compute(std::uint32_t phase) {

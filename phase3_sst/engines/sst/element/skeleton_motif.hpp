@@ -39,7 +39,7 @@ class SkeletonMotif : public SST::Ember::EmberMessagePassingGenerator, private E
 
   // The rank is known: makes its program. True when it has to wait for the start of its job.
   bool begin();
-  fast::Picoseconds now() const;
+  network::Picoseconds now() const;
 
   void compute(std::uint32_t phase) override;
   void delay(std::uint64_t nanoseconds) override;
@@ -61,7 +61,7 @@ class SkeletonMotif : public SST::Ember::EmberMessagePassingGenerator, private E
   Queue* queue_{nullptr};  // while generate() runs
   State state_{State::Created};
   bool background_{false};
-  fast::Picoseconds cycle_{1};           // [ps] one cycle of SST's clock
+  network::Picoseconds cycle_{1};        // [ps] one cycle of SST's clock
   std::uint32_t ember_rank_{0};          // filled by an event
   int ember_size_{0};                    // as well
   std::deque<std::vector<int>> groups_;  // lists that events refer to

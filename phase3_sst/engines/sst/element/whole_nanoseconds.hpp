@@ -11,15 +11,15 @@ namespace manynode::sst_element {
 class WholeNanoseconds {
  public:
   // `time` is not negative; neither is the result.
-  std::uint64_t of(fast::Picoseconds time) {
-    const fast::Picoseconds wanted = time + left_over_;
-    const fast::Picoseconds nanoseconds = wanted < 0 ? 0 : (wanted + 500) / 1000;
+  std::uint64_t of(network::Picoseconds time) {
+    const network::Picoseconds wanted = time + left_over_;
+    const network::Picoseconds nanoseconds = wanted < 0 ? 0 : (wanted + 500) / 1000;
     left_over_ = wanted - nanoseconds * 1000;
     return static_cast<std::uint64_t>(nanoseconds);
   }
 
  private:
-  fast::Picoseconds left_over_{0};  // from -500 to 499 ps
+  network::Picoseconds left_over_{0};  // from -500 to 499 ps
 };
 
 }  // namespace manynode::sst_element

@@ -12,8 +12,8 @@ namespace manynode::sst_element {
 
 namespace {
 
-fast::Program load(const fast::JobConfig& job) {
-  fast::Program program;
+network::Program load(const network::JobConfig& job) {
+  network::Program program;
   program.application = make_application(job.application, job.parameters, static_cast<int>(job.ranks()));
   if (!job.timing_profile) return program;
   try {
@@ -28,10 +28,10 @@ fast::Program load(const fast::JobConfig& job) {
 
 }  // namespace
 
-World::World(Settings settings, fast::RunConfig config, std::vector<fast::Program> programs)
+World::World(Settings settings, network::RunConfig config, std::vector<network::Program> programs)
     : settings_(std::move(settings)),
       config_(std::move(config)),
-      reduce_time_(fast::ByteTime::of_bandwidth(config_.network.host.reduce_bandwidth_Bps)),
+      reduce_time_(network::ByteTime::of_bandwidth(config_.network.host.reduce_bandwidth_Bps)),
       loaded_(std::move(programs)),
       jobs_(config_.jobs.size()),
       steps_(config_.jobs.size()),
@@ -47,15 +47,15 @@ World::World(Settings settings, fast::RunConfig config, std::vector<fast::Progra
 World::~World() = default;
 
 std::unique_ptr<World> World::read(const Settings& settings) {
-  fast::RunConfig config = fast::read_run_config(settings.run);
-  std::vector<fast::Program> programs;
-  for (const fast::JobConfig& job : config.jobs) programs.push_back(load(job));
+  network::RunConfig config = network::read_run_config(settings.run);
+  std::vector<network::Program> programs;
+  for (const network::JobConfig& job : config.jobs) programs.push_back(load(job));
   return std::make_unique<World>(settings, std::move(config), std::move(programs));
 }
 
 void World::prepare_job(std::size_t index) {
   Job& job = jobs_[index];
-  const fast::JobConfig& config = config_.jobs[index];
+  const network::JobConfig& config = config_.jobs[index];
   job.config = &config;
   job.application = loaded_[index].application.get();
   job.phases = job.application->phases().size();
@@ -66,7 +66,7 @@ void World::prepare_job(std::size_t index) {
   if (!loaded_[index].profile) return;
   // Jobs draw apart from each other, as in the engine fast.
   job.timing.emplace(
-      fast::timing_model(config, *loaded_[index].profile, config_.seed + index, config_.replicas.front()));
+      network::timing_model(config, *loaded_[index].profile, config_.seed + index, config_.replicas.front()));
 }
 
 std::shared_ptr<World> World::of_process(const Settings& settings) {
@@ -98,7 +98,7 @@ RankProgram& World::add(std::size_t job, int rank) {
   return *programs_.emplace_back(std::move(program));
 }
 
-void World::step_ended(std::size_t job, std::size_t step, fast::Picoseconds now) {
+void World::step_ended(std::size_t job, std::size_t step, network::Picoseconds now) {
   const std::lock_guard lock(mutex_);
   Steps& steps = steps_[job];
   if (step >= steps.end.size()) {
@@ -117,7 +117,7 @@ std::uint64_t World::steps_done() const {
   return done;
 }
 
-void World::tick(fast::Picoseconds now) {
+void World::tick(network::Picoseconds now) {
   if (!progress_.due()) return;
   std::size_t job = 0;
   while (jobs_[job].config->background) ++job;
@@ -154,7 +154,7 @@ void World::write_parts() {
   std::sort(programs.begin(), programs.end(), [](const RankProgram* a, const RankProgram* b) {
     return std::pair(a->job(), a->rank()) < std::pair(b->job(), b->rank());
   });
-  std::vector<std::vector<fast::Picoseconds>> ends;
+  std::vector<std::vector<network::Picoseconds>> ends;
   for (const Steps& steps : steps_) ends.push_back(steps.end);
   const std::string process = std::to_string(settings_.process);
   write_file(settings_.output, "ranks-" + process + ".csv", ranks_csv(programs));

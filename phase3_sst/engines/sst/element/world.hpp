@@ -18,9 +18,9 @@
 #include "manynode/skeleton.hpp"
 #include "manynode/timing.hpp"
 #include "progress.hpp"
+#include "replica_result.hpp"
 #include "run_config.hpp"
 #include "sim_time.hpp"
-#include "simulator.hpp"
 
 namespace manynode::sst_element {
 
@@ -38,7 +38,7 @@ struct Settings {
 class World {
  public:
   struct Job {
-    const fast::JobConfig* config{nullptr};
+    const network::JobConfig* config{nullptr};
     const Application* application{nullptr};
     std::size_t phases{0};
     std::optional<TimingModel> timing;       // absent: computing takes no time
@@ -46,7 +46,7 @@ class World {
   };
 
   // One program for each job of the run. Throws UserError.
-  World(Settings settings, fast::RunConfig config, std::vector<fast::Program> programs);
+  World(Settings settings, network::RunConfig config, std::vector<network::Program> programs);
   ~World();
 
   // Reads the run. Throws UserError, InputError for what comes from a timing profile.
@@ -56,10 +56,10 @@ class World {
   // UserError when `settings` are others than before.
   static std::shared_ptr<World> of_process(const Settings& settings);
 
-  const fast::RunConfig& config() const { return config_; }
+  const network::RunConfig& config() const { return config_; }
   const Settings& settings() const { return settings_; }
   // What combining so many bytes in a reduction takes.
-  fast::Picoseconds reduce_time(std::uint64_t bytes) const { return reduce_time_.of_any(bytes); }
+  network::Picoseconds reduce_time(std::uint64_t bytes) const { return reduce_time_.of_any(bytes); }
   const Job& job(std::size_t index) const { return jobs_[index]; }
   std::size_t jobs() const { return jobs_.size(); }
 
@@ -68,9 +68,9 @@ class World {
   // A rank that runs in this process; the object stays until the end. `rank` is the job's.
   RankProgram& add(std::size_t job, int rank);
 
-  void step_ended(std::size_t job, std::size_t step, fast::Picoseconds now);
+  void step_ended(std::size_t job, std::size_t step, network::Picoseconds now);
   // Now and then tells how far the simulation is.
-  void tick(fast::Picoseconds now);
+  void tick(network::Picoseconds now);
   // A collective that ember lacks is expanded; says so once.
   void tell_expanded(CallKind call);
 
@@ -84,15 +84,15 @@ class World {
 
   // Of one job in this process.
   struct Steps {
-    std::vector<fast::Picoseconds> end;  // [step] when the last rank so far finished it
-    std::vector<std::uint32_t> ranks;    // [step] that have finished it
+    std::vector<network::Picoseconds> end;  // [step] when the last rank so far finished it
+    std::vector<std::uint32_t> ranks;       // [step] that have finished it
     std::uint32_t members{0};
   };
 
   Settings settings_;
-  fast::RunConfig config_;
-  fast::ByteTime reduce_time_;
-  std::vector<fast::Program> loaded_;  // [job]
+  network::RunConfig config_;
+  network::ByteTime reduce_time_;
+  std::vector<network::Program> loaded_;  // [job]
   std::vector<Job> jobs_;
   mutable std::mutex mutex_;  // of what follows
   std::vector<std::unique_ptr<RankProgram>> programs_;

@@ -1,7 +1,7 @@
 """The file ``sst-run/1`` as the machine needs it, and what this engine has to refuse of it.
 
 In: the file that ``sst`` is given, which holds a whole ``network-run/2`` file. Out: a :class:`Run`. Whether the network
-run itself is right was checked before SST started (``manynode/config`` and ``phase3_sst/engines/fast/run_config.hpp``);
+run itself is right was checked before SST started (``manynode/config`` and ``phase3_sst/machine/run_config.hpp``);
 here only what merlin and firefly cannot express is refused, by name.
 """
 

@@ -39,7 +39,7 @@ def buffers_of(run: Run, rates: Rates) -> Buffers:
     packet = run.network["chunk_bytes"]
     rate = max(rates.routers)
     # There and back, with the switch's latency on both ways. The engine fast has the same buffers
-    # (NetworkConfig::buffers in phase3_sst/engines/fast/run_config.cpp).
+    # (NetworkConfig::buffers in phase3_sst/machine/run_config.cpp).
     round_trip = 2 * (max(rates.latencies.values()) + run.network["switch_latency_s"])
     flying = math.ceil(2 * rate * round_trip / packet) * packet
     size = flying + _SPARE_PACKETS * packet

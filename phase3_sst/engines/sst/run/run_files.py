@@ -1,7 +1,7 @@
 """The files that one simulation of SST reads: RUN.json (``sst-run/1``) and the bare run file beside it.
 
 The machine description reads the first (Python, inside ``sst``), the motif the second, with the fast engine's own
-reader (``phase3_sst/engines/fast/run_config.hpp``).
+reader (``phase3_sst/machine/run_config.hpp``).
 """
 
 from __future__ import annotations

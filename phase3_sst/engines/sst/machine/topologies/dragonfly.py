@@ -1,7 +1,7 @@
 """The dragonfly of the fast engine, wired for merlin's ``dragonfly``.
 
 Router ports are merlin's: hosts, then local cables by router, then global ports. The global ports go round the other
-groups, nearest first (merlin's "relative" map), as in ``phase3_sst/engines/fast/topologies/global_cables.hpp``.
+groups, nearest first (merlin's "relative" map), as in ``phase3_sst/machine/topologies/global_cables.hpp``.
 merlin wants the same number of cables between any two groups: where the ports of a group do not divide among the other
 groups, the fast engine uses the rest for one cable more to some groups, and here they stay free.
 """

@@ -1,7 +1,7 @@
 """The parallel-ports generalised fat-tree of the fast engine, wired for merlin's ``fattree``.
 
 Hosts are level 0. A switch of level l has children[l-1] children, each child parents[l-1] parents, and
-parallel_links[l-1] cables join the two. As in ``phase3_sst/engines/fast/topologies/fat_tree.hpp``, a node of level l
+parallel_links[l-1] cables join the two. As in ``phase3_sst/machine/topologies/fat_tree.hpp``, a node of level l
 has the number low + W_l * (host // M_l), where M_l and W_l are the products of children and parents up to l; merlin
 numbers the switches of a level the same way.
 

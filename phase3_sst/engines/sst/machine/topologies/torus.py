@@ -2,7 +2,7 @@
 
 Each switch has, per dimension of more than one switch, links_per_direction ports to the next switch ("plus") and as
 many to the one before ("minus"), then its hosts. Cable k of a direction has the number switch * links_per_direction + k
-in the fast engine (``phase3_sst/engines/fast/topologies/torus.hpp``).
+in the fast engine (``phase3_sst/machine/topologies/torus.hpp``).
 """
 
 from __future__ import annotations

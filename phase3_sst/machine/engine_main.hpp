@@ -1,0 +1,31 @@
+// The program that an engine is: command line, run file, replicas one after the other, result directory, errors.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "replica_result.hpp"
+#include "result_writer.hpp"
+
+namespace manynode::network {
+
+// network::simulate() or what another engine has in its place.
+using Simulate = std::function<ReplicaResult(const std::vector<Program>&, const RunConfig&, std::uint32_t replica,
+                                             const ProgressSink&)>;
+
+struct EngineProgram {
+  std::string program;  // "manynode-fast"
+  std::string purpose;  // for --help
+  EngineName engine;    // for the result
+  Simulate simulate;
+  // Throws UserError for what the run file may ask for and this engine cannot do; empty: it can do all.
+  std::function<void(const RunConfig&)> check;
+};
+
+// PROGRAM RUN.json --output FOLDER simulates one run; PROGRAM --check RUN.json... says of each, a line on stdout, that
+// it can be simulated, up to the first one that cannot. Returns the exit code: 0, 2 (run file or command line), 3
+// (timing profile) or 5 (the ranks cannot finish). Errors are one line of JSON on stderr.
+int engine_main(int argc, char** argv, const EngineProgram& engine);
+
+}  // namespace manynode::network

@@ -1,0 +1,173 @@
+// A run of the engine: the file RUN.json (schema network-run/2), checked and resolved. The README lists the members.
+// The SimGrid engine reads the same file with the same code.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "manynode/parameters.hpp"
+#include "manynode/primitive.hpp"
+#include "topology.hpp"
+
+namespace manynode::network {
+
+// Processor time of a message by its size, from `from_bytes` up to where the next segment begins.
+struct OverheadSegment {
+  std::uint64_t from_bytes{0};
+  double seconds{0};
+  double seconds_per_byte{0};
+};
+
+enum class RailChoice : std::uint8_t {
+  ByRank,   // a rank has one of its node's NICs: its number on the node modulo the rails
+  Striped,  // chunks of a message take turns over the NICs
+};
+
+// Who takes messages in.
+enum class Receive : std::uint8_t {
+  InCall,     // the NIC, by itself; the processor pays its overhead in the call that waits
+  OnArrival,  // the processor, as they come (processor.hpp)
+};
+
+// LogGPS of one node: what a message costs its sender, its receiver and their NICs.
+struct HostConfig {
+  std::vector<OverheadSegment> overhead_send{{}};  // sorted, the first from 0 bytes
+  std::vector<OverheadSegment> overhead_recv{{}};
+  double gap_s{0};                     // a NIC starts at most one message per gap, in each direction
+  std::uint64_t eager_limit_bytes{0};  // longer messages wait for the receiver (rendezvous)
+  double nic_bandwidth_Bps{1e10};
+  double nic_latency_s{0};  // in each direction
+  double reduce_bandwidth_Bps{1e10};
+  std::uint32_t rails{1};  // NICs per node: hosts node * rails ... of the topology
+  RailChoice rail_choice{RailChoice::ByRank};
+  Receive receive{Receive::InCall};
+};
+
+struct IntranodeConfig {
+  double latency_s{0};
+  double bandwidth_Bps{1e10};
+};
+
+struct LinkConfig {
+  double bandwidth_Bps{1e10};
+  double latency_s{0};
+};
+
+enum class FlowControl : std::uint8_t {
+  None,     // buffers without end
+  Credits,  // finite buffers (credit_fabric.hpp)
+};
+
+// Bytes per virtual channel, of the buffers behind and before a link.
+struct BufferConfig {
+  std::uint64_t input_bytes{0};
+  std::uint64_t output_bytes{0};
+};
+
+struct NetworkConfig {
+  std::shared_ptr<const Topology> topology;
+  LinkConfig link;
+  std::map<std::string, LinkConfig> link_classes;  // where a class of links differs
+  double switch_latency_s{0};
+  std::uint64_t chunk_bytes{2048};
+  bool contention{true};  // false: links never make a chunk wait
+  FlowControl flow_control{FlowControl::None};
+  std::optional<std::uint64_t> input_buffer_bytes;
+  std::optional<std::uint64_t> output_buffer_bytes;
+  HostConfig host;
+  IntranodeConfig intranode;
+
+  // At which a NIC and its link can send: the lower rate of the two.
+  double line_rate_Bps() const { return std::min(host.nic_bandwidth_Bps, link_of_class("host-up").bandwidth_Bps); }
+  // Nodes for which the machine has room.
+  std::uint32_t room() const { return topology->hosts() / host.rails; }
+  const LinkConfig& link_of_class(const std::string& name) const;
+  // What is not given: twice what is on the way on the fastest link until its credit has come back on the longest, and
+  // 128 chunks for moments in which several inputs want one output (the engine sst has the same).
+  BufferConfig buffers() const;
+  // What that is, without the bounds of a number of bytes.
+  double derived_buffer_bytes() const;
+};
+
+enum class RankOrder : std::uint8_t { Block, Cyclic, Listed };
+
+enum class InjectionKind : std::uint8_t { None, Static, Aimd };
+
+// How the NICs of a job hold its chunks back (injection_control.hpp). Shares are of the line rate.
+struct InjectionConfig {
+  InjectionKind kind{InjectionKind::None};
+  double share{1};         // static: the rate
+  double window_s{10e-6};  // aimd: between two changes of the rate
+  double gain{1.0 / 16};   // of the last window in the running average
+  double sensitivity{0};
+  double threshold{0.01};  // average share stalled above which the rate falls
+  double increase{0.01};
+  double least{0.01};  // rate
+};
+
+// One application on some nodes of the machine.
+struct JobConfig {
+  std::string name{"main"};
+  std::string application;
+  Parameters parameters;
+  std::uint32_t nodes{1};
+  std::uint32_t ranks_per_node{1};
+  std::vector<std::uint32_t> hosts;  // [node of the job] node of the machine; empty: the same number
+  RankOrder rank_order{RankOrder::Block};
+  std::vector<std::uint32_t> slots;  // [rank] with RankOrder::Listed: a permutation
+  double start_s{0};
+  bool background{false};                     // starts again for ever; the run ends with the other jobs
+  std::optional<std::string> timing_profile;  // absent: computing takes no time
+  bool missing_is_zero{false};
+  std::vector<std::string> class_of_rank;  // empty: all ranks have the profile's first class
+  bool constant{false};
+  bool persistent{false};  // ranks and nodes keep their differences, where the profile knows them
+  bool tail{false};        // times beyond the samples, where the profile has tails
+  std::optional<std::uint32_t> iterations_limit;
+  InjectionConfig injection;
+
+  std::uint32_t ranks() const { return nodes * ranks_per_node; }
+  // Slots of a job are numbered node by node.
+  std::uint32_t slot_of(std::uint32_t rank) const {
+    if (rank_order == RankOrder::Listed) return slots[rank];
+    return rank_order == RankOrder::Block ? rank : rank % nodes * ranks_per_node + rank / nodes;
+  }
+  // Among the job's nodes: draws do not depend on where the job is placed.
+  std::uint32_t own_node_of(std::uint32_t rank) const { return slot_of(rank) / ranks_per_node; }
+  // Among the ranks of its node.
+  std::uint32_t number_on_node(std::uint32_t rank) const { return slot_of(rank) % ranks_per_node; }
+  // Of the machine.
+  std::uint32_t node_of(std::uint32_t rank) const {
+    const std::uint32_t node = own_node_of(rank);
+    return hosts.empty() ? node : hosts[node];
+  }
+};
+
+struct CountersConfig {
+  double interval_s{0};
+  bool per_link{false};  // else per class of link
+};
+
+struct RunConfig {
+  std::vector<JobConfig> jobs;
+  NetworkConfig network;
+  CollectiveChoice collectives;
+  std::optional<CountersConfig> counters;
+  std::uint64_t seed{1};
+  std::vector<std::uint32_t> replicas{0};
+
+  std::uint32_t ranks() const;
+  // Whether some job's NICs are held back.
+  bool controls_injection() const;
+};
+
+// Both throw UserError with place and remedy.
+RunConfig parse_run_config(const std::string& text);
+RunConfig read_run_config(const std::string& path);
+
+}  // namespace manynode::network

@@ -1,0 +1,76 @@
+// Fat-tree: a parallel-ports generalised fat-tree (PGFT; Zahavi, "D-Mod-K routing providing non-blocking traffic for
+// shift permutations on real life fat trees", 2010; the parameters are those of SimGrid's fat-tree). Hosts are level 0.
+// At level l = 1 ... h, a switch has children[l-1] children, each child has parents[l-1] parents, and
+// parallel_links[l-1] cables join the two. A node of level l is the digits (a_1 ... a_h), a_i < parents[i-1] for i <= l
+// and a_i < children[i-1] above; it is joined to the nodes of level l + 1 that differ from it in digit l + 1 alone.
+//
+// Routing "d-mod-k": the way up is chosen by the destination, port floor(d / W_l) mod (w p) at level l, where W_l is
+// the product of the parents so far; the way down is then the only one. All traffic to one host therefore shares one
+// tree, and consecutive destinations spread over all ports.
+//
+// Routing "adaptive": each switch on the way up takes that of its up-ports with the least backlog. The switch at which
+// the route turns then fixes the switches on the way down; where two of them are joined by parallel links, the upper
+// one takes the least loaded. The links of hosts are chosen as in D-mod-k: a host has no view of the network, and what
+// enters a host comes through one link.
+#pragma once
+
+#include <vector>
+
+#include "topologies/divisor.hpp"
+#include "topology.hpp"
+
+namespace manynode::network {
+
+class FatTree final : public Topology {
+ public:
+  enum class Routing : std::uint8_t { DModK, Adaptive };
+
+  // The lists have one entry per level and are at least 1 everywhere; throws UserError (`place` names the object) for
+  // lists of different lengths and for trees whose hosts or links do not fit 31 bits.
+  FatTree(const std::vector<std::int64_t>& children, const std::vector<std::int64_t>& parents,
+          const std::vector<std::int64_t>& parallel_links, const std::string& place, Routing routing = Routing::DModK);
+
+  std::string kind() const override { return "fat-tree"; }
+  std::uint32_t hosts() const override { return hosts_; }
+  std::uint32_t switches() const override { return switches_; }
+  std::uint32_t links() const override { return links_; }
+  std::uint32_t max_hops() const override { return 2 * static_cast<std::uint32_t>(levels_.size()); }
+  bool adaptive() const override { return routing_ == Routing::Adaptive; }
+  std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
+                       const LinkLoads& loads) const override;
+  std::uint32_t hops(std::uint32_t source, std::uint32_t destination) const override;
+  LinkId link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
+                 std::uint32_t hops) const override;
+  std::uint32_t host_behind(LinkId link) const override;
+  std::vector<std::string> link_classes() const override;
+  std::uint8_t link_class(LinkId link) const override;
+  LinkDescription describe(LinkId link) const override;
+  std::uint64_t bisection_links() const override;
+
+ private:
+  // The links between a level and the one below it.
+  struct Level {
+    Divisor parents;         // w: parents of a lower node
+    Divisor ports;           // w p: up-ports of a lower node
+    Divisor below_children;  // product of the children up to the lower level: hosts under a lower node
+    Divisor below_parents;   // product of the parents up to the lower level
+    Divisor hosts_under;     // hosts under an upper node
+    std::uint32_t parallel;  // p
+    std::uint32_t children;  // m: children of an upper node
+    LinkId up;               // first up-link; the link's index is (lower node * parents + digit) * parallel + k
+    LinkId down;             // first down-link, in the same order
+  };
+
+  std::uint32_t whole_route(const RouteRequest& request, LinkId* out) const;
+  std::uint32_t next_links(const RouteRequest& request, std::uint32_t hops, LinkId* out, const LinkLoads& loads) const;
+  std::size_t lower_level(LinkId link) const;
+  std::string node_name(std::size_t level, std::uint32_t index) const;
+
+  Routing routing_;
+  std::vector<Level> levels_;
+  std::uint32_t hosts_{1};
+  std::uint32_t switches_{0};
+  std::uint32_t links_{0};
+};
+
+}  // namespace manynode::network

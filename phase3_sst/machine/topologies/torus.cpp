@@ -1,0 +1,205 @@
+#include "topologies/torus.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "manynode/error_report.hpp"
+#include "strict_json.hpp"
+#include "topologies/limits.hpp"
+
+namespace manynode::network {
+
+namespace {
+
+std::shared_ptr<const Topology> make_torus(const nlohmann::json& topology, const std::string& place) {
+  StrictObject object(topology, place);
+  object.text("kind");
+  const auto shape = object.integers("shape", 1, kMostParts);
+  const auto hosts = object.integer("hosts_per_switch", 1, kMostParts);
+  const auto links = object.integer("links_per_direction", 1, kMostParts);
+  const std::string routing = object.has("routing") ? object.text("routing") : "dimension-order";
+  if (routing != "dimension-order" && routing != "dimension-order-plus") {
+    object.refuse("routing", "dimension-order or dimension-order-plus");
+  }
+  object.finish();
+  return std::make_shared<Torus>(shape, hosts, links, place, routing == "dimension-order");
+}
+
+const TopologyRegistration registration("torus", make_torus);
+
+}  // namespace
+
+Torus::Torus(const std::vector<std::int64_t>& shape, std::int64_t hosts_per_switch, std::int64_t links_per_direction,
+             const std::string& place, bool balanced)
+    : balanced_(balanced) {
+  if (shape.empty()) {
+    throw UserError("the torus has no dimension", place + ".shape", "an empty list", "one size per dimension",
+                    "give the sizes of the dimensions, such as [4, 4, 4]");
+  }
+  const auto fit = [&](std::uint64_t number) { return fitting(number, kind(), place); };
+  std::uint64_t hops = max_hops_;
+  for (const auto size : shape) {
+    shape_.push_back(fit(static_cast<std::uint64_t>(size)));
+    switches_ = fit(std::uint64_t{switches_} * shape_.back());
+    hops += shape_.back() / 2;
+  }
+  check_hops(hops, kind(), place);
+  max_hops_ = static_cast<std::uint32_t>(hops);
+  hosts_per_switch_ = Divisor(fit(static_cast<std::uint64_t>(hosts_per_switch)));
+  links_per_direction_ = Divisor(fit(static_cast<std::uint64_t>(links_per_direction)));
+  hosts_ = fit(std::uint64_t{switches_} * hosts_per_switch_.value());
+
+  links_ = fit(2 * std::uint64_t{hosts_});
+  const std::uint64_t cables = std::uint64_t{switches_} * links_per_direction_.value();
+  std::uint32_t stride = 1;
+  for (std::uint32_t number = 0; number < shape_.size(); ++number) {
+    if (shape_[number] == 1) continue;
+    const LinkId plus = links_;
+    const LinkId minus = fit(plus + cables);
+    links_ = fit(minus + cables);
+    dimensions_.push_back({Divisor(shape_[number]), number, Divisor(stride), plus, minus});
+    stride *= shape_[number];
+  }
+}
+
+std::uint32_t Torus::extend(const RouteRequest& request, std::uint32_t /*hops*/, LinkId* out,
+                            const LinkLoads& /*loads*/) const {
+  const std::uint32_t from = hosts_per_switch_.quotient(request.source);
+  const std::uint32_t to = hosts_per_switch_.quotient(request.destination);
+  std::uint32_t hops = 0;
+  out[hops++] = request.source;
+
+  std::array<std::uint32_t, kMostDimensions> here;
+  std::array<std::uint32_t, kMostDimensions> there;
+  std::uint32_t sum = request.destination - to * hosts_per_switch_.value();
+  std::uint32_t rest_from = from;
+  std::uint32_t rest_to = to;
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    const Divisor& size = dimensions_[i].size;
+    const std::uint32_t next_from = size.quotient(rest_from);
+    const std::uint32_t next_to = size.quotient(rest_to);
+    here[i] = rest_from - next_from * size.value();
+    there[i] = rest_to - next_to * size.value();
+    rest_from = next_from;
+    rest_to = next_to;
+    sum += here[i] + there[i];
+  }
+
+  const std::uint32_t cables = links_per_direction_.value();
+  std::uint32_t at = from;
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    if (here[i] == there[i]) continue;
+    const Dimension& dimension = dimensions_[i];
+    const std::uint32_t size = dimension.size.value();
+    const std::uint32_t upward = there[i] > here[i] ? there[i] - here[i] : there[i] + size - here[i];
+    const bool half = 2 * upward == size;
+    const bool plus = half ? !balanced_ || (sum + there[i]) % 2 == 0 : 2 * upward < size;
+    const auto cable = [&, fixed = links_per_direction_.remainder(half ? sum / 2 : sum)](std::uint32_t left) {
+      return balanced_ ? fixed : links_per_direction_.remainder(left);
+    };
+    const std::uint32_t around = (size - 1) * dimension.stride.value();
+    std::uint32_t coordinate = here[i];
+    if (plus) {
+      for (std::uint32_t left = upward; left > 0; --left) {
+        out[hops++] = dimension.plus + at * cables + cable(left);
+        const bool last = coordinate + 1 == size;
+        at = last ? at - around : at + dimension.stride.value();
+        coordinate = last ? 0 : coordinate + 1;
+      }
+    } else {
+      for (std::uint32_t left = size - upward; left > 0; --left) {
+        out[hops++] = dimension.minus + at * cables + cable(left);
+        const bool first = coordinate == 0;
+        at = first ? at + around : at - dimension.stride.value();
+        coordinate = first ? size - 1 : coordinate - 1;
+      }
+    }
+  }
+  out[hops++] = hosts_ + request.destination;
+  return hops;
+}
+
+std::uint32_t Torus::host_behind(LinkId link) const {
+  return link >= hosts_ && link - hosts_ < hosts_ ? link - hosts_ : kNoHost;
+}
+
+std::vector<std::string> Torus::link_classes() const {
+  std::vector<std::string> names{"host-up", "host-down"};
+  for (const auto& dimension : dimensions_) {
+    names.push_back("dim" + std::to_string(dimension.number) + "-plus");
+    names.push_back("dim" + std::to_string(dimension.number) + "-minus");
+  }
+  return names;
+}
+
+std::uint8_t Torus::link_class(LinkId link) const {
+  if (link < 2 * hosts_) return link < hosts_ ? 0 : 1;
+  std::size_t i = dimensions_.size() - 1;
+  while (link < dimensions_[i].plus) --i;
+  return static_cast<std::uint8_t>(2 + 2 * i + (link < dimensions_[i].minus ? 0 : 1));
+}
+
+const Torus::Dimension& Torus::dimension_of(LinkId link) const {
+  std::size_t i = dimensions_.size() - 1;
+  while (link < dimensions_[i].plus) --i;
+  return dimensions_[i];
+}
+
+std::uint32_t Torus::coordinate_before(LinkId link) const {
+  const Dimension& dimension = dimension_of(link);
+  const LinkId first = link < dimension.minus ? dimension.plus : dimension.minus;
+  return dimension.size.remainder(dimension.stride.quotient(links_per_direction_.quotient(link - first)));
+}
+
+std::uint8_t Torus::virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const {
+  if (link < 2 * hosts_) return channel;
+  if (before < hosts_) return 0;
+  if (coordinate_before(link) == 0) return channel ^ 1;
+  return dimension_of(link).number == dimension_of(before).number ? channel : 0;
+}
+
+std::string Torus::switch_name(std::uint32_t index) const {
+  std::string name = "router";
+  for (const auto size : shape_) {
+    name += "-" + std::to_string(index % size);
+    index /= size;
+  }
+  return name;
+}
+
+LinkDescription Torus::describe(LinkId link) const {
+  if (link < 2 * hosts_) {
+    const std::uint32_t host = link < hosts_ ? link : link - hosts_;
+    const std::string host_name = "host-" + std::to_string(host);
+    const std::string name = switch_name(hosts_per_switch_.quotient(host));
+    if (link < hosts_) return {host_name, name};
+    return {name, host_name};
+  }
+  std::size_t i = dimensions_.size() - 1;
+  while (link < dimensions_[i].plus) --i;
+  const Dimension& dimension = dimensions_[i];
+  const bool plus = link < dimension.minus;
+  const std::uint32_t at = links_per_direction_.quotient(link - (plus ? dimension.plus : dimension.minus));
+  const std::uint32_t size = dimension.size.value();
+  const std::uint32_t stride = dimension.stride.value();
+  const std::uint32_t coordinate = at / stride % size;
+  const std::uint32_t next = plus ? (coordinate + 1) % size : (coordinate + size - 1) % size;
+  return {switch_name(at), switch_name(at - coordinate * stride + next * stride)};
+}
+
+std::uint64_t Torus::bisection_links() const {
+  // The last dimension runs slowest, so the halves of the hosts are arcs of its rings, and each ring is cut twice.
+  // Where its size is odd, the plane in the middle is divided likewise along the dimension before; where all are odd,
+  // the hosts of the switch in the middle are.
+  std::uint64_t cut = 0;
+  std::uint64_t rings = switches_;
+  for (std::size_t i = dimensions_.size(); i-- > 0;) {
+    const std::uint32_t size = dimensions_[i].size.value();
+    rings /= size;
+    cut += 2 * std::uint64_t{links_per_direction_.value()} * rings;
+    if (size % 2 == 0) return std::min<std::uint64_t>(cut, hosts_ / 2);
+  }
+  return std::min<std::uint64_t>(cut + hosts_per_switch_.value() / 2, hosts_ / 2);
+}
+
+}  // namespace manynode::network
