@@ -21,26 +21,28 @@ _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "st
 class Parameter(Section):
     """A parameter of an application: an option of its mini-app and a parameter of its skeleton, of the same name."""
 
-    type: Literal["int", "float", "str", "bool"] = Field(description="of the value")
-    default: int | float | str | bool = Field(description="used when the experiment does not say")
-    minimum: int | float | None = Field(default=None, description="least value")
-    maximum: int | float | None = Field(default=None, description="largest value")
-    multiple_of: PositiveInt | None = Field(default=None, description="the value is a multiple of this")
-    description: str = Field(description="one sentence")
+    type: Literal["int", "float", "str", "bool"] = Field(description="Type of the value")
+    default: int | float | str | bool = Field(description="Value used when the experiment gives none")
+    minimum: int | float | None = Field(default=None, description="Smallest allowed value")
+    maximum: int | float | None = Field(default=None, description="Largest allowed value")
+    multiple_of: PositiveInt | None = Field(default=None, description="The value must be a multiple of this")
+    description: str = Field(description="Meaning of the parameter, in one sentence")
 
 
 class ApplicationDescription(Section):
     """``application.yaml``."""
 
-    name: str = Field(description="the folder's name")
-    description: str = Field(description="one sentence")
-    executable: str = Field(description="program of the native build")
-    parameters: dict[str, Parameter] = Field(default_factory=dict, description="by name")
+    name: str = Field(description="Name of the application's folder")
+    description: str = Field(description="What the application does, in one sentence")
+    executable: str = Field(description="Mini-app program in the native build")
+    parameters: dict[str, Parameter] = Field(default_factory=dict, description="Parameters by name")
     iterations: str | None = Field(
         default=None,
-        description="the parameter that counts iterations which are all alike, the first and the last one apart",
+        description="Parameter that counts iterations; all but the first and the last must be alike",
     )
-    phases: dict[str, str] = Field(default_factory=dict, description="compute phases of the skeleton, a sentence each")
+    phases: dict[str, str] = Field(
+        default_factory=dict, description="Compute phases of the skeleton by name, one sentence each"
+    )
 
     @model_validator(mode="after")
     def _iterations_are_counted(self) -> ApplicationDescription:

@@ -13,10 +13,11 @@ class ConfirmSection(Section):
     """Multi-fidelity: the study with a quick engine, what it turns on with another one."""
 
     engine: Literal["sst", "simgrid", "fast"] = Field(
-        default="sst", description="that simulates these points again; where it is not installed, that is said"
+        default="sst", description="Engine that simulates these points again; the report says when it is not installed"
     )
     replicas: PositiveInt | None = Field(
-        default=None, description="of these points, the first ones of the study's; empty: all of them"
+        default=None,
+        description="Replicas of each confirmed point, starting with the study's first; empty: all of them",
     )
 
 
@@ -25,5 +26,6 @@ class SensitivityConfirmSection(ConfirmSection):
 
     points: Literal["corners", "all"] = Field(
         default="corners",
-        description="the variants in which every parameter has its least or its largest value (of texts, any), or all",
+        description="corners: variants in which every parameter has its smallest or largest value (any value for "
+        "text); all: every variant",
     )

@@ -17,21 +17,23 @@ class ConvergeSection(Section):
 
     iterations: PositiveInt | None = Field(
         default=None,
-        description="that are projected; without one, as many as application: parameters say, which phases 1 and 2 run",
+        description="Iterations to project; empty: as many as phases 1 and 2 run (application: parameters)",
     )
     width: Annotated[float, Field(gt=0, lt=0.5)] = Field(
         default=0.005,
-        description="half width of the interval of the mean iteration time, as a share of it, at which enough is "
-        "simulated; the checks let no larger deviation pass either",
+        description="Target half-width of the confidence interval of the mean iteration time, relative to that mean. "
+        "Simulation stops there; the checks reject larger deviations",
     )
-    confidence: Annotated[float, Field(gt=0.5, lt=1)] = Field(default=0.95, description="of that interval")
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = Field(
+        default=0.95, description="Confidence level of the interval of the mean iteration time"
+    )
     first: Annotated[int, Field(ge=8, le=1_000_000)] = Field(
-        default=16, description="iterations of the first simulation; each further one has twice as many"
+        default=16, description="Iterations of the first simulation; each further simulation has twice as many"
     )
     otherwise: Literal["full", "error"] = Field(
         default="full",
-        description="what a point comes to whose iterations do not converge or cannot be extrapolated: all of them are "
-        "simulated, or the point fails",
+        description="What to do when a point's iterations do not converge or cannot be extrapolated. full: simulate "
+        "all of them; error: the point fails",
     )
 
 

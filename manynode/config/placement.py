@@ -14,22 +14,25 @@ class Placement(Section):
 
     nodes: Literal["linear", "random", "strided", "listed"] = Field(
         default="linear",
-        description="the next free nodes by number, nodes drawn from the seed, every stride-th node, or those of hosts",
+        description="linear: the next free nodes by number; random: nodes drawn from the seed; strided: every "
+        "stride-th node; listed: the nodes in 'hosts'",
     )
     stride: Annotated[int, Field(ge=1, le=MOST_COUNT)] = Field(
-        default=1, description="of strided: between one node and the next; past the last node it goes on at the first"
+        default=1,
+        description="With nodes strided: distance from one node to the next; it wraps around after the last node",
     )
-    offset: NotNegativeInt = Field(default=0, description="of linear and strided: number of the first node")
+    offset: NotNegativeInt = Field(default=0, description="With nodes linear or strided: number of the first node")
     hosts: list[NotNegativeInt] = Field(
-        default_factory=list, description="of listed: the machine's node for each node of the job, in order"
+        default_factory=list, description="With nodes listed: the machine's node for each node of the job, in order"
     )
     rank_order: Literal["block", "cyclic", "listed"] = Field(
         default="block",
-        description="ranks fill one node after the other, are dealt out over the nodes in turns, or have their slots",
+        description="block: ranks fill one node after the other; cyclic: ranks go round the nodes; listed: ranks "
+        "take their 'slots'",
     )
     slots: list[NotNegativeInt] = Field(
         default_factory=list,
-        description="of rank_order listed: a slot for each rank; slot s is on the job's node s / ranks_per_node",
+        description="With rank_order listed: a slot for each rank; slot s is on the job's node s / ranks_per_node",
     )
 
     @model_validator(mode="after")

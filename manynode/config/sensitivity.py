@@ -31,14 +31,14 @@ class SensitivityParameter(Section):
 
     keys: list[str] = Field(
         min_length=1,
-        description="of the experiment, below network, simulate.collectives, simulate.placement or simulate.slow_node, "
-        "or simulate.persistent, simulate.tail; several keys take the same value: [network.link.bandwidth, "
-        "network.host.nic_bandwidth]; network alone takes names of files",
+        description="Keys of the experiment below network, simulate.collectives, simulate.placement or "
+        "simulate.slow_node, or simulate.persistent or simulate.tail. Several keys take the same value: "
+        "[network.link.bandwidth, network.host.nic_bandwidth]. The key network takes names of files",
     )
-    values: list[Value] = Field(default_factory=list, description="as they would stand in the experiment")
-    low: Value | None = Field(default=None, description="of the plan sobol: the least value of a range")
-    high: Value | None = Field(default=None, description="of the plan sobol: the largest value of a range")
-    scale: Literal["log", "linear"] = Field(default="log", description="of a range, and of the axis of figures")
+    values: list[Value] = Field(default_factory=list, description="Values, as in the experiment file")
+    low: Value | None = Field(default=None, description="Plan sobol: lower end of a range")
+    high: Value | None = Field(default=None, description="Plan sobol: upper end of a range")
+    scale: Literal["log", "linear"] = Field(default="log", description="Scale of a range and of the axis of figures")
 
     @model_validator(mode="after")
     def _keys_and_values(self) -> SensitivityParameter:
@@ -62,28 +62,28 @@ class SensitivitySection(Section):
     """How the projected time depends on parameters of the network."""
 
     nodes: list[PositiveInt] = Field(
-        default_factory=list, description="node counts of the study; empty: the largest of the experiment"
+        default_factory=list, description="Node counts of the study; empty: the experiment's largest"
     )
     techniques: list[Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]] = Field(
-        default_factory=list, description="of the experiment's; empty: all of them"
+        default_factory=list, description="Techniques of the study, among the experiment's; empty: all of them"
     )
     plan: Literal["grid", "one-at-a-time", "sobol"] = Field(
         default="grid",
-        description="every combination of the values; each parameter alone, the others as in the experiment; or "
-        "Saltelli's sample for Sobol indices",
+        description="grid: every combination of the values; one-at-a-time: each parameter alone, with the others as "
+        "in the experiment; sobol: Saltelli's sample for Sobol indices",
     )
     samples: PositiveInt = Field(
         default=32,
-        description="of the plan sobol, a power of two: so many times the number of parameters and two are simulated",
+        description="Plan sobol: base sample size, a power of two; samples x (parameters + 2) variants are simulated",
     )
     enough: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="a value is enough when no better one saves more than this share of the time"
+        default=0.05, description="A value is enough when no better one saves more than this share of the time"
     )
     parameters: dict[ParameterName, SensitivityParameter] = Field(
-        min_length=1, description="what is varied, by the names that tables and figures use"
+        min_length=1, description="Parameters to vary, by the names that tables and figures use"
     )
     confirm: SensitivityConfirmSection | None = Field(
-        default=None, description="points that are simulated again with another engine: {engine: sst}"
+        default=None, description="Points to simulate again with another engine: {engine: sst}"
     )
 
     @model_validator(mode="after")

@@ -36,26 +36,27 @@ def _check_size(kind: str, parts: int, hops: int) -> None:
 class FatTree(Section):
     """A parallel-ports generalised fat-tree (Zahavi's PGFT, as in SimGrid): level 1 is next to the nodes."""
 
-    kind: Literal["fat-tree"] = Field(description="chooses the topology")
+    kind: Literal["fat-tree"] = Field(description="Kind of topology")
     children: list[Count] = Field(
-        description="per level: how many nodes or switches below one switch of that level", min_length=1
+        description="Per level: nodes or switches below one switch of that level", min_length=1
     )
     parents: list[Count] = Field(
-        description="per level: how many switches of that level above one node or switch below it"
+        description="Per level: switches of that level above one node or switch of the level below"
     )
     parallel_links: list[Count] = Field(
-        description="per level: how many links between a switch of that level and one below it"
+        description="Per level: parallel links between a switch of that level and each child"
     )
     routing: Literal["d-mod-k", "adaptive"] = Field(
         default="d-mod-k",
-        description="the way up: by the destination, or at each switch the port with the least backlog",
+        description="Route upwards: d-mod-k chooses the port by destination; adaptive takes the port with the "
+        "smallest backlog at each switch",
     )
     # Not part of the resolved section: there it has been worked into parents and parallel_links.
     taper: list[Count] | None = Field(
         default=None,
         exclude=True,
-        description="per level from 2 on: by how much the links up to that level are fewer than parents and "
-        "parallel_links say, which first give up parallel links, then parents; [2, 1] is 2:1 above the leaf switches",
+        description="Per level from 2 on: tapering of the links to that level. It removes parallel links first, then "
+        "parents; [2, 1] is 2:1 above the leaf switches",
     )
 
     @model_validator(mode="before")
@@ -152,18 +153,19 @@ class FatTree(Section):
 class Torus(Section):
     """A torus of any number of dimensions, with routes in the order of the dimensions, the shorter way round."""
 
-    kind: Literal["torus"] = Field(description="chooses the topology")
+    kind: Literal["torus"] = Field(description="Kind of topology")
     shape: list[Count] = Field(
-        description="switches in each dimension, the first running fastest in the numbers of switches", min_length=1
+        description="Switches in each dimension; switch numbers run fastest in the first dimension", min_length=1
     )
-    hosts_per_switch: Count = Field(description="nodes at each switch (NICs, where nodes have several rails)")
+    hosts_per_switch: Count = Field(description="Nodes at each switch (NICs, if nodes have several rails)")
     links_per_direction: Count = Field(
-        default=1, description="cables of a switch to its next neighbour in a dimension, and to the one before"
+        default=1, description="Parallel cables from a switch to each neighbour, in each direction of each dimension"
     )
     routing: Literal["dimension-order", "dimension-order-plus"] = Field(
         default="dimension-order",
-        description="half a ring apart, half of the pairs go each way, and pairs spread over the cables of a "
-        "direction; or as SST's merlin does: all go up, over the cable (switches to go) modulo the number of cables",
+        description="dimension-order: half of the pairs half a ring apart go each way, and pairs spread over "
+        "parallel cables. dimension-order-plus, as SST's merlin: these pairs all go up, over the cable (switches to "
+        "go) modulo the number of cables",
     )
 
     @model_validator(mode="after")
@@ -215,21 +217,22 @@ class Torus(Section):
 class Dragonfly(Section):
     """A dragonfly (Kim et al., ISCA 2008): groups of routers, all joined within the group, cables between groups."""
 
-    kind: Literal["dragonfly"] = Field(description="chooses the topology")
-    groups: Count = Field(description="groups of the machine")
-    routers_per_group: Count = Field(description="routers (switches) of a group")
-    hosts_per_router: Count = Field(description="nodes at each router (NICs, where nodes have several rails)")
-    local_links: Count = Field(default=1, description="cables between each two routers of a group")
+    kind: Literal["dragonfly"] = Field(description="Kind of topology")
+    groups: Count = Field(description="Groups of the machine")
+    routers_per_group: Count = Field(description="Routers (switches) of a group")
+    hosts_per_router: Count = Field(description="Nodes at each router (NICs, if nodes have several rails)")
+    local_links: Count = Field(default=1, description="Cables between each pair of routers of a group")
     global_links: Annotated[int, Field(ge=0, le=MOST_PARTS)] = Field(
-        description="ports of each router to other groups; a group's ports are shared evenly by the other groups"
+        description="Ports of each router to other groups; a group shares its ports evenly among the other groups"
     )
     routing: Literal["minimal", "valiant", "ugal"] = Field(
         default="minimal",
-        description="the direct way, over a group drawn for each chunk, or the one of these with the smaller backlog",
+        description="minimal: the direct route; valiant: through a group drawn for each chunk; ugal: the one of "
+        "these with the smaller backlog",
     )
     ugal_bias: Latency = Field(
         default=written("200 ns"),
-        description="of ugal in favour of the direct way: about the time of a chunk on a link",
+        description="Bias of ugal towards the direct route; about the time of a chunk on a link",
     )
 
     @model_validator(mode="after")

@@ -30,13 +30,13 @@ def _or_path(schema: dict[str, Any]) -> None:
 class MeasuredRun(Section):
     """One run of the application on the real machine."""
 
-    nodes: PositiveInt = Field(description="that the run had")
-    replica: NotNegativeInt = Field(description="which of the runs on so many nodes")
+    nodes: PositiveInt = Field(description="Nodes of the run")
+    replica: NotNegativeInt = Field(description="Number of the run among those on as many nodes")
     seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(
-        description="from the end of MPI_Init to the start of MPI_Finalize, of the slowest rank [s]"
+        description="Time of the slowest rank, from the end of MPI_Init to the start of MPI_Finalize [s]"
     )
     operations: dict[Annotated[str, Field(pattern=OPERATION)], Annotated[float, Field(ge=0, le=1e9)]] = Field(
-        default_factory=dict, description="mean seconds per rank in 'compute' and in MPI operations, by name"
+        default_factory=dict, description="Mean time per rank in 'compute' and in MPI operations, by name [s]"
     )
 
     @model_validator(mode="after")
@@ -53,11 +53,13 @@ class MeasuredRun(Section):
 class MeasuredCollective(Section):
     """A measured latency of a collective operation over all ranks."""
 
-    collective: Collective = Field(description="which one")
-    bytes: Annotated[int, Field(ge=0, le=10**15)] = Field(description="one rank's contribution; 0 of a barrier")
-    nodes: PositiveInt = Field(description="that took part")
-    ranks_per_node: PositiveInt = Field(description="that took part")
-    seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(description="of one execution [s]")
+    collective: Collective = Field(description="Name of the collective")
+    bytes: Annotated[int, Field(ge=0, le=10**15)] = Field(
+        description="One rank's contribution [bytes]; 0 for a barrier"
+    )
+    nodes: PositiveInt = Field(description="Nodes that took part")
+    ranks_per_node: PositiveInt = Field(description="Ranks per node that took part")
+    seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(description="Time of one execution [s]")
 
 
 class ValidationSection(Section):
@@ -65,27 +67,23 @@ class ValidationSection(Section):
 
     measured: list[MeasuredRun] = Field(
         default_factory=list,
-        description="runs of the application: a CSV file (nodes, replica, seconds, and optionally compute and one "
+        description="Runs of the application: a CSV file (nodes, replica, seconds, and optionally compute and one "
         "column per MPI operation), or its rows",
         json_schema_extra=_or_path,
     )
     collectives: list[MeasuredCollective] = Field(
         default_factory=list,
-        description="latencies of collectives: a CSV file (collective, bytes, nodes, ranks_per_node, seconds), or its "
-        "rows; the network of the experiment is simulated with each",
+        description="Latencies of collectives: a CSV file (collective, bytes, nodes, ranks_per_node, seconds), or "
+        "its rows. Each is simulated on the experiment's network",
         json_schema_extra=_or_path,
     )
     iterations: PositiveInt = Field(
         default=10,
-        description="of collectives: executions one after the other without a barrier, as IMB measures; 1 is one "
-        "execution from a common start, as the OSU benchmarks measure",
+        description="Executions of each collective in a row without a barrier, as IMB measures. 1: one execution "
+        "from a common start, as the OSU benchmarks measure",
     )
-    machine: str | None = Field(
-        default=None, description="name of the machine that was measured, where it is not the experiment's"
-    )
-    network: str | None = Field(
-        default=None, description="name of the network that was measured, where it is not the experiment's"
-    )
+    machine: str | None = Field(default=None, description="Name of the measured machine, if it is not the experiment's")
+    network: str | None = Field(default=None, description="Name of the measured network, if it is not the experiment's")
 
     @model_validator(mode="after")
     def _something_once(self) -> ValidationSection:
