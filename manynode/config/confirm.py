@@ -1,4 +1,4 @@
-"""Which points of a study are simulated a second time, with an engine that is believed more."""
+"""Points of a study that a more trusted engine simulates again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from manynode.config.quantities import PositiveInt, Section
 
 
 class ConfirmSection(Section):
-    """Multi-fidelity: the study with a quick engine, what it turns on with another one."""
+    """Multi-fidelity: a fast engine runs the study; another engine repeats the points that decide it."""
 
     engine: Literal["sst", "simgrid", "fast"] = Field(
         default="sst", description="Engine that simulates these points again; the report says when it is not installed"
@@ -22,7 +22,7 @@ class ConfirmSection(Section):
 
 
 class SensitivityConfirmSection(ConfirmSection):
-    """Points of the study that are simulated a second time, with an engine that is believed more."""
+    """Points of the study that a more trusted engine simulates again."""
 
     points: Literal["corners", "all"] = Field(
         default="corners",

@@ -1,4 +1,4 @@
-"""Simulating only as many iterations as it takes, in an experiment: when the rest may be extrapolated."""
+"""Convergence settings of an experiment: how many iterations to simulate before extrapolating the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from manynode.errors import UsageError
 
 
 class ConvergeSection(Section):
-    """Some iterations are simulated, the remaining ones extrapolated, where checks allow it (docs/studies.md)."""
+    """Simulate some iterations and extrapolate the rest where the checks allow it (docs/studies.md)."""
 
     iterations: PositiveInt | None = Field(
         default=None,
@@ -40,14 +40,14 @@ class ConvergeSection(Section):
 def iterations_of(content: Mapping[str, Any]) -> tuple[str, int]:
     """Return the parameter that counts the application's iterations, and how many a resolved experiment projects.
 
-    An application that does not name the parameter, or cannot have so many iterations, is a :class:`UsageError`.
+    It is a :class:`UsageError` if the application does not name the parameter or does not allow that many iterations.
     """
     application = content["application"]
     description: ApplicationDescription = read_application(application["name"])
     counter = description.iterations
     if counter is None:
         raise UsageError(
-            "it is not known which parameter counts the application's iterations",
+            "the application does not name the parameter that counts its iterations",
             where=f"simulate: converge: application {description.name}",
             remedy="name it in its application.yaml ('iterations: PARAMETER'), or leave 'converge' out",
         )

@@ -1,7 +1,7 @@
-"""The experiment: one file that names the application, the machine, the network, the engines and what is projected.
+"""The experiment: one file with the application, the machine, the network, the engines and the points to project.
 
-Each parameter is declared here once; the commented default, the JSON schema and the reference page are generated from
-these declarations (``manynode config``).
+Each parameter is declared here once. ``manynode config`` generates the commented default, the JSON schema and the
+reference page from these declarations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", 
 
 
 class ApplicationSection(Section):
-    """What runs: an application of this project by name, or any MPI program by its command."""
+    """The program to study: an application of this project by name, or any MPI program by its command."""
 
     name: str | None = Field(
         default=None,
@@ -59,7 +59,7 @@ class ApplicationSection(Section):
         if self.name is None and self.command is None:
             raise ValueError("give a 'name' (an application of this project) or a 'command' (any MPI program)")
         if self.guest is not None and self.command is None:
-            raise ValueError("guest: has no effect without a 'command': the mini-apps of this project have their own")
+            raise ValueError("guest: has no effect without a 'command': the mini-apps have their own guests")
         return self
 
 
@@ -87,7 +87,7 @@ class ProfileSection(Section):
 
 
 class Gem5Section(Section):
-    """How gem5 is run; these keys matter to the engine gem5 only."""
+    """Settings of the engine gem5; other engines ignore them."""
 
     executable: str | None = Field(default=None, description="gem5 program; empty: gem5.opt, gem5.fast or gem5 on PATH")
     inject: Literal["none", "flush", "nic"] = Field(
@@ -102,7 +102,7 @@ class Gem5Section(Section):
 
 
 class TailSection(Section):
-    """A tail beyond the samples of each cluster of compute times, with its goodness of fit."""
+    """A model of the times beyond the samples of each cluster, with its goodness of fit."""
 
     model: Literal["generalised-pareto"] = Field(
         default="generalised-pareto", description="Distribution of the times above the threshold (Pickands 1975)"
@@ -148,7 +148,7 @@ class NodesimSection(Section):
         for key, neutral in (("turns", False), ("clock", "wall")):
             if getattr(self, key) != neutral and self.engine != "native":
                 raise ValueError(
-                    f"{key}: has no effect with engine: {self.engine}, whose times do not come from this host"
+                    f"{key}: has no effect with engine: {self.engine}; only engine: native measures this host"
                 )
         return self
 
@@ -216,37 +216,38 @@ class Experiment(Section):
                 threads = self.application.threads
                 each = f" of {threads} threads" if key == "ranks_per_node" and threads > 1 else ""
                 raise ValueError(
-                    f"{key}: {busy // (threads if each else 1)} ranks{each} on a node of {self.machine.cores()} cores "
-                    f"(machine {self.machine.name!r}); lower it, or take a machine with more cores"
+                    f"{key}: {busy // (threads if each else 1)} ranks{each} do not fit a node of "
+                    f"{self.machine.cores()} cores (machine {self.machine.name!r}); lower it, or choose a machine "
+                    "with more cores"
                 )
         if self.nodesim.clock == "processor" and self.application.threads > 1:
             raise ValueError(
-                f"nodesim: clock: processor counts one thread of a rank, application: threads is "
-                f"{self.application.threads}"
+                f"nodesim: clock: processor counts one thread of a rank, but application: threads is "
+                f"{self.application.threads}; choose clock: wall"
             )
         for name, control in self.simulate.injections().items():
             if control.kind == "aimd" and self.network.flow_control != "credits":
                 raise ValueError(
-                    f"simulate: injection: aimd of the job {name!r} follows stalls for want of credits, which the "
-                    f"network {self.network.name!r} does not have; give it flow_control: credits, or choose static"
+                    f"simulate: injection: aimd of the job {name!r} needs credits, which the network "
+                    f"{self.network.name!r} does not have; set its flow_control: credits, or choose static"
                 )
             if self.network.host.receive != "in-call":
                 raise ValueError(
-                    f"simulate: injection: {control.kind} of the job {name!r} works in the NIC, chunk by chunk; it "
-                    "needs network: host: receive: in-call"
+                    f"simulate: injection: {control.kind} of the job {name!r} controls the NIC chunk by chunk; set "
+                    "network: host: receive: in-call"
                 )
         if self.validation is not None:
             self.validation.check_nodes(self.nodes, room)
             if self.validation.measured and self.application.name is None:
                 raise ValueError(
-                    "validation: measured: without a skeleton (application: name) there is no projection to compare"
+                    "validation: measured: a projection to compare with needs a skeleton (application: name)"
                 )
         if self.simulate.tail and self.nodesim.tail is None:
-            raise ValueError("simulate: tail: there are no tails to draw from; add 'tail: {}' to nodesim")
+            raise ValueError("simulate: tail: needs tails to draw from; add 'tail: {}' to nodesim")
         if self.nodesim.nodes not in self.profile.nodes:
             raise ValueError(
-                f"nodesim: nodes: {self.nodesim.nodes} is not among profile: nodes {self.profile.nodes}; the simulated "
-                "nodes are chosen from the rank classes of a profiled job of that size"
+                f"nodesim: nodes: {self.nodesim.nodes} is not among profile: nodes {self.profile.nodes}; phase 2 needs "
+                "the rank classes of a profiled job of that size"
             )
         if self.nodesim.nodes < 2 and any(technique.startswith("ext") for technique in self.techniques):
             raise ValueError("nodesim: nodes: the techniques ext-* need at least 2 nodes (one simulated, one external)")

@@ -1,4 +1,4 @@
-"""Injection control: how a job's NICs hold its chunks back (engine fast; the paper is Netscope, equations 13 to 15)."""
+"""Injection control: how a job's NICs delay its chunks (engine fast; Netscope paper, equations 13 to 15)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NoInjectionControl(Section):
 
 
 class StaticInjectionControl(Section):
-    """NICs send at most at a fixed share of the line rate."""
+    """NICs send at no more than a fixed share of the line rate."""
 
     kind: Literal["static"] = Field(description="Fixed injection rate")
     share: Share = Field(
@@ -27,7 +27,7 @@ class StaticInjectionControl(Section):
 
 
 class AimdInjectionControl(Section):
-    """Every NIC lowers its rate while its link is stalled and raises it again; needs flow_control: credits."""
+    """Each NIC lowers its rate while its link stalls, then raises it again; needs flow_control: credits."""
 
     kind: Literal["aimd"] = Field(
         description="Additive increase, multiplicative decrease, driven by stalls of the NIC's link"

@@ -1,8 +1,8 @@
-"""The node of the target machine: cores, caches, memory. ``configs/machines/*.yaml`` hold one each.
+"""The node of the target machine: cores, caches, memory. Each file of ``configs/machines/`` describes one.
 
-Latencies of caches are in cycles of the core and count from the load's issue to its data; sizes, the frequency and the
-memory's latency and bandwidth are quantities. The interval model (docs/interval_model.md) and the board for gem5
-(docs/gem5.md) say what each is used for; keys that only the detailed simulation knows say so.
+Cache latencies are in core cycles, from a load's issue to its data. Sizes, the frequency and the memory's latency and
+bandwidth are quantities with units. The interval model (docs/interval_model.md) and the gem5 board (docs/gem5.md)
+explain each key; descriptions mark the keys that only gem5 uses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Dram = Literal[
     "HBM_1000_4H_1x64",
     "HBM_2000_4H_1x64",
 ]
-"""Channels that gem5 has, by its names: standard and rate, devices and bits of each."""
+"""gem5's DRAM channels by its own names: standard and rate, number of devices and bits of each."""
 
 
 class Core(Section):
@@ -92,14 +92,14 @@ class Cache(Section):
     @model_validator(mode="after")
     def _consistent(self) -> Cache:
         if int(self.line) & (int(self.line) - 1):
-            raise ValueError(f"line is {self.line:g} bytes; write a power of two")
+            raise ValueError(f"line must be a power of two (found {self.line:g} bytes)")
         if self.size < self.line * self.associativity:
-            raise ValueError(f"size is below one line for each of {self.associativity} ways")
+            raise ValueError(f"size must hold at least one line for each of {self.associativity} ways")
         return self
 
 
 class Caches(Section):
-    """The cache hierarchy; without ``l2`` the last level follows the first."""
+    """The cache hierarchy; without ``l2``, the last level follows the first."""
 
     l1i: Cache = Field(description="First-level instruction cache")
     l1d: Cache = Field(description="First-level data cache")
@@ -114,9 +114,9 @@ class Caches(Section):
             if far.latency < near.latency:
                 raise ValueError(f"{outer}: latency {far.latency:g} is below the {near.latency:g} cycles of {inner}")
             if far.size <= near.size:
-                raise ValueError(f"{outer}: size {far.size:g} is not above the {near.size:g} bytes of {inner}")
+                raise ValueError(f"{outer}: size {far.size:g} must be above the {near.size:g} bytes of {inner}")
             if far.line != near.line:
-                raise ValueError(f"{outer}: line differs from that of {inner}; the models need one line size for data")
+                raise ValueError(f"{outer}: line must be that of {inner}; the models need one line size for data")
         return self
 
 
@@ -139,9 +139,9 @@ class Memory(Section):
     @model_validator(mode="after")
     def _channels(self) -> Memory:
         if (self.dram is None) != (self.channels is None):
-            raise ValueError("dram and channels belong together: give both or none")
+            raise ValueError("dram and channels belong together: give both or neither")
         if self.channels is not None and self.channels & (self.channels - 1):
-            raise ValueError(f"channels: {self.channels} is no power of two, by which addresses are spread")
+            raise ValueError(f"channels must be a power of two, to spread addresses (found {self.channels})")
         return self
 
 
@@ -170,9 +170,9 @@ class Machine(Section):
         return self.memory.latency * self.frequency
 
     def last_level_share(self, ranks: int) -> float:
-        """Return the bytes of last-level cache that one of ``ranks`` equal ranks on the node can call its own.
+        """Return the bytes of last-level cache for each of ``ranks`` equal ranks on the node.
 
-        Ranks are spread over all last-level caches of the node; one rank never has more than one of them.
+        Ranks are spread over all last-level caches of the node; a rank uses at most one of them.
         """
         caches = max(1, self.cores() // self.caches.last_level.shared_by)
         return self.caches.last_level.size * min(1.0, caches / max(1, ranks))

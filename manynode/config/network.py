@@ -1,4 +1,4 @@
-"""The network of the target machine: topology, links, hosts (LogGPS), the path inside a node."""
+"""The network of the target machine: topology, links, hosts (LogGPS) and messages inside a node."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ChunkBytes = Annotated[float, Quantity("size", least=1, most=2.0**30)]
 
 
 class Link(Section):
-    """Every link of the network, between a node and a switch as between switches."""
+    """Every link of the network, from node to switch and between switches."""
 
     bandwidth: BytesPerSecond = Field(
         default=written("100 Gbit/s"), description="Bandwidth of each link, per direction"
@@ -43,7 +43,7 @@ class LinkClass(Section):
 
 
 class SlowLink(Section):
-    """A cable that is slower than its class, both ways: a bad connector, a lane that failed."""
+    """A cable that is slower than its class in both directions, for example after a lane failed."""
 
     between: Annotated[list[str], Field(min_length=2, max_length=2)] = Field(
         description="The cable's two ends as tables name them: [host-0, leaf-0]. Naming the same pair again means "
@@ -55,7 +55,7 @@ class SlowLink(Section):
 
 
 class OverheadSegment(Section):
-    """CPU time of messages from one size up to where the next segment begins: time + per_byte times the size."""
+    """Processor time of messages from one size up to the next segment: time + per_byte x size."""
 
     from_: Bytes = Field(
         alias="from",
@@ -82,7 +82,7 @@ Overhead = Annotated[
 
 
 class Host(Section):
-    """What the host adds to a message: LogGPS (Ino, Fujimoto, Hagihara 2005; Hoefler et al. 2010)."""
+    """Costs of a message at the host: LogGPS (Ino, Fujimoto, Hagihara 2005; Hoefler et al. 2010)."""
 
     overhead_send: Overhead = Field(
         default=written("300 ns"),
@@ -133,16 +133,16 @@ class Host(Section):
             starts = [segment.from_ for segment in overhead]
             if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
                 raise ValueError(
-                    f"{key}: segments begin at 0 B and each at a larger size than the one before (found "
+                    f"{key}: the first segment must begin at 0 B and each next one at a larger size (found "
                     f"{', '.join(f'{start:g} B' for start in starts)})"
                 )
         if self.overhead_per_byte and all(isinstance(overhead, list) for overhead in overheads.values()):
-            raise ValueError("overhead_per_byte has no effect beside segments; give their per_byte and leave it out")
+            raise ValueError("overhead_per_byte has no effect with segments; leave it out and use their per_byte")
         return self
 
 
 def overhead_segments(host: Mapping[str, Any], key: str) -> list[dict[str, float]]:
-    """Return the overhead ``key`` of a resolved host section as the run file has it (SI units)."""
+    """Return the overhead ``key`` of a resolved host section in the form of the run file (SI units)."""
     overhead = host[key]
     if not isinstance(overhead, list):
         overhead = [{"from": 0.0, "time": overhead, "per_byte": host["overhead_per_byte"]}]
@@ -207,13 +207,13 @@ class Network(Section):
                 )
         for key, size in (("input_buffer", self.input_buffer), ("output_buffer", self.output_buffer)):
             if size is not None and size < self.chunk:
-                raise ValueError(f"{key}: {size:g} B have no room for a chunk of {self.chunk:g} B; enlarge it")
+                raise ValueError(f"{key}: {size:g} B cannot hold a chunk of {self.chunk:g} B; enlarge it")
         if self.flow_control != "none" and not self.contention:
-            raise ValueError("flow_control: without contention there is nothing to control; choose one of the two")
+            raise ValueError("flow_control: needs contention: true; set that, or flow_control: none")
         if self.flow_control != "none" and self.host.receive == "on-arrival":
             raise ValueError(
-                "flow_control: with host: receive: on-arrival messages are not cut into chunks, and whole messages do "
-                "not go through finite buffers; choose none, or receive: in-call"
+                "flow_control: host: receive: on-arrival does not cut messages into chunks, and finite buffers cannot "
+                "hold whole messages; choose flow_control: none, or receive: in-call"
             )
         if self.topology.hosts() % self.host.rails:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Where a job runs: which nodes of the machine it gets, and how its ranks are dealt out to them."""
+"""Where a job runs: its nodes on the machine, and the order of its ranks on them."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Placement(Section):
             raise ValueError("offset has no effect with nodes: listed; leave it out")
         if bool(self.hosts) != (self.nodes == "listed"):
             raise ValueError(
-                "hosts belongs to nodes: listed, which needs it (a node of the machine for each of the job)"
+                "hosts and nodes: listed need each other; hosts gives the machine's node for each node of the job"
             )
         if len(set(self.hosts)) != len(self.hosts):
             raise ValueError("hosts: a node is given twice")
         if bool(self.slots) != (self.rank_order == "listed"):
-            raise ValueError("slots belongs to rank_order: listed, which needs it (a slot for each rank)")
+            raise ValueError("slots and rank_order: listed need each other; slots gives a slot for each rank")
         if sorted(self.slots) != list(range(len(self.slots))):
-            raise ValueError(f"slots: {len(self.slots)} ranks have each of the slots 0 to {len(self.slots) - 1} once")
+            raise ValueError(f"slots: {len(self.slots)} ranks need each slot from 0 to {len(self.slots) - 1} once")
         return self

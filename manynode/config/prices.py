@@ -1,4 +1,4 @@
-"""A price file, ``configs/prices/NAME.yaml``: what the parts of a machine cost, and what they draw."""
+"""A price file, ``configs/prices/NAME.yaml``: prices and power of the parts of a machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Item(Section):
 
 
 class Energy(Section):
-    """What the machine's energy costs."""
+    """Cost of the machine's energy."""
 
     price_per_kwh: Amount = Field(default=0.0, description="Price of one kWh, in the file's currency")
     overhead: Annotated[float, Field(ge=1, le=100)] = Field(
@@ -28,7 +28,7 @@ class Energy(Section):
 
 
 class Prices(Section):
-    """Prices of the parts that a topology needs; a class of cables without a price of its own has that of ``cable``."""
+    """Prices of the parts of a topology; a class of cables without its own price costs as much as ``cable``."""
 
     name: str = Field(min_length=1, description="Name in tables and in the report")
     description: str = Field(default="", description="Source and date of the prices")

@@ -1,4 +1,4 @@
-"""The scaling study in an experiment: at which node counts, and by which techniques, the losses are told apart."""
+"""The scaling study of an experiment: the node counts and techniques for which it separates the losses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from manynode.config.quantities import PositiveInt, Section
 
 
 class ScalingSection(Section):
-    """What the time is lost to as the machine grows: counterfactual simulations with the same draws."""
+    """What costs time as the machine grows: counterfactual simulations with the same draws."""
 
     nodes: list[PositiveInt] = Field(
         default_factory=list, description="Node counts of the study, among the experiment's; empty: all of them"

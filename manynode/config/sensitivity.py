@@ -1,4 +1,4 @@
-"""The sensitivity study in an experiment: parameters of the network, the values they take, the plan."""
+"""The sensitivity study of an experiment: network parameters, their values and the plan."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 from manynode.config.confirm import SensitivityConfirmSection
 from manynode.config.quantities import PositiveInt, Section
 
-# What phase 3 alone depends on: anything else would need other timing profiles.
+# Keys that only phase 3 depends on: any other key would need new timing profiles.
 VARIED = (
     *("network", "network.", "simulate.collectives.", "simulate.placement.", "simulate.slow_node."),
     *("simulate.persistent", "simulate.tail"),
 )
-# Columns of the study's table that no parameter can be called.
+# Columns of the study's table: no parameter may have such a name.
 RESERVED = frozenset(
     (
         "variant technique nodes ranks replicas time_s low_s high_s compute_s relative varied parameter others "
@@ -27,7 +27,7 @@ ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_l
 
 
 class SensitivityParameter(Section):
-    """One parameter of a sensitivity study: the keys that take each value together, and the values."""
+    """One parameter of a sensitivity study: one or more keys that change together, and their values."""
 
     keys: list[str] = Field(
         min_length=1,
@@ -45,8 +45,8 @@ class SensitivityParameter(Section):
         for key in self.keys:
             if not any(key == part or (part.endswith(".") and key.startswith(part)) for part in VARIED):
                 raise ValueError(
-                    f"keys: {key}: only what phase 3 alone depends on can be varied: network (a file), network.*, "
-                    "simulate.collectives.*, simulate.placement.*, simulate.slow_node.*, simulate.persistent, "
+                    f"keys: {key}: cannot be varied; allowed are keys that only phase 3 uses: network (a file), "
+                    "network.*, simulate.collectives.*, simulate.placement.*, simulate.slow_node.*, simulate.persistent, "
                     "simulate.tail"
                 )
         if (self.low is None) != (self.high is None):
@@ -92,17 +92,17 @@ class SensitivitySection(Section):
             if name in RESERVED:
                 raise ValueError(f"parameters: {name!r} is a column of the study's table; choose another name")
             if self.plan != "sobol" and not parameter.values:
-                raise ValueError(f"parameters: {name}: the plan {self.plan} needs 'values'; ranges are for sobol")
+                raise ValueError(f"parameters: {name}: the plan {self.plan} needs 'values'; ranges need plan: sobol")
             if len(parameter.values) == 1:
-                raise ValueError(f"parameters: {name}: one value shows no dependence; give at least two")
+                raise ValueError(f"parameters: {name}: one value shows no dependence; give at least two values")
         keys = [key for parameter in self.parameters.values() for key in parameter.keys]
         for key in keys:
             if keys.count(key) > 1:
                 raise ValueError(f"parameters: the key {key} is varied twice")
         if self.plan == "sobol" and self.confirm is not None and self.confirm.points == "corners":
-            raise ValueError("confirm: points: samples of the plan sobol have no corners; say 'all'")
+            raise ValueError("confirm: points: samples of the plan sobol have no corners; write 'all'")
         if self.plan == "sobol" and self.samples & (self.samples - 1):
-            raise ValueError(f"samples: {self.samples} is no power of two, which Sobol's sequence needs")
+            raise ValueError(f"samples: Sobol's sequence needs a power of two (found {self.samples})")
         for name, values in (("nodes", self.nodes), ("techniques", self.techniques)):
             if len(set(values)) != len(values):
                 raise ValueError(f"{name}: an entry is given twice: {values}")

@@ -1,4 +1,4 @@
-"""Phase 3 in an experiment: engine, replicas, collectives, further jobs, counters over time, the pre-flight check."""
+"""Phase 3 of an experiment: engine, replicas, collectives, other jobs, counters over time, pre-flight check."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from manynode.config.placement import Placement
 from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Seconds, Section, written
 from manynode.config.sst import SstSection
 
-# The application under study among the jobs of a machine.
+# Name of the application under study among the jobs of a machine.
 MAIN_JOB = "main"
 
 
 class CollectivesSection(Section):
-    """Algorithms of the collectives, by name; auto chooses by size and ranks as the rules say."""
+    """Algorithms of the collectives by name; auto chooses by size and ranks according to the rules."""
 
     rules: Literal["mpich", "openmpi"] = Field(default="mpich", description="MPI library whose rules auto follows")
     barrier: str = Field(default="auto", description="Algorithm of MPI_Barrier")
@@ -32,7 +32,7 @@ class CollectivesSection(Section):
 
 
 class CountersSection(Section):
-    """The links' counters over time, beside their sums over the run."""
+    """Link counters over time, in addition to their sums over the run."""
 
     interval: Duration = Field(
         default=written("100 us"), description="Length of an interval; a hundred intervals per run are enough"
@@ -53,7 +53,7 @@ class SkeletonChoice(Section):
 
 
 class JobSection(Section):
-    """Another job on the same machine: a skeleton on nodes of its own, whose messages share the links."""
+    """Another job on the same machine: a skeleton on its own nodes, whose messages share the links."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
         description="Name in tables and in the report"
@@ -81,7 +81,7 @@ class JobSection(Section):
 
 
 class PreflightSection(Section):
-    """Probes of the network before the first simulation: line rate, bisection, parameters that matter."""
+    """Probes of the network before the first simulation: line rate, bisection, effect of parameters."""
 
     enabled: bool = Field(default=True, description="Whether to refuse a network that fails its probes")
     vary: dict[str, list[int | float | str | bool]] = Field(
@@ -160,7 +160,7 @@ class SimulateSection(Section):
         names = [job.name for job in self.jobs]
         for name in names:
             if name == MAIN_JOB or names.count(name) > 1:
-                taken = "is the application under study" if name == MAIN_JOB else "is given twice"
+                taken = "belongs to the application under study" if name == MAIN_JOB else "is given twice"
                 raise ValueError(f"jobs: the name {name!r} {taken}")
         return self
 
@@ -185,14 +185,14 @@ class SimulateSection(Section):
     @model_validator(mode="after")
     def _a_variance_needs_two(self) -> SimulateSection:
         if self.profile_bootstrap == 1:
-            raise ValueError("profile_bootstrap: one resample tells no spread; give 0 (none) or at least 2")
+            raise ValueError("profile_bootstrap: one resample has no spread; give 0 (none) or at least 2")
         return self
 
     def injections(self) -> dict[str, StaticInjectionControl | AimdInjectionControl]:
-        """Return how the NICs of jobs are held back, by the jobs' names; jobs without control are left out."""
+        """Return the injection control of jobs by name; jobs without control are left out."""
         jobs = [(MAIN_JOB, self.injection), *((job.name, job.injection) for job in self.jobs)]
         return {name: control for name, control in jobs if control is not None and control.kind != "none"}
 
     def job_nodes(self) -> int:
-        """Return the number of nodes that the further jobs take."""
+        """Return the number of nodes of the other jobs."""
         return sum(job.nodes for job in self.jobs)

@@ -1,4 +1,4 @@
-"""The engine sst in an experiment: how the simulator is run, and what it has that the other engines lack."""
+"""Settings of the engine sst in an experiment: how it runs, and what only it has."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from manynode.config.quantities import BufferBytes, Duration, PositiveBytes, Qua
 FlitBytes = Annotated[float, Quantity("size", least=1, most=65_536)]
 Scalar = int | float | str | bool
 
-# Those of sst-core that place components by themselves; sst.self takes the placement of the machine description.
+# Partitioners of sst-core that place components themselves; sst.self uses the machine description's placement.
 PARTITIONERS = ("sst.self", "sst.simple", "sst.linear", "sst.roundrobin")
 
 
 class SstSection(Section):
-    """How SST is run; these keys matter to the engine sst only."""
+    """Settings of the engine sst; other engines ignore them."""
 
     threads: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="Threads of each process of sst")
     processes: Annotated[int, Field(ge=1, le=65_536)] = Field(
@@ -67,9 +67,9 @@ class SstSection(Section):
     def _a_partitioner(cls, value: str) -> str:
         library, dot, name = value.partition(".")
         if value != "auto" and not (library and dot and name):
-            raise ValueError(f"{value!r} is no partitioner: write auto, {', '.join(PARTITIONERS)} or LIBRARY.NAME")
+            raise ValueError(f"{value!r} is not a partitioner: write auto, {', '.join(PARTITIONERS)} or LIBRARY.NAME")
         if value == "sst.single":
-            raise ValueError("sst.single puts all on one thread: it is what SST does with one, and wrong for more")
+            raise ValueError("sst.single puts everything on one thread; choose another one")
         return value
 
     @model_validator(mode="after")

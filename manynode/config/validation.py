@@ -1,7 +1,7 @@
-"""The validation study in an experiment: measurements that the projection is held against.
+"""The validation study of an experiment: measurements to compare with the projection.
 
-The resolved experiment holds the tables themselves (:mod:`manynode.config.measured` reads them), so that a changed
-measurement is a changed experiment.
+The resolved experiment contains the tables themselves (:mod:`manynode.config.measured` reads them). A changed
+measurement is therefore a changed experiment.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Collective = Literal[
 ]
 COMPUTE = "compute"
 OPERATION = r"^(compute|MPI_[A-Z][A-Za-z_]*)$"
-# Of what lies within a run: reports round their figures.
+# Largest sum of the parts relative to the run: reports round their figures.
 MOST_SUM = 1.02
 
 
 def _or_path(schema: dict[str, Any]) -> None:
-    """Let editors accept the path of a CSV file where the loader puts its rows."""
+    """Let editors accept the path of a CSV file in place of its rows."""
     kept = {key: schema.pop(key) for key in ("items", "type") if key in schema}
     schema["anyOf"] = [{"type": "string"}, kept]
 
@@ -44,8 +44,8 @@ class MeasuredRun(Section):
         parts = sum(self.operations.values())
         if parts > MOST_SUM * self.seconds:
             raise ValueError(
-                f"the parts are longer than the whole: {parts:.6g} s in {', '.join(self.operations)}, "
-                f"{self.seconds:.6g} s in all; parts are mean seconds per rank, not sums over the ranks"
+                f"the operations take longer than the run: {parts:.6g} s in {', '.join(self.operations)}, "
+                f"{self.seconds:.6g} s in all; give mean seconds per rank, not sums over the ranks"
             )
         return self
 
@@ -63,7 +63,7 @@ class MeasuredCollective(Section):
 
 
 class ValidationSection(Section):
-    """Measurements of the real machine that the projection is held against."""
+    """Measurements of the real machine to compare with the projection."""
 
     measured: list[MeasuredRun] = Field(
         default_factory=list,
@@ -97,7 +97,7 @@ class ValidationSection(Section):
         return self
 
     def check_nodes(self, projected: list[int], room: int) -> None:
-        """Raise :class:`ValueError` where nothing can be compared with ``projected`` node counts of the network."""
+        """Raise :class:`ValueError` if no measurement can be compared with the ``projected`` node counts."""
         measured = sorted({run.nodes for run in self.measured})
         if measured and not set(measured) & set(projected):
             raise ValueError(
