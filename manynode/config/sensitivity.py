@@ -46,8 +46,8 @@ class SensitivityParameter(Section):
             if not any(key == part or (part.endswith(".") and key.startswith(part)) for part in VARIED):
                 raise ValueError(
                     f"keys: {key}: cannot be varied; allowed are keys that only phase 3 uses: network (a file), "
-                    "network.*, simulate.collectives.*, simulate.placement.*, simulate.slow_node.*, simulate.persistent, "
-                    "simulate.tail"
+                    "network.*, simulate.collectives.*, simulate.placement.*, simulate.slow_node.*, "
+                    "simulate.persistent, simulate.tail"
                 )
         if (self.low is None) != (self.high is None):
             raise ValueError("a range needs both 'low' and 'high'")

@@ -1,4 +1,4 @@
-"""``manynode strong``: one problem on more and more nodes."""
+"""``manynode strong``: one problem on an increasing number of nodes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def strong(
     study: Annotated[Path, typer.Argument(help="strong scaling study (YAML)", metavar="STUDY")],
     output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME)")] = None,
     cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
-    profile: Annotated[str | None, typer.Option(help="Snakemake profile of the measured sizes")] = None,
+    profile: Annotated[str | None, typer.Option(help="Snakemake profile for the measured sizes")] = None,
 ) -> None:
-    """Project strong scaling: compute times at a few sizes per rank, interpolated between them."""
+    """Project strong scaling, with compute times interpolated between a few sizes per rank."""
     from manynode import tables
     from manynode.hostlock import only_here
     from manynode.report.strong import build_strong
