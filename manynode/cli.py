@@ -1,4 +1,4 @@
-"""The command line. Subcommands of the phases are found through entry points: this package imports no phase."""
+"""The command line. Entry points supply the subcommands of the phases: this package imports no phase."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from manynode.snakemake_run import ERROR_FILE
 
 app = typer.Typer(
     name="manynode",
-    help="Projects how fast an MPI application will run on a cluster that does not exist yet, and how sure that is.",
+    help="Projects the run time of an MPI application on a cluster that does not exist yet, with its uncertainty.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-config_app = typer.Typer(help="Experiment files: check them, print the default, the schema.", no_args_is_help=True)
+config_app = typer.Typer(help="Check experiment files, print the default or the JSON schema.", no_args_is_help=True)
 app.add_typer(config_app, name="config")
 
 ExperimentFile = Annotated[Path, typer.Argument(help="experiment file (YAML)", metavar="EXPERIMENT")]
@@ -43,7 +43,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version and stop")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version and exit")
     ] = False,
 ) -> None:
     pass
@@ -54,21 +54,21 @@ def run(
     experiments: Annotated[list[Path], typer.Argument(help="experiment files (YAML)", metavar="EXPERIMENT...")],
     cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
     directory: Annotated[Path, typer.Option(help="results go to DIRECTORY/results/NAME")] = Path("."),
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="only say what would be done")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="show what would run, without running it")] = False,
     until: Annotated[str | None, typer.Option(help="stop after this rule, such as phase1_classify_ranks")] = None,
     profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
     measurements_from: Annotated[
         Path | None,
         typer.Option(
-            help="results folder whose measured runs are taken over, such as results/demo; of several experiments, "
-            "also a folder of such folders: each takes over what fits it"
+            help="results folder whose measured runs are reused, such as results/demo. With several experiments also "
+            "a folder of such folders: each experiment reuses the runs that fit it"
         ),
     ] = None,
     changes: Annotated[
-        list[str] | None, typer.Option("--set", help="KEY=VALUE, a change of every experiment; several times")
+        list[str] | None, typer.Option("--set", help="KEY=VALUE: change a key of every experiment; repeatable")
     ] = None,
 ) -> None:
-    """Run experiments end to end, one after the other; a run that was stopped goes on where it was."""
+    """Run experiments end to end, one after the other; a stopped run continues where it ended."""
     from manynode.config.changes import read_changes
     from manynode.run import run_experiment
     from manynode.several import run_several
@@ -90,7 +90,7 @@ def run(
 
 @app.command()
 def doctor() -> None:
-    """Show every tool and engine: where it was found, its version, what it is for, what to do when it is missing."""
+    """Show every tool and engine: path, version, purpose, and how to get a missing one."""
     from manynode.doctor import print_report
 
     print_report()
@@ -99,13 +99,13 @@ def doctor() -> None:
 @app.command()
 def report(
     directory: Annotated[
-        Path, typer.Argument(help="an experiment's results, such as results/demo; or results, the folder of several")
+        Path, typer.Argument(help="an experiment's results, such as results/demo; or results, which holds several")
     ],
     output: Annotated[
-        Path | None, typer.Option(help="HTML file [default: DIRECTORY/report.html; of several, DIRECTORY/index.html]")
+        Path | None, typer.Option(help="HTML file [default: DIRECTORY/report.html; for several, DIRECTORY/index.html]")
     ] = None,
 ) -> None:
-    """Make the offline HTML report of an experiment's results, or the front page of several experiments."""
+    """Build the offline HTML report of an experiment's results, or the front page of several experiments."""
     from manynode.report import build_report
     from manynode.report.overview import build_overview, experiments_in
 
@@ -121,7 +121,7 @@ def report(
 
 @config_app.command("check")
 def config_check(experiment: ExperimentFile) -> None:
-    """Check an experiment file and say what it would do."""
+    """Check an experiment file and show what it would run."""
     from manynode.checks import check_experiment
     from manynode.config.crowding import crowding_warning
     from manynode.config.loader import load_experiment
@@ -138,7 +138,7 @@ def config_check(experiment: ExperimentFile) -> None:
     typer.echo(f"  digest:    {resolved.digest()}")
     if text := crowding_warning(model):
         typer.echo(f"  warning:   {text}")
-    # Nothing is wrong with the experiment, but it cannot run here.
+    # The experiment is valid, but it cannot run here.
     for error in missing.values():
         raise error
 
@@ -161,7 +161,7 @@ def config_schema() -> None:
 
 @config_app.command("generate")
 def config_generate(
-    check: Annotated[bool, typer.Option("--check", help="only compare; exit code 6 when a file is stale")] = False,
+    check: Annotated[bool, typer.Option("--check", help="only compare; exit code 6 if a file is stale")] = False,
 ) -> None:
     """Write the generated files of a checkout: commented default, JSON schema, reference page."""
     from manynode.config.generate import generate
@@ -176,7 +176,7 @@ def config_new(
     ranks_per_node: Annotated[int, typer.Option(min=1, help="MPI ranks on each node")] = 2,
     nodes: Annotated[str, typer.Option(help="job sizes to profile, in nodes, such as 1,2")] = "1,2",
 ) -> None:
-    """Print an experiment for an MPI program of your own: manynode config new -- ./program arguments > my.yaml"""
+    """Print an experiment for your own MPI program: manynode config new -- ./program arguments > my.yaml"""
     from manynode.config.generate import experiment_for
 
     typer.echo(experiment_for(command, name=name, ranks_per_node=ranks_per_node, nodes=nodes), nl=False)
@@ -186,7 +186,7 @@ def _add_phases() -> None:
     # Without a command, or with --help before one, the commands are listed.
     listed = not sys.argv[1:] or sys.argv[1].startswith("-")
     for entry in sorted(entry_points(group="manynode.commands"), key=lambda item: item.name):
-        # Loading a phase costs a second (numpy, scikit-learn): only the one that is asked for is loaded.
+        # Loading a phase takes a second (numpy, scikit-learn): only the requested one is loaded.
         if len(sys.argv) > 1 and sys.argv[1] == entry.name:
             loaded = entry.load()
             if isinstance(loaded, typer.Typer):
@@ -198,12 +198,12 @@ def _add_phases() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line; a :class:`ManynodeError` becomes its message and exit code, never a traceback."""
+    """Run the command line; a :class:`ManynodeError` becomes a message and an exit code, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A path may have bytes that are no text, and a terminal fewer letters than we use.
+            # A path may contain bytes that are not text, and a terminal may lack some of our characters.
             stream.reconfigure(errors="backslashreplace")
-    # A step that Snakemake ends gets SIGTERM: raise, so that children are ended and temporary files go.
+    # Snakemake ends a step with SIGTERM. Raise, to end child processes and remove temporary files.
     signal.signal(signal.SIGTERM, _terminated)
     _add_phases()
     try:
@@ -214,7 +214,7 @@ def main() -> NoReturn:
         _show(error)
         code = error.exit_code
     except BrokenPipeError:
-        # The reader of our output (head, less) has left.
+        # The reader of our output (head, less) has exited.
         _give_up_stdout()
         code = EXIT_USAGE
     except OSError as error:
@@ -227,13 +227,13 @@ def main() -> NoReturn:
 
 
 def _step_words() -> str:
-    """Return what this command is in its own log: ``manynode profile run``."""
+    """Return the name of this command for its log, such as ``manynode profile run``."""
     words = itertools.takewhile(lambda word: not word.startswith("-"), sys.argv[1:3])
     return " ".join(["manynode", *words])
 
 
 def _run_and_flush() -> None:
-    """Run the command; it counts as done when what it printed is written, also where it ends by an exit of its own."""
+    """Run the command and flush its output, even if it ends with ``SystemExit``; only then is it done."""
     try:
         app()
     except SystemExit:
@@ -243,11 +243,11 @@ def _run_and_flush() -> None:
 
 
 def _refused(error: OSError) -> ManynodeError | None:
-    """Return the user's error for a file that the system refused, None where it is something else."""
+    """Return the user's error for a file that the system refused, or None for any other error."""
     from manynode.refused_writes import REFUSALS, unnamed
     from manynode.tables import write_error
 
-    # A copy names its source first; what is refused is its target.
+    # The error of a copy names its source first, but the target was refused.
     name = error.filename2 or error.filename
     if error.errno not in REFUSALS:
         if name is None:
@@ -263,7 +263,7 @@ def _refused(error: OSError) -> ManynodeError | None:
 
 
 def _stdout_refuses() -> bool:
-    """Return whether standard output is a file or device that takes no more: an empty line is tried."""
+    """Return whether standard output is a full file or device; this tries to write an empty line."""
     kind = os.fstat(sys.stdout.fileno()).st_mode
     if not stat.S_ISREG(kind) and (not stat.S_ISCHR(kind) or sys.stdout.isatty()):
         return False
@@ -275,14 +275,14 @@ def _stdout_refuses() -> bool:
 
 
 def _give_up_stdout() -> None:
-    """Let what is left of the output go nowhere: Python would try again to write it at its end."""
+    """Discard the remaining output: Python would try to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show(error: ManynodeError) -> None:
     from manynode.snakemake_run import record_error
 
-    # A full disk takes no words about it either; the exit code tells.
+    # A full disk may refuse this message too; the exit code remains.
     with contextlib.suppress(OSError):
         print(f"manynode: {error.render()}", file=sys.stderr, flush=True)
     record_error(error)

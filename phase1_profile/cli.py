@@ -21,7 +21,7 @@ def run(
     output: Annotated[Path, typer.Option(help="counter table to write; the ranks' files go to a folder beside it")],
     repetition: Annotated[int, typer.Option(min=0, help="which run of this size")] = 0,
 ) -> None:
-    """Run the application once, all ranks counted, and write its counter table."""
+    """Run the application once with counters on all ranks, and write the counter table."""
     from manynode.heartbeat import announce
     from manynode.hostlock import exclusive
     from manynode.launch import Block, application_command, run_job
@@ -69,10 +69,10 @@ def run(
 
 @app.command("cost")
 def cost(
-    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
-    output: Annotated[Path, typer.Option(help="measured-runs/1 to write")],
+    experiment: Annotated[Path, typer.Option(help="experiment file: YAML, or resolved (experiment.json)")],
+    output: Annotated[Path, typer.Option(help="file to write (measured-runs/1)")],
 ) -> None:
-    """Write what the profiled runs will take: tool, ranks, typical slow-down."""
+    """Write the expected cost of the profiled runs: tool, ranks, typical slow-down."""
     from manynode.config.loader import load_experiment, read_resolved
     from manynode.measured_runs import write_runs
     from phase1_profile.cost import profiled_runs
@@ -86,10 +86,10 @@ def classify(
     ctx: typer.Context,
     experiment: Experiment,
     classes: Annotated[Path, typer.Option(help="rank-classes file to write")],
-    table: Annotated[Path, typer.Option(help="all counters in one table, to write")],
+    table: Annotated[Path, typer.Option(help="table of all counters to write")],
     counters: Annotated[list[Path], typer.Argument(help="counter tables of all profiled jobs")],
 ) -> None:
-    """Put the ranks into classes and choose the nodes that represent them."""
+    """Group the ranks into classes and choose representative nodes."""
     from manynode.provenance import provenance
     from manynode.steps import step_of
     from phase1_profile import counters as counter_tables
@@ -117,7 +117,7 @@ def classify(
 
 
 def probes() -> dict[str, Any]:
-    """Return what ``manynode doctor`` shows of phase 1: source -> probe."""
+    """Return the probe of each source of phase 1 for ``manynode doctor``."""
     from phase1_profile.sources.interface import SOURCES
 
     return {name: SOURCES.get(name)().probe() for name in SOURCES.names()}

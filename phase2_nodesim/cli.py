@@ -21,10 +21,10 @@ def run(
     ctx: typer.Context,
     experiment: Experiment,
     mode: Mode,
-    node: Annotated[int, typer.Option(min=0, help="the node that is simulated")],
+    node: Annotated[int, typer.Option(min=0, help="number of the simulated node")],
     output: Annotated[Path, typer.Option(help="segments table to write; marker files go to a folder beside it")],
 ) -> None:
-    """Run the application with one simulated node, and write its segments."""
+    """Run the application with one simulated node, and write its segments table."""
     from manynode.heartbeat import announce
     from manynode.hostlock import exclusive
     from manynode.launch import application_command, application_guest
@@ -86,11 +86,11 @@ def run(
 
 @app.command("cost")
 def cost(
-    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
-    results: Annotated[Path, typer.Option(help="the experiment's results")],
-    output: Annotated[Path, typer.Option(help="measured-runs/1 to write")],
+    experiment: Annotated[Path, typer.Option(help="experiment file: YAML, or resolved (experiment.json)")],
+    results: Annotated[Path, typer.Option(help="folder of the experiment's results")],
+    output: Annotated[Path, typer.Option(help="file to write (measured-runs/1)")],
 ) -> None:
-    """Write what the simulated nodes will take: engine, ranks, typical slow-down."""
+    """Write the expected cost of the simulated nodes: engine, ranks, typical slow-down."""
     from manynode.config.loader import load_experiment, read_resolved
     from manynode.measured_runs import write_runs
     from phase2_nodesim.cost import node_runs
@@ -106,10 +106,10 @@ def fit(
     mode: Mode,
     classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
     profile: Annotated[Path, typer.Option(help="timing profile to write")],
-    table: Annotated[Path, typer.Option(help="all segments in one table, to write")],
+    table: Annotated[Path, typer.Option(help="table of all segments to write")],
     segments: Annotated[list[Path], typer.Argument(help="segments of every simulated node")],
 ) -> None:
-    """Fit the timing profile: distributions, clusters and patterns of every compute phase and class."""
+    """Fit the timing profile: distributions, clusters and patterns of each compute phase and class."""
     from manynode.provenance import provenance
     from manynode.steps import step_of
     from phase2_nodesim.steps import fit_profile
@@ -137,11 +137,11 @@ def resample(
     experiment: Experiment,
     mode: Mode,
     classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
-    count: Annotated[int, typer.Option(min=1, help="resamples")],
+    count: Annotated[int, typer.Option(min=1, help="number of resamples")],
     output: Annotated[Path, typer.Option(help="resamples of the timing profile to write")],
-    segments: Annotated[Path, typer.Argument(help="all segments in one table, as the fit wrote them")],
+    segments: Annotated[Path, typer.Argument(help="table of all segments, as 'fit' wrote it")],
 ) -> None:
-    """Resample the timing profile: what other samples of ranks and executions might have given."""
+    """Resample the timing profile, as other samples of ranks and executions might have given it."""
     from manynode.profile_resamples import write_resamples
     from manynode.steps import step_of
     from phase2_nodesim.resampling import make_resamples
@@ -158,9 +158,9 @@ def resample(
 @app.command("compare")
 def compare(
     segments: Annotated[list[Path], typer.Argument(help="nodesim/ext/segments.parquet of several results")],
-    csv: Annotated[Path | None, typer.Option(help="file to write the whole table to")] = None,
+    csv: Annotated[Path | None, typer.Option(help="CSV file for the whole table")] = None,
 ) -> None:
-    """Mean times of every compute phase by several engines, beside each other."""
+    """Compare the mean times of every compute phase between engines."""
     from manynode.notices import warn
     from manynode.tables import read_provenance
     from manynode.waiting import Waiting
@@ -180,7 +180,7 @@ def compare(
 
 
 def _fit_parameters(section: Mapping[str, Any]) -> Any:
-    """Return the parameters of the fit that a resolved section ``nodesim`` asks for."""
+    """Return the fit parameters of a resolved section ``nodesim``."""
     from phase2_nodesim.parameters import FitParameters
 
     tail = section["tail"] or {}
@@ -200,14 +200,14 @@ def _external(mode: str) -> bool:
 
 
 def _application(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what identifies the application: no paths, so that results do not depend on where things lie."""
+    """Return the identity of the application without paths, which must not affect the results."""
     if section.get("command"):
         return {"name": section["name"], "command": [Path(section["command"][0]).name, *section["command"][1:]]}
     return {"name": section["name"], "parameters": section["parameters"]}
 
 
 def probes() -> dict[str, Any]:
-    """Return what ``manynode doctor`` shows of phase 2: engine -> probe."""
+    """Return the probe of each engine of phase 2 for ``manynode doctor``."""
     from phase2_nodesim.engines._interface import probes as engine_probes
 
     return dict(engine_probes())

@@ -24,12 +24,12 @@ def run(
     profile: Annotated[Path, typer.Option(help="timing profile of phase 2")],
     result: Annotated[Path, typer.Option(help="result.json to write; its tables go beside it")],
     processes: Annotated[int, typer.Option(min=1, help="processes that share the replicas")] = 1,
-    progress: Annotated[bool, typer.Option("--progress", help="tell how far it is, and how long it will take")] = False,
+    progress: Annotated[bool, typer.Option("--progress", help="show progress and time left")] = False,
     cost: Annotated[Path | None, typer.Option(help="CSV file to write: wall and processor time, memory")] = None,
-    variant: Annotated[str | None, typer.Option(help="of a study: its name")] = None,
-    confirm: Annotated[bool, typer.Option("--confirm", help="of the study: with the engine that confirms it")] = False,
+    variant: Annotated[str | None, typer.Option(help="name of a study's variant")] = None,
+    confirm: Annotated[bool, typer.Option("--confirm", help="use the study's confirming engine")] = False,
 ) -> None:
-    """Simulate one point: a technique at a node count, all replicas."""
+    """Simulate all replicas of one point: a technique at a node count."""
     from phase3_sst.point.contract import engine_of
     from phase3_sst.point.convergence.converged_point import simulate_point
     from phase3_sst.point.point_cost import recorded
@@ -48,9 +48,9 @@ def resamples(
     nodes: Annotated[int, typer.Option(min=1, help="node count")],
     classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
     profile: Annotated[Path, typer.Option(help="timing profile of phase 2")],
-    resamples: Annotated[Path, typer.Option(help="its resamples, of phase 2 as well")],
+    resamples: Annotated[Path, typer.Option(help="resamples of the timing profile, from phase 2")],
     output: Annotated[Path, typer.Option(help="table to write: makespan of each resample")],
-    processes: Annotated[int, typer.Option(min=1, help="cores of a simulation")] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="cores of each simulation")] = 1,
 ) -> None:
     """Simulate one point with each resample of its timing profile."""
     from manynode import tables
@@ -77,7 +77,7 @@ def _point(
     variant: str | None,
     confirm: bool = False,
 ) -> Any:
-    """Return the point that the command line names."""
+    """Return the point given on the command line."""
     from manynode.config.studies import variant_of
     from manynode.config.variants import with_confirming_engine
     from manynode.rank_classes import classes_of_job
@@ -102,11 +102,11 @@ def _point(
 
 @app.command("estimate")
 def estimate(
-    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
+    experiment: Annotated[Path, typer.Option(help="experiment file: YAML, or resolved (experiment.json)")],
     cores: Annotated[int, typer.Option(min=1, help="cores that share the points")] = os.cpu_count() or 1,
     output: Annotated[Path | None, typer.Option(help="estimate.json to write")] = None,
 ) -> None:
-    """Say what every point will take, a sensitivity study's included: processor time and memory."""
+    """Estimate processor time and memory of every point, including those of a sensitivity study."""
     from manynode.config.loader import load_experiment, read_resolved
     from phase3_sst.analysis.estimates import points
     from phase3_sst.analysis.estimates.estimate_sentences import lines
@@ -123,12 +123,14 @@ def estimate(
 @app.command("preflight")
 def preflight(
     ctx: typer.Context,
-    experiment: Annotated[Path, typer.Option(help="experiment: its file (YAML) or resolved (experiment.json)")],
+    experiment: Annotated[Path, typer.Option(help="experiment file: YAML, or resolved (experiment.json)")],
     output: Annotated[Path | None, typer.Option(help="preflight.json to write")] = None,
-    vary: Annotated[str | None, typer.Option(help="a parameter that must matter: network.link.bandwidth")] = None,
-    values: Annotated[str, typer.Option(help='its values: "20 Gbit/s,100 Gbit/s"')] = "",
+    vary: Annotated[
+        str | None, typer.Option(help="parameter that must change the result, such as network.link.bandwidth")
+    ] = None,
+    values: Annotated[str, typer.Option(help='values of --vary, such as "20 Gbit/s,100 Gbit/s"')] = "",
 ) -> None:
-    """Probe the network: line rate, bisection, parameters that move the result; exit code 6 when one fails."""
+    """Probe the network: line rate, bisection, effect of parameters; exit code 6 if a probe fails."""
     from manynode import tables
     from manynode.config.loader import load_experiment
     from manynode.steps import step_of
@@ -158,7 +160,7 @@ def analyse(
     projection: Annotated[Path, typer.Option(help="projection.parquet to write; the other tables go beside it")],
     results: Annotated[list[Path], typer.Argument(help="result.json of every point")],
 ) -> None:
-    """Bring all points together: projection with intervals, breakdown, link load, provenance."""
+    """Analyse all points: projection with intervals, breakdown, link load, provenance."""
     from manynode import provenance, tables
     from manynode.steps import step_of
     from phase3_sst.analysis import projection_tables
@@ -192,7 +194,7 @@ def analyse_sensitivity(
     points: Annotated[Path, typer.Option(help="folder of the study's points")],
     output: Annotated[Path, typer.Option(help="sensitivity.parquet to write; the other tables go beside it")],
 ) -> None:
-    """Bring the points of the sensitivity study together: times, knees, Sobol indices."""
+    """Analyse the points of the sensitivity study: times, knees, Sobol indices."""
     from manynode.steps import step_of
     from phase3_sst.studies.sensitivity import effect_tables
 
@@ -206,7 +208,7 @@ def analyse_scaling(
     points: Annotated[Path, typer.Option(help="folder of the results")],
     output: Annotated[Path, typer.Option(help="scaling.parquet to write")],
 ) -> None:
-    """Tell apart what the time is lost to at each node count."""
+    """Break the time at each node count down into its losses."""
     from manynode import tables
     from manynode.steps import step_of
     from phase3_sst.studies.scaling import loss_table
@@ -222,7 +224,7 @@ def analyse_validation(
     projection: Annotated[Path, typer.Option(help="projection.parquet; breakdown.parquet lies beside it")],
     output: Annotated[Path, typer.Option(help="validation.parquet to write; the other tables go beside it")],
 ) -> None:
-    """Hold the projection against the measurements of the section validation."""
+    """Compare the projection with the measurements of the section validation."""
     from manynode import tables
     from manynode.steps import step_of
     from phase3_sst.analysis import projection_tables
@@ -246,7 +248,7 @@ def analyse_collectives(
     experiment: Experiment,
     output: Annotated[Path, typer.Option(help="validation_collectives.parquet to write")],
 ) -> None:
-    """Simulate the collectives of the section validation and hold their latencies against the measured ones."""
+    """Simulate the collectives of the section validation and compare their latencies with the measured ones."""
     from manynode import tables
     from manynode.steps import step_of
     from phase3_sst.point.contract import engine_of
@@ -261,11 +263,11 @@ def confirm(
     ctx: typer.Context,
     experiment: Experiment,
     points: Annotated[Path, typer.Option(help="folder of the study's points")],
-    confirmed: Annotated[Path, typer.Option(help="folder of the points that were simulated again")],
+    confirmed: Annotated[Path, typer.Option(help="folder of the points from the second engine")],
     output: Annotated[Path, typer.Option(help="confirmation.parquet to write; confirmation.json goes beside it")],
-    lacks: Annotated[str | None, typer.Option(help="what to do to have the engine, where it is not installed")] = None,
+    lacks: Annotated[str | None, typer.Option(help="how to get the second engine, if it is not installed")] = None,
 ) -> None:
-    """Compare the points of a study that two engines have simulated: ratios, and whether they order alike."""
+    """Compare a study's points between two engines: ratios, and whether both rank the points alike."""
     from manynode.steps import step_of
     from phase3_sst.studies.confirmation import comparison
 
@@ -286,7 +288,7 @@ def situations(
 
 
 def _phase2_tools(folder: Path, techniques: Sequence[str]) -> dict[str, str]:
-    """Return the engines that the timing profiles of ``techniques`` name, with their versions."""
+    """Return the engines named in the timing profiles of ``techniques``, with their versions."""
     from manynode import tables
 
     tools: dict[str, str] = {}
@@ -299,7 +301,7 @@ def _phase2_tools(folder: Path, techniques: Sequence[str]) -> dict[str, str]:
 
 
 def probes() -> dict[str, Any]:
-    """Return what ``manynode doctor`` shows of phase 3: engine -> probe."""
+    """Return the probe of each engine of phase 3 for ``manynode doctor``."""
     from phase3_sst.point.contract import engines
 
     return {name: engines.get(name)().probe() for name in engines.names()}

@@ -1,1 +1,1 @@
-"""The experiment: what can be said in it, declared once, checked, resolved, documented."""
+"""The experiment file: every key is declared once here; checks, schema and reference follow from it."""

@@ -1,4 +1,4 @@
-"""What an application of this project declares about itself: ``application.yaml`` in its folder of skeletons/."""
+"""The description of an application: ``application.yaml`` in its folder of skeletons/."""
 
 from __future__ import annotations
 
@@ -19,35 +19,37 @@ _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "st
 
 
 class Parameter(Section):
-    """A parameter of an application: an option of its mini-app and a parameter of its skeleton, of the same name."""
+    """A parameter of an application: the mini-app's option and the skeleton's parameter have the same name."""
 
-    type: Literal["int", "float", "str", "bool"] = Field(description="of the value")
-    default: int | float | str | bool = Field(description="used when the experiment does not say")
-    minimum: int | float | None = Field(default=None, description="least value")
-    maximum: int | float | None = Field(default=None, description="largest value")
-    multiple_of: PositiveInt | None = Field(default=None, description="the value is a multiple of this")
-    description: str = Field(description="one sentence")
+    type: Literal["int", "float", "str", "bool"] = Field(description="Type of the value")
+    default: int | float | str | bool = Field(description="Value used when the experiment gives none")
+    minimum: int | float | None = Field(default=None, description="Smallest allowed value")
+    maximum: int | float | None = Field(default=None, description="Largest allowed value")
+    multiple_of: PositiveInt | None = Field(default=None, description="The value must be a multiple of this")
+    description: str = Field(description="Meaning of the parameter, in one sentence")
 
 
 class ApplicationDescription(Section):
     """``application.yaml``."""
 
-    name: str = Field(description="the folder's name")
-    description: str = Field(description="one sentence")
-    executable: str = Field(description="program of the native build")
-    parameters: dict[str, Parameter] = Field(default_factory=dict, description="by name")
+    name: str = Field(description="Name of the application's folder")
+    description: str = Field(description="What the application does, in one sentence")
+    executable: str = Field(description="Mini-app program in the native build")
+    parameters: dict[str, Parameter] = Field(default_factory=dict, description="Parameters by name")
     iterations: str | None = Field(
         default=None,
-        description="the parameter that counts iterations which are all alike, the first and the last one apart",
+        description="Parameter that counts iterations; all but the first and the last must be alike",
     )
-    phases: dict[str, str] = Field(default_factory=dict, description="compute phases of the skeleton, a sentence each")
+    phases: dict[str, str] = Field(
+        default_factory=dict, description="Compute phases of the skeleton by name, one sentence each"
+    )
 
     @model_validator(mode="after")
     def _iterations_are_counted(self) -> ApplicationDescription:
         if self.iterations is not None:
             counter = self.parameters.get(self.iterations)
             if counter is None or counter.type != "int":
-                raise ValueError(f"iterations: {self.iterations!r} is no parameter of type int")
+                raise ValueError(f"iterations: {self.iterations!r} must name a parameter of type int")
         return self
 
     def resolve(self, given: dict[str, Any], where: str = "application") -> dict[str, Any]:
@@ -95,7 +97,7 @@ class ApplicationDescription(Section):
 def read_application(name: str, where: str = "application", base: Path | None = None) -> ApplicationDescription:
     """Return the description of the application ``name``; an unknown one is a :class:`UsageError`.
 
-    ``base`` is the experiment's folder, near which a skeleton may lie that is not known.
+    ``base`` is the experiment's folder; the error hints at unlisted skeletons near it.
     """
     known = application_dirs()
     if name in known:
@@ -115,28 +117,28 @@ def read_application(name: str, where: str = "application", base: Path | None = 
 
 
 def _remedy(name: str, known: Iterable[str], base: Path | None) -> str:
-    """Return what to do about an unknown application: its folder may lie near the experiment, not listed."""
+    """Return the remedy for an unknown application; its folder may lie near the experiment without being listed."""
     places = [Path.cwd(), *([] if base is None else [base])]
     near = [folder for place in places for folder in (place / name, place / "skeletons" / name)]
     found = next((folder for folder in near if is_application(folder)), None)
     if found is not None:
         return (
-            f"{found} has an application.yaml; make it known with export {SKELETON_DIRS}={found.resolve()}, run "
-            f"'make build' anew, and say 'name: {found.resolve().name}'"
+            f"{found} has an application.yaml; list it with export {SKELETON_DIRS}={found.resolve()}, run "
+            f"'make build' again, and write 'name: {found.resolve().name}'"
         )
     bare = next((folder for folder in near if os.path.isdir(folder)), None)
     if bare is not None:
-        return f"{bare} has no application.yaml, which a skeleton needs (docs/tutorial.md, section 5)"
+        return f"{bare} has no application.yaml; add one (docs/tutorial.md, section 5)"
     if (similar := nearest(name, known)) is not None:
         return f"did you mean {similar!r}?"
     others = sorted({str(file.parent) for place in places for file in _declared_near(place)})
     if others:
-        return f"an application.yaml lies in {', '.join(others)}; list the folder in {SKELETON_DIRS} to use it"
+        return f"list a folder with an application.yaml in {SKELETON_DIRS}: {', '.join(others)}"
     return f"list the folder of your own skeleton in {SKELETON_DIRS}, or give a 'command' for a program without one"
 
 
 def _declared_near(place: Path) -> list[Path]:
-    """Return the files application.yaml in ``place``, or in a folder of it, that the project does not have itself."""
+    """Return the application.yaml files in ``place`` and its folders; none if ``place`` is this project."""
     if place == ROOT:
         return []
     return [path for pattern in ("application.yaml", "*/application.yaml") for path in place.glob(pattern)]
@@ -148,5 +150,5 @@ def _read(path: Path) -> ApplicationDescription:
         return ApplicationDescription.model_validate(yaml_text.parse(text))
     except ValueError as error:
         raise InputError(
-            "an application description cannot be used", where=str(path), found=str(error), remedy="mend that file"
+            "an application description cannot be used", where=str(path), found=str(error), remedy="correct that file"
         ) from None

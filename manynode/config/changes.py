@@ -1,7 +1,7 @@
-"""Changes to an experiment that the command line gives: ``--set network.link.bandwidth="20 Gbit/s"``.
+"""Changes to an experiment from the command line: ``--set network.link.bandwidth="20 Gbit/s"``.
 
-In: texts ``KEY=VALUE`` and an experiment's file. Out: the experiment with these changes, which can be written anywhere:
-the machine and the network that it names are taken into it, and its paths are absolute.
+In: texts ``KEY=VALUE`` and an experiment file. Out: the changed experiment, which does not depend on its folder: it
+contains its machine and network, and its paths are absolute.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _FILES = {"machine": "machines", "network": "networks"}
 
 
 def read_changes(texts: Sequence[str]) -> dict[str, Any]:
-    """Return key -> value of ``KEY=VALUE`` texts; values are YAML: numbers and lists are what they look like."""
+    """Return key -> value of ``KEY=VALUE`` texts; values are read as YAML."""
     changes: dict[str, Any] = {}
     for text in texts:
         key, separator, value = text.partition("=")
         key = key.strip()
         if not separator or not all(key.split(".")):
             raise UsageError(
-                "a change is not of the form KEY=VALUE",
+                "a change must have the form KEY=VALUE",
                 where="--set",
                 found=text,
-                allowed="a key of the experiment with dots, and a value: --set simulate.replicas=2",
+                allowed="a dotted key of the experiment and a value: --set simulate.replicas=2",
             )
         if key in changes:
             raise UsageError("a key is changed twice", where="--set", found=key, remedy="give it once")
@@ -41,13 +41,13 @@ def read_changes(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the file's experiment with ``changes``, checked, free of anything that depends on the file's place."""
+    """Return the file's experiment with ``changes``, checked and independent of the file's folder."""
     base = experiment.resolve().parent
     content = copy.deepcopy(read_yaml(experiment, "the experiment"))
     for section, folder in _FILES.items():
         if isinstance(content.get(section), str):
             content[section] = included(section, content[section], folder, base, str(experiment))
-    # A change that names another file comes before those of what is in it.
+    # A change that names another file comes before changes inside that file.
     for key, value in sorted(changes.items(), key=lambda change: change[0] not in _FILES):
         _set(content, key, value)
         if key in _FILES and isinstance(value, str):
@@ -82,7 +82,7 @@ def _set(content: dict[str, Any], key: str, value: object) -> None:
             raise UsageError(
                 "no such parameter in the experiment",
                 where=f"--set {key}",
-                found=f"{part} is {section!r}, which has nothing below it",
+                found=f"{part} is {section!r}, which has no keys",
                 remedy="'manynode config default' prints every key",
             )
     if isinstance(section, list):
@@ -95,7 +95,7 @@ def _set(content: dict[str, Any], key: str, value: object) -> None:
 def _entry(entries: list[Any], part: str, key: str) -> Any:
     if not part.isdecimal() or int(part) >= len(entries):
         raise UsageError(
-            "no such entry in a list of the experiment",
+            "a list of the experiment has no such entry",
             where=f"--set {key}",
             found=part,
             allowed=f"0 to {len(entries) - 1}" if entries else "nothing: the list is empty",

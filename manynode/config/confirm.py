@@ -1,4 +1,4 @@
-"""Which points of a study are simulated a second time, with an engine that is believed more."""
+"""Points of a study that a more trusted engine simulates again."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from manynode.config.quantities import PositiveInt, Section
 
 
 class ConfirmSection(Section):
-    """Multi-fidelity: the study with a quick engine, what it turns on with another one."""
+    """Multi-fidelity: a fast engine runs the study; another engine repeats the points that decide it."""
 
     engine: Literal["sst", "simgrid", "fast"] = Field(
-        default="sst", description="that simulates these points again; where it is not installed, that is said"
+        default="sst", description="Engine that simulates these points again; the report says when it is not installed"
     )
     replicas: PositiveInt | None = Field(
-        default=None, description="of these points, the first ones of the study's; empty: all of them"
+        default=None,
+        description="Replicas of each confirmed point, starting with the study's first; empty: all of them",
     )
 
 
 class SensitivityConfirmSection(ConfirmSection):
-    """Points of the study that are simulated a second time, with an engine that is believed more."""
+    """Points of the study that a more trusted engine simulates again."""
 
     points: Literal["corners", "all"] = Field(
         default="corners",
-        description="the variants in which every parameter has its least or its largest value (of texts, any), or all",
+        description="corners: variants in which every parameter has its smallest or largest value (any value for "
+        "text); all: every variant",
     )

@@ -1,4 +1,4 @@
-"""Simulating only as many iterations as it takes, in an experiment: when the rest may be extrapolated."""
+"""Convergence settings of an experiment: how many iterations to simulate before extrapolating the rest."""
 
 from __future__ import annotations
 
@@ -13,39 +13,41 @@ from manynode.errors import UsageError
 
 
 class ConvergeSection(Section):
-    """Some iterations are simulated, the remaining ones extrapolated, where checks allow it (docs/studies.md)."""
+    """Simulate some iterations and extrapolate the rest where the checks allow it (docs/studies.md)."""
 
     iterations: PositiveInt | None = Field(
         default=None,
-        description="that are projected; without one, as many as application: parameters say, which phases 1 and 2 run",
+        description="Iterations to project; empty: as many as phases 1 and 2 run (application: parameters)",
     )
     width: Annotated[float, Field(gt=0, lt=0.5)] = Field(
         default=0.005,
-        description="half width of the interval of the mean iteration time, as a share of it, at which enough is "
-        "simulated; the checks let no larger deviation pass either",
+        description="Target half-width of the confidence interval of the mean iteration time, relative to that mean. "
+        "Simulation stops there; the checks reject larger deviations",
     )
-    confidence: Annotated[float, Field(gt=0.5, lt=1)] = Field(default=0.95, description="of that interval")
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = Field(
+        default=0.95, description="Confidence level of the interval of the mean iteration time"
+    )
     first: Annotated[int, Field(ge=8, le=1_000_000)] = Field(
-        default=16, description="iterations of the first simulation; each further one has twice as many"
+        default=16, description="Iterations of the first simulation; each further simulation has twice as many"
     )
     otherwise: Literal["full", "error"] = Field(
         default="full",
-        description="what a point comes to whose iterations do not converge or cannot be extrapolated: all of them are "
-        "simulated, or the point fails",
+        description="What to do when a point's iterations do not converge or cannot be extrapolated. full: simulate "
+        "all of them; error: the point fails",
     )
 
 
 def iterations_of(content: Mapping[str, Any]) -> tuple[str, int]:
     """Return the parameter that counts the application's iterations, and how many a resolved experiment projects.
 
-    An application that does not name the parameter, or cannot have so many iterations, is a :class:`UsageError`.
+    It is a :class:`UsageError` if the application does not name the parameter or does not allow that many iterations.
     """
     application = content["application"]
     description: ApplicationDescription = read_application(application["name"])
     counter = description.iterations
     if counter is None:
         raise UsageError(
-            "it is not known which parameter counts the application's iterations",
+            "the application does not name the parameter that counts its iterations",
             where=f"simulate: converge: application {description.name}",
             remedy="name it in its application.yaml ('iterations: PARAMETER'), or leave 'converge' out",
         )

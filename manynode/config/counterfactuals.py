@@ -1,7 +1,7 @@
-"""The counterfactual networks of a scaling study: what would the time be if this cost nothing?
+"""The counterfactual networks of a scaling study: how long would the run take if one cost were zero?
 
-In: a resolved experiment with a section ``scaling``. Out: :class:`Variant` of it. Each takes one more cost away than
-the one before, so that the differences between neighbours, with the same draws, add up to the whole time.
+In: a resolved experiment with a section ``scaling``. Out: one :class:`Variant` per stage. Each variant removes one more
+cost than the previous one. With the same draws, the differences between neighbours add up to the whole time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from manynode.errors import UsageError
 ENDLESS, NOTHING = "1000 Tbit/s", "0 ns"
 
 STAGES = ("without-contention", "without-bandwidth", "without-latency", "without-overhead", "without-variability")
-"""In the order in which costs are taken away; what the time falls by at each is lost to what its name says."""
+"""Stages in the order in which costs are removed; the time saved at a stage is the time lost to that cost."""
 
 VARIABILITY = STAGES[-1]
 
@@ -29,7 +29,7 @@ def counterfactuals(content: Mapping[str, Any]) -> list[Variant]:
         _bandwidth(content),
         _latency(content),
         _overhead(),
-        # Constant times draw nothing: all replicas are alike.
+        # Constant times need no draws: all replicas are equal.
         [("simulate.replicas", 1)],
     ]
     changes: list[tuple[str, Any]] = []
@@ -57,17 +57,17 @@ def technique_of(stage: str, technique: str) -> str:
 
 
 def check_counterfactuals(content: Mapping[str, Any]) -> None:
-    """Refuse a study that the experiment cannot have, as a :class:`UsageError`."""
+    """Raise :class:`UsageError` for a study that the experiment does not allow."""
     if not content.get("scaling"):
         return
     if content["simulate"]["engine"] != "fast":
         raise UsageError(
-            "the losses can be told apart with the engine fast only",
+            "a scaling study needs the engine fast",
             where="scaling",
-            found=f"simulate: engine: {content['simulate']['engine']}, which cannot leave out contention",
+            found=f"simulate: engine: {content['simulate']['engine']}, which cannot switch contention off",
             allowed="simulate: engine: fast",
-            remedy="give the section to a second experiment with that engine; "
-            "'manynode run --measurements-from' takes over the measured runs",
+            remedy="move the section to a second experiment with that engine; "
+            "'manynode run --measurements-from' reuses the measured runs",
         )
     if not loss_techniques(content):
         raise UsageError(
@@ -80,7 +80,7 @@ def check_counterfactuals(content: Mapping[str, Any]) -> None:
         for entry in own:
             if entry not in content[key]:
                 raise UsageError(
-                    f"an entry of the scaling study is none of the experiment's {key}",
+                    f"an entry of the scaling study is not among the experiment's {key}",
                     where=f"scaling: {key}",
                     found=str(entry),
                     allowed=", ".join(map(str, content[key])),

@@ -1,4 +1,4 @@
-"""Whether an experiment measures more threads at once than there are cores, before it is run."""
+"""A check before a run: does the experiment measure more threads at once than the host has cores?"""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from manynode.cores import available_cores
 
 
 def computing_threads(model: Experiment) -> int:
-    """Return how many threads compute at once while the engine of phase 2 measures wall time; 0 where none does so.
+    """Return how many threads compute at once while phase 2 measures wall time; 0 if it does not.
 
-    Ranks that take turns compute node after node; processor time does not contain waiting; the other engines' times do
-    not come from the host.
+    With turns, only one node computes at a time. Processor time excludes waiting, and the other engines' times do not
+    come from the host.
     """
     section = model.nodesim
     if section.engine != "native" or section.clock != "wall":
@@ -20,7 +20,7 @@ def computing_threads(model: Experiment) -> int:
 
 
 def crowding_warning(model: Experiment, cores: int | None = None) -> str | None:
-    """Return the warning that ``model`` deserves on a host with ``cores`` (default: this one), None without reason."""
+    """Return a warning if ``model`` needs more than ``cores`` (default: this host's), else None."""
     threads, cores = computing_threads(model), cores or available_cores()
     if threads <= cores:
         return None
@@ -32,6 +32,6 @@ def crowding_warning(model: Experiment, cores: int | None = None) -> str | None:
         remedies.append("set 'nodesim: turns: true'")
     return (
         f"nodesim: the engine native measures {threads} threads at once, and {cores} "
-        f"core{' is' if cores == 1 else 's are'} available here: ranks will wait for each other, and their times will "
-        f"not be those of the machine; {', or '.join(remedies)}"
+        f"core{' is' if cores == 1 else 's are'} available here: ranks will wait for cores, and the measured times "
+        f"will be too long; {', or '.join(remedies)}"
     )

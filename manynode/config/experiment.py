@@ -1,7 +1,7 @@
-"""The experiment: one file that names the application, the machine, the network, the engines and what is projected.
+"""The experiment: one file with the application, the machine, the network, the engines and the points to project.
 
-Each parameter is declared here once; the commented default, the JSON schema and the reference page are generated from
-these declarations (``manynode config``).
+Each parameter is declared here once. ``manynode config`` generates the commented default, the JSON schema and the
+reference page from these declarations.
 """
 
 from __future__ import annotations
@@ -23,36 +23,35 @@ TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", 
 
 
 class ApplicationSection(Section):
-    """What runs: an application of this project by name, or any MPI program by its command."""
+    """The program to study: an application of this project by name, or any MPI program by its command."""
 
     name: str | None = Field(
         default=None,
-        description="folder of the application in skeletons/: its mini-app is run in phases 1 and 2, its skeleton in "
-        "phase 3",
+        description="Folder of the application in skeletons/; phases 1 and 2 run its mini-app, phase 3 its skeleton",
     )
     parameters: dict[str, int | float | str | bool] = Field(
         default_factory=dict,
-        description="problem size per rank and iterations, as the application's application.yaml declares them",
+        description="Problem size per rank and iterations, as the application's application.yaml declares them",
     )
     command: list[str] | None = Field(
         default=None,
-        description="any other MPI program with its arguments (a list; no shell is involved); with a name as well, the "
-        "program in place of the mini-app, with that skeleton",
+        description="Any MPI program with its arguments, as a list; no shell is involved. Together with 'name', it "
+        "replaces the mini-app and keeps the skeleton",
         min_length=1,
     )
     mpi: Literal["auto", "mpich", "openmpi"] = Field(
-        default="auto", description="the MPI the program uses; auto looks at the libraries it is linked with"
+        default="auto", description="MPI library of the program; auto detects it from the linked libraries"
     )
     guest: str | None = Field(
         default=None,
-        description="for the engine gem5: the program of 'command' built as a guest (docs/gem5.md); the mini-apps of "
-        "this project have theirs",
+        description="Engine gem5: the program of 'command', built as a guest (docs/gem5.md). The mini-apps of this "
+        "project have their own guests",
     )
     threads: Annotated[int, Field(ge=1, le=4096)] = Field(
-        default=1, description="threads of each rank (OMP_NUM_THREADS)"
+        default=1, description="Threads of each rank (OMP_NUM_THREADS)"
     )
     timeout_s: Annotated[float, Field(gt=0, le=1e7)] = Field(
-        default=3600.0, description="a run that takes longer is ended [s]"
+        default=3600.0, description="Time after which a run is ended [s]"
     )
 
     @model_validator(mode="after")
@@ -60,7 +59,7 @@ class ApplicationSection(Section):
         if self.name is None and self.command is None:
             raise ValueError("give a 'name' (an application of this project) or a 'command' (any MPI program)")
         if self.guest is not None and self.command is None:
-            raise ValueError("guest: has no effect without a 'command': the mini-apps of this project have their own")
+            raise ValueError("guest: has no effect without a 'command': the mini-apps have their own guests")
         return self
 
 
@@ -69,52 +68,50 @@ class ProfileSection(Section):
 
     source: Literal["auto", "perf_event", "perf_stat", "callgrind"] = Field(
         default="auto",
-        description="of the counters; auto takes hardware counters where the host gives them, else callgrind (exact "
-        "instruction, branch and load counts, slower)",
+        description="Source of the counters. auto uses hardware counters where the host has them. Otherwise it uses "
+        "callgrind, which is slower but counts instructions, branches and loads exactly",
     )
     nodes: list[PositiveInt] = Field(
-        default=[1, 2], min_length=1, description="job sizes that are profiled, in nodes of ranks_per_node ranks"
+        default=[1, 2], min_length=1, description="Job sizes to profile, in nodes of ranks_per_node ranks"
     )
     repetitions: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=2, description="runs per job size; they tell the run-to-run noise"
+        default=2, description="Runs per job size; at least 2 are needed to measure the run-to-run noise"
     )
-    max_classes: Annotated[int, Field(ge=1, le=1000)] = Field(default=8, description="at most so many rank classes")
+    max_classes: Annotated[int, Field(ge=1, le=1000)] = Field(default=8, description="Largest number of rank classes")
     noise_floor: Annotated[float, Field(ge=0, lt=1)] = Field(
-        default=0.005, description="relative differences below this are noise whatever the repetitions say"
+        default=0.005, description="Relative differences below this count as noise, even if the repetitions show less"
     )
     coverage: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=1.0, description="share of ranks whose class the representative nodes must cover"
+        default=1.0, description="Share of the ranks whose class must run on a representative node"
     )
 
 
 class Gem5Section(Section):
-    """How gem5 is run; these keys matter to the engine gem5 only."""
+    """Settings of the engine gem5; other engines ignore them."""
 
-    executable: str | None = Field(
-        default=None, description="the simulator; without one, gem5.opt, gem5.fast or gem5 on PATH"
-    )
+    executable: str | None = Field(default=None, description="gem5 program; empty: gem5.opt, gem5.fast or gem5 on PATH")
     inject: Literal["none", "flush", "nic"] = Field(
         default="nic",
-        description="memory operations of messages from and to other nodes: none, flush (what is received leaves the "
-        "caches) or nic (a helper core reads and writes the buffers, as a network adapter does)",
+        description="Memory traffic of messages to and from other nodes. none: no traffic; flush: received data "
+        "leaves the caches; nic: a helper core reads and writes the buffers as a network adapter does",
     )
     statistics: bool = Field(
-        default=True, description="counts of every compute phase, from which the report's CPI stacks are made"
+        default=True, description="Whether to count events in every compute phase; the report's CPI stacks need them"
     )
-    progress: Duration = Field(default=written("10 s"), description="time between two lines of progress in the log")
+    progress: Duration = Field(default=written("10 s"), description="Time between two progress lines in the log")
 
 
 class TailSection(Section):
-    """A tail beyond the samples of each cluster of compute times, with its goodness of fit."""
+    """A model of the times beyond the samples of each cluster, with its goodness of fit."""
 
     model: Literal["generalised-pareto"] = Field(
-        default="generalised-pareto", description="of the times above the threshold (Pickands 1975)"
+        default="generalised-pareto", description="Distribution of the times above the threshold (Pickands 1975)"
     )
     threshold: Annotated[float, Field(ge=0.5, lt=1)] = Field(
-        default=0.95, description="share of a cluster's times below the threshold"
+        default=0.95, description="Share of a cluster's times below the threshold"
     )
     min_exceedances: Annotated[int, Field(ge=10, le=1_000_000)] = Field(
-        default=30, description="a cluster with fewer times above the threshold has no tail"
+        default=30, description="Smallest number of times above the threshold for which a cluster gets a tail"
     )
 
 
@@ -124,34 +121,34 @@ class NodesimSection(Section):
     engine: str = Field(default="valgrind", description="native, valgrind or gem5 (see 'manynode doctor')")
     nodes: PositiveInt = Field(
         default=2,
-        description="size of the job with external ranks, in nodes: one of them simulated, the others native; one of "
+        description="Nodes of the job with external ranks: one is simulated, the others run natively. Must be one of "
         "the sizes that phase 1 profiles",
     )
     warmup: NotNegativeInt = Field(
-        default=0, description="executions of each compute phase that are left out at the start, per rank"
+        default=0, description="Executions of each compute phase that each rank skips at the start"
     )
     separation: Annotated[float, Field(gt=0, le=10)] = Field(
-        default=0.15, description="clusters whose mean times differ by less than this share are one"
+        default=0.15, description="Clusters are merged when their mean times differ relatively by less than this"
     )
     turns: bool = Field(
         default=False,
-        description="of the engine native: ranks compute only while no rank of another node does, and keep to as many "
-        "cores as one node computes on, so that nodes which share this host do not share its way to memory",
+        description="Engine native: ranks compute only while no rank of another node computes, on as many cores as "
+        "one node uses. Nodes that share this host then do not compete for its memory",
     )
     clock: Literal["wall", "processor"] = Field(
         default="wall",
-        description="of the engine native: by which compute phases are timed. Processor time leaves out that of other "
-        "threads on the same core, for hosts with fewer cores than ranks; it counts the rank's main thread only",
+        description="Engine native: clock that times the compute phases. processor excludes other threads on the "
+        "same core, for hosts with fewer cores than ranks; it counts each rank's main thread only",
     )
-    tail: TailSection | None = Field(default=None, description="a model of the times beyond the samples")
-    gem5: Gem5Section = Field(default_factory=Gem5Section, description="how the engine gem5 is run")
+    tail: TailSection | None = Field(default=None, description="Model of the compute times beyond the samples")
+    gem5: Gem5Section = Field(default_factory=Gem5Section, description="Settings of the engine gem5")
 
     @model_validator(mode="after")
     def _of_native_alone(self) -> NodesimSection:
         for key, neutral in (("turns", False), ("clock", "wall")):
             if getattr(self, key) != neutral and self.engine != "native":
                 raise ValueError(
-                    f"{key}: has no effect with engine: {self.engine}, whose times do not come from this host"
+                    f"{key}: has no effect with engine: {self.engine}; only engine: native measures this host"
                 )
         return self
 
@@ -160,33 +157,39 @@ class Experiment(Section):
     """An experiment file, ``configs/NAME.yaml``."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
-        description="folder of the results, below results/"
+        description="Name of the result folder in results/"
     )
-    title: str = Field(default="", description="headline of the report")
-    application: ApplicationSection = Field(description="what runs")
+    title: str = Field(default="", description="Headline of the report")
+    application: ApplicationSection = Field(description="Program to study")
     nodes: list[PositiveInt] = Field(
-        default=[1, 2, 4, 8, 16, 32, 64], min_length=1, description="node counts that are projected"
+        default=[1, 2, 4, 8, 16, 32, 64], min_length=1, description="Node counts to project"
     )
     ranks_per_node: PositiveInt = Field(default=2, description="MPI ranks on each node")
     techniques: list[Technique] = Field(
         default=list(TECHNIQUES),
         min_length=1,
-        description="with (ext) or without (no-ext) external ranks, variable (var) or constant (const) compute times",
+        description="ext: with external ranks; no-ext: without. var: variable compute times; const: constant",
     )
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="root seed of everything random")
-    machine: Machine = Field(description="the node: a file of configs/machines/ by name, a path, or the text itself")
-    network: Network = Field(description="the network: a file of configs/networks/ by name, a path, or the text itself")
-    profile: ProfileSection = Field(default_factory=ProfileSection, description="phase 1")
-    nodesim: NodesimSection = Field(default_factory=NodesimSection, description="phase 2")
-    simulate: SimulateSection = Field(default_factory=SimulateSection, description="phase 3")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="Root seed of all random numbers")
+    machine: Machine = Field(
+        description="Node model: the name of a file in configs/machines/, a path, or the content itself"
+    )
+    network: Network = Field(
+        description="Network model: the name of a file in configs/networks/, a path, or the content itself"
+    )
+    profile: ProfileSection = Field(default_factory=ProfileSection, description="Phase 1: profile of the ranks")
+    nodesim: NodesimSection = Field(
+        default_factory=NodesimSection, description="Phase 2: compute times on the target node"
+    )
+    simulate: SimulateSection = Field(
+        default_factory=SimulateSection, description="Phase 3: simulation of the whole machine"
+    )
     sensitivity: SensitivitySection | None = Field(
-        default=None, description="a study: how the projected time depends on parameters of the network"
+        default=None, description="Study: how the projected time depends on network parameters"
     )
-    scaling: ScalingSection | None = Field(
-        default=None, description="a study: what the time is lost to at each node count"
-    )
+    scaling: ScalingSection | None = Field(default=None, description="Study: what costs time at each node count")
     validation: ValidationSection | None = Field(
-        default=None, description="a study: how far the projection is from measurements of the real machine"
+        default=None, description="Study: how far the projection is from measurements of the real machine"
     )
 
     @field_validator("nodes", "techniques", mode="after")
@@ -213,37 +216,38 @@ class Experiment(Section):
                 threads = self.application.threads
                 each = f" of {threads} threads" if key == "ranks_per_node" and threads > 1 else ""
                 raise ValueError(
-                    f"{key}: {busy // (threads if each else 1)} ranks{each} on a node of {self.machine.cores()} cores "
-                    f"(machine {self.machine.name!r}); lower it, or take a machine with more cores"
+                    f"{key}: {busy // (threads if each else 1)} ranks{each} do not fit a node of "
+                    f"{self.machine.cores()} cores (machine {self.machine.name!r}); lower it, or choose a machine "
+                    "with more cores"
                 )
         if self.nodesim.clock == "processor" and self.application.threads > 1:
             raise ValueError(
-                f"nodesim: clock: processor counts one thread of a rank, application: threads is "
-                f"{self.application.threads}"
+                f"nodesim: clock: processor counts one thread of a rank, but application: threads is "
+                f"{self.application.threads}; choose clock: wall"
             )
         for name, control in self.simulate.injections().items():
             if control.kind == "aimd" and self.network.flow_control != "credits":
                 raise ValueError(
-                    f"simulate: injection: aimd of the job {name!r} follows stalls for want of credits, which the "
-                    f"network {self.network.name!r} does not have; give it flow_control: credits, or choose static"
+                    f"simulate: injection: aimd of the job {name!r} needs credits, which the network "
+                    f"{self.network.name!r} does not have; set its flow_control: credits, or choose static"
                 )
             if self.network.host.receive != "in-call":
                 raise ValueError(
-                    f"simulate: injection: {control.kind} of the job {name!r} works in the NIC, chunk by chunk; it "
-                    "needs network: host: receive: in-call"
+                    f"simulate: injection: {control.kind} of the job {name!r} controls the NIC chunk by chunk; set "
+                    "network: host: receive: in-call"
                 )
         if self.validation is not None:
             self.validation.check_nodes(self.nodes, room)
             if self.validation.measured and self.application.name is None:
                 raise ValueError(
-                    "validation: measured: without a skeleton (application: name) there is no projection to compare"
+                    "validation: measured: a projection to compare with needs a skeleton (application: name)"
                 )
         if self.simulate.tail and self.nodesim.tail is None:
-            raise ValueError("simulate: tail: there are no tails to draw from; add 'tail: {}' to nodesim")
+            raise ValueError("simulate: tail: needs tails to draw from; add 'tail: {}' to nodesim")
         if self.nodesim.nodes not in self.profile.nodes:
             raise ValueError(
-                f"nodesim: nodes: {self.nodesim.nodes} is not among profile: nodes {self.profile.nodes}; the simulated "
-                "nodes are chosen from the rank classes of a profiled job of that size"
+                f"nodesim: nodes: {self.nodesim.nodes} is not among profile: nodes {self.profile.nodes}; phase 2 needs "
+                "the rank classes of a profiled job of that size"
             )
         if self.nodesim.nodes < 2 and any(technique.startswith("ext") for technique in self.techniques):
             raise ValueError("nodesim: nodes: the techniques ext-* need at least 2 nodes (one simulated, one external)")

@@ -1,8 +1,8 @@
-"""Experiment files: read safely, completed with their machine and network files, checked, resolved into one JSON.
+"""Reads experiment files, adds their machine and network files, checks them and resolves them into one JSON.
 
-In: a YAML file or the mapping that Snakemake made of it. Out: a :class:`Resolved` experiment (SI floats, all defaults
-filled in) and its digests. A mistake is a :class:`UsageError` that names the key, what was found, what is allowed, and
-for a misspelt key the nearest right one.
+In: a YAML file or Snakemake's mapping of it. Out: a :class:`Resolved` experiment (SI floats, all defaults filled in)
+and its digests. A mistake is a :class:`UsageError` with the key, the value found and the values allowed. For a misspelt
+key it suggests the nearest known one.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ _NOT_OF_THE_PROJECTION = ("title", "sensitivity", "validation")
 
 @dataclass(frozen=True)
 class Resolved:
-    """A checked experiment; ``content`` is what goes into ``experiment.json``."""
+    """A checked experiment; ``content`` is written to ``experiment.json``."""
 
     model: Experiment
     content: dict[str, Any]
 
     def digest(self, *sections: str, without: Collection[str] = ()) -> str:
-        """Return a digest of the named sections (all of them when none is named).
+        """Return a digest of the named sections (default: all).
 
-        ``without`` names keys of sections that do not count, such as ``simulate.preflight``, ``simulate.sst.memory``.
+        ``without`` names keys to leave out, such as ``simulate.preflight`` or ``simulate.sst.memory``.
         """
         return digest_of(self.content, *sections, without=without)
 
     def unprojected(self) -> str | None:
-        """Return why there is no projection, None where there is one."""
+        """Return why there is no projection, or None if there is one."""
         if self.model.application.name is not None:
             return None
         return (
-            "the experiment has no skeleton (application: name), which says what the program communicates; phases 1 "
-            "and 2 measure the program all the same. docs/tutorial.md, section 5, shows how to write one"
+            "the experiment has no skeleton (application: name), which describes the program's communication. Phases 1 "
+            "and 2 measure the program without it. docs/tutorial.md, section 5, shows how to write one"
         )
 
     def projection_digest(self) -> str:
-        """Return the digest of all that the projection depends on: neither the title nor the studies."""
+        """Return the digest of everything that the projection depends on: all but the title and the studies."""
         return self.digest(without=_NOT_OF_THE_PROJECTION)
 
 
@@ -77,7 +77,7 @@ def _without(content: dict[str, Any], path: list[str]) -> dict[str, Any]:
     if not rest:
         return {key: value for key, value in content.items() if key != first}
     inner = content.get(first)
-    # A section that may be left out is None then.
+    # An optional section that is left out is None.
     return {**content, first: _without(inner, rest)} if isinstance(inner, dict) else content
 
 
@@ -88,7 +88,7 @@ def read_yaml(path: Path, what: str) -> dict[str, Any]:
         content = yaml_text.parse(text)
     except ValueError as error:
         raise UsageError(
-            f"{what} is not valid YAML", where=str(path), found=str(error), remedy="mend the file"
+            f"{what} is not valid YAML", where=str(path), found=str(error), remedy="correct the file"
         ) from None
     if not isinstance(content, dict):
         raise UsageError(
@@ -144,7 +144,7 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
 
 
 def _check_texts(content: Any, where: str) -> None:
-    """Refuse texts that no report can show; Snakemake has read the experiment with a reader of its own."""
+    """Refuse texts that no report can show; Snakemake's own reader does not check them."""
     entries = content.items() if isinstance(content, Mapping) else enumerate(content)
     for key, value in entries:
         for text in (key, value):
@@ -153,7 +153,7 @@ def _check_texts(content: Any, where: str) -> None:
                     "a text of the experiment has a control character",
                     where=f"{where}: {key}",
                     found=f"{character} in {_short(text)}",
-                    remedy="take it out",
+                    remedy="remove it",
                 )
         if isinstance(value, (Mapping, list)):
             _check_texts(value, f"{where}: {key}")
@@ -184,7 +184,7 @@ def _resolve_job(job: dict[str, Any], where: str, base: Path) -> None:
             where=f"{where}: timing_profile",
             found=job["timing_profile"],
             allowed="a path, relative to the experiment's folder or to the working directory",
-            remedy="correct the path; without a profile the job computes in no time",
+            remedy="correct the path, or leave it out: the job's computing then takes no time",
         )
     input_file.check(found, "the timing profile of a job", error=UsageError)
     job["timing_profile"] = str(found.resolve())
@@ -199,7 +199,7 @@ def read_resolved(path: Path) -> Resolved:
 
 
 def write_resolved(path: Path, resolved: Resolved) -> None:
-    """Write ``experiment.json``, which the steps read."""
+    """Write ``experiment.json``, the input of the steps."""
     from manynode.tables import write_json
 
     digests = {"digest": resolved.digest(), "projection_digest": resolved.projection_digest()}
@@ -244,7 +244,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def checked(model: type[M], content: Mapping[str, Any], where: str, subject: str) -> M:
-    """Return ``content`` as ``model``; a mistake is a :class:`UsageError` that calls the whole ``subject``."""
+    """Return ``content`` as ``model``; a mistake is a :class:`UsageError` about ``subject``."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -254,7 +254,7 @@ def checked(model: type[M], content: Mapping[str, Any], where: str, subject: str
 def validation_error(
     error: ValidationError, model: type[BaseModel], where: str, subject: str = "the experiment"
 ) -> UsageError:
-    """Return pydantic's findings as one :class:`UsageError`, a block of lines for each wrong key."""
+    """Return pydantic's findings as one :class:`UsageError`, one block of lines per wrong key."""
     problems = []
     for item in error.errors(include_url=False):
         location, known = as_written(model, item["loc"])

@@ -1,8 +1,8 @@
-"""The node of the target machine: cores, caches, memory. ``configs/machines/*.yaml`` hold one each.
+"""The node of the target machine: cores, caches, memory. Each file of ``configs/machines/`` describes one.
 
-Latencies of caches are in cycles of the core and count from the load's issue to its data; sizes, the frequency and the
-memory's latency and bandwidth are quantities. The interval model (docs/interval_model.md) and the board for gem5
-(docs/gem5.md) say what each is used for; keys that only the detailed simulation knows say so.
+Cache latencies are in core cycles, from a load's issue to its data. Sizes, the frequency and the memory's latency and
+bandwidth are quantities with units. The interval model (docs/interval_model.md) and the gem5 board (docs/gem5.md)
+explain each key; descriptions mark the keys that only gem5 uses.
 """
 
 from __future__ import annotations
@@ -31,41 +31,42 @@ Dram = Literal[
     "HBM_1000_4H_1x64",
     "HBM_2000_4H_1x64",
 ]
-"""Channels that gem5 has, by its names: standard and rate, devices and bits of each."""
+"""gem5's DRAM channels by its own names: standard and rate, number of devices and bits of each."""
 
 
 class Core(Section):
     """A superscalar out-of-order core."""
 
     dispatch_width: Annotated[int, Field(ge=1, le=16)] = Field(
-        description="operations that enter the reorder buffer per cycle"
+        description="Operations that enter the reorder buffer per cycle"
     )
     dispatch_efficiency: Annotated[float, Field(gt=0, le=1)] = Field(
         default=1.0,
-        description="share of the dispatch width that is reached between miss events; 1 is a balanced core on code "
-        "with enough instruction-level parallelism, less stands for long dependence chains and port conflicts",
+        description="Share of the dispatch width reached between miss events. 1: a balanced core on code with enough "
+        "instruction-level parallelism; less: long dependence chains and port conflicts",
     )
-    reorder_buffer: Annotated[int, Field(ge=1, le=4096)] = Field(description="entries of the reorder buffer")
+    reorder_buffer: Annotated[int, Field(ge=1, le=4096)] = Field(description="Entries of the reorder buffer")
     frontend_depth: Cycles = Field(
-        description="cycles from fetch to dispatch: what refilling the front end costs after a mispredicted branch"
+        description="Cycles from fetch to dispatch: the cost of refilling the front end after a mispredicted branch"
     )
     branch_resolution: Cycles = Field(
-        description="average cycles from a mispredicted branch's dispatch to its execution"
+        description="Average cycles from a mispredicted branch's dispatch to its execution"
     )
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] = Field(
-        default=10, description="line fill buffers of the first-level data cache: misses in flight at a time"
+        default=10,
+        description="Line fill buffers of the first-level data cache: the largest number of misses in flight",
     )
     issue_width: Annotated[int, Field(ge=1, le=32)] | None = Field(
-        default=None, description="gem5: operations that start per cycle (ports); without one, twice the dispatch width"
+        default=None, description="gem5: operations that start per cycle (ports); empty: twice the dispatch width"
     )
     scheduler: Entries | None = Field(
-        default=None, description="gem5: entries that wait for operands; without one, 5/16 of the reorder buffer"
+        default=None, description="gem5: entries that wait for operands; empty: 5/16 of the reorder buffer"
     )
     load_queue: Entries | None = Field(
-        default=None, description="gem5: loads in flight; without one, 3/8 of the reorder buffer"
+        default=None, description="gem5: loads in flight; empty: 3/8 of the reorder buffer"
     )
     store_queue: Entries | None = Field(
-        default=None, description="gem5: stores in flight; without one, 7/32 of the reorder buffer"
+        default=None, description="gem5: stores in flight; empty: 7/32 of the reorder buffer"
     )
     load_ports: Annotated[int, Field(ge=1, le=16)] = Field(default=2, description="gem5: loads that start per cycle")
     store_ports: Annotated[int, Field(ge=1, le=16)] = Field(default=1, description="gem5: stores that start per cycle")
@@ -73,37 +74,37 @@ class Core(Section):
         default=2, description="gem5: floating-point operations, scalar or SSE, that start per cycle"
     )
     float_latency: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=4, description="gem5: cycles of a floating-point addition or multiplication"
+        default=4, description="gem5: latency of a floating-point addition or multiplication [cycles]"
     )
-    branch_predictor: BranchPredictor = Field(default="tage-sc-l", description="gem5: its branch predictor")
+    branch_predictor: BranchPredictor = Field(default="tage-sc-l", description="gem5: branch predictor")
 
 
 class Cache(Section):
     """One cache."""
 
-    size: CacheBytes = Field(description="capacity of one such cache")
-    line: LineBytes = Field(default=written("64 B"), description="line size, a power of two")
-    associativity: Annotated[int, Field(ge=1, le=256)] = Field(description="ways")
-    latency: Cycles = Field(description="load-to-use latency of a hit [cycles]")
-    shared_by: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="cores that share one such cache")
+    size: CacheBytes = Field(description="Capacity of one such cache")
+    line: LineBytes = Field(default=written("64 B"), description="Line size, a power of two")
+    associativity: Annotated[int, Field(ge=1, le=256)] = Field(description="Number of ways")
+    latency: Cycles = Field(description="Load-to-use latency of a hit [cycles]")
+    shared_by: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="Cores that share one such cache")
     prefetcher: Prefetcher = Field(default="none", description="gem5: hardware prefetcher of this cache")
 
     @model_validator(mode="after")
     def _consistent(self) -> Cache:
         if int(self.line) & (int(self.line) - 1):
-            raise ValueError(f"line is {self.line:g} bytes; write a power of two")
+            raise ValueError(f"line must be a power of two (found {self.line:g} bytes)")
         if self.size < self.line * self.associativity:
-            raise ValueError(f"size is below one line for each of {self.associativity} ways")
+            raise ValueError(f"size must hold at least one line for each of {self.associativity} ways")
         return self
 
 
 class Caches(Section):
-    """The cache hierarchy; without ``l2`` the last level follows the first."""
+    """The cache hierarchy; without ``l2``, the last level follows the first."""
 
-    l1i: Cache = Field(description="first-level instruction cache")
-    l1d: Cache = Field(description="first-level data cache")
-    l2: Cache | None = Field(default=None, description="second level, private or shared by few cores")
-    last_level: Cache = Field(description="last level before memory; size is the whole of one such cache")
+    l1i: Cache = Field(description="First-level instruction cache")
+    l1d: Cache = Field(description="First-level data cache")
+    l2: Cache | None = Field(default=None, description="Second level, private or shared by few cores")
+    last_level: Cache = Field(description="Last level before memory; its size is that of one whole cache")
 
     @model_validator(mode="after")
     def _ordered(self) -> Caches:
@@ -113,32 +114,34 @@ class Caches(Section):
             if far.latency < near.latency:
                 raise ValueError(f"{outer}: latency {far.latency:g} is below the {near.latency:g} cycles of {inner}")
             if far.size <= near.size:
-                raise ValueError(f"{outer}: size {far.size:g} is not above the {near.size:g} bytes of {inner}")
+                raise ValueError(f"{outer}: size {far.size:g} must be above the {near.size:g} bytes of {inner}")
             if far.line != near.line:
-                raise ValueError(f"{outer}: line differs from that of {inner}; the models need one line size for data")
+                raise ValueError(f"{outer}: line must be that of {inner}; the models need one line size for data")
         return self
 
 
 class Memory(Section):
     """Main memory of the node."""
 
-    latency: MemoryLatency = Field(description="idle latency of a load that misses every cache")
-    bandwidth: BytesPerSecond = Field(description="of the whole node, sustained, reads and writes")
+    latency: MemoryLatency = Field(description="Latency of a load that misses every cache, on idle memory")
+    bandwidth: BytesPerSecond = Field(
+        description="Sustained memory bandwidth of the whole node, reads and writes together"
+    )
     dram: Dram | None = Field(
         default=None,
-        description="gem5: simulate channels of this kind, with banks, rows and queues, at the idle latency above; "
-        "their bandwidth is what they reach. Without one, latency and bandwidth above are all there is",
+        description="gem5: kind of DRAM channel to simulate, with banks, rows and queues, at the idle latency above; "
+        "the channels then set the bandwidth. Empty: only the latency and bandwidth above are modelled",
     )
     channels: Annotated[int, Field(ge=1, le=1024)] | None = Field(
-        default=None, description="gem5: number of such channels, a power of two"
+        default=None, description="gem5: number of DRAM channels, a power of two"
     )
 
     @model_validator(mode="after")
     def _channels(self) -> Memory:
         if (self.dram is None) != (self.channels is None):
-            raise ValueError("dram and channels belong together: give both or none")
+            raise ValueError("dram and channels belong together: give both or neither")
         if self.channels is not None and self.channels & (self.channels - 1):
-            raise ValueError(f"channels: {self.channels} is no power of two, by which addresses are spread")
+            raise ValueError(f"channels must be a power of two, to spread addresses (found {self.channels})")
         return self
 
 
@@ -146,15 +149,17 @@ class Machine(Section):
     """A node of the target machine."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
-        description="name in results and reports"
+        description="Name in results and reports"
     )
-    description: str = Field(default="", description="one sentence: which product, where the figures come from")
-    frequency: Hertz = Field(description="of the cores, fixed")
-    sockets: Annotated[int, Field(ge=1, le=64)] = Field(description="processors on the node")
-    cores_per_socket: Annotated[int, Field(ge=1, le=4096)] = Field(description="cores of one processor")
-    core: Core = Field(description="the core")
-    caches: Caches = Field(description="the cache hierarchy")
-    memory: Memory = Field(description="main memory")
+    description: str = Field(
+        default="", description="Product that the file models and source of its figures, in one sentence"
+    )
+    frequency: Hertz = Field(description="Fixed clock frequency of the cores")
+    sockets: Annotated[int, Field(ge=1, le=64)] = Field(description="Processors in the node")
+    cores_per_socket: Annotated[int, Field(ge=1, le=4096)] = Field(description="Cores of each processor")
+    core: Core = Field(description="Core model")
+    caches: Caches = Field(description="Cache hierarchy")
+    memory: Memory = Field(description="Main memory")
 
     def cores(self) -> int:
         """Return the cores of the node."""
@@ -165,9 +170,9 @@ class Machine(Section):
         return self.memory.latency * self.frequency
 
     def last_level_share(self, ranks: int) -> float:
-        """Return the bytes of last-level cache that one of ``ranks`` equal ranks on the node can call its own.
+        """Return the bytes of last-level cache for each of ``ranks`` equal ranks on the node.
 
-        Ranks are spread over all last-level caches of the node; one rank never has more than one of them.
+        Ranks are spread over all last-level caches of the node; a rank uses at most one of them.
         """
         caches = max(1, self.cores() // self.caches.last_level.shared_by)
         return self.caches.last_level.size * min(1.0, caches / max(1, ranks))

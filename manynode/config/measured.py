@@ -1,9 +1,9 @@
-"""CSV tables of measurements: what a validation study compares with, read strictly and written.
+"""Reads and writes the CSV tables of measurements of a validation study.
 
 ``measured``: one row per run, ``nodes,replica,seconds``, then optionally ``compute`` and one column per MPI operation
-(``MPI_Allreduce``), mean seconds per rank; an empty cell of these was not measured. ``collectives``: one row per
-latency, ``collective,bytes,nodes,ranks_per_node,seconds``. Lines that start with ``#`` are comments. A mistake is an
-:class:`InputError` with row, column, what was found and what is allowed.
+(``MPI_Allreduce``) in mean seconds per rank; an empty cell means not measured. ``collectives``: one row per latency,
+``collective,bytes,nodes,ranks_per_node,seconds``. Lines that start with ``#`` are comments. A mistake is an
+:class:`InputError` with the row, the column, the value found and the values allowed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def with_tables(section: Mapping[str, Any], base: Path) -> dict[str, Any]:
                     where=f"validation: {key}",
                     found=name,
                     allowed="a CSV file, relative to the experiment's folder or to the working directory",
-                    remedy="correct the path; 'manynode measured' makes such a table of reports of mpiP and IPM and of "
-                    "OSU and IMB tables",
+                    remedy="correct the path; 'manynode measured' makes such a table from mpiP and IPM reports and "
+                    "from OSU and IMB tables",
                 )
             filled[key] = read(found)
     return filled
@@ -129,14 +129,14 @@ def _rows(path: Path, needed: Sequence[str], further: str | None) -> Iterator[tu
         try:
             cells = [cell.strip() for cell in next(csv.reader([content], strict=True))]
         except csv.Error as error:
-            raise InputError("a row is no CSV", where=f"{path}:{line}", found=str(error)) from None
+            raise InputError("a row is not valid CSV", where=f"{path}:{line}", found=str(error)) from None
         if header is None:
             header = cells
             _check_header(header, needed, further, f"{path}:{line}")
             continue
         if len(cells) != len(header):
             raise InputError(
-                "a row does not fit its header",
+                "a row and the header have different lengths",
                 where=f"{path}:{line}",
                 found=f"{len(cells)} values",
                 allowed=f"{len(header)}: {', '.join(header)}",
@@ -158,7 +158,7 @@ def _check_header(header: Sequence[str], needed: Sequence[str], further: str | N
             )
     for name in header:
         if header.count(name) > 1:
-            raise InputError("a column is given twice", where=where, found=name, remedy="leave one of them out")
+            raise InputError("a column is given twice", where=where, found=name, remedy="remove one of them")
         if name not in needed and not (further and re.match(further, name)):
             near = nearest(name, [*needed, *((COMPUTE,) if further else ())])
             hint = f"MPI_{name[:1].upper()}{name[1:]}" if further and name.isidentifier() else None
@@ -175,7 +175,7 @@ def _whole(cells: Mapping[str, str], name: str, where: str) -> int:
     text, least = cells[name], _LEAST[name]
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
         raise InputError(
-            f"{name} is no such number",
+            f"{name} must be a whole number",
             where=f"{where}, column {name}",
             found=repr(text),
             allowed=f"a whole number of at least {least}",
@@ -204,10 +204,10 @@ def check_parts(run: Mapping[str, Any], where: str) -> None:
     parts = sum(run["operations"].values())
     if parts > MOST_SUM * run["seconds"]:
         raise InputError(
-            "the parts of a run are longer than the whole",
+            "the operations of a run take longer than the run",
             where=where,
             found=f"{parts:.6g} s in {', '.join(run['operations'])}; {run['seconds']:.6g} s in all",
-            allowed="mean seconds per rank, whose sum is at most the run's seconds",
+            allowed="mean seconds per rank; their sum is at most the run's seconds",
             remedy="divide sums over all ranks by the number of ranks",
         )
 
@@ -218,7 +218,7 @@ def _once(seen: dict[Any, int], key: tuple[Any, ...], what: str, line: int, wher
             "a measurement is given twice",
             where=where,
             found=f"{what} {', '.join(map(str, key))}, as in line {seen[key]}",
-            remedy="number the runs on so many nodes with 'replica'"
+            remedy="number runs on the same node count with 'replica'"
             if what.startswith("nodes")
             else "keep one of them",
         )

@@ -1,4 +1,4 @@
-"""The network of the target machine: topology, links, hosts (LogGPS), the path inside a node."""
+"""The network of the target machine: topology, links, hosts (LogGPS) and messages inside a node."""
 
 from __future__ import annotations
 
@@ -27,34 +27,44 @@ ChunkBytes = Annotated[float, Quantity("size", least=1, most=2.0**30)]
 
 
 class Link(Section):
-    """Every link of the network, between a node and a switch as between switches."""
+    """Every link of the network, from node to switch and between switches."""
 
-    bandwidth: BytesPerSecond = Field(default=written("100 Gbit/s"), description="per direction")
-    latency: Latency = Field(default=written("90 ns"), description="of the wire, one way")
+    bandwidth: BytesPerSecond = Field(
+        default=written("100 Gbit/s"), description="Bandwidth of each link, per direction"
+    )
+    latency: Latency = Field(default=written("90 ns"), description="Latency of each wire, one way")
 
 
 class LinkClass(Section):
     """A class of links that differs from the others."""
 
-    bandwidth: BytesPerSecond = Field(description="per direction")
-    latency: Latency = Field(description="of the wire, one way")
+    bandwidth: BytesPerSecond = Field(description="Bandwidth of each link of the class, per direction")
+    latency: Latency = Field(description="Latency of each wire of the class, one way")
 
 
 class SlowLink(Section):
-    """A cable that is slower than its class, both ways: a bad connector, a lane that failed."""
+    """A cable that is slower than its class in both directions, for example after a lane failed."""
 
     between: Annotated[list[str], Field(min_length=2, max_length=2)] = Field(
-        description="its two ends as tables name them: [host-0, leaf-0]; of parallel cables, the first that is not slow"
+        description="The cable's two ends as tables name them: [host-0, leaf-0]. Naming the same pair again means "
+        "its next parallel cable"
     )
-    bandwidth_share: Annotated[float, Field(gt=0, le=1)] = Field(description="of the class's bandwidth that is left")
+    bandwidth_share: Annotated[float, Field(gt=0, le=1)] = Field(
+        description="Remaining bandwidth, as a share of the class's bandwidth"
+    )
 
 
 class OverheadSegment(Section):
-    """CPU time of messages from one size up to where the next segment begins: time + per_byte times the size."""
+    """Processor time of messages from one size up to the next segment: time + per_byte x size."""
 
-    from_: Bytes = Field(alias="from", description="least size; 0 B in the first segment, growing")
-    time: Latency = Field(description="of a message, whatever its size")
-    per_byte: SecondsPerByte = Field(default=written("0 ns/B"), description="of each byte of the message")
+    from_: Bytes = Field(
+        alias="from",
+        description="Smallest message size of the segment; 0 B in the first, increasing from segment to segment",
+    )
+    time: Latency = Field(description="Processor time to send or receive one message, for every size in the segment")
+    per_byte: SecondsPerByte = Field(
+        default=written("0 ns/B"), description="Additional processor time for each byte of the message"
+    )
 
     @model_serializer
     def _as_written(self) -> dict[str, float]:
@@ -72,39 +82,46 @@ Overhead = Annotated[
 
 
 class Host(Section):
-    """What the host adds to a message: LogGPS (Ino, Fujimoto, Hagihara 2005; Hoefler et al. 2010)."""
+    """Costs of a message at the host: LogGPS (Ino, Fujimoto, Hagihara 2005; Hoefler et al. 2010)."""
 
     overhead_send: Overhead = Field(
-        default=written("300 ns"), description="o: CPU time of starting a send, one value or by segments of sizes"
+        default=written("300 ns"),
+        description="o: processor time to start a send; one value, or segments by message size",
     )
     overhead_recv: Overhead = Field(
-        default=written("300 ns"), description="o: CPU time of taking a message, one value or by segments of sizes"
+        default=written("300 ns"),
+        description="o: processor time to receive a message; one value, or segments by message size",
     )
     overhead_per_byte: SecondsPerByte = Field(
-        default=written("0 ns/B"), description="O: CPU time per byte, at the ends whose overhead is one value"
+        default=written("0 ns/B"),
+        description="O: additional processor time per byte, at each end whose overhead is one value",
     )
-    gap: Latency = Field(default=written("50 ns"), description="g: least time between two messages of one NIC")
+    gap: Latency = Field(default=written("50 ns"), description="g: shortest time between two messages of one NIC")
     eager_limit: PositiveBytes = Field(
-        default=written("8 KiB"), description="S: larger messages wait for the receiver (rendezvous)"
+        default=written("8 KiB"),
+        description="S: largest eager message; larger messages wait for the receiver (rendezvous)",
     )
     nic_bandwidth: BytesPerSecond = Field(
-        default=written("100 Gbit/s"), description="of one NIC, per direction, shared by the node's ranks"
+        default=written("100 Gbit/s"), description="Bandwidth of one NIC per direction, shared by the node's ranks"
     )
-    nic_latency: Latency = Field(default=written("200 ns"), description="of the NIC and its bus, at each end")
+    nic_latency: Latency = Field(
+        default=written("200 ns"), description="Latency of the NIC and its bus, added at each end"
+    )
     reduce_bandwidth: BytesPerSecond = Field(
-        default=written("5 GB/s"), description="at which a rank combines buffers within a reduction"
+        default=written("5 GB/s"), description="Rate at which a rank combines buffers in a reduction"
     )
     rails: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=1, description="NICs of a node; each is a host of the topology, so that the machine has fewer nodes"
+        default=1, description="NICs per node; each NIC is one host of the topology, which leaves room for fewer nodes"
     )
     rail_choice: Literal["by-rank", "striped"] = Field(
         default="by-rank",
-        description="with several NICs: each rank has one, or the chunks of a message take turns over all",
+        description="With several NICs: by-rank gives each rank one NIC; striped spreads the chunks of a message "
+        "over all",
     )
     receive: Literal["in-call", "on-arrival"] = Field(
         default="in-call",
-        description="the NIC takes messages in and the call that waits pays for it, or the CPU does when they come "
-        "(LogGOPS as LogGOPSim has it)",
+        description="in-call: the NIC takes messages, and the waiting call pays the overhead; on-arrival: the CPU "
+        "pays it when a message arrives (LogGOPS as in LogGOPSim)",
     )
 
     @model_validator(mode="after")
@@ -116,16 +133,16 @@ class Host(Section):
             starts = [segment.from_ for segment in overhead]
             if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
                 raise ValueError(
-                    f"{key}: segments begin at 0 B and each at a larger size than the one before (found "
+                    f"{key}: the first segment must begin at 0 B and each next one at a larger size (found "
                     f"{', '.join(f'{start:g} B' for start in starts)})"
                 )
         if self.overhead_per_byte and all(isinstance(overhead, list) for overhead in overheads.values()):
-            raise ValueError("overhead_per_byte has no effect beside segments; give their per_byte and leave it out")
+            raise ValueError("overhead_per_byte has no effect with segments; leave it out and use their per_byte")
         return self
 
 
 def overhead_segments(host: Mapping[str, Any], key: str) -> list[dict[str, float]]:
-    """Return the overhead ``key`` of a resolved host section as the run file has it (SI units)."""
+    """Return the overhead ``key`` of a resolved host section in the form of the run file (SI units)."""
     overhead = host[key]
     if not isinstance(overhead, list):
         overhead = [{"from": 0.0, "time": overhead, "per_byte": host["overhead_per_byte"]}]
@@ -138,43 +155,45 @@ def overhead_segments(host: Mapping[str, Any], key: str) -> list[dict[str, float
 class Intranode(Section):
     """Messages between ranks of one node (a copy through shared memory)."""
 
-    latency: Latency = Field(default=written("300 ns"), description="of a message within the node")
-    bandwidth: BytesPerSecond = Field(default=written("8 GB/s"), description="of the copy")
+    latency: Latency = Field(default=written("300 ns"), description="Latency of a message within the node")
+    bandwidth: BytesPerSecond = Field(default=written("8 GB/s"), description="Bandwidth of the copy within the node")
 
 
 class Network(Section):
     """A network file, ``configs/networks/NAME.yaml``."""
 
-    name: str = Field(min_length=1, description="shown in tables and in the report")
-    description: str = Field(default="", description="what it models, and where its figures come from")
-    topology: Topology = Field(description="how nodes and switches are wired")
-    link: Link = Field(default_factory=Link, description="links")
+    name: str = Field(min_length=1, description="Name in tables and in the report")
+    description: str = Field(default="", description="Network that the file models and source of its figures")
+    topology: Topology = Field(description="How nodes and switches are wired")
+    link: Link = Field(default_factory=Link, description="Properties of every link without a class of its own")
     link_classes: dict[str, LinkClass] = Field(
         default_factory=dict,
-        description="classes of links that differ, by name: host-up, host-down, leaf-up, leaf-down, level2-up ... in "
-        "trees, dim0-plus, dim0-minus ... in tori, local, global in dragonflies",
+        description="Classes of links that differ from 'link', by name. Trees: host-up, host-down, leaf-up, "
+        "leaf-down, level2-up ...; tori: dim0-plus, dim0-minus ...; dragonflies: local, global",
     )
     slow_links: list[SlowLink] = Field(
-        default_factory=list, description="cables that are slower than their class (engines fast and simgrid)"
+        default_factory=list, description="Cables that are slower than their class (engines fast and simgrid)"
     )
-    switch_latency: Latency = Field(default=written("100 ns"), description="of a switch, port to port, without load")
-    chunk: ChunkBytes = Field(default=written("2 KiB"), description="messages occupy links in chunks of this size")
-    contention: bool = Field(default=True, description="whether chunks wait for links that others use")
+    switch_latency: Latency = Field(default=written("100 ns"), description="Latency of an idle switch, port to port")
+    chunk: ChunkBytes = Field(default=written("2 KiB"), description="Size of the chunks in which messages occupy links")
+    contention: bool = Field(default=True, description="Whether chunks wait for links that others use")
     flow_control: Literal["none", "credits"] = Field(
         default="none",
-        description="of the engine fast: buffers in switches are endless, or finite with credits, virtual channels and "
-        "back-pressure (sst always has these, simgrid never)",
+        description="Engine fast. none: switch buffers are unlimited; credits: finite buffers, virtual channels and "
+        "back-pressure. sst always has these, simgrid never",
     )
     input_buffer: BufferBytes | None = Field(
         default=None,
-        description="behind each link, per virtual channel; empty: twice what is on the way until a credit is back, "
-        "and 128 chunks",
+        description="Buffer behind each link, per virtual channel. Default: twice the bandwidth-delay product plus "
+        "128 chunks",
     )
     output_buffer: BufferBytes | None = Field(
-        default=None, description="before each link, per virtual channel; empty: derived as the other"
+        default=None,
+        description="Buffer before each link, per virtual channel. Default: twice the bandwidth-delay product plus "
+        "128 chunks",
     )
-    host: Host = Field(default_factory=Host, description="hosts and NICs")
-    intranode: Intranode = Field(default_factory=Intranode, description="within a node")
+    host: Host = Field(default_factory=Host, description="Hosts and NICs")
+    intranode: Intranode = Field(default_factory=Intranode, description="Messages within a node")
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Network:
@@ -188,13 +207,13 @@ class Network(Section):
                 )
         for key, size in (("input_buffer", self.input_buffer), ("output_buffer", self.output_buffer)):
             if size is not None and size < self.chunk:
-                raise ValueError(f"{key}: {size:g} B have no room for a chunk of {self.chunk:g} B; enlarge it")
+                raise ValueError(f"{key}: {size:g} B cannot hold a chunk of {self.chunk:g} B; enlarge it")
         if self.flow_control != "none" and not self.contention:
-            raise ValueError("flow_control: without contention there is nothing to control; choose one of the two")
+            raise ValueError("flow_control: needs contention: true; set that, or flow_control: none")
         if self.flow_control != "none" and self.host.receive == "on-arrival":
             raise ValueError(
-                "flow_control: with host: receive: on-arrival messages are not cut into chunks, and whole messages do "
-                "not go through finite buffers; choose none, or receive: in-call"
+                "flow_control: host: receive: on-arrival does not cut messages into chunks, and finite buffers cannot "
+                "hold whole messages; choose flow_control: none, or receive: in-call"
             )
         if self.topology.hosts() % self.host.rails:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Where a job runs: which nodes of the machine it gets, and how its ranks are dealt out to them."""
+"""Where a job runs: its nodes on the machine, and the order of its ranks on them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,25 @@ class Placement(Section):
 
     nodes: Literal["linear", "random", "strided", "listed"] = Field(
         default="linear",
-        description="the next free nodes by number, nodes drawn from the seed, every stride-th node, or those of hosts",
+        description="linear: the next free nodes by number; random: nodes drawn from the seed; strided: every "
+        "stride-th node; listed: the nodes in 'hosts'",
     )
     stride: Annotated[int, Field(ge=1, le=MOST_COUNT)] = Field(
-        default=1, description="of strided: between one node and the next; past the last node it goes on at the first"
+        default=1,
+        description="With nodes strided: distance from one node to the next; it wraps around after the last node",
     )
-    offset: NotNegativeInt = Field(default=0, description="of linear and strided: number of the first node")
+    offset: NotNegativeInt = Field(default=0, description="With nodes linear or strided: number of the first node")
     hosts: list[NotNegativeInt] = Field(
-        default_factory=list, description="of listed: the machine's node for each node of the job, in order"
+        default_factory=list, description="With nodes listed: the machine's node for each node of the job, in order"
     )
     rank_order: Literal["block", "cyclic", "listed"] = Field(
         default="block",
-        description="ranks fill one node after the other, are dealt out over the nodes in turns, or have their slots",
+        description="block: ranks fill one node after the other; cyclic: ranks go round the nodes; listed: ranks "
+        "take their 'slots'",
     )
     slots: list[NotNegativeInt] = Field(
         default_factory=list,
-        description="of rank_order listed: a slot for each rank; slot s is on the job's node s / ranks_per_node",
+        description="With rank_order listed: a slot for each rank; slot s is on the job's node s / ranks_per_node",
     )
 
     @model_validator(mode="after")
@@ -42,12 +45,12 @@ class Placement(Section):
             raise ValueError("offset has no effect with nodes: listed; leave it out")
         if bool(self.hosts) != (self.nodes == "listed"):
             raise ValueError(
-                "hosts belongs to nodes: listed, which needs it (a node of the machine for each of the job)"
+                "hosts and nodes: listed need each other; hosts gives the machine's node for each node of the job"
             )
         if len(set(self.hosts)) != len(self.hosts):
             raise ValueError("hosts: a node is given twice")
         if bool(self.slots) != (self.rank_order == "listed"):
-            raise ValueError("slots belongs to rank_order: listed, which needs it (a slot for each rank)")
+            raise ValueError("slots and rank_order: listed need each other; slots gives a slot for each rank")
         if sorted(self.slots) != list(range(len(self.slots))):
-            raise ValueError(f"slots: {len(self.slots)} ranks have each of the slots 0 to {len(self.slots) - 1} once")
+            raise ValueError(f"slots: {len(self.slots)} ranks need each slot from 0 to {len(self.slots) - 1} once")
         return self

@@ -1,10 +1,9 @@
-"""Field types for quantities: strings with units at the border ("90 ns"), SI floats inside and in ``model_dump``.
+"""Field types for quantities: strings with units in files ("90 ns"), SI floats inside and in ``model_dump``.
 
-A field is written ``latency: Latency = Field(default=written("90 ns"), description=...)``. Every dimension has bounds,
-so that no field is without; a type with narrower ones is made with :class:`Quantity`. Sizes are whole bytes. The model
-needs ``validate_default=True`` for a default to be a string (:class:`Section` has it). Only strings are accepted, since
-a bare ``90`` says nothing about its unit. A resolved document, whose quantities are SI floats already, is read with
-``model_validate(document, context=RESOLVED)``.
+A field is written ``latency: Latency = Field(default=written("90 ns"), description=...)``. Every dimension has bounds;
+:class:`Quantity` makes a type with narrower ones. Sizes are whole bytes. String defaults need
+``validate_default=True``, which :class:`Section` sets. Only strings are accepted, because a bare ``90`` has no unit.
+Read a resolved document, whose quantities are already SI floats, with ``model_validate(document, context=RESOLVED)``.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from manynode.units import DIMENSIONS, parse, render
 
 RESOLVED: Final[Mapping[str, bool]] = {"resolved": True}
 
-# dimension -> least and largest value (SI) that any field of it takes: generous, and such that sums of them fit the
-# engines' numbers (64 bits of picoseconds, of bytes).
+# dimension -> smallest and largest value (SI) of any field. They are generous, but sums still fit the engines' numbers
+# (64 bits of picoseconds and of bytes).
 BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
     "time": (0.0, 1e6),
     "bandwidth": (1.25e5, 1e15),
@@ -32,24 +31,24 @@ BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
 
 
 class Section(BaseModel):
-    """A configuration section: unknown keys are errors, defaults are checked, values do not change.
+    """A configuration section: unknown keys are errors, defaults are checked, values are immutable.
 
-    Types are strict (true is no number, 2.0 no whole number), and no number is infinite.
+    Types are strict (true is not a number, 2.0 is not a whole number), and numbers are finite.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, strict=True, allow_inf_nan=False)
 
 
 def written(text: str) -> Any:
-    """Return ``text``, as the default of a quantity: a string here, a float once the model is validated."""
+    """Return ``text`` as the default of a quantity; validation turns the string into a float."""
     return text
 
 
 class Quantity:
-    """Reads a string with a unit of one dimension within bounds, and describes itself so in the JSON schema."""
+    """Reads a string with a unit of one dimension, checks its bounds, and describes both in the JSON schema."""
 
     def __init__(self, dimension: str, *, least: float | None = None, most: float | None = None) -> None:
-        """Bounds (SI) that are not given are the dimension's."""
+        """Bounds are in SI units; the defaults are those of the dimension."""
         lower, upper = BOUNDS[dimension]
         self.dimension = dimension
         self.least = lower if least is None else least
@@ -58,9 +57,9 @@ class Quantity:
     def read(self, value: Any, info: ValidationInfo) -> float:
         if info.context and info.context.get("resolved") and isinstance(value, (int, float)):
             if isinstance(value, bool):
-                raise ValueError("true and false are no quantities")
+                raise ValueError("true and false are not quantities")
             number = float(value)
-            # A share of a range (the plan sobol) is seldom a whole number of bytes.
+            # A sample from a range (plan sobol) is rarely a whole number of bytes.
             number = float(round(number)) if self.dimension == "size" and abs(number) < self.most else number
         else:
             number = parse(value, self.dimension)
@@ -90,7 +89,7 @@ class Quantity:
 def _whole_bytes(size: float) -> float:
     # 8.3 kB is 8300.000000000001 bytes.
     if abs(size - round(size)) > 1e-9 * abs(size):
-        raise ValueError(f"{size:g} B is no whole number of bytes")
+        raise ValueError(f"{size:g} B is not a whole number of bytes")
     return float(round(size))
 
 
@@ -101,14 +100,14 @@ PositiveInt = Annotated[int, Field(ge=1, le=MOST_COUNT)]
 NotNegativeInt = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 
 Seconds = Annotated[float, Quantity("time")]
-# Of a wire, a switch, a processor: what a message may have to wait for.
+# Delay of a message in a wire, a switch or a processor.
 Latency = Annotated[float, Quantity("time", most=1.0)]
-# An interval or a limit, which takes some time.
+# An interval or a limit: never zero.
 Duration = Annotated[float, Quantity("time", least=1e-9)]
 BytesPerSecond = Annotated[float, Quantity("bandwidth")]
 Bytes = Annotated[float, Quantity("size")]
 PositiveBytes = Annotated[float, Quantity("size", least=1)]
-# Of a switch: engines count its bytes with 32 bits.
+# Buffer of a switch: engines count its bytes with 32 bits.
 BufferBytes = Annotated[float, Quantity("size", least=1, most=2.0**32)]
 Hertz = Annotated[float, Quantity("frequency")]
 SecondsPerByte = Annotated[float, Quantity("time_per_size")]

@@ -1,4 +1,4 @@
-"""The scaling study in an experiment: at which node counts, and by which techniques, the losses are told apart."""
+"""The scaling study of an experiment: the node counts and techniques for which it separates the losses."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from manynode.config.quantities import PositiveInt, Section
 
 
 class ScalingSection(Section):
-    """What the time is lost to as the machine grows: counterfactual simulations with the same draws."""
+    """What costs time as the machine grows: counterfactual simulations with the same draws."""
 
     nodes: list[PositiveInt] = Field(
-        default_factory=list, description="of the experiment's node counts; empty: all of them"
+        default_factory=list, description="Node counts of the study, among the experiment's; empty: all of them"
     )
     techniques: list[Literal["no-ext-var", "ext-var"]] = Field(
         default_factory=list,
-        description="of the experiment's with variable times; empty: the most complete of them",
+        description="Techniques of the study, among the experiment's with variable times; empty: the most complete one",
     )
     broken: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.8, description="efficiency below which the report says that the scaling breaks"
+        default=0.8, description="Efficiency below which the report says that scaling breaks"
     )
 
     @field_validator("nodes", "techniques", mode="after")

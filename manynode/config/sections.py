@@ -1,6 +1,6 @@
-"""What the types of configuration fields are made of: sections, lists and mappings of them, alternatives.
+"""The structure of configuration field types: sections, lists and mappings of sections, alternatives.
 
-The reference page needs it to show every section, and the loader to name places as the user wrote them.
+The reference page uses it to show every section, and the loader to name keys as the user wrote them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _tags(member: Any) -> Sequence[str]:
 
 
 def sections_in(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
-    """Yield every section that a field may hold, with the words that lead to it from the field's name."""
+    """Yield every section that a field may hold, with its path from the field's name."""
     section = section_of(annotation)
     inner = plain(annotation)
     if section is not None:
@@ -72,10 +72,10 @@ def sections_in(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
 
 
 def as_written(model: type[BaseModel], location: Sequence[Any]) -> tuple[list[Any], list[str]]:
-    """Return a location of pydantic's errors without what pydantic adds, and the keys that are known there.
+    """Return a location of pydantic's errors as the user wrote it, and the keys known there.
 
-    Added are the names of validators and of the chosen members of unions. Known keys are those of the section to
-    which the location leads, or would lead without its last part.
+    pydantic adds the names of validators and of chosen union members; they are removed. Known keys are those of the
+    section at the location, or of its parent section.
     """
     current: Any = model
     parts: list[Any] = []

@@ -1,4 +1,4 @@
-"""The sensitivity study in an experiment: parameters of the network, the values they take, the plan."""
+"""The sensitivity study of an experiment: network parameters, their values and the plan."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 from manynode.config.confirm import SensitivityConfirmSection
 from manynode.config.quantities import PositiveInt, Section
 
-# What phase 3 alone depends on: anything else would need other timing profiles.
+# Keys that only phase 3 depends on: any other key would need new timing profiles.
 VARIED = (
     *("network", "network.", "simulate.collectives.", "simulate.placement.", "simulate.slow_node."),
     *("simulate.persistent", "simulate.tail"),
 )
-# Columns of the study's table that no parameter can be called.
+# Columns of the study's table: no parameter may have such a name.
 RESERVED = frozenset(
     (
         "variant technique nodes ranks replicas time_s low_s high_s compute_s relative varied parameter others "
@@ -27,27 +27,27 @@ ParameterName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9 _-]*$", max_l
 
 
 class SensitivityParameter(Section):
-    """One parameter of a sensitivity study: the keys that take each value together, and the values."""
+    """One parameter of a sensitivity study: one or more keys that change together, and their values."""
 
     keys: list[str] = Field(
         min_length=1,
-        description="of the experiment, below network, simulate.collectives, simulate.placement or simulate.slow_node, "
-        "or simulate.persistent, simulate.tail; several keys take the same value: [network.link.bandwidth, "
-        "network.host.nic_bandwidth]; network alone takes names of files",
+        description="Keys of the experiment below network, simulate.collectives, simulate.placement or "
+        "simulate.slow_node, or simulate.persistent or simulate.tail. Several keys take the same value: "
+        "[network.link.bandwidth, network.host.nic_bandwidth]. The key network takes names of files",
     )
-    values: list[Value] = Field(default_factory=list, description="as they would stand in the experiment")
-    low: Value | None = Field(default=None, description="of the plan sobol: the least value of a range")
-    high: Value | None = Field(default=None, description="of the plan sobol: the largest value of a range")
-    scale: Literal["log", "linear"] = Field(default="log", description="of a range, and of the axis of figures")
+    values: list[Value] = Field(default_factory=list, description="Values, as in the experiment file")
+    low: Value | None = Field(default=None, description="Plan sobol: lower end of a range")
+    high: Value | None = Field(default=None, description="Plan sobol: upper end of a range")
+    scale: Literal["log", "linear"] = Field(default="log", description="Scale of a range and of the axis of figures")
 
     @model_validator(mode="after")
     def _keys_and_values(self) -> SensitivityParameter:
         for key in self.keys:
             if not any(key == part or (part.endswith(".") and key.startswith(part)) for part in VARIED):
                 raise ValueError(
-                    f"keys: {key}: only what phase 3 alone depends on can be varied: network (a file), network.*, "
-                    "simulate.collectives.*, simulate.placement.*, simulate.slow_node.*, simulate.persistent, "
-                    "simulate.tail"
+                    f"keys: {key}: cannot be varied; allowed are keys that only phase 3 uses: network (a file), "
+                    "network.*, simulate.collectives.*, simulate.placement.*, simulate.slow_node.*, "
+                    "simulate.persistent, simulate.tail"
                 )
         if (self.low is None) != (self.high is None):
             raise ValueError("a range needs both 'low' and 'high'")
@@ -62,28 +62,28 @@ class SensitivitySection(Section):
     """How the projected time depends on parameters of the network."""
 
     nodes: list[PositiveInt] = Field(
-        default_factory=list, description="node counts of the study; empty: the largest of the experiment"
+        default_factory=list, description="Node counts of the study; empty: the experiment's largest"
     )
     techniques: list[Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]] = Field(
-        default_factory=list, description="of the experiment's; empty: all of them"
+        default_factory=list, description="Techniques of the study, among the experiment's; empty: all of them"
     )
     plan: Literal["grid", "one-at-a-time", "sobol"] = Field(
         default="grid",
-        description="every combination of the values; each parameter alone, the others as in the experiment; or "
-        "Saltelli's sample for Sobol indices",
+        description="grid: every combination of the values; one-at-a-time: each parameter alone, with the others as "
+        "in the experiment; sobol: Saltelli's sample for Sobol indices",
     )
     samples: PositiveInt = Field(
         default=32,
-        description="of the plan sobol, a power of two: so many times the number of parameters and two are simulated",
+        description="Plan sobol: base sample size, a power of two; samples x (parameters + 2) variants are simulated",
     )
     enough: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="a value is enough when no better one saves more than this share of the time"
+        default=0.05, description="A value is enough when no better one saves more than this share of the time"
     )
     parameters: dict[ParameterName, SensitivityParameter] = Field(
-        min_length=1, description="what is varied, by the names that tables and figures use"
+        min_length=1, description="Parameters to vary, by the names that tables and figures use"
     )
     confirm: SensitivityConfirmSection | None = Field(
-        default=None, description="points that are simulated again with another engine: {engine: sst}"
+        default=None, description="Points to simulate again with another engine: {engine: sst}"
     )
 
     @model_validator(mode="after")
@@ -92,17 +92,17 @@ class SensitivitySection(Section):
             if name in RESERVED:
                 raise ValueError(f"parameters: {name!r} is a column of the study's table; choose another name")
             if self.plan != "sobol" and not parameter.values:
-                raise ValueError(f"parameters: {name}: the plan {self.plan} needs 'values'; ranges are for sobol")
+                raise ValueError(f"parameters: {name}: the plan {self.plan} needs 'values'; ranges need plan: sobol")
             if len(parameter.values) == 1:
-                raise ValueError(f"parameters: {name}: one value shows no dependence; give at least two")
+                raise ValueError(f"parameters: {name}: one value shows no dependence; give at least two values")
         keys = [key for parameter in self.parameters.values() for key in parameter.keys]
         for key in keys:
             if keys.count(key) > 1:
                 raise ValueError(f"parameters: the key {key} is varied twice")
         if self.plan == "sobol" and self.confirm is not None and self.confirm.points == "corners":
-            raise ValueError("confirm: points: samples of the plan sobol have no corners; say 'all'")
+            raise ValueError("confirm: points: samples of the plan sobol have no corners; write 'all'")
         if self.plan == "sobol" and self.samples & (self.samples - 1):
-            raise ValueError(f"samples: {self.samples} is no power of two, which Sobol's sequence needs")
+            raise ValueError(f"samples: Sobol's sequence needs a power of two (found {self.samples})")
         for name, values in (("nodes", self.nodes), ("techniques", self.techniques)):
             if len(set(values)) != len(values):
                 raise ValueError(f"{name}: an entry is given twice: {values}")

@@ -1,4 +1,4 @@
-"""Phase 3 in an experiment: engine, replicas, collectives, further jobs, counters over time, the pre-flight check."""
+"""Phase 3 of an experiment: engine, replicas, collectives, other jobs, counters over time, pre-flight check."""
 
 from __future__ import annotations
 
@@ -12,76 +12,81 @@ from manynode.config.placement import Placement
 from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Seconds, Section, written
 from manynode.config.sst import SstSection
 
-# The application under study among the jobs of a machine.
+# Name of the application under study among the jobs of a machine.
 MAIN_JOB = "main"
 
 
 class CollectivesSection(Section):
-    """Algorithms of the collectives, by name; auto chooses by size and ranks as the rules say."""
+    """Algorithms of the collectives by name; auto chooses by size and ranks according to the rules."""
 
-    rules: Literal["mpich", "openmpi"] = Field(default="mpich", description="whose choice auto follows")
-    barrier: str = Field(default="auto", description="algorithm of MPI_Barrier")
-    bcast: str = Field(default="auto", description="algorithm of MPI_Bcast")
-    reduce: str = Field(default="auto", description="algorithm of MPI_Reduce")
-    allreduce: str = Field(default="auto", description="algorithm of MPI_Allreduce")
-    gather: str = Field(default="auto", description="algorithm of MPI_Gather")
-    allgather: str = Field(default="auto", description="algorithm of MPI_Allgather")
-    scatter: str = Field(default="auto", description="algorithm of MPI_Scatter")
-    alltoall: str = Field(default="auto", description="algorithm of MPI_Alltoall and MPI_Alltoallv")
-    reduce_scatter: str = Field(default="auto", description="algorithm of MPI_Reduce_scatter")
+    rules: Literal["mpich", "openmpi"] = Field(default="mpich", description="MPI library whose rules auto follows")
+    barrier: str = Field(default="auto", description="Algorithm of MPI_Barrier")
+    bcast: str = Field(default="auto", description="Algorithm of MPI_Bcast")
+    reduce: str = Field(default="auto", description="Algorithm of MPI_Reduce")
+    allreduce: str = Field(default="auto", description="Algorithm of MPI_Allreduce")
+    gather: str = Field(default="auto", description="Algorithm of MPI_Gather")
+    allgather: str = Field(default="auto", description="Algorithm of MPI_Allgather")
+    scatter: str = Field(default="auto", description="Algorithm of MPI_Scatter")
+    alltoall: str = Field(default="auto", description="Algorithm of MPI_Alltoall and MPI_Alltoallv")
+    reduce_scatter: str = Field(default="auto", description="Algorithm of MPI_Reduce_scatter")
 
 
 class CountersSection(Section):
-    """The links' counters over time, beside their sums over the run."""
+    """Link counters over time, in addition to their sums over the run."""
 
     interval: Duration = Field(
-        default=written("100 us"), description="length of an interval; a hundred per run show enough"
+        default=written("100 us"), description="Length of an interval; a hundred intervals per run are enough"
     )
     per: Literal["class", "link"] = Field(
-        default="class", description="link tells the busiest link of an interval too, and writes far more"
+        default="class",
+        description="class: sums by link class; link: the busiest link of each interval too, with far more output",
     )
 
 
 class SkeletonChoice(Section):
     """A skeleton with its parameters."""
 
-    name: str = Field(description="folder of the application in skeletons/")
+    name: str = Field(description="Folder of the application in skeletons/")
     parameters: dict[str, int | float | str | bool] = Field(
-        default_factory=dict, description="as the application declares them"
+        default_factory=dict, description="Parameters, as the application declares them"
     )
 
 
 class JobSection(Section):
-    """Another job on the same machine: a skeleton on nodes of its own, whose messages share the links."""
+    """Another job on the same machine: a skeleton on its own nodes, whose messages share the links."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
-        description="shown in tables and in the report"
+        description="Name in tables and in the report"
     )
-    application: SkeletonChoice = Field(description="what runs")
-    nodes: PositiveInt = Field(description="of the machine, beside those of the application under study")
+    application: SkeletonChoice = Field(description="Skeleton of the job")
+    nodes: PositiveInt = Field(description="Nodes of the job, in addition to those of the application under study")
     ranks_per_node: Annotated[int, Field(ge=1, le=262_144)] = Field(default=1, description="MPI ranks on each node")
     placement: Placement = Field(
-        default_factory=Placement, description="on nodes that the jobs before it have left free"
+        default_factory=Placement, description="Placement on the nodes that earlier jobs have left free"
     )
-    start: Seconds = Field(default=written("0 s"), description="after the application under study")
+    start: Seconds = Field(
+        default=written("0 s"), description="Start time, counted from the start of the application under study"
+    )
     background: bool = Field(
-        default=True, description="begins again until all other jobs have ended; false: runs once and is waited for"
+        default=True,
+        description="true: the job repeats until all other jobs have ended; false: it runs once, and the simulation "
+        "waits for it",
     )
     timing_profile: str | None = Field(
-        default=None, description="a timing profile of this application; without one, computing takes no time"
+        default=None, description="Timing profile of the job's application; empty: computing takes no time"
     )
     injection: InjectionControl | None = Field(
-        default=None, description="how its NICs are held back (engine fast); without it, not at all"
+        default=None, description="Injection control of the job's NICs (engine fast); empty: none"
     )
 
 
 class PreflightSection(Section):
-    """Probes of the network before the first simulation: line rate, bisection, parameters that matter."""
+    """Probes of the network before the first simulation: line rate, bisection, effect of parameters."""
 
-    enabled: bool = Field(default=True, description="whether a network that fails its probes is refused")
+    enabled: bool = Field(default=True, description="Whether to refuse a network that fails its probes")
     vary: dict[str, list[int | float | str | bool]] = Field(
         default_factory=dict,
-        description="parameters that must move the result, each with the values it is to take, such as "
+        description="Parameters that must change the result, with the values to try, such as "
         "{network.link.bandwidth: [20 Gbit/s, 100 Gbit/s]}",
     )
 
@@ -96,9 +101,9 @@ class PreflightSection(Section):
 class SlowNodeSection(Section):
     """One node of the application under study that computes more slowly than the others."""
 
-    node: NotNegativeInt = Field(default=0, description="its number in the job")
+    node: NotNegativeInt = Field(default=0, description="Number of the slow node in the job")
     factor: Annotated[float, Field(ge=1e-3, le=1000)] = Field(
-        default=1.0, description="by which its compute times are longer; 1: like the others"
+        default=1.0, description="Factor on the slow node's compute times; 1: no slowdown"
     )
 
 
@@ -107,53 +112,55 @@ class SimulateSection(Section):
 
     engine: str = Field(default="fast", description="fast, sst or simgrid (see 'manynode doctor')")
     replicas: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        default=5, description="simulations with different draws, for each point"
+        default=5, description="Simulations of each point, with different random draws"
     )
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.95, description="of the bootstrap interval over the replicas"
+        default=0.95, description="Confidence level of the bootstrap interval over the replicas"
     )
     persistent: bool = Field(
         default=True,
-        description="ranks and nodes keep the differences that phase 2 measured between them; false: every execution "
-        "of every rank is drawn independently, as in the paper",
+        description="true: ranks and nodes keep the differences that phase 2 measured between them; false: every "
+        "execution of every rank is drawn independently, as in the paper",
     )
     tail: bool = Field(
         default=False,
-        description="times beyond the samples are drawn from the fitted tails (nodesim: tail); false: none is longer "
-        "than the longest sample",
+        description="true: times beyond the samples are drawn from the fitted tails (nodesim: tail); false: the "
+        "longest sample is the longest time",
     )
     profile_bootstrap: Annotated[int, Field(ge=0, le=10_000)] = Field(
         default=0,
-        description="resamples of the timing profile, each simulated once for each point: what its limited samples add "
-        "to the interval; 20 tell it within a sixth",
+        description="Resamples of the timing profile, each simulated once per point; they add the profile's sampling "
+        "error to the interval. 20 estimate that error to within a sixth; 0: none",
     )
-    time_limit: Duration | None = Field(
-        default=None, description="a point whose simulation takes longer is ended with an error"
-    )
+    time_limit: Duration | None = Field(default=None, description="Time after which the simulation of a point fails")
     converge: ConvergeSection | None = Field(
-        default=None, description="simulate iterations until their time has converged, and extrapolate the others"
+        default=None, description="Simulate iterations until their time has converged, and extrapolate the rest"
     )
-    placement: Placement = Field(default_factory=Placement, description="of the application under study")
-    slow_node: SlowNodeSection = Field(default_factory=SlowNodeSection, description="what if one node were slow")
-    collectives: CollectivesSection = Field(default_factory=CollectivesSection, description="collective algorithms")
-    counters: CountersSection | None = Field(default=None, description="the links' counters over time")
+    placement: Placement = Field(default_factory=Placement, description="Placement of the application under study")
+    slow_node: SlowNodeSection = Field(
+        default_factory=SlowNodeSection, description="One node that computes more slowly"
+    )
+    collectives: CollectivesSection = Field(
+        default_factory=CollectivesSection, description="Algorithms of the collectives"
+    )
+    counters: CountersSection | None = Field(default=None, description="Link counters over time")
     injection: InjectionControl | None = Field(
-        default=None, description="how the NICs of the application under study are held back (engine fast)"
+        default=None, description="Injection control of the application under study (engine fast)"
     )
     jobs: list[JobSection] = Field(
-        default_factory=list, description="further jobs on the machine, beside the application under study"
+        default_factory=list, description="Other jobs on the machine, beside the application under study"
     )
     preflight: PreflightSection = Field(
-        default_factory=PreflightSection, description="probes of the network before the first simulation"
+        default_factory=PreflightSection, description="Probes of the network before the first simulation"
     )
-    sst: SstSection = Field(default_factory=SstSection, description="how the engine sst is run")
+    sst: SstSection = Field(default_factory=SstSection, description="Settings of the engine sst")
 
     @model_validator(mode="after")
     def _jobs_have_names_of_their_own(self) -> SimulateSection:
         names = [job.name for job in self.jobs]
         for name in names:
             if name == MAIN_JOB or names.count(name) > 1:
-                taken = "is the application under study" if name == MAIN_JOB else "is given twice"
+                taken = "belongs to the application under study" if name == MAIN_JOB else "is given twice"
                 raise ValueError(f"jobs: the name {name!r} {taken}")
         return self
 
@@ -178,14 +185,14 @@ class SimulateSection(Section):
     @model_validator(mode="after")
     def _a_variance_needs_two(self) -> SimulateSection:
         if self.profile_bootstrap == 1:
-            raise ValueError("profile_bootstrap: one resample tells no spread; give 0 (none) or at least 2")
+            raise ValueError("profile_bootstrap: one resample has no spread; give 0 (none) or at least 2")
         return self
 
     def injections(self) -> dict[str, StaticInjectionControl | AimdInjectionControl]:
-        """Return how the NICs of jobs are held back, by the jobs' names; jobs without control are left out."""
+        """Return the injection control of jobs by name; jobs without control are left out."""
         jobs = [(MAIN_JOB, self.injection), *((job.name, job.injection) for job in self.jobs)]
         return {name: control for name, control in jobs if control is not None and control.kind != "none"}
 
     def job_nodes(self) -> int:
-        """Return the number of nodes that the further jobs take."""
+        """Return the number of nodes of the other jobs."""
         return sum(job.nodes for job in self.jobs)

@@ -1,7 +1,7 @@
-"""Skeletons that an experiment names beside its own application: known ones, with their parameters filled in.
+"""Skeletons of other jobs in an experiment, with their parameters filled in.
 
-An application of skeletons/ is known by its ``application.yaml``; one that is only compiled in (a traffic pattern) by
-what ``manynode-skeleton`` of the native build says. Without a native build the engine itself has the last word.
+An application of skeletons/ is described by its ``application.yaml``. A traffic pattern is only compiled in;
+``manynode-skeleton`` of the native build describes it. Without a native build only the engine checks it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def resolve_skeleton(name: str, parameters: dict[str, Any], where: str) -> dict[
         return parameters
     done = process.run([program, "describe", "--app", name], what=_PROGRAM, check=False)
     if done.returncode != 0:
-        read_application(name, where)  # names the known ones, and the nearest
+        read_application(name, where)  # its error lists the known names and the nearest
         raise UsageError("unknown application", where=f"{where}: name", found=name, details=done.output)
     described = json.loads(done.output)
     entries = {key: _entry(value) for key, value in described["parameters"].items()}
@@ -40,8 +40,10 @@ def resolve_skeleton(name: str, parameters: dict[str, Any], where: str) -> dict[
 
 
 def check_skeleton(application: str, parameters: Mapping[str, Any], ranks: Sequence[int], where: str) -> None:
-    """Raise a :class:`UsageError` at ``where`` when an application refuses its parameters on one of these numbers of
-    ranks; a missing native build is an :class:`EngineMissingError`."""
+    """Raise :class:`UsageError` at ``where`` if an application refuses its parameters on one of these rank counts.
+
+    A missing native build is an :class:`EngineMissingError`.
+    """
     options = ["--app", application, "--parameters", json.dumps(dict(parameters)), "--ranks", *map(str, ranks)]
     done = process.run([native_program(_PROGRAM), "check", *options], what=_PROGRAM, check=False)
     if done.returncode == 0:

@@ -1,4 +1,4 @@
-"""The engine sst in an experiment: how the simulator is run, and what it has that the other engines lack."""
+"""Settings of the engine sst in an experiment: how it runs, and what only it has."""
 
 from __future__ import annotations
 
@@ -11,56 +11,54 @@ from manynode.config.quantities import BufferBytes, Duration, PositiveBytes, Qua
 FlitBytes = Annotated[float, Quantity("size", least=1, most=65_536)]
 Scalar = int | float | str | bool
 
-# Those of sst-core that place components by themselves; sst.self takes the placement of the machine description.
+# Partitioners of sst-core that place components themselves; sst.self uses the machine description's placement.
 PARTITIONERS = ("sst.self", "sst.simple", "sst.linear", "sst.roundrobin")
 
 
 class SstSection(Section):
-    """How SST is run; these keys matter to the engine sst only."""
+    """Settings of the engine sst; other engines ignore them."""
 
-    threads: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="threads of each process of sst")
+    threads: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="Threads of each process of sst")
     processes: Annotated[int, Field(ge=1, le=65_536)] = Field(
-        default=1, description="MPI processes of sst that share one simulation, for machines that outgrow a host"
+        default=1, description="MPI processes of sst that share one simulation, for machines too large for one host"
     )
     launcher: Annotated[list[str], Field(min_length=1)] | None = Field(
         default=None,
-        description="command that starts MPI processes, a list to which '-n PROCESSES sst ...' is added, such as "
-        "[srun, --mpi=pmix]; without one, that of the MPI that sst is linked with",
+        description="Command that starts MPI processes, as a list, such as [srun, --mpi=pmix]; '-n PROCESSES sst "
+        "...' is appended. Empty: the launcher of the MPI that sst is linked with",
     )
     partitioner: str = Field(
         default="auto",
-        description="who deals the routers and nodes to threads and processes: auto, or one of SST's "
-        f"({', '.join(PARTITIONERS)}, or LIBRARY.NAME); sst.self keeps neighbours together, as manynode placed them",
+        description="Assigns routers and nodes to threads and processes: auto, or a partitioner of SST "
+        f"({', '.join(PARTITIONERS)}, or LIBRARY.NAME). sst.self keeps neighbours together, as manynode placed them",
     )
     collectives: Literal["expanded", "sst"] = Field(
         default="expanded",
         description="expanded: the algorithms of 'simulate: collectives', as in every other engine; sst: SST's own "
-        "(firefly has one algorithm for each)",
+        "(firefly has one per collective)",
     )
-    flit: FlitBytes = Field(default=written("8 B"), description="flow control digit: the routers' unit of transfer")
+    flit: FlitBytes = Field(default=written("8 B"), description="Flow control digit: the routers' unit of transfer")
     input_buffer: BufferBytes | None = Field(
-        default=None, description="of each router port; without one, derived from bandwidth and delay of the links"
+        default=None,
+        description="Input buffer of each router port; empty: derived from bandwidth and delay of the links",
     )
     output_buffer: BufferBytes | None = Field(
-        default=None, description="of each router port; without one, as input_buffer"
+        default=None, description="Output buffer of each router port; empty: same as input_buffer"
     )
     hang_limit: Duration = Field(
         default=written("10 min"),
-        description="a simulation whose simulated time stands still for so long on the clock is ended with an error",
+        description="Wall-clock time after which a simulation fails if its simulated time stands still",
     )
     memory: PositiveBytes | None = Field(
         default=None,
-        description="a simulation that takes more, in all its processes, is ended with an error; without one, what "
-        "the host has",
+        description="Memory of all processes of a simulation above which it fails; empty: the host's memory",
     )
-    executable: str = Field(default="sst", min_length=1, description="the simulator, when it is not on PATH")
-    config_program: str = Field(default="sst-config", min_length=1, description="its sst-config, when not on PATH")
-    library: str | None = Field(
-        default=None, description="folder of libmanynode.so; without one, that of the native build"
-    )
+    executable: str = Field(default="sst", min_length=1, description="SST program, if not on PATH")
+    config_program: str = Field(default="sst-config", min_length=1, description="sst-config program, if not on PATH")
+    library: str | None = Field(default=None, description="Folder of libmanynode.so; empty: that of the native build")
     extra_parameters: dict[str, dict[str, Scalar]] = Field(
         default_factory=dict,
-        description="parameters of SST's elements by element, over those that manynode sets, such as "
+        description="Parameters of SST's elements, by element; they override those of manynode. Example: "
         "{merlin.hr_router: {xbar_arb: merlin.xbar_arb_rr}}",
     )
 
@@ -69,9 +67,9 @@ class SstSection(Section):
     def _a_partitioner(cls, value: str) -> str:
         library, dot, name = value.partition(".")
         if value != "auto" and not (library and dot and name):
-            raise ValueError(f"{value!r} is no partitioner: write auto, {', '.join(PARTITIONERS)} or LIBRARY.NAME")
+            raise ValueError(f"{value!r} is not a partitioner: write auto, {', '.join(PARTITIONERS)} or LIBRARY.NAME")
         if value == "sst.single":
-            raise ValueError("sst.single puts all on one thread: it is what SST does with one, and wrong for more")
+            raise ValueError("sst.single puts everything on one thread; choose another one")
         return value
 
     @model_validator(mode="after")

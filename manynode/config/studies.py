@@ -1,4 +1,4 @@
-"""All studies of an experiment: which points each adds to the workflow, and the variant of that name.
+"""All studies of an experiment: the points that each adds to the workflow, and its variants by name.
 
 In: a resolved experiment. Out: the studies' variants and points; results of a point lie in
 ``STUDY/VARIANT/TECHNIQUE/nodes-NODES``.
@@ -15,12 +15,12 @@ from manynode.errors import UsageError, nearest
 
 SENSITIVITY, SCALING = "sensitivity", "scaling"
 STUDIES = (SENSITIVITY, SCALING)
-# Sections that ask something of the projection and are no part of it.
+# Sections that analyse the projection without being part of it.
 _QUESTIONS = (*STUDIES, "validation")
 
 
 class StudyPoint(NamedTuple):
-    """A simulation that a study adds to the experiment's own."""
+    """A simulation that a study adds to those of the experiment."""
 
     study: str
     variant: str
@@ -29,17 +29,17 @@ class StudyPoint(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """Return where its results lie, below those of the experiment."""
+        """Return the folder of its results, relative to the experiment's."""
         return f"{self.study}/{self.variant}/{self.technique}/nodes-{self.nodes}"
 
 
 def without_studies(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an experiment without the sections of its studies: what another study makes its own of."""
+    """Return an experiment without its studies, as the base of another study."""
     return {key: value for key, value in content.items() if key not in _QUESTIONS}
 
 
 def study_variants(content: Mapping[str, Any]) -> dict[str, dict[str, Variant]]:
-    """Return study -> name -> variant; a study that the experiment does not have is empty."""
+    """Return study -> name -> variant; empty for a study that the experiment does not have."""
     return {
         SENSITIVITY: {variant.name: variant for variant in variants(content)},
         SCALING: {variant.name: variant for variant in counterfactuals(content)},
@@ -63,12 +63,12 @@ def study_points(content: Mapping[str, Any], study: str) -> list[StudyPoint]:
 
 
 def variant_of(content: Mapping[str, Any], name: str) -> Variant:
-    """Return the variant of that name, of whichever study; an unknown one is a :class:`UsageError`."""
+    """Return the variant ``name`` of any study; an unknown one is a :class:`UsageError`."""
     known = {name: variant for found in study_variants(content).values() for name, variant in found.items()}
     if name not in known:
         near = nearest(name, known)
         raise UsageError(
-            "no such variant in the experiment's studies",
+            "the experiment's studies have no such variant",
             where="--variant",
             found=name,
             allowed=f"{len(known)} names, folders of {' or '.join(STUDIES)}" if known else "none: there is no study",

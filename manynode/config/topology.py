@@ -1,8 +1,7 @@
-"""Topologies of the network, one section per kind: how many nodes and switches, and how they are wired.
+"""Topologies of the network, one section per kind: numbers of nodes and switches, and their wiring.
 
-The resolved section is the object ``topology`` of an engine's run file, key by key, so what is refused here is what the
-engines would refuse (``phase3_sst/machine/topologies/``). The formulas of the bisection are those of the engines,
-too.
+The resolved section is the object ``topology`` of an engine's run file, key by key. Its checks and its bisection
+formulas are those of the engines (``phase3_sst/machine/topologies/``).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pydantic import Field, model_validator
 
 from manynode.config.quantities import MOST_COUNT, Latency, Section, written
 
-# Hosts, switches and links are numbered with 31 bits, routes have at most 255 links.
+# Hosts, switches and links have 31-bit numbers; routes have at most 255 links.
 MOST_PARTS = MOST_COUNT
 MOST_HOPS = 255
 
@@ -25,11 +24,11 @@ Count = Annotated[int, Field(ge=1, le=MOST_PARTS)]
 def _check_size(kind: str, parts: int, hops: int) -> None:
     if parts > MOST_PARTS:
         raise ValueError(
-            f"the {kind} is too large: {parts} hosts, switches or links, at most {MOST_PARTS}; choose smaller numbers"
+            f"the {kind} is too large: {parts} hosts, switches or links (limit {MOST_PARTS}); choose smaller numbers"
         )
     if hops > MOST_HOPS:
         raise ValueError(
-            f"routes of the {kind} have up to {hops} links, at most {MOST_HOPS}; choose fewer levels or a shape nearer "
+            f"routes of the {kind} have up to {hops} links (limit {MOST_HOPS}); choose fewer levels or a shape closer "
             "to a cube"
         )
 
@@ -37,26 +36,27 @@ def _check_size(kind: str, parts: int, hops: int) -> None:
 class FatTree(Section):
     """A parallel-ports generalised fat-tree (Zahavi's PGFT, as in SimGrid): level 1 is next to the nodes."""
 
-    kind: Literal["fat-tree"] = Field(description="chooses the topology")
+    kind: Literal["fat-tree"] = Field(description="Kind of topology")
     children: list[Count] = Field(
-        description="per level: how many nodes or switches below one switch of that level", min_length=1
+        description="Per level: nodes or switches below one switch of that level", min_length=1
     )
     parents: list[Count] = Field(
-        description="per level: how many switches of that level above one node or switch below it"
+        description="Per level: switches of that level above one node or switch of the level below"
     )
     parallel_links: list[Count] = Field(
-        description="per level: how many links between a switch of that level and one below it"
+        description="Per level: parallel links between a switch of that level and each child"
     )
     routing: Literal["d-mod-k", "adaptive"] = Field(
         default="d-mod-k",
-        description="the way up: by the destination, or at each switch the port with the least backlog",
+        description="Route upwards: d-mod-k chooses the port by destination; adaptive takes the port with the "
+        "smallest backlog at each switch",
     )
-    # Not part of the resolved section: there it has been worked into parents and parallel_links.
+    # Not in the resolved section, where parents and parallel_links already include it.
     taper: list[Count] | None = Field(
         default=None,
         exclude=True,
-        description="per level from 2 on: by how much the links up to that level are fewer than parents and "
-        "parallel_links say, which first give up parallel links, then parents; [2, 1] is 2:1 above the leaf switches",
+        description="Per level from 2 on: tapering of the links to that level. It removes parallel links first, then "
+        "parents; [2, 1] is 2:1 above the leaf switches",
     )
 
     @model_validator(mode="before")
@@ -66,18 +66,18 @@ class FatTree(Section):
             return given
         numbers = [given.get(key) for key in ("taper", "parents", "parallel_links")]
         if not all(isinstance(n, list) and all(type(entry) is int and entry > 0 for entry in n) for n in numbers):
-            return given  # to be refused by the declarations of the fields
+            return given  # the field declarations refuse it
         taper, parents, parallel_links = (list(n) for n in numbers)  # type: ignore[arg-type]
         if len(taper) != len(parents) - 1 or len(parents) != len(parallel_links):
             raise ValueError(
-                f"taper has one entry per level from 2 on: {len(parents) - 1} for these parents (found {len(taper)})"
+                f"taper needs one entry per level from 2 on: {len(parents) - 1} for these parents (found {len(taper)})"
             )
         for level, (factor, links) in enumerate(zip(taper, parallel_links[1:], strict=True), start=1):
             ports = parents[level] * links
             if ports % factor:
                 raise ValueError(
-                    f"taper: a switch of level {level} has {ports} links up, which cannot be divided by {factor}: it "
-                    f"would be disconnected or have a part of a link; allowed are the divisors of {ports}"
+                    f"taper: a switch of level {level} has {ports} links up, which {factor} does not divide; choose a "
+                    f"divisor of {ports}"
                 )
             of_links = math.gcd(links, factor)
             parallel_links[level] //= of_links
@@ -97,7 +97,7 @@ class FatTree(Section):
         return self
 
     def hosts(self) -> int:
-        """Return how many hosts the machine has room for."""
+        """Return the number of hosts."""
         return math.prod(self.children)
 
     def switches(self) -> list[int]:
@@ -129,11 +129,11 @@ class FatTree(Section):
         return sum(self.switches())
 
     def bisection_links(self) -> int:
-        """Return the least cut between the halves of the hosts, in links of one direction.
+        """Return the minimum cut between the halves of the hosts, in links of one direction.
 
-        All switches of a level above the same hosts act as one, since flows spread evenly over them. ``whole`` is the
-        cut around a subtree of the level below; ``low`` and ``high`` are the cuts of the one subtree that holds hosts
-        of both halves, when its own switches belong to the low or the high half.
+        All switches of a level above the same hosts act as one, because flows spread evenly over them. ``whole`` is the
+        cut around a subtree of the level below. One subtree holds hosts of both halves: ``low`` and ``high`` are its
+        cuts if its own switches belong to the low or to the high half.
         """
         at, under, width = self.hosts() // 2, 1, 1
         whole, low, high = 0, 0, 0
@@ -151,20 +151,21 @@ class FatTree(Section):
 
 
 class Torus(Section):
-    """A torus of any number of dimensions, with routes in the order of the dimensions, the shorter way round."""
+    """A torus of any number of dimensions; routes take the dimensions in order, each the shorter way round."""
 
-    kind: Literal["torus"] = Field(description="chooses the topology")
+    kind: Literal["torus"] = Field(description="Kind of topology")
     shape: list[Count] = Field(
-        description="switches in each dimension, the first running fastest in the numbers of switches", min_length=1
+        description="Switches in each dimension; switch numbers run fastest in the first dimension", min_length=1
     )
-    hosts_per_switch: Count = Field(description="nodes at each switch (NICs, where nodes have several rails)")
+    hosts_per_switch: Count = Field(description="Nodes at each switch (NICs, if nodes have several rails)")
     links_per_direction: Count = Field(
-        default=1, description="cables of a switch to its next neighbour in a dimension, and to the one before"
+        default=1, description="Parallel cables from a switch to each neighbour, in each direction of each dimension"
     )
     routing: Literal["dimension-order", "dimension-order-plus"] = Field(
         default="dimension-order",
-        description="half a ring apart, half of the pairs go each way, and pairs spread over the cables of a "
-        "direction; or as SST's merlin does: all go up, over the cable (switches to go) modulo the number of cables",
+        description="dimension-order: half of the pairs half a ring apart go each way, and pairs spread over "
+        "parallel cables. dimension-order-plus, as SST's merlin: these pairs all go up, over the cable (switches to "
+        "go) modulo the number of cables",
     )
 
     @model_validator(mode="after")
@@ -173,7 +174,7 @@ class Torus(Section):
         return self
 
     def hosts(self) -> int:
-        """Return how many hosts the machine has room for."""
+        """Return the number of hosts."""
         return self.switches() * self.hosts_per_switch
 
     def switches(self) -> int:
@@ -199,10 +200,10 @@ class Torus(Section):
         return ["host-up", "host-down", *(f"dim{d}-{way}" for d in rings for way in ("plus", "minus"))]
 
     def bisection_links(self) -> int:
-        """Return the least cut between the halves of the hosts, in links of one direction.
+        """Return the minimum cut between the halves of the hosts, in links of one direction.
 
-        The last dimension runs slowest, so the halves cut each of its rings twice; where its size is odd, the plane in
-        the middle is divided likewise by the dimension before.
+        The last dimension runs slowest, so the cut crosses each of its rings twice. If its size is odd, the dimension
+        before it divides the middle plane in the same way.
         """
         cut, rings = 0, self.switches()
         for size in reversed([size for size in self.shape if size > 1]):
@@ -214,23 +215,24 @@ class Torus(Section):
 
 
 class Dragonfly(Section):
-    """A dragonfly (Kim et al., ISCA 2008): groups of routers, all joined within the group, cables between groups."""
+    """A dragonfly (Kim et al., ISCA 2008): groups of fully connected routers, with cables between groups."""
 
-    kind: Literal["dragonfly"] = Field(description="chooses the topology")
-    groups: Count = Field(description="groups of the machine")
-    routers_per_group: Count = Field(description="routers (switches) of a group")
-    hosts_per_router: Count = Field(description="nodes at each router (NICs, where nodes have several rails)")
-    local_links: Count = Field(default=1, description="cables between each two routers of a group")
+    kind: Literal["dragonfly"] = Field(description="Kind of topology")
+    groups: Count = Field(description="Groups of the machine")
+    routers_per_group: Count = Field(description="Routers (switches) of a group")
+    hosts_per_router: Count = Field(description="Nodes at each router (NICs, if nodes have several rails)")
+    local_links: Count = Field(default=1, description="Cables between each pair of routers of a group")
     global_links: Annotated[int, Field(ge=0, le=MOST_PARTS)] = Field(
-        description="ports of each router to other groups; a group's ports are shared evenly by the other groups"
+        description="Ports of each router to other groups; a group shares its ports evenly among the other groups"
     )
     routing: Literal["minimal", "valiant", "ugal"] = Field(
         default="minimal",
-        description="the direct way, over a group drawn for each chunk, or the one of these with the smaller backlog",
+        description="minimal: the direct route; valiant: through a group drawn for each chunk; ugal: the one of "
+        "these with the smaller backlog",
     )
     ugal_bias: Latency = Field(
         default=written("200 ns"),
-        description="of ugal in favour of the direct way: about the time of a chunk on a link",
+        description="Bias of ugal towards the direct route; about the time of a chunk on a link",
     )
 
     @model_validator(mode="after")
@@ -239,14 +241,14 @@ class Dragonfly(Section):
         if self.groups - 1 > ports:
             least = -(-(self.groups - 1) // self.routers_per_group)
             raise ValueError(
-                f"global_links: {self.routers_per_group} routers with {self.global_links} each cannot join a group to "
-                f"the {self.groups - 1} others; raise global_links to at least {least} or lower groups"
+                f"global_links: {self.routers_per_group} routers with {self.global_links} each cannot connect a group "
+                f"to the {self.groups - 1} others; raise global_links to at least {least} or lower groups"
             )
         _check_size(self.kind, max(self.hosts(), self.links()), 0)
         return self
 
     def hosts(self) -> int:
-        """Return how many hosts the machine has room for."""
+        """Return the number of hosts."""
         return self.switches() * self.hosts_per_router
 
     def switches(self) -> int:
@@ -271,17 +273,17 @@ class Dragonfly(Section):
         return ["host-up", "host-down", "local", "global"]
 
     def ports_in_use(self) -> int:
-        """Return the global ports of a group that have a cable: all, or one less where the groups do not pair up."""
+        """Return the global ports of a group that have a cable: all, or one less if the groups do not pair up."""
         if self.groups == 1:
             return 0
         ports = self.routers_per_group * self.global_links
         return ports - (ports % (self.groups - 1)) % 2 * (self.groups % 2)
 
     def peers(self) -> Sequence[int]:
-        """Return, by global port of any group, how many groups further on its cable ends.
+        """Return the distance in groups that each global port of a group spans.
 
-        The ports go round the other groups; what remains of them leads to the nearest groups on both sides, and to the
-        opposite one (``phase3_sst/machine/topologies/global_cables.hpp``).
+        The ports go round the other groups. Remaining ports lead to the nearest groups on both sides and to the
+        opposite group (``phase3_sst/machine/topologies/global_cables.hpp``).
         """
         if self.groups == 1:
             return []
@@ -292,10 +294,10 @@ class Dragonfly(Section):
         return [*range(1, self.groups)] * rounds + rest
 
     def bisection_links(self) -> int:
-        """Return an upper bound of the least cut between the halves of the hosts, in links of one direction.
+        """Return an upper bound of the minimum cut between the halves of the hosts, in links of one direction.
 
-        Groups are cut off whole, although a cut through groups can have fewer links; one in the middle is divided
-        between two of its routers, or goes to one half, its hosts of the other half being cut off from it.
+        The cut keeps groups whole, although a cut through groups can have fewer links. A group in the middle is cut
+        between two of its routers, or belongs to one half and is cut off from its hosts of the other half.
         """
         peers, middle = self.peers(), self.groups // 2
         cables = [0] * self.groups
@@ -306,7 +308,7 @@ class Dragonfly(Section):
         half = self.hosts() // 2
         if self.groups % 2 == 0:
             return min(half, between)
-        # By router of the group in the middle: its cables to the groups above (nearer than the wrap) and below.
+        # Cables of each router of the middle group to the groups above (nearer than the wrap) and below.
         above, below = [0] * self.routers_per_group, [0] * self.routers_per_group
         for port, distance in enumerate(peers):
             side = above if distance <= middle else below

@@ -1,7 +1,7 @@
-"""The validation study in an experiment: measurements that the projection is held against.
+"""The validation study of an experiment: measurements to compare with the projection.
 
-The resolved experiment holds the tables themselves (:mod:`manynode.config.measured` reads them), so that a changed
-measurement is a changed experiment.
+The resolved experiment contains the tables themselves (:mod:`manynode.config.measured` reads them). A changed
+measurement is therefore a changed experiment.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Collective = Literal[
 ]
 COMPUTE = "compute"
 OPERATION = r"^(compute|MPI_[A-Z][A-Za-z_]*)$"
-# Of what lies within a run: reports round their figures.
+# Largest sum of the parts relative to the run: reports round their figures.
 MOST_SUM = 1.02
 
 
 def _or_path(schema: dict[str, Any]) -> None:
-    """Let editors accept the path of a CSV file where the loader puts its rows."""
+    """Let editors accept the path of a CSV file in place of its rows."""
     kept = {key: schema.pop(key) for key in ("items", "type") if key in schema}
     schema["anyOf"] = [{"type": "string"}, kept]
 
@@ -30,13 +30,13 @@ def _or_path(schema: dict[str, Any]) -> None:
 class MeasuredRun(Section):
     """One run of the application on the real machine."""
 
-    nodes: PositiveInt = Field(description="that the run had")
-    replica: NotNegativeInt = Field(description="which of the runs on so many nodes")
+    nodes: PositiveInt = Field(description="Nodes of the run")
+    replica: NotNegativeInt = Field(description="Number of the run among those on as many nodes")
     seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(
-        description="from the end of MPI_Init to the start of MPI_Finalize, of the slowest rank [s]"
+        description="Time of the slowest rank, from the end of MPI_Init to the start of MPI_Finalize [s]"
     )
     operations: dict[Annotated[str, Field(pattern=OPERATION)], Annotated[float, Field(ge=0, le=1e9)]] = Field(
-        default_factory=dict, description="mean seconds per rank in 'compute' and in MPI operations, by name"
+        default_factory=dict, description="Mean time per rank in 'compute' and in MPI operations, by name [s]"
     )
 
     @model_validator(mode="after")
@@ -44,8 +44,8 @@ class MeasuredRun(Section):
         parts = sum(self.operations.values())
         if parts > MOST_SUM * self.seconds:
             raise ValueError(
-                f"the parts are longer than the whole: {parts:.6g} s in {', '.join(self.operations)}, "
-                f"{self.seconds:.6g} s in all; parts are mean seconds per rank, not sums over the ranks"
+                f"the operations take longer than the run: {parts:.6g} s in {', '.join(self.operations)}, "
+                f"{self.seconds:.6g} s in all; give mean seconds per rank, not sums over the ranks"
             )
         return self
 
@@ -53,39 +53,37 @@ class MeasuredRun(Section):
 class MeasuredCollective(Section):
     """A measured latency of a collective operation over all ranks."""
 
-    collective: Collective = Field(description="which one")
-    bytes: Annotated[int, Field(ge=0, le=10**15)] = Field(description="one rank's contribution; 0 of a barrier")
-    nodes: PositiveInt = Field(description="that took part")
-    ranks_per_node: PositiveInt = Field(description="that took part")
-    seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(description="of one execution [s]")
+    collective: Collective = Field(description="Name of the collective")
+    bytes: Annotated[int, Field(ge=0, le=10**15)] = Field(
+        description="One rank's contribution [bytes]; 0 for a barrier"
+    )
+    nodes: PositiveInt = Field(description="Nodes that took part")
+    ranks_per_node: PositiveInt = Field(description="Ranks per node that took part")
+    seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(description="Time of one execution [s]")
 
 
 class ValidationSection(Section):
-    """Measurements of the real machine that the projection is held against."""
+    """Measurements of the real machine to compare with the projection."""
 
     measured: list[MeasuredRun] = Field(
         default_factory=list,
-        description="runs of the application: a CSV file (nodes, replica, seconds, and optionally compute and one "
+        description="Runs of the application: a CSV file (nodes, replica, seconds, and optionally compute and one "
         "column per MPI operation), or its rows",
         json_schema_extra=_or_path,
     )
     collectives: list[MeasuredCollective] = Field(
         default_factory=list,
-        description="latencies of collectives: a CSV file (collective, bytes, nodes, ranks_per_node, seconds), or its "
-        "rows; the network of the experiment is simulated with each",
+        description="Latencies of collectives: a CSV file (collective, bytes, nodes, ranks_per_node, seconds), or "
+        "its rows. Each is simulated on the experiment's network",
         json_schema_extra=_or_path,
     )
     iterations: PositiveInt = Field(
         default=10,
-        description="of collectives: executions one after the other without a barrier, as IMB measures; 1 is one "
-        "execution from a common start, as the OSU benchmarks measure",
+        description="Executions of each collective in a row without a barrier, as IMB measures. 1: one execution "
+        "from a common start, as the OSU benchmarks measure",
     )
-    machine: str | None = Field(
-        default=None, description="name of the machine that was measured, where it is not the experiment's"
-    )
-    network: str | None = Field(
-        default=None, description="name of the network that was measured, where it is not the experiment's"
-    )
+    machine: str | None = Field(default=None, description="Name of the measured machine, if it is not the experiment's")
+    network: str | None = Field(default=None, description="Name of the measured network, if it is not the experiment's")
 
     @model_validator(mode="after")
     def _something_once(self) -> ValidationSection:
@@ -99,7 +97,7 @@ class ValidationSection(Section):
         return self
 
     def check_nodes(self, projected: list[int], room: int) -> None:
-        """Raise :class:`ValueError` where nothing can be compared with ``projected`` node counts of the network."""
+        """Raise :class:`ValueError` if no measurement can be compared with the ``projected`` node counts."""
         measured = sorted({run.nodes for run in self.measured})
         if measured and not set(measured) & set(projected):
             raise ValueError(

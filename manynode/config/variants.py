@@ -1,7 +1,7 @@
 """The variants of a sensitivity study: the resolved experiment with other values of the varied parameters.
 
 In: a resolved experiment with a section ``sensitivity``. Out: :class:`Variant` in the order of the plan; the same
-experiment gives the same variants. A value that the experiment cannot take is a :class:`UsageError`.
+experiment gives the same variants. A value that the experiment does not allow is a :class:`UsageError`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WHERE = "sensitivity: parameters"
 
 @dataclass(frozen=True)
 class Variant:
-    """One variant: ``settings`` (parameter -> value as written) and the ``changes`` (key, value) that make it."""
+    """One variant: its ``settings`` (parameter -> value as written) and its ``changes`` (key, value)."""
 
     name: str
     settings: dict[str, Any]
@@ -33,7 +33,7 @@ class Variant:
 
 
 def changed(base: Mapping[str, Any], changes: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the resolved experiment ``base`` with ``changes``; a file of a whole network comes first."""
+    """Return the resolved experiment ``base`` with ``changes``; a network file is applied first."""
     content = json.loads(json.dumps(base))
     for key, value in sorted(changes, key=lambda change: change[0] != "network"):
         content = with_value(content, key, value, _WHERE)
@@ -66,7 +66,7 @@ def variants(content: Mapping[str, Any]) -> list[Variant]:
 
 
 def confirmed(content: Mapping[str, Any]) -> list[Variant]:
-    """Return the variants that are simulated again with another engine; without ``confirm`` there are none."""
+    """Return the variants to simulate again with another engine; without ``confirm`` there are none."""
     section = content.get("sensitivity")
     if not section or not section.get("confirm"):
         return []
@@ -85,13 +85,13 @@ def with_confirming_engine(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the resolved experiment with the engine and the replicas of ``sensitivity: confirm``."""
     confirm = content["sensitivity"]["confirm"]
     simulate = {**content["simulate"], "engine": confirm["engine"]}
-    # Replicas are numbered from 0 and draw by their number: the first ones are those of the study.
+    # Replicas are numbered from 0 and draw by their number: the first ones equal those of the study.
     simulate["replicas"] = min(simulate["replicas"], confirm["replicas"] or simulate["replicas"])
     return {**content, "simulate": simulate}
 
 
 def _ends(content: Mapping[str, Any], parameter: Mapping[str, Any]) -> list[Any]:
-    """Return the least and the largest value of a parameter as written; of texts, which have no order, all."""
+    """Return the smallest and the largest value of a parameter as written; for texts, which have no order, all."""
     key, values = parameter["keys"][0], list(parameter["values"])
     if key == "network":
         return values
@@ -102,7 +102,7 @@ def _ends(content: Mapping[str, Any], parameter: Mapping[str, Any]) -> list[Any]
 
 
 def check_variants(content: dict[str, Any]) -> None:
-    """Try every value of a study on the experiment, and whether its nodes fit; a wrong one is a :class:`UsageError`."""
+    """Check every value of a study and whether its nodes fit the network; a mistake is a :class:`UsageError`."""
     from manynode.config.loader import resolve_json
 
     section = content.get("sensitivity")
@@ -112,7 +112,7 @@ def check_variants(content: dict[str, Any]) -> None:
     for technique in section["techniques"]:
         if technique not in content["techniques"]:
             raise UsageError(
-                "a study's technique is none of the experiment's",
+                "a study's technique is not among the experiment's",
                 where="sensitivity: techniques",
                 found=technique,
                 allowed=", ".join(content["techniques"]),
@@ -133,7 +133,7 @@ def check_variants(content: dict[str, Any]) -> None:
             low, high = _bounds(content, parameter)
             if not 0 <= low < high or (low == 0 and parameter["scale"] == "log"):
                 raise UsageError(
-                    "a range is not one",
+                    "a range is empty or not positive",
                     where=f"{_WHERE}: {name}",
                     found=f"{parameter['low']} to {parameter['high']}",
                     allowed="low < high, and above 0 on a logarithmic scale",
@@ -151,20 +151,20 @@ def study_techniques(content: Mapping[str, Any]) -> list[str]:
 
 
 def setting_value(content: Mapping[str, Any], variant: Variant, parameter: str) -> float | str:
-    """Return what a parameter was in a variant: SI units where it is a quantity, else the text."""
+    """Return the value of a parameter in a variant: a quantity in SI units, anything else as text."""
     section = content["sensitivity"]["parameters"][parameter]
     key = section["keys"][0]
     if key == "network":
         given = variant.settings.get(parameter)
         return str(content["network"]["name"] if given is None else given)
-    # Not the whole experiment: the first key tells, and reading it in its section is what gives it a unit.
+    # The first key is enough: reading it in its section converts its unit.
     varied = changed(content, [(k, v) for k, v in variant.changes if k in ("network", key)])
     value = value_of(varied, key)
     return str(value) if isinstance(value, (str, bool)) or value is None else float(value)
 
 
 def problem(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ranges of a Sobol study as SALib wants them; a list of values is a range of positions in it."""
+    """Return the ranges of a Sobol study for SALib; a list of values becomes a range of positions in it."""
     import math
 
     names, bounds = [], []
@@ -207,6 +207,6 @@ def _bounds(content: Mapping[str, Any], parameter: Mapping[str, Any]) -> tuple[f
 
 
 def _name(settings: Mapping[str, Any]) -> str:
-    """Return a folder's name that shows the settings."""
+    """Return a folder name that shows the settings."""
     text = ",".join(f"{name}={value}" for name, value in settings.items())
     return re.sub(r"[^A-Za-z0-9.,=+-]+", "_", text)[:150]

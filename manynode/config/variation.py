@@ -1,8 +1,8 @@
-"""One parameter of a resolved experiment changed: what a probe or a sweep asks for.
+"""Changes one parameter of a resolved experiment, for probes and sweeps.
 
-In: the resolved experiment, a key such as ``network.link.bandwidth`` and a value as it would stand in the file (of
-``network`` itself: the name of a shipped file, or a path). Out:
-the resolved experiment with that value, checked as a whole; a key or value that is wrong is a :class:`UsageError`.
+In: the resolved experiment, a key such as ``network.link.bandwidth`` and a value as in the file. The value of
+``network`` itself is the name of a shipped file, or a path. Out: the resolved experiment with that value, checked as a
+whole. A wrong key or value is a :class:`UsageError`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""YAML text in the types of JSON, read so that no text can harm: no traceback, no hang, no full memory.
+"""Reads YAML text into the types of JSON. No input causes a traceback, a hang or exhausted memory.
 
-In: text. Out: mappings (of texts and whole numbers), lists, texts, numbers, booleans and None. Everything else that
-YAML knows (dates, sets, binary data, objects of Python) is refused. So are a key that is given twice, control
-characters, and aliases that would make the content large. Experiments, machines, networks, studies and values of
-``--set`` are read here.
+In: text. Out: mappings (with text or whole-number keys), lists, texts, numbers, booleans and None. Other YAML types
+(dates, sets, binary data, Python objects) are refused, as are duplicate keys, control characters and aliases that
+would expand to a large content. Experiments, machines, networks, studies and values of ``--set`` are read here.
 """
 
 from __future__ import annotations
@@ -15,29 +14,29 @@ from typing import Any
 import yaml
 
 MOST_CHARACTERS = 4 * 2**20
-"""Of a text, and of what it says when every alias is written out."""
+"""Limit for a text, with and without its aliases written out."""
 
 _MOST_LEVELS = 50
-# Reading as many entries takes about ten seconds.
+# Reading this many entries takes about ten seconds.
 _MOST_ENTRIES = 200_000
 # Python needs quadratic time for YAML's sexagesimal numbers, and refuses to print integers of 4,300 digits.
 _MOST_OF_A_NUMBER = 100
 
 _TAG = "tag:yaml.org,2002:"
-# Control characters but tab and line feed, and halves of surrogate pairs: no report and no terminal can show them.
+# Control characters except tab and line feed, and halves of surrogate pairs: no report or terminal can show them.
 _UNSHOWABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _Size = tuple[int, int]
-"""Characters and levels of what a node stands for."""
+"""Characters and levels of a node's content."""
 
 
 def parse(text: str) -> Any:
-    """Return what ``text`` says; a :class:`ValueError` tells line, column and what is wrong."""
+    """Return the content of ``text``; a :class:`ValueError` names line, column and mistake."""
     if len(text) > MOST_CHARACTERS:
-        raise ValueError(f"{len(text)} characters; such a text has at most {MOST_CHARACTERS}")
+        raise ValueError(f"the text has {len(text)} characters; the limit is {MOST_CHARACTERS}")
     try:
         loader = _Loader(text)
-        # Its marks name the place.
+        # Error messages use this name.
         loader.name = "the text"
         try:
             node = loader.get_single_node()
@@ -57,7 +56,7 @@ def parse(text: str) -> Any:
 
 
 def unshowable(text: str) -> str | None:
-    """Return the first character of ``text`` that cannot be shown (U+001B), None where all can."""
+    """Return the first character of ``text`` that cannot be shown (such as U+001B), or None."""
     match = _UNSHOWABLE.search(text)
     return None if match is None else f"U+{ord(match[0]):04X}"
 
@@ -100,14 +99,14 @@ def _cut(text: str) -> str:
 
 
 def _measure(node: yaml.Node, known: dict[int, _Size | None]) -> _Size:
-    """Return the size of what ``node`` stands for, aliases written out; one that is too large or endless is an error.
+    """Return the size of ``node`` with its aliases written out; too large or endless content is an error.
 
-    Each node is measured once, however many aliases lead to it.
+    Each node is measured only once, even if several aliases refer to it.
     """
     if id(node) in known:
         found = known[id(node)]
         if found is None:
-            raise _error("an alias stands for what it is a part of", node)
+            raise _error("an alias refers to content that contains it", node)
         return found
     known[id(node)] = None
     if isinstance(node, yaml.ScalarNode):
@@ -132,8 +131,8 @@ def _number(construct: Callable[[Any, Any], Any], kind: str) -> Callable[[_Loade
         try:
             return construct(loader, node)
         except (ValueError, LookupError, ArithmeticError):
-            # A tag (!!bool) on what is none.
-            raise _error(f"{_cut(str(node.value))} is no {kind}", node) from None
+            # A wrong tag, such as !!bool on a number.
+            raise _error(f"{_cut(str(node.value))} is not a {kind}", node) from None
 
     return checked
 
@@ -151,16 +150,16 @@ def _list(loader: _Loader, node: yaml.SequenceNode) -> list[Any]:
 
 def _mapping(loader: _Loader, node: yaml.Node) -> dict[str | int, Any]:
     if not isinstance(node, yaml.MappingNode):
-        raise _error("no 'key: value' entries", node)
+        raise _error("expected 'key: value' entries", node)
     loader.flatten_mapping(node)
-    # What a merge brings stands before the mapping's own entries, which win.
+    # Merged entries come first; the mapping's own entries override them.
     return {loader.construct_object(key): loader.construct_object(value, deep=True) for key, value in node.value}
 
 
 def _refuse(loader: _Loader, node: yaml.Node) -> Any:
     kind = node.tag.removeprefix(_TAG)
     found = "a date" if kind == "timestamp" else f"the type {_cut(kind)}"
-    raise _error(f"{found} is not for such a file; put quotes around the value if it is text", node)
+    raise _error(f"{found} is not allowed here; put quotes around the value if it is text", node)
 
 
 _Loader.yaml_constructors = {

@@ -1,4 +1,4 @@
-"""``manynode calibrate``: from measured tables to a network file."""
+"""``manynode calibrate``: turns measured tables into a network file."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def calibrate(
     form: Annotated[
         str, typer.Option("--format", help="auto, or one of calls, copy, imb, osu, summary, table")
     ] = "auto",
-    cluster: Annotated[str | None, typer.Option(help="whose rows to take, where a file has several clusters")] = None,
+    cluster: Annotated[str | None, typer.Option(help="cluster to use, if a file has several")] = None,
     figure: Annotated[Path | None, typer.Option(help="also draw fit and error: .html, .png or .svg")] = None,
     intranode: Annotated[
-        Path | None, typer.Option(help="ping-pong between ranks of a node, or memory copies: fits the path in a node")
+        Path | None, typer.Option(help="ping-pong within a node, or memory copies: fits the path within a node")
     ] = None,
     eager_limit: Annotated[str | None, typer.Option(help="such as '64 KiB' [default: found in the data]")] = None,
     links: Annotated[
-        int | None, typer.Option(min=2, help="links between the two nodes [default: of the nearest two]")
+        int | None, typer.Option(min=2, help="links between the two nodes [default: those of the nearest two]")
     ] = None,
-    pieces: Annotated[int, typer.Option(min=1, max=8, help="most pieces of an overhead")] = 6,
+    pieces: Annotated[int, typer.Option(min=1, max=8, help="largest number of pieces of an overhead")] = 6,
     description: Annotated[
-        str | None, typer.Option(help="of the file: what machine it is and where the data come from")
+        str | None, typer.Option(help="description in the file: the machine and the source of the data")
     ] = None,
 ) -> None:
-    """Fit the host parameters of a network (LogGPS) to measured messages between two nodes, and write its file."""
+    """Fit a network's host parameters (LogGPS) to measured messages between two nodes, and write its file."""
     from manynode import tables
     from manynode.errors import UsageError
     from manynode.units import parse

@@ -1,4 +1,4 @@
-"""``manynode measured``: reports of profiling tools and tables of benchmarks -> a table for a validation study."""
+"""``manynode measured``: converts profiler reports and benchmark tables into a table for a validation study."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Files = Annotated[
 def measured(
     files: Files,
     output: Annotated[Path, typer.Option(help="CSV file to write, for the section validation of an experiment")],
-    nodes: Annotated[int | None, typer.Option(min=1, help="nodes of the runs [default: as the reports tell]")] = None,
-    ranks_per_node: Annotated[int, typer.Option(min=1, help="of tables of collectives: ranks on each node")] = 1,
+    nodes: Annotated[int | None, typer.Option(min=1, help="nodes of the runs [default: from the reports]")] = None,
+    ranks_per_node: Annotated[int, typer.Option(min=1, help="ranks on each node, for tables of collectives")] = 1,
     form: Annotated[
         str, typer.Option("--format", help="auto, mpip, ipm, markers, or one of imb, osu, summary, table")
     ] = "auto",

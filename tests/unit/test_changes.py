@@ -83,9 +83,9 @@ def _written(folder: Path, content: dict[str, Any]) -> Path:
     ("key", "words"),
     [
         ("simulate.replcas", "did you mean 'replicas'"),
-        ("ranks_per_node.deep", "nothing below it"),
+        ("ranks_per_node.deep", "which has no keys"),
         ("nodes.99", "no such entry"),
-        ("nodes.0.deep", "nothing below it"),
+        ("nodes.0.deep", "which has no keys"),
         ("nodes.²", "no such entry"),
         ("simulate.\ud800", "control character"),
         ("validation", "validation"),

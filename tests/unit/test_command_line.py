@@ -88,7 +88,9 @@ def test_a_skeleton_beside_the_experiment_is_found(tmp_path: Path, monkeypatch: 
     remedy = str(unknown(tmp_path, name).remedy)
     assert f"export MANYNODE_SKELETON_DIRS={tmp_path / 'zzzz'}" in remedy
     assert "name: zzzz" in remedy
-    assert f"an application.yaml lies in {tmp_path / 'zzzz'}" in str(unknown(tmp_path, "qqqq").remedy)
+    assert f"list a folder with an application.yaml in MANYNODE_SKELETON_DIRS: {tmp_path / 'zzzz'}" in str(
+        unknown(tmp_path, "qqqq").remedy
+    )
 
 
 def test_a_folder_of_the_variable_without_an_application_is_named(

@@ -105,7 +105,7 @@ def changed(key: str, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("network.chunk", "0.1 B", "0.1 B is no whole number of bytes"),
+        ("network.chunk", "0.1 B", "0.1 B is not a whole number of bytes"),
         ("network.chunk", "1e30 B", "less than or equal to 1 GiB"),
         ("network.chunk", "0 B", "greater than or equal to 1 B"),
         ("network.host.eager_limit", "1e30 B", "less than or equal to 1 PiB"),

@@ -43,7 +43,7 @@ def test_an_application_without_a_counter_is_refused(tmp_path: Path, monkeypatch
     folder.mkdir()
     (folder / "application.yaml").write_text("name: odd\ndescription: none\nexecutable: odd\n")
     monkeypatch.setenv("MANYNODE_SKELETON_DIRS", str(folder))
-    with pytest.raises(UsageError, match="which parameter counts the application's iterations"):
+    with pytest.raises(UsageError, match="does not name the parameter that counts its iterations"):
         content("odd")
 
 

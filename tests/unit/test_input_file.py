@@ -109,7 +109,7 @@ def test_an_application_s_description_is_a_regular_file(
         read_application(tmp_path.name)
     (tmp_path / "application.yaml").unlink()
     (tmp_path / "application.yaml").write_text('name: !!bool "x"\n')
-    with pytest.raises(InputError, match="is no boolean"):
+    with pytest.raises(InputError, match="is not a boolean"):
         read_application(tmp_path.name)
 
 

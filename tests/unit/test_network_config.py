@@ -81,7 +81,7 @@ def test_a_resolved_network_reads_back_as_itself() -> None:
 @pytest.mark.parametrize("starts", [["1 B"], ["0 B", "0 B"], ["0 B", "2 KiB", "1 KiB"]])
 def test_segments_that_do_not_grow_from_zero_are_refused(starts: list[str]) -> None:
     segments = [{"from": start, "time": "1 us"} for start in starts]
-    assert "overhead_send: segments begin at 0 B" in message(host={"overhead_send": segments})
+    assert "overhead_send: the first segment must begin at 0 B" in message(host={"overhead_send": segments})
 
 
 @pytest.mark.parametrize("overhead", ["-1 ns", 3, None, [], [{"from": "0 B"}], [{"from": "0 B", "time": "-1 ns"}], {}])
@@ -97,20 +97,20 @@ def test_a_misspelt_key_of_a_segment_is_named_with_its_place_in_the_list() -> No
 def test_a_cost_per_byte_that_nothing_uses_is_refused() -> None:
     segments = [{"from": "0 B", "time": "1 us"}]
     host = {"overhead_send": segments, "overhead_recv": segments, "overhead_per_byte": "1 ns/B"}
-    assert "overhead_per_byte has no effect beside segments" in message(host=host)
+    assert "overhead_per_byte has no effect with segments" in message(host=host)
     assert network(host={**host, "overhead_recv": "1 us"}).host.overhead_per_byte > 0
 
 
 @pytest.mark.parametrize("key", ["input_buffer", "output_buffer"])
 def test_a_buffer_has_room_for_a_chunk(key: str) -> None:
-    assert f"{key}: 2047 B have no room for a chunk of 2048 B" in message(**{key: "2047 B"})
+    assert f"{key}: 2047 B cannot hold a chunk of 2048 B" in message(**{key: "2047 B"})
     assert getattr(network(**{key: "2 KiB"}), key) == 2048
 
 
 def test_flow_control_goes_with_contention_and_chunks() -> None:
     assert network().flow_control == "none"
-    assert "flow_control: without contention" in message(flow_control="credits", contention=False)
-    assert "flow_control: with host: receive" in message(flow_control="credits", host={"receive": "on-arrival"})
+    assert "flow_control: needs contention" in message(flow_control="credits", contention=False)
+    assert "flow_control: host: receive: on-arrival" in message(flow_control="credits", host={"receive": "on-arrival"})
 
 
 def test_flow_control_and_buffers_reach_the_run_file() -> None:

@@ -74,14 +74,17 @@ def test_a_whole_network_is_named_as_in_an_experiment(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("section", "words"),
     [
-        ({"parameters": {"x": {"keys": ["machine.frequency"], "values": ["1 GHz", "2 GHz"]}}}, "phase 3 alone"),
+        ({"parameters": {"x": {"keys": ["machine.frequency"], "values": ["1 GHz", "2 GHz"]}}}, "only phase 3 uses"),
         ({"parameters": {"x": {"keys": ["network.link.bandwith"], "values": ["1 GB/s", "2 GB/s"]}}}, "bandwidth"),
         ({"parameters": {"x": {"keys": ["network.link.latency"], "values": ["1 GB/s", "2 GB/s"]}}}, "latency"),
         ({"parameters": {"x": {"keys": ["network.link.latency"], "values": ["1 us"]}}}, "at least two"),
         ({"parameters": {"time_s": LATENCY}}, "column"),
         ({"parameters": {"a": LATENCY, "b": LATENCY}}, "varied twice"),
         ({"parameters": {"x": {"keys": ["network.link.latency"], "low": "1 us"}}}, "'low' and 'high'"),
-        ({"parameters": {"x": {"keys": ["network.link.latency"], "low": "1 us", "high": "2 us"}}}, "for sobol"),
+        (
+            {"parameters": {"x": {"keys": ["network.link.latency"], "low": "1 us", "high": "2 us"}}},
+            "ranges need plan: sobol",
+        ),
         ({"plan": "sobol", "samples": 12}, "power of two"),
         (
             {

@@ -55,7 +55,7 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
 @pytest.mark.parametrize(
     ("simulate", "words"),
     [
-        ({"jobs": [job(name="main")]}, ["'main' is the application under study"]),
+        ({"jobs": [job(name="main")]}, ["'main' belongs to the application under study"]),
         ({"jobs": [job(), job()]}, ["'noise' is given twice"]),
         ({"jobs": [job(nodes=2241)]}, ["64 nodes and 2241 of simulate: jobs", "room for 2304"]),
         ({"jobs": [job(application={"name": "hpgc"})]}, ["jobs: 0: application: name", "did you mean 'hpcg'?"]),
@@ -74,8 +74,8 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
         ({"jobs": [job(injection={"kind": "aimd", "gian": 1})]}, ["injection: gian", "did you mean 'gain'?"]),
         ({"engine": "sst", "jobs": [job(injection={"kind": "static", "share": 0.5})]}, ["sst", "'noise'"]),
         ({"injection": {"kind": "aimd"}}, ["aimd of the job 'main'", "flow_control: credits"]),
-        ({"tail": True}, ["simulate: tail: there are no tails to draw from", "nodesim"]),
-        ({"profile_bootstrap": 1}, ["one resample tells no spread"]),
+        ({"tail": True}, ["simulate: tail: needs tails to draw from", "nodesim"]),
+        ({"profile_bootstrap": 1}, ["one resample has no spread"]),
         ({"preflight": {"vary": {"network.link.bandwidth": ["1 GB/s"]}}}, ["at least two different values"]),
         (
             {"preflight": {"vary": {"network.link.bandwith": ["1 GB/s", "2 GB/s"]}}},
@@ -85,8 +85,8 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
         ({"preflight": {"vary": {"nodes": [1, 2], "network.link": ["1", "2"]}}}, ["nodes"]),
         ({"sst": {"thread": 2}}, ["sst: thread", "did you mean 'threads'?"]),
         ({"sst": {"threads": 0}}, ["sst: threads", "greater than or equal to 1"]),
-        ({"sst": {"partitioner": "metis"}}, ["'metis' is no partitioner", "sst.linear"]),
-        ({"sst": {"partitioner": "sst.single"}}, ["sst.single puts all on one thread"]),
+        ({"sst": {"partitioner": "metis"}}, ["'metis' is not a partitioner", "sst.linear"]),
+        ({"sst": {"partitioner": "sst.single"}}, ["sst.single puts everything on one thread"]),
         ({"sst": {"launcher": ["srun"]}}, ["launcher: has no effect with 'processes: 1'"]),
         ({"sst": {"hang_limit": 600}}, ["sst: hang_limit", "'90 ns'"]),
         ({"sst": {"input_buffer": "4 B"}}, ["input_buffer: 4 B is less than one flit of 8 B"]),

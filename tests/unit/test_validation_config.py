@@ -114,11 +114,11 @@ def test_tables_that_are_written_are_read_again(tmp_path: Path) -> None:
         ("nodes,replica,seconds\n1,0,0\n", ["column seconds", "above 0"]),
         ("nodes,replica,seconds\n1,0,nan\n", ["column seconds", "'nan'"]),
         ("nodes,replica,seconds\n1,0,1_0\n", ["column seconds", "'1_0'"]),
-        ('nodes,replica,seconds\n1,0,"2\n', [":2", "no CSV"]),
+        ('nodes,replica,seconds\n1,0,"2\n', [":2", "not valid CSV"]),
         ("nodes,replica,seconds\n1,0,2 s\n", ["column seconds", "'2 s'"]),
         ("nodes,replica,seconds,MPI_Send\n1,0,2,-1\n", ["column MPI_Send", "of at least 0"]),
         ("nodes,replica,seconds\n1,0,2\n\n1,0,3\n", [":4", "given twice", "as in line 2", "'replica'"]),
-        ("nodes,replica,seconds,compute\n1,0,2,16\n", [":2", "longer than the whole", "divide sums"]),
+        ("nodes,replica,seconds,compute\n1,0,2,16\n", [":2", "take longer than the run", "divide sums"]),
         ("nodes,replica,seconds\n# nothing\n", ["has no rows"]),
         ("", ["has no rows"]),
     ],
@@ -177,5 +177,5 @@ def test_a_program_without_skeleton_has_nothing_to_compare(tmp_path: Path) -> No
     content = yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text())
     content["application"] = {"command": ["/bin/true"]}
     content["validation"] = {"measured": [{"nodes": 1, "replica": 0, "seconds": 1.0}]}
-    with pytest.raises(ManynodeError, match="without a skeleton"):
+    with pytest.raises(ManynodeError, match="needs a skeleton"):
         resolve(content, where="test", base=tmp_path)

@@ -53,7 +53,7 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "slow node": ({"simulate.slow_node": {"node": 999, "factor": 2.0}}, ("slow_node: node", "999")),
     "slow node of the smallest job": ({"simulate.slow_node": {"node": 1}}, ("0 to 0", "1 nodes")),
     "grid of the mini-app": ({"application.parameters.nx": 10}, ("hpcg on 1 rank", "nx", "10", "multiple of 4")),
-    "ranks on a node": ({"ranks_per_node": 37}, ("ranks_per_node: 37 ranks on a node of 36 cores",)),
+    "ranks on a node": ({"ranks_per_node": 37}, ("ranks_per_node: 37 ranks do not fit a node of 36 cores",)),
     "threads on a node": ({"ranks_per_node": 12, "application.threads": 4}, ("12 ranks of 4 threads", "36 cores")),
     "ranks of a job": ({"simulate.jobs": [{**JOB, "ranks_per_node": 37}]}, ("jobs: other: ranks_per_node: 37",)),
     "ranks of the skeleton": (

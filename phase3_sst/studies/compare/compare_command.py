@@ -1,4 +1,4 @@
-"""``manynode compare-engines``: the same experiment with several engines, and how far they agree."""
+"""``manynode compare-engines``: runs one experiment with several engines and compares the results."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from phase3_sst.studies.compare.choice import Choice
 
 def compare_engines(
     experiment: Annotated[Path, typer.Argument(help="experiment file (YAML)", metavar="EXPERIMENT")],
-    engines: Annotated[str | None, typer.Option(help="such as fast,sst (default: all that are installed)")] = None,
+    engines: Annotated[str | None, typer.Option(help="engines, such as fast,sst (default: all installed ones)")] = None,
     output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME-engines)")] = None,
     cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
     changes: Annotated[
-        list[str] | None, typer.Option("--set", help="KEY=VALUE, a change of the experiment; several times")
+        list[str] | None, typer.Option("--set", help="KEY=VALUE: change a key of the experiment; repeatable")
     ] = None,
     measurements_from: Annotated[
-        Path | None, typer.Option(help="results folder whose measured runs are taken over, such as results/demo")
+        Path | None, typer.Option(help="results folder whose measured runs are reused, such as results/demo")
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
 ) -> None:
-    """Run an experiment with each engine from the same measurements, and compare: makespan, breakdown, link load."""
+    """Run an experiment with each engine from the same measurements; compare makespan, breakdown, link load."""
     from manynode.config.changes import read_changes
     from manynode.hostlock import only_here
     from phase3_sst.studies.compare.choice import choose, named
@@ -43,7 +43,7 @@ def compare_engines(
 
 
 def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) -> None:
-    """Compare finished results, write everything, and say what came out."""
+    """Compare finished results, write all files, and print the findings."""
     from manynode import tables
     from manynode.config.loader import read_resolved
     from manynode.errors import CheckFailedError

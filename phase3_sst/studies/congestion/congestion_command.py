@@ -1,4 +1,4 @@
-"""``manynode congestion``: several jobs on one machine, measured, simulated and concluded, part by part."""
+"""``manynode congestion``: measures and simulates several jobs on one machine, and analyses each part of the study."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def congestion(
     measurements_from: Annotated[
         Path | None,
         typer.Option(
-            help="folder whose measured runs are taken over where they fit: results of an experiment, of several, or "
-            "of a congestion study"
+            help="folder whose measured runs are reused where they fit: results of an experiment, of several, or of a "
+            "congestion study"
         ),
     ] = None,
-    only: Annotated[list[str] | None, typer.Option(help="a part of the study to run alone; several times")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="run only this part of the study; repeatable")] = None,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="only say how many situations there are and what they will take")
+        bool, typer.Option("--estimate", help="only show the number of situations and their cost")
     ] = False,
 ) -> None:
-    """Study congestion: simulate jobs side by side, read the counters, say what can be done about it."""
+    """Study congestion: simulate jobs side by side, analyse link counters, suggest remedies."""
     from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 
     try:
@@ -80,7 +80,7 @@ def _study(
 def _conclude(
     described: Any, runs: Any, settings: Mapping[str, Any], planned: Mapping[str, Any], situations: Sequence[Any]
 ) -> None:
-    """Write tables and page, say what came out, and what failed."""
+    """Write tables and page, print the findings and failures."""
     from manynode.snakemake_run import StepFailedError
     from phase3_sst.studies.congestion import congestion_page, rounds
 
@@ -102,7 +102,7 @@ def _conclude(
 def _estimate(
     described: Any, output: Path, planned: Mapping[str, Any], settings: Mapping[str, Any], batch: int, cores: int
 ) -> None:
-    """Say what the first round will take."""
+    """Print the estimated cost of the first round."""
     from phase3_sst.campaign.cost import estimate_lines
     from phase3_sst.studies.congestion import rounds
 
@@ -144,7 +144,7 @@ def _planned(runs: Any, wanted: Mapping[str, Sequence[Any]]) -> dict[str, list[A
 
 
 def _failures(runs: Any, situations: Sequence[Any], concluded: Sequence[Any]) -> str:
-    """Return which situations and parts failed, empty where none did."""
+    """Return the failed situations and parts as text; empty if none failed."""
     most = 20
     failed = [(one.name, reason.splitlines()) for one in situations if (reason := runs.failed(one)) is not None]
     lines = [f"  {name}: {reason[0]}" for name, reason in failed[:most]]

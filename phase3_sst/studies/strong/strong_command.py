@@ -1,4 +1,4 @@
-"""``manynode strong``: one problem on more and more nodes."""
+"""``manynode strong``: one problem on an increasing number of nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def strong(
     cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
     profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
 ) -> None:
-    """Project strong scaling: compute times at a few sizes per rank, interpolated between them."""
+    """Project strong scaling, with compute times interpolated between a few sizes per rank."""
     from manynode import tables
     from manynode.hostlock import only_here
     from manynode.report.strong import build_strong

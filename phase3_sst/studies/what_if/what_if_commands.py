@@ -1,4 +1,4 @@
-"""``manynode what-if``: alternatives of a machine, what they cost, how fast they are, and how surely."""
+"""``manynode what-if``: compares alternatives of a machine by cost, time and confidence."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def what_if(
     cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
     profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
     measurements_from: Annotated[
-        Path | None, typer.Option(help="results folder whose measured runs are taken over where they fit")
+        Path | None, typer.Option(help="results folder whose measured runs are reused where they fit")
     ] = None,
 ) -> None:
-    """Compare alternatives: time, cost, energy, Pareto front, which is faster and how surely."""
+    """Compare alternatives: time, cost, energy, Pareto front, and the probability that one is faster."""
     from manynode.hostlock import only_here
     from phase3_sst.studies.what_if.alternatives import cases, run_all
     from phase3_sst.studies.what_if.what_if_file import read_study
@@ -75,7 +75,7 @@ def _bill(described: Any, case: Any) -> Any:
 def _conclude(
     described: Any, planned: list[Any], bills: dict[str, Any], target: Path, run: Callable[[list[Any]], None]
 ) -> None:
-    """Bring the finished cases together, write tables and page, say what came out."""
+    """Analyse the finished cases, write tables and page, print the findings."""
     import pandas as pd
 
     from manynode import __version__, tables
@@ -148,7 +148,7 @@ def _confirm(
     times: Callable[[Any], dict[int, float]],
     run: Callable[[list[Any]], None],
 ) -> Any:
-    """Simulate the Pareto front again with the engine that confirms it, and compare; None where none is asked for."""
+    """Simulate the Pareto front again with the confirming engine, and compare; None without ``confirm``."""
     from phase3_sst.studies.confirmation import comparison, second_engine
     from phase3_sst.studies.what_if.alternatives import confirming
 

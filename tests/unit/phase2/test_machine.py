@@ -82,7 +82,7 @@ def test_broadwell_is_the_node_of_the_paper() -> None:
     [
         (("caches", "last_level", "size"), "128 KiB", "last_level: size"),
         (("caches", "last_level", "latency"), 3, "last_level: latency"),
-        (("caches", "l2", "line"), "128 B", "line differs"),
+        (("caches", "l2", "line"), "128 B", "line must be that of l1d"),
         (("caches", "l1d", "line"), "48 B", "power of two"),
         (("caches", "l1d", "size"), "32000.5 B", "whole number"),
         (("core", "dispatch_width"), 0, "greater than or equal to 1"),

@@ -92,7 +92,7 @@ def test_the_counter_of_iterations_is_a_parameter() -> None:
     given = {"name": "a", "description": "", "executable": "a", "parameters": parameters}
     assert ApplicationDescription.model_validate({**given, "iterations": "n"}).iterations == "n"
     for wrong in ("x", "m"):
-        with pytest.raises(ValueError, match=f"'{wrong}' is no parameter of type int"):
+        with pytest.raises(ValueError, match=f"'{wrong}' must name a parameter of type int"):
             ApplicationDescription.model_validate({**given, "iterations": wrong})
 
 

@@ -62,10 +62,13 @@ def test_points_are_those_of_the_stages() -> None:
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"simulate": {"engine": "simgrid"}}, "engine fast only"),
+        ({"simulate": {"engine": "simgrid"}}, "needs the engine fast"),
         ({"techniques": ["ext-const"]}, "variable times"),
-        ({"scaling": {"nodes": [3]}}, "none of the experiment's nodes"),
-        ({"techniques": ["no-ext-var"], "scaling": {"techniques": ["ext-var"]}}, "none of the experiment's techniques"),
+        ({"scaling": {"nodes": [3]}}, "not among the experiment's nodes"),
+        (
+            {"techniques": ["no-ext-var"], "scaling": {"techniques": ["ext-var"]}},
+            "not among the experiment's techniques",
+        ),
         ({"scaling": {"nodes": [1, 1]}}, "given twice"),
     ],
 )

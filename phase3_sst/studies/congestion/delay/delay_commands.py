@@ -1,4 +1,4 @@
-"""``manynode delay``: the models of delays on measured tables."""
+"""``manynode delay``: fits the delay models to measured tables, and applies them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from manynode.config.network import Network
 
-app = typer.Typer(help="Delay of messages from stalls of links, and run times from that delay.", no_args_is_help=True)
+app = typer.Typer(help="Estimate message delays from link stalls, and run times from delays.", no_args_is_help=True)
 
 NetworkName = Annotated[str, typer.Option(help="a file of configs/networks by name, or a path ending in .yaml")]
 Stalls = Annotated[Path, typer.Option(help="table stalled-links/1: run, start_s, end_s, source, target, stalled_share")]
@@ -29,10 +29,10 @@ def fit(
     runs: Annotated[
         Path | None, typer.Option(help="table application-runs/1: run, application, nodes, start_s, end_s")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="of the intervals of sensitivities")] = 1,
-    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="of the intervals")] = 0.95,
+    seed: Annotated[int, typer.Option(min=0, help="seed of the intervals of sensitivities")] = 1,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="confidence level of the intervals")] = 0.95,
 ) -> None:
-    """Fit the latency of messages and, where runs are given, the delay sensitivity of their applications."""
+    """Fit the latency of messages; with --runs also the delay sensitivity of applications."""
     from phase3_sst.studies.congestion.delay import delay_model_file, fitting, tables_in
 
     model = fitting.fit_tables(
@@ -57,7 +57,7 @@ def fit(
 def estimate(
     network: NetworkName,
     stalls: Stalls,
-    model: Annotated[Path, typer.Option(help="model that 'manynode delay fit' wrote")],
+    model: Annotated[Path, typer.Option(help="model from 'manynode delay fit'")],
     output: Annotated[Path, typer.Option(help="table to write, .csv or .parquet")],
     round_trips: Annotated[Path | None, typer.Option(help="round trips to estimate, with or without times")] = None,
     runs: Annotated[Path | None, typer.Option(help="runs of applications to estimate")] = None,

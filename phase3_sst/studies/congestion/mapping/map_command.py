@@ -1,4 +1,4 @@
-"""``manynode map``: a rank file for a job on allocated hosts, from its communication and the network's counters."""
+"""``manynode map``: writes a job's rank file for allocated hosts, from its communication and network counters."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def map_ranks(
     output: Annotated[Path, typer.Option(help="rank file to write")],
     form: Annotated[str, typer.Option("--format", help="openmpi, mpich, slurm or cray")] = "openmpi",
     tasks: Annotated[
-        Path | None, typer.Option(help="CSV file: sender, receiver, bytes, as measured of the application")
+        Path | None, typer.Option(help="CSV file of the application's measured messages: sender, receiver, bytes")
     ] = None,
-    app: Annotated[str | None, typer.Option(help="in place of --tasks: a skeleton, whose messages are counted")] = None,
+    app: Annotated[str | None, typer.Option(help="skeleton whose messages are counted, in place of --tasks")] = None,
     parameters: Annotated[str, typer.Option(help="JSON object: parameters of --app")] = "{}",
-    ranks: Annotated[int | None, typer.Option(min=1, help="number of ranks [default: of the --tasks]")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="number of ranks [default: from --tasks]")] = None,
     snapshot: Annotated[
         Path | None,
         typer.Option(
@@ -29,26 +29,24 @@ def map_ranks(
     counters: Annotated[
         list[Path] | None,
         typer.Option(
-            help="in place of --snapshot: counters of routers, a table router-counters/1 or files of LDMS, PAPI"
+            help="router counters in place of --snapshot: a table router-counters/1, or files of LDMS or PAPI"
         ),
     ] = None,
     cables: Annotated[
         Path | None,
-        typer.Option(
-            help="CSV file: router, port, source, target; the links of --counters that do not name their peers"
-        ),
+        typer.Option(help="CSV file: router, port, source, target; gives the links of --counters without peer names"),
     ] = None,
-    metric: Annotated[str, typer.Option(help="stalls, bw, hops, none or geometric")] = "stalls",
-    grid: Annotated[str | None, typer.Option(help="of the ranks, for geometric, such as 4x4x2")] = None,
-    cores_per_rank: Annotated[int, typer.Option(min=1, help="to which openmpi binds a rank")] = 1,
+    metric: Annotated[str, typer.Option(help="cost metric: stalls, bw, hops, none or geometric")] = "stalls",
+    grid: Annotated[str | None, typer.Option(help="grid of the ranks for geometric, such as 4x4x2")] = None,
+    cores_per_rank: Annotated[int, typer.Option(min=1, help="cores to which openmpi binds each rank")] = 1,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="keep the default mapping if none is better")] = True,
     per_hop: Annotated[
         float,
-        typer.Option(min=0, help="percent that each link of a route counts in stalls and bw, beside its counters"),
+        typer.Option(min=0, help="cost of each link of a route in stalls and bw, added to its counters [percent]"),
     ] = 5.0,
-    seed: Annotated[int, typer.Option(min=0, help="of Scotch's choices")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="seed of Scotch")] = 1,
 ) -> None:
-    """Map the ranks of a job to its hosts, around congestion, and write the rank file that its launcher reads."""
+    """Map a job's ranks to its hosts so that they avoid congestion, and write the launcher's rank file."""
     from manynode.tables import replacing
     from phase3_sst.studies.congestion.mapping.mapped_job import Request, solve
     from phase3_sst.studies.congestion.mapping.rank_files import format_of, rank_file, split_hosts

@@ -1,4 +1,4 @@
-"""``manynode variability``: train a model on runs, and ask it about a run of one's own (Chunduri et al.)."""
+"""``manynode variability``: trains a model on runs, and applies it to another run (Chunduri et al.)."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="How much the network changed a run's time, from router counters.", no_args_is_help=True)
+app = typer.Typer(help="Estimate from router counters how much the network changed a run's time.", no_args_is_help=True)
 
 Files = Annotated[
     list[Path], typer.Argument(help="a table router-counters/1, or files of LDMS, PAPI or darshan-parser")
 ]
-Names = Annotated[str | None, typer.Option(help="separated by commas")]
+Names = Annotated[str | None, typer.Option(help="names, separated by commas")]
 
 
 @app.command("train")
 def train(
     runs: Annotated[Path, typer.Argument(help="table of runs (variability-runs/1), Parquet or CSV")],
     output: Annotated[Path, typer.Option(help="model to write (JSON)")],
-    features: Annotated[str, typer.Option(help="paper: its seven; auto: the seven most important ones")] = "paper",
-    trees: Annotated[int, typer.Option(min=10, help="of the random forest")] = 200,
+    features: Annotated[
+        str, typer.Option(help="paper: the paper's seven features; auto: the seven most important")
+    ] = "paper",
+    trees: Annotated[int, typer.Option(min=10, help="trees of the random forest")] = 200,
     confidence: Annotated[float, typer.Option(min=0.51, max=0.999, help="share of runs within the error")] = 0.95,
-    seed: Annotated[int, typer.Option(min=0, help="of folds and trees")] = 1,
-    tables: Annotated[Path | None, typer.Option(help="folder for the tables of the validation")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="seed of folds and trees")] = 1,
+    tables: Annotated[Path | None, typer.Option(help="folder for the validation tables")] = None,
 ) -> None:
-    """Train a model on a table of runs, tell how good it is, and write it."""
+    """Train a model on a table of runs, show its quality, and write it."""
     from manynode import tables as files
     from manynode.errors import UsageError
     from phase3_sst.studies.congestion.variability import variability_model_file
@@ -48,20 +50,22 @@ def train(
 
 @app.command("predict")
 def predict(
-    model: Annotated[Path, typer.Argument(help="model of 'manynode variability train'")],
+    model: Annotated[Path, typer.Argument(help="model from 'manynode variability train'")],
     counters: Files,
     nodes: Names = None,
     routers: Names = None,
     node_count: Annotated[
         int | None, typer.Option(min=1, help="nodes of the run [default: as many as --nodes]")
     ] = None,
-    application: Annotated[str | None, typer.Option(help="of those that the model knows: gives seconds")] = None,
-    run_time: Annotated[str | None, typer.Option(help="of the run, such as '569 s', to be judged")] = None,
-    start: Annotated[float | None, typer.Option(help="of the run, in the counters' time [s]")] = None,
-    end: Annotated[float | None, typer.Option(help="of the run, in the counters' time [s]")] = None,
+    application: Annotated[
+        str | None, typer.Option(help="application that the model knows; the answer is then in seconds")
+    ] = None,
+    run_time: Annotated[str | None, typer.Option(help="run time to judge, such as '569 s'")] = None,
+    start: Annotated[float | None, typer.Option(help="start of the run in the counters' time [s]")] = None,
+    end: Annotated[float | None, typer.Option(help="end of the run in the counters' time [s]")] = None,
     form: Annotated[str, typer.Option("--format", help="auto, table, ldms, papi or darshan")] = "auto",
 ) -> None:
-    """Estimate by how much the network made a run slower or faster than usual, with the error; or say why not."""
+    """Estimate, with its error, how much the network made a run slower or faster than usual; or explain why not."""
     from manynode.errors import UsageError
     from manynode.units import parse
     from phase3_sst.studies.congestion.counters.counter_features import host_direction
