@@ -19,8 +19,8 @@ from _agreement import need
 from _figure import figure
 
 from manynode import tables
-from manynode.config.loader import checked
 from manynode.config.network import Network
+from manynode.config.resolved import checked
 from manynode.config.simulate import SimulateSection
 from manynode.config.skeleton import resolve_skeleton
 from phase3_sst.studies.congestion.contract import Workload

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from manynode import native_trial, process
-from manynode.config.loader import Resolved
+from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError
 from manynode.measured_runs import KnownRuns, MeasuredRun, ranks_words, read_runs, time_words
 from manynode.native_trial import Trial, read_trial, run_trial

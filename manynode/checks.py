@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from importlib.metadata import entry_points
 
-from manynode.config.loader import Resolved
+from manynode.config.resolved import Resolved
 from manynode.errors import EngineMissingError, ManynodeError
 
 GROUP = "manynode.checks"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode import artefacts, tables
-from manynode.config.loader import RESOLVED_SCHEMA, Resolved
+from manynode.config.resolved import RESOLVED_SCHEMA, Resolved
 from manynode.errors import InputError, UsageError
 from manynode.steps import Steps
 

@@ -17,7 +17,8 @@ from manynode.announcement import announce_measurements
 from manynode.checks import check_experiment
 from manynode.config.changes import changed
 from manynode.config.crowding import crowding_warning
-from manynode.config.loader import Resolved, load_experiment, resolve, write_resolved
+from manynode.config.loader import load_experiment, resolve
+from manynode.config.resolved import Resolved, write_resolved
 from manynode.config.studies import STUDIES
 from manynode.errors import EngineMissingError
 from manynode.hostlock import only_here

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode.checks import check_experiment
-from manynode.config.loader import Resolved
+from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError, UsageError
 from manynode.measurements import fitting, sources
 from manynode.run import resolve_with, run_experiment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from manynode.config.loader import read_yaml
+from manynode.config.resolved import read_yaml
 from manynode.errors import EngineMissingError, UsageError
 from manynode.paths import ROOT
 

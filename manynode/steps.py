@@ -17,7 +17,7 @@ from typing import Any
 
 from manynode import artefacts
 from manynode.artefacts import Identity
-from manynode.config.loader import Resolved, digest_of, read_resolved, resolve_json
+from manynode.config.resolved import Resolved, digest_of, read_resolved, resolve_json
 from manynode.config.studies import STUDIES, study_variants
 from manynode.config.variants import Variant, with_confirming_engine
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from manynode.config.counterfactuals import loss_nodes, loss_techniques
-from manynode.config.loader import Resolved, resolve, write_resolved
+from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved, write_resolved
 from manynode.config.studies import STUDIES, study_points
 from manynode.config.variants import confirmed, study_nodes, study_techniques
 from manynode.errors import ManynodeError, UsageError

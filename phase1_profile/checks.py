@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manynode.config.loader import Resolved
+from manynode.config.resolved import Resolved
 from manynode.config.skeleton import check_skeleton
 from manynode.launch import application_command
 from phase1_profile.sources.interface import choose_source

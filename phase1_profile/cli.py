@@ -73,7 +73,8 @@ def cost(
     output: Annotated[Path, typer.Option(help="file to write (measured-runs/1)")],
 ) -> None:
     """Write the expected cost of the profiled runs: tool, ranks, typical slow-down."""
-    from manynode.config.loader import load_experiment, read_resolved
+    from manynode.config.loader import load_experiment
+    from manynode.config.resolved import read_resolved
     from manynode.measured_runs import write_runs
     from phase1_profile.cost import profiled_runs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manynode.config.loader import Resolved
+from manynode.config.resolved import Resolved
 from manynode.errors import UsageError
 from phase2_nodesim.engines._interface import ENGINES
 from phase2_nodesim.jobs import installed

@@ -107,7 +107,8 @@ def estimate(
     output: Annotated[Path | None, typer.Option(help="estimate.json to write")] = None,
 ) -> None:
     """Estimate processor time and memory of every point, including those of a sensitivity study."""
-    from manynode.config.loader import load_experiment, read_resolved
+    from manynode.config.loader import load_experiment
+    from manynode.config.resolved import read_resolved
     from phase3_sst.analysis.estimates import points
     from phase3_sst.analysis.estimates.estimate_sentences import lines
 

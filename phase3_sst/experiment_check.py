@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from manynode.config.loader import Resolved
+from manynode.config.resolved import Resolved
 from manynode.config.studies import STUDIES, study_points, study_variants
 from manynode.config.variants import confirmed, study_nodes, with_confirming_engine
 from manynode.errors import EngineMissingError, UsageError

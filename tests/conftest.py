@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from manynode.config.loader import read_yaml
+from manynode.config.resolved import read_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 

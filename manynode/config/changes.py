@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from manynode.config import yaml_text
-from manynode.config.loader import included, read_yaml, resolve
+from manynode.config.loader import resolve
+from manynode.config.resolved import included, read_yaml
 from manynode.errors import UsageError
 
 _FILES = {"machine": "machines", "network": "networks"}

@@ -103,7 +103,7 @@ def _ends(content: Mapping[str, Any], parameter: Mapping[str, Any]) -> list[Any]
 
 def check_variants(content: dict[str, Any]) -> None:
     """Check every value of a study and whether its nodes fit the network; a mistake is a :class:`UsageError`."""
-    from manynode.config.loader import resolve_json
+    from manynode.config.resolved import resolve_json
 
     section = content.get("sensitivity")
     if not section:

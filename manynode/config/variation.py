@@ -17,7 +17,7 @@ from manynode.errors import UsageError, nearest
 
 def with_value(content: dict[str, Any], key: str, value: object, where: str) -> dict[str, Any]:
     """Return a copy of ``content`` in which ``key`` has ``value``."""
-    from manynode.config.loader import included, resolve_json
+    from manynode.config.resolved import included, resolve_json
 
     changed: dict[str, Any] = json.loads(json.dumps(content))
     *_, last = key.split(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from manynode.config.loader import read_yaml
+from manynode.config.resolved import read_yaml
 from manynode.errors import UsageError, nearest
 from manynode.paths import ROOT
 

@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from manynode.config.loader import validation_error
 from manynode.config.network import Network
+from manynode.config.resolved import validation_error
 from manynode.units import render
 from phase3_sst.calibration.fit import Base, Fit
 from phase3_sst.calibration.pieces import Piece

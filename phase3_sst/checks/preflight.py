@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from manynode import units
-from manynode.config.loader import resolve_json
+from manynode.config.resolved import resolve_json
 from manynode.errors import CheckFailedError
 from phase3_sst.checks.line_rate import bisection_rate, fastest_link, message_rate, slowest_link
 from phase3_sst.checks.probes import Exchange, Prober, large_message

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manynode.config.loader import resolve_json
+from manynode.config.resolved import resolve_json
 from manynode.errors import EngineFailedError, UsageError
 from phase3_sst.checks.line_rate import line_rate
 from phase3_sst.point.contract import Measurement, NetworkEngine

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manynode.config import generate
-from manynode.config.loader import load_experiment, read_yaml, resolve, resolve_json
+from manynode.config.loader import load_experiment, resolve
+from manynode.config.resolved import read_yaml, resolve_json
 from manynode.errors import ManynodeError, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -13,8 +13,9 @@ import pytest
 
 from manynode import input_file, tables
 from manynode.config.application import read_application
-from manynode.config.loader import load_experiment, read_yaml, resolve
+from manynode.config.loader import load_experiment, resolve
 from manynode.config.measured import read_collectives, read_runs
+from manynode.config.resolved import read_yaml
 from manynode.errors import InputError, ManynodeError, UsageError
 from manynode.markers import read_marker_file
 from phase3_sst.calibration.base_network import read_base

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from manynode.announcement import announce_measurements, lines, to_measure
-from manynode.config.loader import Resolved, resolve
+from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError
 from manynode.launch import Block
 from manynode.measured_runs import (

@@ -9,9 +9,9 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from manynode.config.loader import read_yaml, validation_error
 from manynode.config.network import Network, overhead_segments
 from manynode.config.quantities import RESOLVED
+from manynode.config.resolved import read_yaml, validation_error
 from manynode.paths import ROOT
 from phase3_sst.point.run_file import network_description
 

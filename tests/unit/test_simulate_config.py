@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from manynode.config.loader import Resolved, read_yaml, resolve
+from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved, read_yaml
 from manynode.config.variation import with_value
 from manynode.errors import UsageError
 from manynode.paths import ROOT

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from manynode.config.loader import validation_error
 from manynode.config.network import Network
+from manynode.config.resolved import validation_error
 from manynode.config.topology import Dragonfly, FatTree, Torus
 
 

@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from manynode.config.changes import changed
-from manynode.config.loader import Resolved, load_experiment, resolve, resolve_json
+from manynode.config.loader import load_experiment, resolve
 from manynode.config.measured import read_collectives, read_runs, write_collectives, write_runs
+from manynode.config.resolved import Resolved, resolve_json
 from manynode.errors import InputError, ManynodeError, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from manynode import process
-from manynode.config.loader import read_yaml
 from manynode.config.network import overhead_segments
+from manynode.config.resolved import read_yaml
 from phase3_sst.calibration import network_file
 from phase3_sst.calibration.fit import CROSSINGS_OF_RENDEZVOUS
 from phase3_sst.calibration.measurements import read_measurements

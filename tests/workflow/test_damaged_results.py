@@ -15,7 +15,7 @@ from pathlib import Path
 import pipeline
 import pytest
 
-from manynode.config.loader import read_resolved
+from manynode.config.resolved import read_resolved
 from manynode.errors import InputError
 from manynode.steps import Steps
 from manynode.verify import untrusted

@@ -22,7 +22,8 @@ from drawn_experiments import Draw
 
 from manynode import tables
 from manynode.checks import check_experiment
-from manynode.config.loader import RESOLVED_SCHEMA, Resolved, resolve
+from manynode.config.loader import resolve
+from manynode.config.resolved import RESOLVED_SCHEMA, Resolved
 from manynode.config.studies import STUDIES, study_points
 from manynode.errors import CheckFailedError, InputError, ManynodeError, UsageError
 from phase2_nodesim import cli as nodesim

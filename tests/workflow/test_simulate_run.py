@@ -11,7 +11,7 @@ import pipeline
 import pytest
 
 from manynode import tables
-from manynode.config.loader import RESOLVED_SCHEMA
+from manynode.config.resolved import RESOLVED_SCHEMA
 from phase3_sst.point.contract import LINK_JOBS_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RESULT_SCHEMA
 
 

@@ -45,7 +45,7 @@ def compare_engines(
 def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) -> None:
     """Compare finished results, write all files, and print the findings."""
     from manynode import tables
-    from manynode.config.loader import read_resolved
+    from manynode.config.resolved import read_resolved
     from manynode.errors import CheckFailedError
     from manynode.report.comparison import build_comparison
     from phase3_sst.studies.compare import choice, comparison_files, comparison_summary, markdown

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from manynode import input_file
-from manynode.config.loader import checked, included, read_yaml
 from manynode.config.network import Network
 from manynode.config.quantities import PositiveInt, Section
+from manynode.config.resolved import checked, included, read_yaml
 from manynode.config.simulate import SimulateSection, SkeletonChoice
 from manynode.config.skeleton import resolve_skeleton
 from manynode.errors import UsageError, nearest

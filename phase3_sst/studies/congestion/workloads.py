@@ -15,7 +15,8 @@ import yaml
 
 from manynode import input_file, tables
 from manynode.config.changes import changed
-from manynode.config.loader import Resolved, resolve
+from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError, UsageError
 from manynode.measurements import fitting, sources

@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from manynode import input_file
-from manynode.config.loader import checked, read_yaml
 from manynode.config.quantities import PositiveInt, Section
+from manynode.config.resolved import checked, read_yaml
 from manynode.errors import UsageError
 
 Size = dict[str, PositiveInt]

@@ -19,7 +19,8 @@ import yaml
 
 from manynode import seeds, tables
 from manynode.config.changes import changed
-from manynode.config.loader import Resolved, resolve
+from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError
 from manynode.rank_classes import classes_of_job

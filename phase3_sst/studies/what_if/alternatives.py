@@ -18,7 +18,8 @@ import yaml
 from manynode import tables
 from manynode.config.changes import changed
 from manynode.config.confirm import ConfirmSection
-from manynode.config.loader import Resolved, resolve
+from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError
 from manynode.measurements import MEASURED_SECTIONS, fit

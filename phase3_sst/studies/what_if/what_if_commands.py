@@ -48,9 +48,9 @@ def bill(
     prices: Annotated[str, typer.Option(help="prices: a name of configs/prices/ or a path")] = "example",
 ) -> None:
     """Print the bill of materials of a machine: nodes, adapters, switches, cables by class."""
-    from manynode.config.loader import checked, included
     from manynode.config.network import Network
     from manynode.config.prices import Prices
+    from manynode.config.resolved import checked, included
     from phase3_sst.studies.what_if.bill import bill as bill_of
 
     chosen = checked(Network, included("network", network, "networks", Path(), "bill"), network, "the network")

@@ -10,9 +10,9 @@ from pydantic import Field, field_validator
 
 from manynode import input_file
 from manynode.config.confirm import ConfirmSection
-from manynode.config.loader import checked, included, read_yaml
 from manynode.config.prices import Item, Prices
 from manynode.config.quantities import PositiveInt, Section
+from manynode.config.resolved import checked, included, read_yaml
 from manynode.errors import UsageError
 
 IDEAL = "ideal network"

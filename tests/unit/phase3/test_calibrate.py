@@ -14,8 +14,8 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from manynode import cli
-from manynode.config.loader import read_yaml
 from manynode.config.network import Network
+from manynode.config.resolved import read_yaml
 from manynode.errors import CheckFailedError, ManynodeError, UsageError
 from phase3_sst.calibration.calibrate_command import calibrate
 

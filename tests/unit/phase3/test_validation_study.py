@@ -11,7 +11,7 @@ import pytest
 from phase3_cases import experiment
 
 from manynode import tables
-from manynode.config.loader import resolve_json
+from manynode.config.resolved import resolve_json
 from phase3_sst.point.contract import Measurement
 from phase3_sst.studies.validation import collectives
 from phase3_sst.studies.validation.error_tables import (

@@ -83,8 +83,8 @@ def estimate(
 
 
 def _network(name: str) -> Network:
-    from manynode.config.loader import checked, included
     from manynode.config.network import Network
+    from manynode.config.resolved import checked, included
 
     return checked(Network, included("network", name, "networks", Path(), "--network"), name, "the network")
 

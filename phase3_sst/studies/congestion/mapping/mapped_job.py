@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from manynode import tables
-from manynode.config.loader import checked, included
 from manynode.config.network import Network
+from manynode.config.resolved import checked, included
 from manynode.config.skeleton import resolve_skeleton
 from manynode.errors import InputError, UsageError
 from phase3_sst.point.contract import LINKS_SCHEMA, RESULT_SCHEMA
