@@ -2,8 +2,8 @@
 from pathlib import Path
 
 from manynode.config.studies import STUDIES
-from phase3_sst.engines.sst.run import resources as sst_resources
-from phase3_sst.studies import second_engine
+from phase3_sst.analysis.estimates import step_resources
+from phase3_sst.studies.confirmation import second_engine
 
 # What to do to have the engine that confirms a study; empty where it is installed.
 confirm_lacks = second_engine.lacks(plan.resolved.content)
@@ -51,7 +51,7 @@ rule phase3_simulate_point:
         "../environment.yaml"
     threads: lambda wildcards: plan.processes(int(wildcards.nodes), workflow.cores)
     resources:
-        **sst_resources.of_points(plan),
+        **step_resources.of_points(plan),
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("simulate"),
@@ -86,7 +86,7 @@ rule phase3_simulate_resamples:
         "../environment.yaml"
     threads: plan.cores_of_a_replica
     resources:
-        **sst_resources.of_points(plan),
+        **step_resources.of_points(plan),
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("simulate"),
@@ -126,7 +126,7 @@ rule phase3_simulate_variant:
         "../environment.yaml"
     threads: plan.cores_of_a_replica
     resources:
-        **sst_resources.of_points(plan),
+        **step_resources.of_points(plan),
     params:
         experiment=plan.path("experiment.json"),
         digest=lambda wildcards: plan.steps.variant_digest(wildcards.variant),
@@ -238,7 +238,7 @@ rule phase3_confirm_variant:
         "../environment.yaml"
     threads: plan.model.simulate.sst.cores() if confirm_engine == "sst" else 1
     resources:
-        **sst_resources.of_points(plan, confirm_engine),
+        **step_resources.of_points(plan, confirm_engine),
     params:
         experiment=plan.path("experiment.json"),
         digest=lambda wildcards: plan.steps.confirmed_digest(wildcards.variant),

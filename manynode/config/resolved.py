@@ -189,5 +189,6 @@ def validation_error(
 
 
 def short_text(value: object) -> str:
+    """Return ``value`` as Python writes it, cut to 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
