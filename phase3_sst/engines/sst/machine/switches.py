@@ -98,11 +98,6 @@ def _latencies(run: Run, rate: float) -> tuple[int, int]:
     return left - left // 2, left // 2
 
 
-def logical_group(wiring: Wiring, cls: str) -> str | None:
-    """Return merlin's group of ports for a class of links."""
-    return wiring.groups.get(cls)
-
-
 def topology_parameters(wiring: Wiring, switch: int, extra: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a router's topology subcomponent."""
     return {**wiring.parameters, **wiring.switches[switch].parameters, **extra}

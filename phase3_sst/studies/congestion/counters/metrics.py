@@ -64,12 +64,6 @@ def network_stalls_per_s(table: pd.DataFrame, routers: Routers = None) -> float:
     return _over_routers_and_time(network, network["stalls"] / _seconds(network))
 
 
-def percent_time_stalled(table: pd.DataFrame, routers: Routers = None, port_class: str = NETWORK) -> float:
-    """Return the percent of time in which a port of the class stalls."""
-    rows = of_routers(table[table["port_class"] == port_class], routers)
-    return _over_routers_and_time(rows, rows["stalled_pct"])
-
-
 def host_flits_per_s(
     table: pd.DataFrame, routers: Routers = None, direction: str = OUT, hosts: Collection[str] | None = None
 ) -> float:
