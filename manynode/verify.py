@@ -68,12 +68,18 @@ def remove_untrusted(results: Path, steps: Steps) -> list[str]:
     own = {place: reason for place, reason in reasons.items() if not reason.startswith(_FOLLOWS)}
     lines = [f"made again: {results / place}: {reason}" for place, reason in sorted(own.items())]
     if followers := len(reasons) - len(own):
-        sources = sorted({reason for place, reason in reasons.items() if place not in own})
-        lines.append(f"made again: {followers} more that were made from these or from missing files: {sources[0]}")
+        roots = sorted({reason for place, reason in reasons.items() if place not in own and not _again(reason)})
+        lines.append(f"made again: {followers} more that were made from {'these' if own else 'files that changed'}")
+        lines += [f"  {reason}" for reason in roots]
     return lines
 
 
 _FOLLOWS = "it was made from "
+_AGAIN = ", which is made again"
+
+
+def _again(reason: str) -> bool:
+    return reason.endswith(_AGAIN)
 
 
 def _own_fault(place: str, file: _Found) -> str:
@@ -81,10 +87,10 @@ def _own_fault(place: str, file: _Found) -> str:
     if file.checksum is None:
         return "it was damaged, or changed after manynode wrote it"
     fault = artefacts.mismatch(file.of, place, file.identity)
-    if fault is None or file.identity.measured:
+    of_this_place = isinstance(file.of, dict) and file.of.get("file") == place
+    if fault is None or (file.identity.measured and of_this_place):
         # A measured file of before a change of the experiment is the workflow's: it measures anew.
         return ""
-    of_this_place = isinstance(file.of, dict) and file.of.get("file") == place
     if of_this_place and file.made_from and place != _REPORT:
         # Before a change of the experiment: the workflow makes it again when it is asked for, and keeps it until then.
         return ""
@@ -97,7 +103,7 @@ def _fault_of_sources(file: _Found, found: Mapping[str, _Found], gone: Mapping[s
         if source not in found:
             return f"{_FOLLOWS}{source}, which is missing"
         if source in gone:
-            return f"{_FOLLOWS}{source}, which is made again"
+            return f"{_FOLLOWS}{source}{_AGAIN}"
         if found[source].checksum != checksum:
             return f"{_FOLLOWS}another {source}"
     return ""
