@@ -1,4 +1,4 @@
-"""What the phases share: command line, configuration, units, seeds, tables, provenance, processes, report.
+"""Code shared by the phases: command line, configuration, units, seeds, tables, provenance, processes, report.
 
 This package imports no phase; the phases meet only in files whose schemas are described in ``docs/design.md``.
 """

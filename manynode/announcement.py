@@ -1,8 +1,8 @@
-"""What a run will measure, said before the first step: step, runs, ranks, slow-down, estimated time.
+"""Announces the measured runs before the first step: step, runs, ranks, slow-down, estimated time.
 
-The phases say through their command ``cost`` which runs an experiment has and which tool each needs. What is done
-already, or taken over from earlier results, is left out. One short native run of the application gives the estimate; it
-is made when a run begins that has something to measure, and kept.
+The phases' command ``cost`` lists an experiment's runs and the tool of each. Finished and reused runs are left out. One
+short native run of the application gives the estimate. It is made when a run with something to measure begins, and its
+result is kept.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _NOT_KNOWN = "not known"
 def announce_measurements(
     experiment: Path, resolved: Resolved, results: Path, *, may_run: bool, until: str | None = None
 ) -> KnownRuns:
-    """Print the measured runs that are still to be made, and return all runs, for the lines at their start.
+    """Print the measured runs still to come, and return all runs for the lines at their start.
 
-    With ``may_run``, the native trial is made where it lacks. ``until`` is the last rule or file that is wanted.
+    With ``may_run``, a missing native trial is run. ``until`` is the last rule or file wanted.
     """
     if not to_measure(resolved, results):
         return KnownRuns(_asked(experiment, resolved, results, ask=False), read_trial(results, _digest(resolved)))
@@ -52,7 +52,7 @@ def announce_measurements(
 
 
 def to_measure(resolved: Resolved, results: Path) -> bool:
-    """Return whether a measured run of the experiment has not left its table yet, without asking the phases."""
+    """Return whether the table of a measured run is missing, without asking the phases."""
     profile = resolved.content["profile"]
     places = [
         f"profile/nodes-{nodes}-rep-{repetition}/counters.parquet"
@@ -60,13 +60,13 @@ def to_measure(resolved: Resolved, results: Path) -> bool:
         for repetition in range(profile["repetitions"])
     ]
     modes = {"ext" if name.startswith("ext") else "no-ext" for name in resolved.content["techniques"]}
-    # Which nodes the classes need is known to phase 2 alone: with classes and timings, none is missing.
+    # Only phase 2 knows which nodes the classes need; if classes and timings exist, none is missing.
     places += [f"nodesim/timing-profile-{mode}.json" for mode in modes]
     return not all((results / place).is_file() for place in places)
 
 
 def lines(runs: Sequence[MeasuredRun], trial: Trial | None, *, may_run: bool = True) -> list[str]:
-    """Return the table of the runs, its sum, and what it is estimated from."""
+    """Return the table of the runs, its sum, and the basis of the estimate."""
     head = ("step", "runs", "ranks", "tool", "slow-down", "estimated time")
     rows = [head]
     low = high = 0.0
@@ -113,9 +113,9 @@ def _digest(resolved: Resolved) -> str:
 
 
 def _asked(experiment: Path, resolved: Resolved, results: Path, *, ask: bool) -> list[MeasuredRun]:
-    """Return what the phases say of the experiment's runs; without ``ask``, what they said the last time.
+    """Return the experiment's runs from the phases; without ``ask``, their last answer.
 
-    A phase that cannot tell (its tool lacks) has no runs here: its first step says what lacks.
+    A phase whose tool is missing has no runs here; its first step names the missing tool.
     """
     runs: list[MeasuredRun] = []
     for phase in _PHASES:

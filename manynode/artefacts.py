@@ -1,10 +1,10 @@
-"""What a file in a results folder is of, and what it was made from: written into the file, checked by every reader.
+"""Identity and origin of the files in a results folder: written into each file, checked by every reader.
 
 In: a results folder with the digest that each of its files must carry (:mod:`manynode.steps`). While it is bound
-(:func:`bound`), every table and document that is written there (:mod:`manynode.tables`) carries
+(:func:`bound`), every table and document written there (:mod:`manynode.tables`) carries
 
-- ``of``: its own place in the folder, which tells mode, technique, nodes and variant, and the digest of the sections of
-  the experiment that it depends on;
+- ``of``: its place in the folder, which gives mode, technique, nodes and variant, and the digest of the sections of the
+  experiment that it depends on;
 - ``made_from``: the files of the folder that the step had read or written before, with their checksums. Measured files
   have none: they depend on the machine, not on other files.
 
@@ -23,14 +23,14 @@ from typing import Any
 from manynode.errors import InputError
 
 OF, MADE_FROM = "of", "made_from"
-REMEDY = "run the experiment again with 'manynode run', which makes the file anew where it can"
+REMEDY = "run the experiment again with 'manynode run', which makes the file again if it can"
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What a file must say of itself: the digest of what it depends on.
+    """The required identity of a file: the digest of what it depends on.
 
-    ``measured``: it was measured, and making it anew gives other times. ``traced``: it tells what it was made from.
+    ``measured``: the file was measured, and a new measurement gives other times. ``traced``: it lists its sources.
     """
 
     digest: str
@@ -47,7 +47,7 @@ class _Binding:
     seen: dict[str, str] = field(default_factory=dict)
 
     def place(self, path: Path) -> str | None:
-        """Return the place of ``path`` in the folder, None where it is no artefact of the folder."""
+        """Return the place of ``path`` in the folder, or None if it is not an artefact of the folder."""
         try:
             place = path.resolve().relative_to(self.root).as_posix()
         except ValueError:
@@ -62,7 +62,7 @@ _active: ContextVar[_Binding | None] = ContextVar("bound results folder", defaul
 def bound(root: Path, identity_of: Callable[[str], Identity | None]) -> Iterator[None]:
     """Bind files below ``root`` while the context is open.
 
-    ``identity_of`` gives the identity of the file at a place below ``root``, None for a file that is no artefact.
+    ``identity_of`` gives the identity of the file at a place below ``root``, or None if it is not an artefact.
     """
     token = _active.set(_Binding(root.resolve(), identity_of))
     try:
@@ -78,7 +78,7 @@ def is_one(path: Path) -> bool:
 
 
 def claims(path: Path) -> dict[str, Any]:
-    """Return the members ``of`` and ``made_from`` of a file that is written now; nothing outside a bound folder."""
+    """Return the members ``of`` and ``made_from`` of a file to write now; nothing outside a bound folder."""
     binding = _active.get()
     place = binding.place(path) if binding else None
     if binding is None or place is None:
@@ -100,7 +100,7 @@ def record(path: Path, checksum: str) -> None:
 
 
 def check(path: Path, of: Any, what: str) -> None:
-    """Raise :class:`InputError` where ``of``, which the file at ``path`` says of itself, is not what it must be."""
+    """Raise :class:`InputError` if ``of``, the identity stored in the file at ``path``, is wrong."""
     binding = _active.get()
     place = binding.place(path) if binding else None
     if binding is None or place is None:
@@ -111,19 +111,19 @@ def check(path: Path, of: Any, what: str) -> None:
         found, allowed = fault
         remedy = REMEDY
         if identity.measured:
-            remedy = "put the right file back, or delete it and run the experiment again, which measures anew"
+            remedy = "restore the right file, or delete it and run the experiment again, which measures again"
         raise InputError(what, where=str(path), found=found, allowed=allowed, remedy=remedy)
 
 
 def mismatch(of: Any, place: str, identity: Identity) -> tuple[str, str] | None:
-    """Return what ``of`` says and what is allowed where they differ; None for the right file."""
+    """Return the stored and the allowed identity if they differ, or None."""
     told = of if isinstance(of, dict) else {}
     if told.get("file") != place:
-        found = f"it is {told['file']!r} of a results folder" if "file" in told else "it does not say what it is of"
+        found = f"it is {told['file']!r} of a results folder" if "file" in told else "it has no identity ('of')"
         return found, f"{place!r}"
     if told.get("digest") != identity.digest:
         return (
-            f"it is of another experiment, or of this one before a change (digest {told.get('digest')})",
+            f"it belongs to another experiment, or to this one before a change (digest {told.get('digest')})",
             f"digest {identity.digest}",
         )
     return None

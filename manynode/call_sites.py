@@ -1,9 +1,13 @@
 """Names of call sites: from addresses inside modules to ``function file:line``.
 
-In: the call-site section of a marker file. Out: one name per call site: ``main.c:123 exchange_halo`` where the module
-has debug information, else ``exchange_halo(double*)+0x1a`` where the dynamic linker knows the function, else
-``prog+0x12ab exchange_halo`` where the module has a symbol table, else ``prog+0x12ab``. Binutils (``addr2line``,
-``c++filt``, ``readelf``) tell lines and C++ names; without them the symbols remain as the linker knows them.
+In: the call-site section of a marker file. Out: one name per call site, the first of these that is known:
+
+- ``main.c:123 exchange_halo``, if the module has debug information;
+- ``exchange_halo(double*)+0x1a``, if the dynamic linker knows the function;
+- ``prog+0x12ab exchange_halo``, if the module has a symbol table;
+- ``prog+0x12ab``.
+
+Binutils (``addr2line``, ``c++filt``, ``readelf``) give lines and C++ names; without them, the linker's symbols remain.
 """
 
 from __future__ import annotations
@@ -100,7 +104,7 @@ def short_function(signature: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def demangled(symbols: tuple[str, ...]) -> dict[str, str]:
-    """Return the C++ signatures of ``symbols`` as ``c++filt`` knows them; empty where it is not installed."""
+    """Return the C++ signatures of ``symbols`` from ``c++filt``; empty if it is not installed."""
     if shutil.which("c++filt") is None:
         return {}
     names: dict[str, str] = {}
@@ -114,9 +118,9 @@ def demangled(symbols: tuple[str, ...]) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=1024)
 def addresses_to_lines(module: str, offsets: tuple[int, ...]) -> tuple[dict[int, str], dict[int, str]]:
-    """Ask ``addr2line`` for the places of ``offsets`` in ``module``, and for the functions of those without a line.
+    """Ask ``addr2line`` for the lines of ``offsets`` in ``module``, or for the functions of those without a line.
 
-    What it does not know is left out.
+    Unknown offsets are left out.
     """
     lines: dict[int, str] = {}
     functions: dict[int, str] = {}
@@ -136,7 +140,7 @@ def addresses_to_lines(module: str, offsets: tuple[int, ...]) -> tuple[dict[int,
 
 
 def _answer(command: Sequence[str]) -> str | None:
-    """Return what a program of binutils prints, None when it fails."""
+    """Return the output of a binutils program, or None if it fails."""
     try:
         answer = run(command, what="naming call sites", timeout_s=TIME_LIMIT_S, check=False)
     except ManynodeError:

@@ -1,9 +1,9 @@
-"""Callgrind under a marked rank: its command, and the totals of its dumps, the events of each compute phase.
+"""Callgrind under a marked rank: its command, and the totals of its dumps as the events of each compute phase.
 
 In: one process's callgrind output, either one file with all dumps (``--combine-dumps=yes``) or a file per dump. The
 markers library names each dump by the sequence number of the MPI call that ends the compute phase. Out: one row per
-named dump with the events (Ir, Dr, Dw, I1mr, D1mr, D1mw, ILmr, DLmr, DLmw, Bc, Bcm, Bi, Bim, as far as simulated). Only
-the few lines that matter are looked at, so that large files are read fast.
+named dump with the simulated events among Ir, Dr, Dw, I1mr, D1mr, D1mw, ILmr, DLmr, DLmw, Bc, Bcm, Bi, Bim. To read
+large files fast, only the few relevant lines are parsed.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ REMEDY = "run valgrind again and let the program end by itself; a killed process
 def callgrind_command(valgrind: str, directory: Path, caches: Sequence[str]) -> list[str]:
     """Return the words before a rank's command; dumps and messages go to ``directory``, ``caches`` are its options.
 
-    The ranks' markers make the dumps, and switch the instrumentation on at the end of MPI_Init: before that there is
-    nothing to count.
+    The ranks' markers request the dumps, and start the instrumentation at the end of MPI_Init: nothing before it is
+    counted.
     """
     folder = str(directory.resolve()).replace("%", "%%")
     return [
@@ -60,7 +60,7 @@ class _Part:
 
 @dataclass
 class _Dumps:
-    """What the files of one process hold."""
+    """The dumps in the files of one process."""
 
     pids: set[str] = field(default_factory=set)
     parts: list[_Part] = field(default_factory=list)
@@ -75,12 +75,11 @@ def parse_totals(
 ) -> pd.DataFrame:
     """Return the events of every dump that a marker named, sorted by ``sequence``.
 
-    Columns: ``sequence`` (int64) and one int64 column per event, in callgrind's order. Where callgrind kept the threads
-    apart (``--separate-threads=yes``), ``thread`` is taken (1: the program's first; MPI libraries start helper threads
-    whose work comes at random), or with None the sum of all. With ``complete``, the dump that
-    callgrind writes at the program's end must be there, as proof that nothing is missing. ``pid`` is the process whose
-    dumps they must be. Raises :class:`InputError`,
-    naming file and dump, when a file is cut off, damaged, or of another process than the rest.
+    Columns: ``sequence`` (int64) and one int64 column per event, in callgrind's order. With ``--separate-threads=yes``
+    only ``thread`` counts (None: the sum of all). Thread 1 is the program's first; MPI libraries start helper threads
+    whose work comes at random. With ``complete``, the dump at the program's end must exist, as proof that nothing is
+    missing. ``pid`` is the expected process. Raises :class:`InputError`, naming file and dump, if a file is cut off,
+    damaged, or from another process.
     """
     files = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     if not files:
@@ -95,15 +94,15 @@ def parse_totals(
             where=place,
             found=f"pids {', '.join(sorted(dumps.pids)) or 'none'}",
             allowed="the dumps of one process",
-            remedy="put %p into --callgrind-out-file and read each process by itself",
+            remedy="put %p into --callgrind-out-file and read each process separately",
         )
     if pid is not None and dumps.pids != {str(pid)}:
         raise InputError(
-            "a callgrind file is of another process than its name says",
+            "a callgrind file does not come from the process in its name",
             where=place,
             found=f"pid {', '.join(dumps.pids)}",
             allowed=f"pid {pid}",
-            remedy="run again, so that the files are made anew",
+            remedy="run again to write the files again",
         )
     if complete and not any(part.trigger == END_TRIGGER for part in dumps.parts):
         raise InputError(
@@ -171,13 +170,13 @@ def _scan_bytes(data: mmap.mmap, path: Path, dumps: _Dumps) -> None:
     if part is not None:
         raise InputError("a callgrind file is cut off", where=part.place, found="a dump without totals", remedy=REMEDY)
     if len(dumps.parts) == before:
-        raise InputError("this is no callgrind file", where=str(path), found="no dump with totals", remedy=REMEDY)
+        raise InputError("this is not a callgrind file", where=str(path), found="no dump with totals", remedy=REMEDY)
 
 
 def _numbers(text: str, place: str) -> list[int]:
     words = text.split()
     if not all(word.isascii() and word.isdigit() and len(word) < 20 for word in words):
-        raise InputError("the totals of a callgrind dump are no numbers", where=place, found=text[:80], remedy=REMEDY)
+        raise InputError("the totals of a callgrind dump are not numbers", where=place, found=text[:80], remedy=REMEDY)
     numbers = [int(word) for word in words]
     if any(number > LARGEST_COUNT for number in numbers):
         raise InputError("the totals of a callgrind dump are too large", where=place, found=text[:80], remedy=REMEDY)
@@ -185,10 +184,10 @@ def _numbers(text: str, place: str) -> list[int]:
 
 
 def _table(parts: list[_Part], place: str) -> pd.DataFrame:
-    """Turn the named dumps into a table; callgrind leaves zeros at the end of a totals line away."""
+    """Turn the named dumps into a table; callgrind omits zeros at the end of a totals line."""
     if not parts:
         raise InputError(
-            "no callgrind dump is named by a marker",
+            "no marker named a callgrind dump",
             where=place,
             allowed="dumps triggered by 'Client Request: <sequence number>'",
             remedy="preload the markers library, with MANYNODE_MARKERS_DIR set, into the program under valgrind",

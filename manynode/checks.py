@@ -1,8 +1,8 @@
-"""What can be known of an experiment before its first step, asked of the phases: their engines, its application.
+"""Checks of an experiment before its first step, made by the phases: their engines, its application.
 
-Each phase has an entry point of the group ``manynode.checks``: a function of the resolved experiment that raises a
-:class:`UsageError` (:class:`InputError` for a file it names) for what a later step would refuse, and
-:class:`EngineMissingError` when all it can say is fine and something that the phase needs is not installed.
+Each phase has an entry point of the group ``manynode.checks``, a function of the resolved experiment. It raises
+:class:`UsageError`, or :class:`InputError` for a file, if a later step would refuse the experiment. It raises
+:class:`EngineMissingError` if the experiment is valid but something that the phase needs is not installed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ GROUP = "manynode.checks"
 
 
 def check_experiment(resolved: Resolved, where: str) -> dict[str, EngineMissingError]:
-    """Return phase -> what it lacks on this host; raise the error of the first phase that the experiment is wrong for.
+    """Return phase -> what it lacks on this host; raise the error of the first phase that refuses the experiment.
 
-    ``where`` names the experiment in errors. Phases that lack something do not keep the others from being asked.
+    ``where`` names the experiment in errors. All phases are asked, even if one lacks something.
     """
     entries = sorted(entry_points(group=GROUP), key=lambda item: item.name)
     if not entries:
         raise EngineMissingError(
-            "the installed package does not know its phases",
+            "the installed package has no phases",
             where=f"entry points {GROUP}",
             found="none",
             remedy="run 'pip install -e .' in the checkout: it was installed before the phases had checks",

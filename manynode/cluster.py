@@ -1,8 +1,8 @@
-"""What an executor such as Slurm is told of the steps that start MPI jobs and of the others: resources of the rules.
+"""Resources of the rules, for an executor such as Slurm.
 
-The words are those of snakemake-executor-plugin-slurm: ``mpi`` (the job starts MPI processes by itself, so that it is
-not wrapped into ``srun``), ``tasks``, ``nodes``, ``cpus_per_task``, ``mem_mb``, ``runtime`` (minutes). On one host
-Snakemake does not look at them. A profile's ``set-resources`` overrides any of them.
+The names are those of snakemake-executor-plugin-slurm: ``mpi`` (the job starts MPI processes itself and is not wrapped
+in ``srun``), ``tasks``, ``nodes``, ``cpus_per_task``, ``mem_mb``, ``runtime`` (minutes). On one host Snakemake ignores
+them. A profile's ``set-resources`` overrides any of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MORE_MINUTES = 15
 def of_profiling(plan: Plan) -> dict[str, Resource | int | str]:
     """Return the resources of a profiling run of phase 1: one task per rank, on as many nodes as the job has.
 
-    Where callgrind counts, one node is enough: instructions do not depend on the neighbours.
+    With callgrind, one node is enough: instruction counts do not depend on neighbours.
     """
     spread = plan.model.profile.source != "callgrind"
     return _of_a_job(plan, lambda wildcards: int(wildcards.nodes), spread)
@@ -33,8 +33,8 @@ def of_profiling(plan: Plan) -> dict[str, Resource | int | str]:
 def of_node_simulation(plan: Plan) -> dict[str, Resource | int | str]:
     """Return the resources of a node simulated in phase 2: one task per rank of its job, external ranks included.
 
-    The engine native measures the cluster's own nodes; under the others the node is a model, and its job stays on one
-    host, which gem5's guests need.
+    The engine native measures the cluster's own nodes. Under the other engines the node is a model; its job stays on
+    one host, which gem5's guests need.
     """
     section = plan.model.nodesim
     return _of_a_job(

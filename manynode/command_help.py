@@ -1,6 +1,6 @@
-"""The help of a command that is found through an entry point, read from its source: importing it takes a second.
+"""Reads the help of an entry point's command from its source, because importing the command takes a second.
 
-In: an entry point (``phase3_sst.calibration.calibrate_command:calibrate``). Out: its first line of help: that of the
+In: an entry point (``phase3_sst.calibration.calibrate_command:calibrate``). Out: the first line of the
 function's docstring, or of the ``help=`` of a :class:`typer.Typer`.
 """
 
@@ -13,14 +13,14 @@ from pathlib import Path
 
 
 def help_of(entry: EntryPoint) -> str:
-    """Return the first line of the command's help, or the package that it comes from where the source says none."""
+    """Return the first line of the command's help, or the name of its package if there is none."""
     source = _source(entry.module)
     text = None if source is None else _declared(ast.parse(source.read_bytes()), entry.attr)
     return (text or f"A command of {entry.module.split('.')[0]}.").strip().splitlines()[0]
 
 
 def _source(module: str) -> Path | None:
-    """Return the file of a module; the packages that it lies in are not imported."""
+    """Return the file of a module without importing its packages."""
     package, *inner = module.split(".")
     spec = importlib.util.find_spec(package)
     folders = [] if spec is None else spec.submodule_search_locations or []

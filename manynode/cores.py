@@ -1,4 +1,4 @@
-"""How many cores this process may use: those it is bound to, and what its control groups leave of them.
+"""Number of cores that this process may use: its affinity, limited by the quota of its control groups.
 
 A container or a batch job often has fewer cores than the host: by affinity (Slurm, taskset), or by a quota of processor
 time (cgroup v2 ``cpu.max``, v1 ``cpu.cfs_quota_us``).
@@ -39,7 +39,7 @@ def cgroup_quota(own: Path, root: Path) -> float | None:
 
 
 def _with_parents(mount: Path, path: str) -> Iterator[Path]:
-    """Yield the group's folder and those above it: each one's quota holds for all below."""
+    """Yield the group's folder and its parents: a quota applies to all groups below it."""
     parts = [part for part in path.split("/") if part not in ("", "..")]
     for length in range(len(parts), -1, -1):
         yield mount.joinpath(*parts[:length])

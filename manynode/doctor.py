@@ -1,4 +1,4 @@
-"""``manynode doctor``: every tool and engine, found where, which version, what for, what to do when it is missing.
+"""``manynode doctor``: path, version and purpose of every tool and engine, and how to get a missing one.
 
 The phases add their engines through the entry points ``manynode.doctor``; nothing here imports a phase.
 """
@@ -57,7 +57,7 @@ TOOLS: dict[str, Tool] = {
         ["sst"],
         ["--version"],
         "the simulator of the engine sst (see 'simulate: sst' for whether it can be used)",
-        "optional; build sst-core and sst-elements as their installation guide on sst-simulator.org says",
+        "optional; build sst-core and sst-elements with the installation guide on sst-simulator.org",
     ),
     "chromium": Tool(
         ["chromium", "chromium-browser"], ["--version"], "tests of the report", "apt-get install chromium"
@@ -78,7 +78,7 @@ class Finding:
 
 
 def probe_tool(name: str, tool: Tool) -> Finding:
-    """Look for a tool on PATH and ask its version."""
+    """Look for a tool on PATH and ask for its version."""
     for candidate in tool.names:
         if path := shutil.which(candidate):
             try:
@@ -91,7 +91,7 @@ def probe_tool(name: str, tool: Tool) -> Finding:
 
 
 def counters_finding() -> Finding:
-    """Say whether this host gives hardware counters, and if not, why."""
+    """Return whether this host has hardware counters, and if not, why."""
     purpose = "phase 1: counters without slowing the application (source perf_event)"
     perf = shutil.which("perf")
     setting = Path("/proc/sys/kernel/perf_event_paranoid")
@@ -128,7 +128,7 @@ def findings() -> list[Finding]:
 
 
 def print_report() -> None:
-    """Print two lines for each finding; paths and commands stay whole at any width, to be copied."""
+    """Print two lines for each finding; paths and commands stay whole at any width and can be copied."""
     from rich.console import Console
     from rich.text import Text
 
@@ -141,5 +141,5 @@ def print_report() -> None:
         lines = [Text.assemble(mark, f"  {finding.name:<{width}}  {finding.purpose}")]
         lines += [Text(f"    {line}") for line in ", ".join(fact for fact in facts if fact).splitlines()]
         for line in lines:
-            # Without wrapping by rich, which breaks long words: a terminal that is narrow wraps without a line's end.
+            # No wrapping by rich, which breaks long words; a narrow terminal wraps without a line end.
             console.print(line, soft_wrap=True)

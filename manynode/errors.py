@@ -1,4 +1,4 @@
-"""Errors that a user can mend: what failed, where, what was found, what is allowed, how to mend it.
+"""Errors that a user can correct: what failed, where, what was found, what is allowed, how to correct it.
 
 Every error that reaches the command line is a :class:`ManynodeError`; its class fixes the exit code, which is part
 of the public interface. Anything else that escapes is a defect of manynode and keeps its traceback.
@@ -17,7 +17,7 @@ EXIT_ENGINE_MISSING = 4
 EXIT_ENGINE_FAILED = 5
 EXIT_CHECK_FAILED = 6
 
-# Of a line, and lines of one fact: a screen, whatever was found.
+# Limits of a line and of one fact, which keep a message within a screen.
 _MOST_CHARACTERS = 800
 _MOST_LINES = 60
 
@@ -49,13 +49,13 @@ class ManynodeError(Exception):
         super().__init__(self.render())
 
     def named(self, part: str) -> Self:
-        """Return the error with the part of the work that it concerns in front."""
+        """Return the error with the name of the affected part in front."""
         self.what = f"{part}: {self.what}"
         self.args = (self.render(),)
         return self
 
     def render(self) -> str:
-        """Return the whole message, one fact a line, as a terminal can show it."""
+        """Return the whole message for a terminal, one fact per line."""
         lines = _lines(self.what, len(self.what))
         for label, value in (
             ("where", self.where),
@@ -72,9 +72,9 @@ class ManynodeError(Exception):
 
 
 def _lines(text: str, most: int = _MOST_LINES) -> list[str]:
-    """Return the lines of ``text``, which may be a user's, without what steers a terminal, and cut where it is long.
+    """Return the lines of ``text`` without control characters, which user text may contain; long lines are cut.
 
-    Messages pass through here again when a step's error becomes that of the whole run; that changes nothing more.
+    A step's error passes through here again as the error of the whole run, without further change.
     """
     lines = text.splitlines()
     shown = [_cut("".join(map(_shown, line))) for line in lines[:most]]

@@ -1,7 +1,7 @@
-"""Signs of life of a step in its own log: a line at its start, and one now and then with the time that has passed.
+"""Progress lines of a step in its own log: one at its start, then one at intervals with the elapsed time.
 
-``manynode run`` gives each step a place for its error (:mod:`manynode.snakemake_run`); a command that has one is a step
-and beats. The lines go to stderr, which is the step's log.
+``manynode run`` gives each step a file for its error (:mod:`manynode.snakemake_run`); a command with such a file is a
+step and writes these lines. They go to stderr, which is the step's log.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Span = tuple[float, float]
 
 
 def interval_s() -> float:
-    """Return the time between two signs of life [s], which ``MANYNODE_HEARTBEAT`` sets."""
+    """Return the time between two progress lines [s], from ``MANYNODE_HEARTBEAT``."""
     text = os.environ.get(INTERVAL, "")
     try:
         value = float(text) if text else DEFAULT_S
@@ -32,7 +32,7 @@ def interval_s() -> float:
         value = 0.0
     if not 0 < value < float("inf"):
         raise UsageError(
-            "the time between signs of life is wrong",
+            "the time between progress lines is wrong",
             where=f"environment variable {INTERVAL}",
             found=text,
             allowed="seconds, more than 0",
@@ -42,7 +42,7 @@ def interval_s() -> float:
 
 
 def running_words(elapsed_s: float, expected_s: Span | None) -> str:
-    """Return ``running for 90 s, 30 s to 2 min left``; nothing of the time left where it is not known."""
+    """Return ``running for 90 s, 30 s to 2 min left``; without the time left if it is not known."""
     text = f"running for {duration(elapsed_s)}"
     if expected_s is None:
         return text
@@ -55,7 +55,7 @@ def running_words(elapsed_s: float, expected_s: Span | None) -> str:
 
 
 class Heartbeat:
-    """Says ``what`` runs, and for how long; a step that knows better sets ``expected_s``."""
+    """Prints that ``what`` runs, and for how long; a step with a better estimate sets ``expected_s``."""
 
     def __init__(self, what: str, say: Callable[[str], None], interval: float) -> None:
         self.expected_s: Span | None = None
@@ -84,7 +84,7 @@ _current: list[Heartbeat] = []
 
 @contextlib.contextmanager
 def beating(what: str, wanted: bool) -> Iterator[None]:
-    """Give signs of life of ``what`` on stderr while the block runs, if they are wanted."""
+    """Print progress lines of ``what`` on stderr while the block runs, if wanted."""
     if not wanted:
         yield
         return
@@ -100,7 +100,7 @@ def beating(what: str, wanted: bool) -> Iterator[None]:
 
 
 def announce(run: MeasuredRun, results: Path) -> None:
-    """Say what a measured run is and will take, and let this command's signs of life count down from that."""
+    """Print what a measured run is and how long it will take; this command's progress lines count down from that."""
     trial = read_trial(results)
     print(run.words(trial), flush=True)
     for heart in _current:

@@ -1,7 +1,7 @@
-"""One measuring job at a time on this host, and one command at a time on a folder of results.
+"""Locks: one measuring job at a time on this host, and one command at a time on a results folder.
 
-Native runs would disturb each other's times, and a job that outlived a killed pipeline would write beside its
-successor: every step that starts MPI jobs holds this lock. The kernel lets go of it when the holder ends, however.
+Parallel native runs would disturb each other's times, and a job that outlived a killed pipeline would write beside its
+successor. Every step that starts MPI jobs therefore holds this lock. The kernel releases it whenever the holder ends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from manynode.refused_writes import writes_to
 
 @contextlib.contextmanager
 def exclusive(path: Path, *, purpose: str, wait: bool = True) -> Iterator[bool]:
-    """Hold an exclusive lock on ``path``; yields False at once when it is taken and ``wait`` is false."""
+    """Hold an exclusive lock on ``path``; yield False at once if it is taken and ``wait`` is false."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a") as handle:
         with writes_to(path):  # a file system without locks
@@ -48,7 +48,7 @@ def only_here(folder: Path, *, what: str, command: str, remedy: str) -> Iterator
     with exclusive(folder / ".lock", purpose=what, wait=False) as mine:
         if not mine:
             raise UsageError(
-                f"this {what} is being run already",
+                f"this {what} is already running",
                 where=str(folder),
                 found=f"another 'manynode {command}' holds its lock",
                 remedy=f"wait for it, or {remedy}",

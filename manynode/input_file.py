@@ -1,7 +1,7 @@
-"""A user's file, read whole: whatever it is then taken for, it is a regular file of a bounded size.
+"""Reads a user's file whole, if it is a regular file of bounded size.
 
 A FIFO or a device would hang its reader, and a huge file would fill the memory: both are refused before they are
-opened. Everything that opens a file which a user names, or checks that there is one, goes through this module.
+opened. All code that opens or looks for a file named by a user goes through this module.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def check(
         raise error(
             f"{what} cannot be read",
             where=str(path),
-            found=_KINDS.get(kind, "no regular file"),
+            found=_KINDS.get(kind, "not a regular file"),
             allowed="a regular file",
-            remedy="correct the path" if kind == stat.S_IFDIR else "write the content to a file, and name that",
+            remedy="correct the path" if kind == stat.S_IFDIR else "write the content to a file and give its path",
         )
     if status.st_size > most_bytes:
         raise error(
@@ -50,7 +50,7 @@ def check(
 def read_bytes(
     path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: type[ManynodeError] = InputError
 ) -> bytes:
-    """Return the content of the file, which messages call ``what``; raise ``error`` where it cannot be read."""
+    """Return the content of the file, called ``what`` in messages; raise ``error`` if it cannot be read."""
     check(path, what, most_bytes=most_bytes, error=error)
     try:
         return path.read_bytes()
@@ -75,9 +75,9 @@ def read_text(path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: typ
 
 
 def is_file(path: Path) -> bool:
-    """Say whether there is anything to read at ``path``; names that no file can have are no error.
+    """Return whether there is anything to read at ``path``; an impossible name is not an error.
 
-    A FIFO counts: reading it says what is wrong with it, where "does not exist" would not.
+    A FIFO counts: reading it gives a better error than "does not exist".
     """
     return os.path.exists(path) and not os.path.isdir(path)
 

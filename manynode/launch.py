@@ -1,7 +1,7 @@
-"""MPI jobs of several blocks on this host: which MPI a program uses, and the command that starts it.
+"""Starts MPI jobs of several blocks on this host, with the launcher of the program's MPI.
 
-A job is a list of blocks, each a number of ranks with a command of its own (simulated ranks under an engine, external
-ranks native). MPICH and Open MPI are told apart by the library that the program is linked with.
+A job is a list of blocks. Each block is a number of ranks with its own command: simulated ranks run under an engine,
+external ranks natively. The linked library shows whether a program uses MPICH or Open MPI.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LIBRARIES: dict[str, Flavour] = {"libmpich.so": "mpich", "libmpi.so.12": "mpich
 
 @dataclass(frozen=True)
 class Block:
-    """Ranks of one kind: ``prefix`` (an engine's command, may be empty) before ``command``, with ``env`` added."""
+    """Ranks of one kind: ``command`` after an optional ``prefix`` (an engine's command), with ``env`` added."""
 
     ranks: int
     command: Sequence[str]
@@ -45,8 +45,8 @@ class Block:
 def find_executable(command: Sequence[str], base: Path | None = None) -> list[str]:
     """Return ``command`` with its program as an absolute path; a missing program is a :class:`UsageError`.
 
-    A program with a slash is looked for relative to ``base`` (the experiment's folder), then to the working directory;
-    one without is looked for on PATH.
+    A program with a slash is relative to ``base`` (the experiment's folder), or else to the working directory. One
+    without a slash is searched on PATH.
     """
     program = command[0]
     candidates = [base / program] if base is not None and "/" in program else []
@@ -82,7 +82,7 @@ def detect_mpi(program: str) -> Flavour:
         where=program,
         found="a statically linked program or a script" if static else "no MPI library among those it is linked with",
         allowed="a program linked with MPICH (libmpich) or Open MPI (libmpi)",
-        remedy="link it dynamically with mpicc or mpicxx; for a script or an interpreter that loads MPI later, say "
+        remedy="link it dynamically with mpicc or mpicxx; for a script or an interpreter that loads MPI later, write "
         "'mpi: mpich' or 'mpi: openmpi' under 'application'",
     )
 
@@ -90,8 +90,8 @@ def detect_mpi(program: str) -> Flavour:
 def application_command(application: Mapping[str, Any]) -> tuple[list[str], Flavour]:
     """Return command and MPI of a resolved experiment's application.
 
-    The mini-app of this project takes every parameter as the option of the same name; a program of the user's own is
-    started as the experiment says.
+    A mini-app of this project takes every parameter as the option of the same name. A user's program is started with
+    the experiment's command.
     """
     wanted = application["mpi"]
     if application.get("command"):
@@ -105,7 +105,7 @@ def application_command(application: Mapping[str, Any]) -> tuple[list[str], Flav
 def application_guest(application: Mapping[str, Any]) -> list[str] | None:
     """Return the command of a resolved experiment's application as the guest of a simulator, or None.
 
-    The mini-app of this project is built as one (``NAME.bridge``); a program of the user's own is named by ``guest``.
+    A mini-app of this project has a guest build (``NAME.bridge``); ``guest`` names that of a user's program.
     """
     if application.get("command"):
         return [str(application["guest"]), *map(str, application["command"][1:])] if application.get("guest") else None
@@ -122,7 +122,7 @@ def _options(application: Mapping[str, Any]) -> list[str]:
 
 
 def launcher(flavour: Flavour) -> list[str]:
-    """Return the launcher of ``flavour`` with the options that let it run more ranks than cores, also as root."""
+    """Return the launcher of ``flavour`` with options that allow more ranks than cores, and running as root."""
     names = {
         "mpich": ["mpiexec.mpich", "mpiexec.hydra", "mpiexec"],
         "openmpi": ["mpiexec.openmpi", "mpirun.openmpi", "orterun", "mpiexec"],
@@ -162,7 +162,7 @@ def job_command(flavour: Flavour, blocks: Sequence[Block]) -> list[str]:
 
 
 def job_environment(flavour: Flavour) -> dict[str, str]:
-    """Return what the launcher itself needs in its environment."""
+    """Return the environment variables that the launcher needs."""
     environment = slurm.launcher_environment()
     if flavour == "openmpi" and os.geteuid() == 0:
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -172,7 +172,7 @@ def job_environment(flavour: Flavour) -> dict[str, str]:
 def watched(blocks: Sequence[Block], ends: Path, errors: Path) -> list[Block]:
     """Return ``blocks`` with ``manynode-rank`` around each rank.
 
-    ``ends`` receives the ends of ranks, ``errors`` what they write to stderr. Both files must exist.
+    ``ends`` receives the ends of ranks, ``errors`` their stderr. Both files must exist.
     """
     around = str(native_program("manynode-rank"))
     files = {"MANYNODE_RANK_ENDS": str(ends.resolve()), "MANYNODE_RANK_ERRORS": str(errors.resolve())}
@@ -188,7 +188,7 @@ def run_job(
     cwd: Path | None = None,
     timeout_s: float | None = None,
 ) -> process.Completed:
-    """Run the job to its end; no process of it stays behind, and what a rank had left is named in a warning.
+    """Run the job to its end; no process of it survives, and a warning names processes that a rank had left.
 
     A rank that ends badly is an :class:`EngineFailedError` with its number, its end and the program's last lines.
     """
@@ -216,7 +216,7 @@ def run_job(
 
 
 class _Watch:
-    """Looks at how the ranks of a running job end, where its launcher does not see it or waits for something else."""
+    """Watches how the ranks of a running job end, in case its launcher misses it or waits for something else."""
 
     def __init__(self, what: str, shown: str, log: Path, ends: Path, ranks: int) -> None:
         self._what, self._shown, self._log, self._ends, self._ranks = what, shown, log, ends, ranks
@@ -224,7 +224,7 @@ class _Watch:
         self._next_call: float | None = None
 
     def look(self, _index: int, supervisor: int) -> None:
-        """Raise the error of a job that goes on although a rank has ended badly; help a launcher to its end."""
+        """Raise the error of a job that continues although a rank failed; help a waiting launcher to end."""
         text = self._ends.read_text(encoding="utf-8", errors="replace")
         if not text:
             return
@@ -242,7 +242,7 @@ class _Watch:
             elif now - self._lost_since > _LOST_S:
                 output = self._log.read_text("utf-8", "replace")
                 raise EngineFailedError(
-                    f"{self._what} lost a rank and went on",
+                    f"{self._what} lost a rank but continued",
                     where=self._shown,
                     found=f"{culprits(noted, output)}; the job was ended {_LOST_S:g} s later",
                     remedy=_remedy(noted, None),
@@ -251,7 +251,7 @@ class _Watch:
 
 
 def _failed(what: str, shown: str, left: process.Completed, ends: Path) -> EngineFailedError:
-    """Return the error of a job that failed: which rank ended badly, how, and what the program said last."""
+    """Return the error of a failed job: the failed rank, how it ended, and the program's last lines."""
     noted = deaths(ends.read_text(encoding="utf-8", errors="replace"))
     launcher = f"{end_words(left.returncode)} of the launcher"
     found = culprits(noted, left.output)
@@ -270,4 +270,4 @@ def _remedy(noted: Sequence[Death], launcher_code: int | None) -> str:
     if code == 2:
         return "the application refused its arguments; see its message below"
     how = "crashed" if code is not None and code < 0 else "failed"
-    return f"the application {how}; run the command above by hand, and mend the application first"
+    return f"the application {how}; run the command above by hand and repair the application"

@@ -1,9 +1,8 @@
-"""Read marker files: what every rank of an MPI program did, as tables.
+"""Reads marker files into tables of what every rank of an MPI program did.
 
-In: the ``rank-NNNNNN.mnmk`` files that the preloaded markers library leaves (``phase2_nodesim/markers/format.h``
-documents them). Out: a :class:`MarkerFile` per rank with its metadata and one row per MPI call; the counters,
-``compute_s`` and ``phase`` of a row describe the compute phase before the call. A file that is not whole is an
-:class:`InputError`.
+In: the ``rank-NNNNNN.mnmk`` files of the preloaded markers library (format: ``phase2_nodesim/markers/format.h``). Out:
+a :class:`MarkerFile` per rank with its metadata and one row per MPI call. The counters, ``compute_s`` and ``phase`` of
+a row describe the compute phase before the call. An incomplete file is an :class:`InputError`.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ COLUMNS = (
     "any_source", "error",
 )  # fmt: skip
 END = np.dtype([("record_count", "<u8"), ("sum", "<u8"), ("magic", "S8")])
-REMEDY = "record the run again; a file that was copied while it was written, or by a broken transfer, looks like this"
+REMEDY = "record the run again; a copy made during writing, or a broken transfer, can cause this"
 
 
 @dataclass(frozen=True)
@@ -96,9 +95,8 @@ class MarkerFile:
 def read_marker_file(path: Path | str, *, resolve: bool = True) -> MarkerFile:
     """Return the markers of one rank.
 
-    With ``resolve``, call sites are named by function, file and line where ``addr2line`` and debug information give
-    them.
-    Raises :class:`InputError` when the file is missing, cut off, damaged, of another version or no marker file at all.
+    With ``resolve``, call sites are named by function, file and line if ``addr2line`` and debug information give them.
+    Raises :class:`InputError` if the file is missing, cut off, damaged, of another version or not a marker file.
     """
     path = Path(path)
     data = input_file.read_bytes(path, "a marker file", most_bytes=sys.maxsize)
@@ -122,7 +120,7 @@ def parse_marker_bytes(data: bytes, path: Path, *, resolve: bool = True) -> Mark
 def read_marker_directory(directory: Path | str, *, complete: bool = True, resolve: bool = True) -> list[MarkerFile]:
     """Return the markers of all ranks in ``directory``, by rank.
 
-    With ``complete``, every rank of MPI_COMM_WORLD must have left a file. Nodes that the library did not number are
+    With ``complete``, every rank of MPI_COMM_WORLD must have a file. Nodes without a number from the library are
     numbered here, by host name in the order of the hosts' lowest ranks.
     """
     directory = Path(directory)
@@ -138,10 +136,10 @@ def read_marker_directory(directory: Path | str, *, complete: bool = True, resol
     ]
     if not paths:
         raise InputError(
-            "the folder holds no marker file",
+            "the folder contains no marker file",
             where=str(directory),
             allowed="rank-NNNNNN.mnmk, one per rank",
-            remedy="preload the markers library that fits the program's MPI, and let it reach MPI_Finalize",
+            remedy="preload the markers library for the program's MPI, and let the program reach MPI_Finalize",
             details="\n".join(reasons) or None,
         )
     files = sorted((read_marker_file(path, resolve=resolve) for path in paths), key=lambda f: f.metadata["rank"])
@@ -156,7 +154,7 @@ def read_marker_directory(directory: Path | str, *, complete: bool = True, resol
 
 
 def concatenate(files: list[MarkerFile]) -> pd.DataFrame:
-    """Return the records of all ranks in one table; counters that a rank lacks are NaN."""
+    """Return the records of all ranks in one table; missing counters are NaN."""
     return pd.concat([file.records for file in files], ignore_index=True)
 
 
@@ -169,12 +167,12 @@ def _check_header(data: bytes, path: Path) -> np.void:
     if len(data) < HEADER.itemsize or data[:8] != MAGIC:
         found = f"{len(data)} bytes, starting with {data[:8]!r}"
         raise _damaged(
-            path, "this is no marker file", found, f"at least {HEADER.itemsize} bytes, starting with {MAGIC!r}"
+            path, "this is not a marker file", found, f"at least {HEADER.itemsize} bytes, starting with {MAGIC!r}"
         )
     header: np.void = np.frombuffer(data, HEADER, 1)[0]
     if header["version"] != VERSION:
         raise InputError(
-            "a marker file of another version",
+            "a marker file has another version",
             where=str(path),
             found=int(header["version"]),
             allowed=VERSION,
@@ -240,7 +238,7 @@ def _metadata(text: bytes, header: np.void, path: Path) -> dict[str, Any]:
 
 
 def _check_references(raw: np.ndarray, sites: np.ndarray, strings: bytes, metadata: dict[str, Any], path: Path) -> None:
-    """Check that records and call sites refer to what the file holds."""
+    """Check that records and call sites refer only to content of the file."""
     if len(raw) and (not len(sites) or raw["call_site"].max() >= len(sites)):
         raise _damaged(path, "a record refers to a call site that is not in the file")
     offsets = [raw["phase"], sites["module"], sites["symbol"]]
@@ -305,7 +303,7 @@ def _check_ranks(files: list[MarkerFile], directory: Path, complete: bool, reaso
     ranks = [file.metadata["rank"] for file in files]
     if len(set(ranks)) != len(ranks) or any(file.metadata["world_size"] != size for file in files):
         raise InputError(
-            "the marker files are not of one run",
+            "the marker files come from different runs",
             where=str(directory),
             found=f"world sizes {sorted({file.metadata['world_size'] for file in files})}, ranks {ranks[:20]}",
             remedy="use an empty folder for each run",
@@ -313,10 +311,10 @@ def _check_ranks(files: list[MarkerFile], directory: Path, complete: bool, reaso
     if complete and len(ranks) != size:
         missing = sorted(set(range(size)) - set(ranks))
         raise InputError(
-            "ranks without a marker file",
+            "marker files of ranks are missing",
             where=str(directory),
             found=f"{len(missing)} of {size} ranks missing: {missing[:20]}",
             allowed="one file per rank",
-            remedy="a rank that was killed leaves no file; look at the program's own output",
+            remedy="a killed rank leaves no file; see the program's own output",
             details="\n".join(reasons) or None,
         )

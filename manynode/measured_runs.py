@@ -1,8 +1,8 @@
-"""What measured runs will take: which tool, how many ranks, how much slower than native, and how long.
+"""Estimates measured runs: tool, number of ranks, slow-down against native, and time.
 
 In: the runs that a phase would start (its command ``cost`` writes them as ``measured-runs/1``) and one short native run
-(:mod:`manynode.native_trial`). Out: the expected time of each run [s], and words. Each rank is taken to have as much to
-do at every job size, which weak scaling is. Waiting inside MPI counts as computing.
+(:mod:`manynode.native_trial`). Out: the expected time of each run [s], and text. The estimate assumes weak scaling:
+each rank has the same work at every job size. Waiting inside MPI counts as computing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RULES = ("phase1_profile_ranks", "phase2_simulate_node")
 
 @dataclass(frozen=True)
 class SlowDown:
-    """How many times longer than native a thread takes under a tool, typically: from ``low`` to ``high``.
+    """Typical slow-down of a thread under a tool against native, from ``low`` to ``high``.
 
     With ``serial``, the threads of a rank run one after the other.
     """
@@ -48,8 +48,8 @@ class MeasuredRun:
     """One run: the job of ``rule`` with ``wildcards``, which leaves ``output`` below the results.
 
     ``slowed`` of the job's ``ranks`` run under ``tool``, with ``threads`` each, on at most ``cores`` cores at a time
-    (None: all of the host). ``expected_s`` is known where the tool tells it itself. Where only phase 1 will say how
-    many such runs there are, ``output`` is empty and the wildcard is missing.
+    (None: all of the host). ``expected_s`` is set if the tool itself gives an estimate. ``output`` is empty and the
+    wildcard is missing if only phase 1 can tell the number of such runs.
     """
 
     rule: str
@@ -91,9 +91,9 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class KnownRuns:
-    """The runs of an experiment and its native trial, to look up what a step is expected to take.
+    """The runs of an experiment and its native trial, to look up the expected time of a step.
 
-    ``announced`` counts the runs by rule that were said to come before the workflow began.
+    ``announced`` counts by rule the runs that were announced before the workflow began.
     """
 
     runs: Sequence[MeasuredRun] = ()
@@ -106,7 +106,7 @@ class KnownRuns:
             self._by_rule.setdefault(run.rule, []).append(run)
 
     def of(self, rule: str, wildcards: Mapping[str, str]) -> MeasuredRun | None:
-        """Return the run that a job of the workflow is, None for any other job."""
+        """Return the measured run of a workflow job, or None for any other job."""
         return next((run for run in self._by_rule.get(rule, []) if run.wildcards.items() <= wildcards.items()), None)
 
 
@@ -117,7 +117,7 @@ def ranks_words(run: MeasuredRun) -> str:
 
 
 def time_words(expected_s: tuple[float, float], trial: Trial | None) -> str:
-    """Return ``about 2 min``, ``2 min to 4 min``, or ``at least 2 min`` where the native trial was ended."""
+    """Return ``about 2 min``, ``2 min to 4 min``, or ``at least 2 min`` if the native trial was cut off."""
     low, high = expected_s
     if trial is not None and not trial.ended:
         return f"at least {duration(low)}"
@@ -133,7 +133,7 @@ def span_words(low: float, high: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it: ``under 1 s``, ``40 s``, ``12 min``, ``3.5 h``, ``2.1 days``."""
+    """Return a rounded time: ``under 1 s``, ``40 s``, ``12 min``, ``3.5 h``, ``2.1 days``."""
     if seconds < 1:
         return "under 1 s"
     if seconds < 90:

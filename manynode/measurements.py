@@ -1,8 +1,8 @@
-"""Measured runs taken over from earlier results.
+"""Reuses measured runs from earlier results.
 
 Measured runs do not repeat to the last bit: native times have noise, and under valgrind the MPI library's polling
-leaves chance in the simulated caches. They are therefore kept as inputs: an experiment that takes them over from
-earlier results computes everything else anew and ends with the same bytes.
+affects the simulated caches at random. They are therefore kept as inputs: an experiment that reuses them computes
+everything else again and ends with the same bytes.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ _FILES = ("profile/nodes-*/counters.parquet", "nodesim/*/node-*/segments.parquet
 def adopt(source: Path, target: Path, resolved: Resolved) -> int:
     """Copy the measured tables of the results in ``source`` to those in ``target``; return how many were copied.
 
-    Tables that ``target`` has already stay. Results of another experiment (application, machine, phases 1 or 2) are a
+    Existing tables of ``target`` stay. Results of another experiment (application, machine, phases 1 or 2) are a
     :class:`UsageError` that names the section; results without measured tables are an :class:`InputError`.
     """
     given = _experiment_of(source)
     section = _differing(given, resolved)
     if section is not None:
         raise UsageError(
-            "these measurements are of another experiment",
+            "these measurements belong to another experiment",
             where=f"{source}: {section}",
             found=str(given.get(section))[:200],
             allowed=str(resolved.content[section])[:200],
-            remedy="run without --measurements-from, so that the application is measured again",
+            remedy="run without --measurements-from to measure the application again",
         )
     found = measured(source)
     if not found:
         raise InputError(
-            "there are no measurements to take over",
+            "there are no measurements to reuse",
             where=str(source),
             found="no counter table and no segments",
             remedy="name the results folder of a finished run, such as results/demo",
@@ -63,7 +63,7 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
 
 
 def fit(source: Path, resolved: Resolved) -> bool:
-    """Return whether the measured runs of the results in ``source`` are those that ``resolved`` needs."""
+    """Return whether the measured runs in ``source`` fit ``resolved``."""
     return _differing(_experiment_of(source), resolved) is None
 
 
@@ -79,16 +79,16 @@ def sources(given: Path | None) -> list[Path]:
         found = found or sorted(path.parent for path in given.glob(pattern))
     if not found:
         raise InputError(
-            "there are no measurements to take over",
+            "there are no measurements to reuse",
             where=str(given),
-            found=f"no {_RESOLVED}, nor a folder with one",
+            found=f"neither {_RESOLVED} nor a folder with one",
             remedy="name the results folder of a finished run, such as results/demo, or a folder of such folders",
         )
     return found
 
 
 def fitting(sources: Sequence[Path], resolved: Resolved) -> Path | None:
-    """Return the first of ``sources`` whose measured runs are those that ``resolved`` needs, None without one."""
+    """Return the first of ``sources`` whose measured runs fit ``resolved``, or None."""
     return next((source for source in sources if fit(source, resolved)), None)
 
 
@@ -97,7 +97,7 @@ def _experiment_of(source: Path) -> dict[str, Any]:
 
 
 def _differing(given: Mapping[str, Any], resolved: Resolved) -> str | None:
-    """Return the first section on which measured runs depend and in which two experiments differ."""
+    """Return the first section in which two experiments differ and on which measured runs depend."""
 
     def part(content: Mapping[str, Any], name: str) -> Any:
         section = content.get(name)
@@ -112,7 +112,7 @@ def measured(results: Path) -> list[Path]:
 
 
 def differ(source: Path, target: Path) -> bool:
-    """Return whether ``target`` has measured tables that are not those of ``source``."""
+    """Return whether ``target`` has measured tables that differ from those of ``source``."""
     return any(
         not (source / path.relative_to(target)).is_file()
         or (source / path.relative_to(target)).read_bytes() != path.read_bytes()

@@ -1,4 +1,4 @@
-"""The error that a native program of this project reports: a line of JSON on stderr, and its exit code."""
+"""Reads the error of a native program of this project: a line of JSON on stderr, and the exit code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _KINDS: dict[int, type[ManynodeError]] = {2: UsageError, 3: InputError}
 
 
 def reported_error(completed: process.Completed, what: str) -> ManynodeError | None:
-    """Return the error in the JSON line that a program of this project wrote to stderr, None when there is none."""
+    """Return the error in the JSON line that a program of this project wrote to stderr, or None."""
     for line in reversed(completed.output.splitlines()):
         if not line.startswith('{"error"'):
             continue

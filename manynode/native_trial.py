@@ -1,8 +1,8 @@
-"""One short native run of the application, from which the time of all measured runs is estimated.
+"""One short native run of the application, the basis for the estimated time of all measured runs.
 
-The application runs once at the smallest profiled size, with nothing but the markers library, which tells the time from
-MPI_Init to MPI_Finalize: tools slow down little of what MPI does to start. A long run is ended after a limit, and its
-time is then a lower bound. What was found is kept (``native-trial/1``): a run that goes on does not repeat it.
+The application runs once at the smallest profiled size under the markers library alone. The library gives the time from
+MPI_Init to MPI_Finalize, because tools hardly slow down the start of MPI. A long run is ended after a limit; its time
+is then a lower bound. The result is kept (``native-trial/1``), and a resumed run does not repeat the trial.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class Trial:
-    """A native run: its job, the host's cores, its time between start and end of MPI [s], whether it ended by itself.
+    """A native run: its job, the host's cores, its time between start and end of MPI [s], whether it ended itself.
 
     ``start_s`` is the rest of its wall time.
     """
@@ -57,9 +57,9 @@ def size(content: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def run_trial(content: Mapping[str, Any], results: Path, digest: str, limit_s: float = LIMIT_S) -> Trial | None:
-    """Run the application natively in the working directory of the steps, and keep what was found.
+    """Run the application natively in the working directory of the steps, and keep the result.
 
-    Returns None where it fails: the first measured step says why.
+    Returns None if it fails; the first measured step then gives the reason.
     """
     application = content["application"]
     nodes, ranks = size(content)
@@ -101,7 +101,7 @@ def _time_in_mpi(markers: Path) -> float:
 
 
 def read_trial(results: Path, digest: str | None = None) -> Trial | None:
-    """Return the trial that was kept; None without a sound file, or with one of another application."""
+    """Return the stored trial, or None if the file is missing, damaged or belongs to another application."""
     try:
         content = read_json(path_of(results), SCHEMA)
         if digest is not None and content["digest"] != digest:

@@ -1,6 +1,6 @@
-"""What a step has to say that is no error: on its stderr (its log) and, at once, on the terminal of ``manynode run``.
+"""Warnings of a step: on its stderr (its log) and, at once, on the terminal of ``manynode run``.
 
-Steps leave notices in a file (``MANYNODE_NOTICE_FILE``), a JSON text a line, as they leave their errors.
+Steps write notices to a file (``MANYNODE_NOTICE_FILE``), one JSON text per line, as they write their errors.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ NOTICE_FILE = "MANYNODE_NOTICE_FILE"
 
 
 def warn(text: str) -> None:
-    """Say ``text`` as a warning, here and where ``manynode run`` looks for it, when it is the caller."""
+    """Print ``text`` as a warning; if ``manynode run`` is the caller, also write it to its notice file."""
     print(f"manynode: warning: {text}", file=sys.stderr, flush=True)
     path = os.environ.get(NOTICE_FILE)
     if not path:
@@ -28,7 +28,7 @@ def warn(text: str) -> None:
 
 
 class Notices:
-    """The notices of a run's steps, as they come."""
+    """The notices of a run's steps, in order of arrival."""
 
     def __init__(self, path: Path) -> None:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Where the project's own files lie: the checkout, the native build, configurations and skeleton folders."""
+"""Paths of the project's own files: the checkout, the native build, configurations and skeleton folders."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _built(path: Path) -> Path:
             f"{path.name} has not been built",
             where=str(path.parent),
             found="no such file",
-            remedy="run 'make build' in the checkout (it says by name what it left out, and why), or set "
-            "MANYNODE_BUILD_DIR to a finished build",
+            remedy="run 'make build' in the checkout (it names what it left out, and why), or set MANYNODE_BUILD_DIR "
+            "to a finished build",
         )
     return path
 
@@ -48,7 +48,7 @@ def application_dirs() -> dict[str, Path]:
 
 
 def further_application_dirs() -> list[Path]:
-    """Return the folders that :data:`SKELETON_DIRS` lists, whatever is in them."""
+    """Return the folders that :data:`SKELETON_DIRS` lists, whatever their content."""
     return [Path(text) for text in os.environ.get(SKELETON_DIRS, "").split(":") if text]
 
 

@@ -1,8 +1,8 @@
-"""Names of compute phases for people: demangled names made short, distinct, without what all of them share.
+"""Short names of compute phases for people: demangled, distinct, without the parts that all share.
 
-In: names as they stand in segments and timing profiles. Those are labels of the application, or pairs of MPI calls with
-their call sites, such as ``MPI_Wait@halo.cpp:9 Halo::run -> MPI_Send@halo.cpp:12 Halo::run``. Out: a short text for
-each, ``Halo::run: Wait:9 → Send:12``. Files keep the whole names: two call sites never share one.
+In: names from segments and timing profiles. These are labels of the application, or pairs of MPI calls with their call
+sites, such as ``MPI_Wait@halo.cpp:9 Halo::run -> MPI_Send@halo.cpp:12 Halo::run``. Out: a short text for each, such as
+``Halo::run: Wait:9 → Send:12``. Files keep the whole names: two call sites never share one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Call:
 
 
 def by_call_sites(name: str) -> bool:
-    """Return whether a phase is named by the MPI calls around it: the application gave it no label of its own."""
+    """Return whether a phase is named by the MPI calls around it, because the application gave it no label."""
     return _PAIR.match(name) is not None
 
 
@@ -55,8 +55,8 @@ def short_call(call: str) -> str:
 def short_names(names: Iterable[str], most: int = MOST) -> dict[str, str]:
     """Return a text of at most ``most`` characters for each name; different names have different texts.
 
-    What a name needs to differ from the others comes back step by step: the file, then template parameters. Names
-    that still look alike are cut around what differs, or numbered.
+    Names that look alike get back their file, then their template parameters. If they still look alike, they are cut
+    around the difference, or numbered.
     """
     distinct = list(dict.fromkeys(names))
     pairs = {name: match for name in distinct if (match := _PAIR.match(name))}
@@ -99,7 +99,7 @@ def _pair_text(
 ) -> str:
     """Return ``region: Class::function: Wait:9 → Send:12``; long functions are cut to fit.
 
-    ``told`` says whether functions and files differ among the names. With ``whole``, functions have their template
+    ``told`` states whether functions and files differ among the names. With ``whole``, functions keep their template
     parameters.
     """
     before, after = _call(match["before"]), _call(match["after"])
@@ -130,7 +130,7 @@ def _pair_text(
 
 
 def _function(signature: str, room: int, whole: bool) -> str:
-    """Return a function's name in so many characters: without its class before it is cut in its middle.
+    """Return a function's name of limited length: it first loses its class, and is then cut in the middle.
 
     With ``whole``, the first template parameters follow.
     """
@@ -143,7 +143,7 @@ def _function(signature: str, room: int, whole: bool) -> str:
 
 
 def _without_common(labels: Sequence[str], most: int) -> dict[str, str]:
-    """Return the labels without the beginning and the end that all share, where one is too long; whole parts only."""
+    """Return the labels without their common beginning and end, in whole parts, if one label is too long."""
     if len(labels) < 2 or max(map(len, labels)) <= most:
         return {label: label for label in labels}
     start = _alike(labels)
@@ -157,7 +157,7 @@ def _without_common(labels: Sequence[str], most: int) -> dict[str, str]:
 
 
 def _told_apart(texts: dict[str, str], most: int) -> dict[str, str]:
-    """Return the texts cut to ``most`` characters; those that would look alike are cut around what differs."""
+    """Return the texts cut to ``most`` characters; texts that would look alike are cut around their difference."""
     groups: dict[str, list[str]] = {}
     for name, text in texts.items():
         groups.setdefault(shorter(text, most), []).append(name)

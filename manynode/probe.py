@@ -1,4 +1,4 @@
-"""What a phase says of one of its engines to ``manynode doctor`` and to a run that wants to use it."""
+"""A phase's report on one of its engines, for ``manynode doctor`` and for a run that needs the engine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Probe:
-    """Whether an engine can be used on this host: what was found and which version, or why not and what helps."""
+    """Whether an engine can be used on this host: path and version found, or the reason and the remedy."""
 
     available: bool
     found: str

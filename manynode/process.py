@@ -1,10 +1,10 @@
 """The one module that starts child processes.
 
-Commands are argument lists and never pass a shell. A child runs in a process group of its own; when the caller is
-interrupted or the child overruns its time limit, the whole group is ended, so that no rank of an MPI job stays behind.
-Programs of the user's own may start processes that leave the group; a job that is run ``emptied`` has a supervisor
-(:mod:`manynode.supervisor`), under which nothing outlives it, however it ends. A failure becomes an
-:class:`EngineFailedError` with the command, the exit code, the last lines and the log's place.
+Commands are argument lists and never pass a shell. A child runs in its own process group. If the caller is interrupted
+or the child exceeds its time limit, the whole group is ended, and no rank of an MPI job survives. A user's program may
+start processes that leave the group; a job run ``emptied`` has a supervisor (:mod:`manynode.supervisor`), which ends
+them too. A failure becomes an :class:`EngineFailedError` with the command, the exit code, the last lines and the log's
+path.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Completed:
-    """What a finished child left: its exit code, the wall time [s] and its log (stdout and stderr, interleaved).
+    """A finished child: its exit code, the wall time [s] and its log (stdout and stderr, interleaved).
 
-    ``left`` names the processes that an emptied job left and that were ended with it.
+    ``left`` names processes that an emptied job had left and that were ended with it.
     """
 
     returncode: int
@@ -48,7 +48,7 @@ class Completed:
 
 
 def render(command: Sequence[str]) -> str:
-    """Return the command as a shell would need it, for people to read and repeat."""
+    """Return the command in shell syntax, for people to read and repeat."""
     return shlex.join([str(word) for word in command])
 
 
@@ -66,15 +66,15 @@ def find_program(name: str, *, purpose: str, remedy: str) -> str:
 
 
 def _die_with_parent() -> None:
-    """In the child, before it becomes the program: be ended when the caller dies, however it dies.
+    """Make the kernel end this child when the caller dies; called in the child before it becomes the program.
 
-    Without this, a job of a pipeline that was killed would run on beside its successor (prctl, PR_SET_PDEATHSIG).
+    Without this, a job of a killed pipeline would continue beside its successor (prctl, PR_SET_PDEATHSIG).
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class _Child:
-    """A child in a process group of its own, its output into ``sink``; ``emptied``: under a supervisor."""
+    """A child in its own process group with its output in ``sink``; ``emptied``: under a supervisor."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class _Child:
         try:
             if emptied:
                 if shutil.which(words[0]) is None:
-                    raise FileNotFoundError(f"{words[0]!r} is no program")
+                    raise FileNotFoundError(f"{words[0]!r} is not a program")
                 self._report, given = os.pipe()
                 command = supervised(command, given)
             self._process = subprocess.Popen(
@@ -116,7 +116,7 @@ class _Child:
                 f"{what} could not be started",
                 where=words[0],
                 found=str(error),
-                remedy="install the program or correct its path; 'manynode doctor' lists what is found",
+                remedy="install the program or correct its path; 'manynode doctor' lists the programs it finds",
             ) from None
         finally:
             if given is not None:
@@ -139,7 +139,7 @@ class _Child:
         return self._process.wait(limit_s)
 
     def end(self) -> None:
-        """End the child's whole process group: politely first, then for certain."""
+        """End the child's whole process group: SIGTERM first, then SIGKILL."""
         if self._report is not None:
             # The supervisor ends its job by itself; a signal to the group would end parts of it without order.
             self._process.send_signal(signal.SIGTERM)
@@ -176,7 +176,7 @@ def run(
     explain: Callable[[int, str], str | None] | None = None,
     emptied: bool = False,
 ) -> Completed:
-    """Run ``command`` to its end and return what it left.
+    """Run ``command`` to its end and return its exit code, wall time and log.
 
     ``env`` is added to the caller's environment. ``log`` receives stdout and stderr. ``explain`` may turn an exit code
     and the output into a remedy. ``emptied``: no process that the command started outlives it.
@@ -234,18 +234,18 @@ def run_together(
     emptied: bool = False,
     shown: str | None = None,
 ) -> list[Completed]:
-    """Run ``commands`` beside each other to their end and return what each left, in their order.
+    """Run ``commands`` in parallel to their end and return their results, in their order.
 
-    When one fails, the others are ended and ``failure`` of it is raised; after ``timeout_s`` all are ended with an
+    If one fails, the others are ended and ``failure`` of it is raised. After ``timeout_s`` all are ended with an
     :class:`EngineFailedError`. ``follow`` gets the number of the command and each line of its output while it runs.
-    ``watch`` gets the number and the process id of every running command again and again; what it raises ends all.
-    ``logs`` are the files that keep the commands' outputs, ``env`` is added to the caller's environment, ``cwd`` is the
-    working folder. ``emptied``: no process that a command started outlives it. ``shown`` stands for the commands in
-    errors, where they have more in them than people need to repeat them.
+    ``watch`` is called repeatedly with the number and the process id of every running command; an exception from it
+    ends all. ``logs`` are the files for the commands' outputs, ``env`` is added to the caller's environment, ``cwd`` is
+    the working folder. ``emptied``: no process that a command started outlives it. ``shown`` replaces the commands in
+    errors, if they are longer than people need to repeat them.
 
-    For commands that depend on each other: command ``i`` starts once ``may_start(i)`` says so; ``check`` sees all exit
-    codes (None: not ended) again and again, and what it raises ends all; after a failure the others have ``grace_s`` to
-    end by themselves, and ``judge``, in place of ``failure``, sees what each left (None: it had to be ended).
+    For commands that depend on each other: command ``i`` starts once ``may_start(i)`` is true. ``check`` is called
+    repeatedly with all exit codes (None: not ended); an exception from it ends all. After a failure the others have
+    ``grace_s`` to end themselves, and ``judge``, in place of ``failure``, gets each result (None: it had to be ended).
     """
     start = time.monotonic()
     children: list[_Child | None] = [None] * len(commands)
@@ -312,7 +312,7 @@ def run_together(
 
 
 def _emptied(path: Path) -> IO[bytes]:
-    """Return the file, empty, for what is added: several processes of a job may write to it, each at its end."""
+    """Return the emptied file in append mode: several processes of a job may write to it, each at its end."""
     path.write_bytes(b"")
     return open(path, "a+b")
 
@@ -322,7 +322,7 @@ def _exit_codes(children: Sequence[_Child | None]) -> list[int | None]:
 
 
 def _wait_for_all(children: Sequence[_Child | None], limit_s: float) -> list[int | None]:
-    """Return the exit codes once all that were started have ended, or after ``limit_s``."""
+    """Return the exit codes once all started commands have ended, or after ``limit_s``."""
     until = time.monotonic() + limit_s
     while any(child is not None and child.poll() is None for child in children) and time.monotonic() < until:
         time.sleep(0.01)
@@ -330,12 +330,12 @@ def _wait_for_all(children: Sequence[_Child | None], limit_s: float) -> list[int
 
 
 def _sink(stack: contextlib.ExitStack) -> Path:
-    """Return a file that goes with the stack."""
+    """Return a file that is closed with the stack."""
     return Path(stack.enter_context(tempfile.NamedTemporaryFile(prefix="manynode.")).name)
 
 
 def _forward(views: Sequence[IO[bytes]], follow: Callable[[int, str], None], *, ended: bool) -> None:
-    """Give ``follow`` the whole lines that came since the last time; at the end also one that lacks its newline."""
+    """Give ``follow`` the complete lines since the last call; at the end also a last line without a newline."""
     for index, view in enumerate(views):
         while line := view.readline():
             if not line.endswith(b"\n") and not ended:

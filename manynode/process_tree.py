@@ -1,4 +1,4 @@
-"""A process and its descendants, as ``/proc`` shows them: which they are, what memory they take together."""
+"""A process and its descendants from ``/proc``, and the memory that they use together."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _PROC = Path("/proc")
 
 
 def descendants(pid: int) -> list[int]:
-    """Return ``pid`` and the processes that it started, and theirs; those of an MPI launcher as well.
+    """Return ``pid`` and all its descendants, including those of an MPI launcher.
 
-    By parents and not by process group: launchers give the ranks groups of their own.
+    Parents count, not process groups: launchers give the ranks their own groups.
     """
     children: dict[int, list[int]] = {}
     for entry in _PROC.iterdir():
@@ -25,7 +25,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def command_line(pid: int) -> str | None:
-    """Return the command line of a process in one line, None for one that has ended."""
+    """Return the command line of a process in one line, or None if it has ended."""
     entry = _PROC / str(pid)
     try:
         state = (entry / "stat").read_text(encoding="utf-8", errors="replace").rsplit(")", 1)[1].split()[0]
@@ -37,7 +37,7 @@ def command_line(pid: int) -> str | None:
 
 
 def memory_bytes(pid: int) -> int:
-    """Return the memory [B] that ``pid`` and its descendants occupy, without what the system may drop at any time."""
+    """Return the memory [B] of ``pid`` and its descendants, without pages that the system may drop at any time."""
     return sum(_anonymous_bytes(_PROC / str(process)) for process in descendants(pid))
 
 
@@ -59,7 +59,7 @@ def _anonymous_bytes(entry: Path) -> int:
 
 
 def _field(path: Path, name: str) -> int:
-    """Return a field of ``path`` that is given in kB, 0 when the process has just ended."""
+    """Return a field of ``path`` given in kB, or 0 if the process has just ended."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

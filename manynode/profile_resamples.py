@@ -15,7 +15,7 @@ SCHEMA = "timing-profile-resamples/1"
 
 
 class ProfileResamples(BaseModel):
-    """The ``classes`` of timing profiles as other samples might have given them; from so many ranks and nodes."""
+    """The ``classes`` of timing profiles that other samples might have given, with the numbers of ranks and nodes."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -25,7 +25,7 @@ class ProfileResamples(BaseModel):
 
     @property
     def groups(self) -> int:
-        """Return how many independent samples there are: nodes where several were simulated, else ranks."""
+        """Return the number of independent samples: nodes if several were simulated, else ranks."""
         return self.nodes if self.nodes > 1 else self.ranks
 
 

@@ -1,7 +1,7 @@
-"""Where a result comes from: seed, digest of the resolved experiment, versions of the tools used and of the code.
+"""The origin of a result: seed, digest of the resolved experiment, versions of the tools and of the code.
 
-A provenance holds nothing that differs between two runs of the same experiment on the same machine (no times, no
-paths), so that results stay byte-identical.
+A provenance contains nothing that differs between two runs of the same experiment on the same machine (no times, no
+paths), to keep results byte-identical.
 """
 
 from __future__ import annotations

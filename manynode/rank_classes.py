@@ -1,8 +1,7 @@
-"""Rank classes, schema ``rank-classes/1``: which ranks behave alike, and which class a rank of another job size has.
+"""Rank classes, schema ``rank-classes/1``: which ranks behave alike, and the class of a rank at another job size.
 
-Phase 1 writes the file, phases 2 and 3 read it. Here are its check and the rule that carries the classes of the
-profiled job over to any number of ranks; :func:`read_rank_classes` returns only what is sound, so its readers need not
-check.
+Phase 1 writes the file, phases 2 and 3 read it. This module checks it and assigns the classes of the profiled job to
+any number of ranks. :func:`read_rank_classes` returns only valid content, which its callers need not check.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _REMEDY = "classify the counters again (manynode profile classify)"
 
 
 def read_rank_classes(path: Path) -> dict[str, Any]:
-    """Return the document at ``path``; one that is damaged or contradicts itself is an :class:`InputError`."""
+    """Return the document at ``path``; a damaged or inconsistent one is an :class:`InputError`."""
     content = tables.read_json(path, SCHEMA)
     check_rank_classes(content, str(path))
     return content
@@ -47,7 +46,7 @@ def single_class(ranks: int, nodes: int, node_of_rank: Mapping[int, int] | None 
 
 
 def check_rank_classes(content: Mapping[str, Any], where: str) -> None:
-    """Raise :class:`InputError` when ``content`` does not hold what ``rank-classes/1`` promises."""
+    """Raise :class:`InputError` if ``content`` violates ``rank-classes/1``."""
 
     def need(holds: bool, key: str, found: object, allowed: str) -> None:
         if not holds:
@@ -121,10 +120,10 @@ def _is_position(text: object) -> bool:
 def assign_classes(rank_classes: Mapping[str, Any], ranks: int, seed: int) -> list[str]:
     """Return the class of every rank of a job with ``ranks`` ranks.
 
-    A job of the profiled size gets the profiled classes. For any other, ranks with a fixed class (the root of a tree,
-    the last rank) keep it, counted from the start first, then from the end; the rest is drawn by share. The draw is
-    stratified (systematic sampling, then a random order): every class gets its share rounded up or down, right on
-    average.
+    A job of the profiled size gets the profiled classes. At any other size, ranks with a fixed class (the root of a
+    tree, the last rank) keep it, counted first from the start, then from the end. The rest is drawn by share. The draw
+    is stratified (systematic sampling, then a random order): every class gets its share rounded up or down, which is
+    unbiased.
     """
     if ranks < 1:
         raise InputError("classes can only be given to ranks", found=f"{ranks} ranks", allowed="1 or more")

@@ -1,8 +1,8 @@
-"""Which rank of an MPI job ended badly, and how: from what was noted beside the ranks and what MPI libraries print.
+"""Finds which rank of an MPI job failed, and how, from recorded rank ends and the output of MPI libraries.
 
-When one rank is lost, launchers end all others. MPICH then often reports one of those, and says no rank at all. So
-``manynode-rank`` (``manynode/rank/main.c``), which runs around each rank, notes all ends in their order. A rank that
-calls MPI_Abort, or whose MPI library gives up, says so before it ends.
+When one rank is lost, launchers end all others. MPICH then often reports one of those, and gives no rank number.
+Therefore ``manynode-rank`` (``manynode/rank/main.c``), which runs around each rank, records all ends in order. A rank
+that calls MPI_Abort, or whose MPI library gives up, prints a message before it ends.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _OPENMPI_BANNER = re.compile(
 
 @dataclass(frozen=True)
 class Death:
-    """A rank of an MPI job that ended badly: its code as :mod:`subprocess` has it."""
+    """A failed rank of an MPI job, with its return code as in :mod:`subprocess`."""
 
     rank: int
     code: int
 
 
 def deaths(ends: str) -> list[Death]:
-    """Return the ranks that ended badly in their order, from what ``manynode-rank`` noted."""
+    """Return the failed ranks in order, from the record of ``manynode-rank``."""
     return [death for death in _ends(ends) if death.code != 0]
 
 
@@ -70,7 +70,7 @@ def end_words(code: int) -> str:
 
 
 def gave_up(log: str) -> tuple[int, str] | None:
-    """Return the rank whose MPI library ended the job, and in what words; None where no library says so."""
+    """Return the rank whose MPI library ended the job, and its message, or None."""
     if said := _MPICH_GAVE_UP.search(log):
         return int(said[1]), said[2]
     if said := _OPENMPI_ABORTED.search(log):
@@ -81,10 +81,10 @@ def gave_up(log: str) -> tuple[int, str] | None:
 
 
 def culprits(noted: Sequence[Death], log: str) -> str | None:
-    """Return in words which ranks ended badly by themselves, and how; None where nothing tells.
+    """Return text on the ranks that failed by themselves, and how; None if it is not known.
 
-    ``noted`` are bad ends in their order, ``log`` is the output of the job. Ranks that the launcher ended after the
-    first one are left out.
+    ``noted`` are the failures in order, ``log`` is the output of the job. Ranks that the launcher ended after the first
+    failure are left out.
     """
     if library := gave_up(log):
         rank, words = library
@@ -106,6 +106,6 @@ def culprits(noted: Sequence[Death], log: str) -> str | None:
 
 
 def program_lines(output: str) -> str:
-    """Return the last lines of the program itself: ``output`` without what launchers say of its end."""
+    """Return the last lines of the program itself: ``output`` without the launchers' messages."""
     own = _OPENMPI_BANNER.sub("", _MPICH_BANNER.sub("", output))
     return "\n".join([line for line in own.splitlines() if line.strip()][-LAST_LINES:])

@@ -1,7 +1,7 @@
-"""Writes that the system refuses: a full disk, a quota, a read-only file system. Which folder it was.
+"""Finds the folder of a refused write: a full disk, a quota, a read-only file system.
 
-The system names the file where one is opened, not where an open one is written. In: an :class:`OSError` without a name,
-the output of a child, or folders to try. Out: the folder, for the user's error.
+The system names the file on opening, but not on writing to an open file. In: an :class:`OSError` without a name, the
+output of a child, or folders to try. Out: the folder, for the user's error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DENIED = re.compile(r"(?:PermissionError|OSError): \[Errno (\d+)\]")
 
 @contextlib.contextmanager
 def writes_to(place: Path) -> Iterator[None]:
-    """Name ``place`` in an error of the system that names no file: raises :class:`OutputError`."""
+    """Raise :class:`OutputError` at ``place`` for a system error without a file name."""
     try:
         yield
     except OSError as error:
@@ -39,7 +39,7 @@ def writes_to(place: Path) -> Iterator[None]:
 
 
 def refused(folder: Path) -> OSError | None:
-    """Return why nothing can be written below ``folder`` now; None where it can, or where there is no such folder."""
+    """Return why nothing can be written below ``folder`` now; None if it can, or if the folder does not exist."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_TRIED_BYTES))
@@ -52,7 +52,7 @@ def refused(folder: Path) -> OSError | None:
 
 
 def refusal_below(folders: Iterable[Path]) -> OutputError | None:
-    """Return the user's error for the first of ``folders`` that cannot be written now, None where all can."""
+    """Return the user's error for the first of ``folders`` that cannot be written now, or None."""
     for folder in folders:
         error = refused(folder)
         if error is not None:
@@ -61,7 +61,7 @@ def refusal_below(folders: Iterable[Path]) -> OutputError | None:
 
 
 def said_in(lines: Iterable[str]) -> OSError | None:
-    """Return the refused write that a child's output tells of, None where it tells of none."""
+    """Return the refused write reported in a child's output, or None."""
     for line in lines:
         if found := _SAID.search(line):
             number = next(number for number in _ONLY_OF_WRITES if os.strerror(number) == found[0])
@@ -74,8 +74,8 @@ def said_in(lines: Iterable[str]) -> OSError | None:
 def unnamed(error: OSError, words: Sequence[str]) -> OutputError:
     """Return the user's error for a refused write without a name in a command with these ``words``.
 
-    The place is the folder among those that the command writes to that cannot be written, or else the one whose disk
-    has least room: what was half written may be gone again.
+    The error names the first unwritable folder of the command. If all are writable again, because a partial file is
+    gone, it names the folder whose disk has the least room.
     """
     folders = candidates(words)
     for folder in folders:
@@ -86,7 +86,7 @@ def unnamed(error: OSError, words: Sequence[str]) -> OutputError:
 
 
 def candidates(words: Sequence[str]) -> list[Path]:
-    """Return the folders that a command may write to: those of its ``words``, that of temporary files, the current."""
+    """Return the folders that a command may write to: those in its ``words``, the temporary and the current one."""
     found = []
     for word in words:
         text = word.partition("=")[2] if word.startswith("--") else word

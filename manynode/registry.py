@@ -1,8 +1,8 @@
-"""Implementations found by name: one small file each, registered by a decorator, imported on first use.
+"""Registries of implementations by name: one small file each, registered by a decorator, imported on first use.
 
-A registry names a package; every module of that package that is not private is imported once, and each registers what
-it implements. Adding an implementation therefore touches one new file. Implementations that need a folder each have one
-module of the same name in all their folders (``inside``); only these modules are imported.
+A registry names a package. Every public module of that package is imported once and registers its implementation. A
+new implementation therefore needs only one new file. Implementations with a folder each have a module of the same name in
+every folder (``inside``); only these modules are imported.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""``manynode run``: Snakemake underneath, progress above, one clear error when a step fails.
+"""``manynode run``: runs the workflow with Snakemake, shows progress, and gives one clear error if a step fails.
 
-Snakemake keeps what is finished; whatever ended the last run (an error, SIGINT, a power cut), the next one goes on.
+Snakemake keeps finished steps. The next run continues there, whatever ended the last one (an error, SIGINT, a power
+cut).
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ def run_experiment(
     measurements_from: Path | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Run ``experiment`` in ``directory``; on success print where the report is.
+    """Run ``experiment`` in ``directory``; on success print the path of the report.
 
-    ``until`` is the last rule to run, ``only`` a file below the results to make, with what it needs and nothing else.
-    ``measurements_from`` is a results folder whose measured runs are taken over (:mod:`manynode.measurements`).
-    ``changes`` are key -> value; the experiment with them is kept as ``experiment.yaml`` beside its results.
+    ``until`` is the last rule to run, ``only`` a file below the results to make, with nothing but its inputs.
+    ``measurements_from`` is a results folder whose measured runs are reused (:mod:`manynode.measurements`).
+    ``changes`` are key -> value; the changed experiment is kept as ``experiment.yaml`` beside its results.
 
     Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
     """
@@ -59,7 +60,7 @@ def run_experiment(
     file = results / "experiment.yaml" if changes else experiment
     command = snakemake_command(ROOT / "Snakefile", file, directory, cores, profile)
     if any(resolved.content[study] for study in STUDIES):
-        # A point of a study that fails leaves the others their chance.
+        # If a point of a study fails, the others still run.
         command.append("--keep-going")
     # With a profile, the measuring jobs may run elsewhere.
     if profile is None and measurements_from is None and (text := crowding_warning(resolved.model)):
@@ -79,7 +80,7 @@ def run_experiment(
         if not dry_run:
             _check_finished(results, resolved)
         try:
-            # Jobs of a cluster run elsewhere: this host says nothing of their time.
+            # Cluster jobs run elsewhere: this host cannot estimate their time.
             may_run = not dry_run and profile is None
             known = announce_measurements(file, resolved, results, may_run=may_run, until=until or only)
             expected = {} if dry_run or until or only else _expected(file, resolved, results, cores)
@@ -87,7 +88,7 @@ def run_experiment(
             run_snakemake(command, log, StudyProgress(expected), show_all=dry_run, known=known)
         except KeyboardInterrupt:
             raise StepFailedError(
-                "interrupted; finished steps are kept, the same command goes on from there", EXIT_INTERRUPTED
+                "interrupted; finished steps are kept, run the same command to continue", EXIT_INTERRUPTED
             ) from None
     if reason := resolved.unprojected():
         print(f"no projection: {reason}")
@@ -97,18 +98,18 @@ def run_experiment(
 
 
 def _check_finished(results: Path, resolved: Resolved) -> None:
-    """Remove finished files that cannot be trusted, so that they are made again, and say which."""
+    """Remove finished files that cannot be trusted, to make them again, and print which."""
     for line in remove_untrusted(results, Steps(resolved.content)):
         print(line, flush=True)
-    # The workflow writes it only when there is something to do.
+    # The workflow writes this file only if it has steps to run.
     write_resolved(results / "experiment.json", resolved)
 
 
 def _refuse_missing(missing: Mapping[str, EngineMissingError], results: Path, *, whole: bool, measured: bool) -> None:
-    """Refuse a run that will not get to its end on this host, where that is certain.
+    """Refuse a run that certainly cannot finish on this host.
 
-    It is not where steps have been finished before, on another host perhaps, where the run is to stop at some step, or
-    where a cluster's nodes run the steps: then the step that lacks something says so.
+    It may still finish if steps were finished before (perhaps on another host), if the run stops at a given step, or if
+    cluster nodes run the steps. Then the step that lacks something reports it.
     """
     if not whole or (results / "experiment.json").exists():
         return
@@ -118,14 +119,14 @@ def _refuse_missing(missing: Mapping[str, EngineMissingError], results: Path, *,
 
 
 def resolve_with(experiment: Path, changes: Mapping[str, Any]) -> Resolved:
-    """Return the checked experiment of the file with ``changes``."""
+    """Return the file's experiment with ``changes``, checked."""
     if not changes:
         return load_experiment(experiment)
     return resolve(changed(experiment, changes), where=str(experiment), base=experiment.resolve().parent)
 
 
 def _expected(experiment: Path, resolved: Resolved, results: Path, cores: int) -> dict[tuple[str, str, int], float]:
-    """Return what each point is expected to take [s], and print it; nothing where phase 3 cannot tell."""
+    """Return and print the expected time of each point [s]; nothing if phase 3 has no estimate."""
     path, digest = results / "logs" / "estimate.json", resolved.digest()
     if resolved.model.application.name is None:
         return {}

@@ -1,7 +1,7 @@
-"""Which steps of the workflow run, since when, and how long they will: from Snakemake's output.
+"""The running steps of the workflow from Snakemake's output: since when they run, and for how much longer.
 
-In: the lines that Snakemake writes, and what is known of measured runs. Out: a line at the start of each step, and
-words on those that run, for signs of life.
+In: Snakemake's lines, and the known measured runs. Out: a line at the start of each step, and text on the running steps
+for progress lines.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Step:
 
 
 class RunningSteps:
-    """Reads Snakemake's lines; a step starts when its description is whole."""
+    """Reads Snakemake's lines; a step starts when its description is complete."""
 
     def __init__(self, known: KnownRuns | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._known = known or KnownRuns()
@@ -50,9 +50,9 @@ class RunningSteps:
         self._planned: set[str] = set()
 
     def read(self, line: str) -> str:
-        """Take in one line; return the line at the start of a step, or nothing.
+        """Read one line; return the line at the start of a step, or nothing.
 
-        Before the first step, return a line where Snakemake plans more measured runs than were announced.
+        Before the first step, return a line if Snakemake plans more measured runs than were announced.
         """
         started = ""
         if (match := _PLANNED.match(line)) and match[1] in RULES and match[1] not in self._planned:
@@ -84,7 +84,7 @@ class RunningSteps:
         )
 
     def described(self) -> str:
-        """Return the line at the start of the step that Snakemake described last: nothing more is said of it."""
+        """Return the line at the start of the last described step, whose description is complete."""
         step, self._described = self._described, None
         if step is None or step.rule == _TARGET:
             return ""
@@ -99,18 +99,18 @@ class RunningSteps:
 
     @property
     def running(self) -> int:
-        """The number of steps that run."""
+        """The number of running steps."""
         return len(self._running)
 
     def words(self) -> list[str]:
-        """Return a line for each step that runs, the longest first."""
+        """Return a line for each running step, the longest first."""
         steps = sorted(self._running.values(), key=lambda step: step.began)
         now = self._clock()
         found = [f"{step.name}: {running_words(now - step.began, step.expected_s)}" for step in steps[:_MOST]]
         return [*found, f"and {len(steps) - _MOST} more"] if len(steps) > _MOST else found
 
     def longest(self) -> str:
-        """Return how long the oldest step runs, for a line that renews itself; nothing while none runs."""
+        """Return how long the oldest step has run, for a self-updating line; nothing while none runs."""
         if not self._running:
             return ""
         step = min(self._running.values(), key=lambda step: step.began)

@@ -1,8 +1,8 @@
-"""Checksums inside the files they protect: any byte that changes after writing is found on reading.
+"""Checksums inside the files that they protect: reading detects any byte changed after writing.
 
-A file is written with a blank in place of its checksum; the SHA-256 digest of all its bytes then takes the blank's
-place. Reading puts the blank back and compares. So the checksum covers the whole file, also the parts of a Parquet file
-that Parquet's own page checksums leave out, and needs no second file that could get lost.
+A file is written with a blank in place of its checksum; the SHA-256 digest of all its bytes then replaces the blank.
+Reading restores the blank and compares. The checksum covers the whole file, including the parts of a Parquet file
+without page checksums, and needs no second file that could get lost.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def sealed(data: bytes) -> bytes:
     """Return ``data`` with its checksum in place of the blank; data without a blank are a :class:`ValueError`."""
     span = _place(data)
     if span is None or data[slice(*span)] != BLANK.removeprefix(_PREFIX).encode():
-        raise ValueError("there is no blank for the checksum")
+        raise ValueError("the data have no blank for the checksum")
     return _with(data, span, hashlib.sha256(data).hexdigest().encode())
 
 
 def checksum(data: bytes) -> str | None:
-    """Return the checksum in ``data`` if it is that of ``data``; None where there is none, or another one."""
+    """Return the checksum in ``data`` if it is right, or None."""
     span = _place(data)
     if span is None:
         return None
@@ -45,7 +45,7 @@ def check(data: bytes, what: str, where: str, remedy: str) -> str:
     """Return the checksum of ``data``; a missing or wrong one is an :class:`InputError`."""
     good = checksum(data)
     if good is None:
-        found = "no checksum" if _place(data) is None else "its bytes are not those that its checksum was made of"
+        found = "no checksum" if _place(data) is None else "a checksum that does not match its bytes"
         raise InputError(
             what,
             where=where,

@@ -1,4 +1,4 @@
-"""One root seed for everything random: each use derives its own stream from the root seed and a label."""
+"""One root seed for all random numbers: each use derives its own stream from the root seed and a label."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""``manynode run A B C``: experiments one after the other, each as if it were run alone, and a front page of them all.
+"""``manynode run A B C``: runs experiments one after the other, each as if alone, and writes a common front page.
 
-Each keeps its results folder, its report and what it has finished. One after the other uses the cores well enough:
-measured runs want the whole host, and the points of a projection share it. All are checked before the first starts; one
-that fails is named at the end and does not stop the others.
+Each experiment keeps its results folder, its report and its finished steps. Running one after the other uses the cores
+well: measured runs need the whole host, and the points of a projection share it. All experiments are checked before the
+first starts. A failed one is named at the end and does not stop the others.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def run_several(
 ) -> None:
     """Run the experiments in ``directory`` and write ``results/index.html`` there.
 
-    ``changes`` (key -> value) apply to all. Of ``measurements_from``, a results folder or a folder of such folders,
-    each experiment takes over the measured runs that fit it; where none fit, it measures.
+    ``changes`` (key -> value) apply to all. ``measurements_from`` is a results folder or a folder of such folders; each
+    experiment reuses the measured runs that fit it, and measures if none fit.
 
-    Raises :class:`UsageError` before anything starts when an experiment is wrong or two have the same name, and
-    :class:`StepFailedError` with the names of those that failed when all have been run.
+    Raises :class:`UsageError` before anything starts if an experiment is wrong or two have the same name. Raises
+    :class:`StepFailedError` with the names of the failed ones when all have run.
     """
     from manynode.report.overview import build_overview
 
@@ -52,7 +52,7 @@ def run_several(
         source = fitting(found, resolved)
         print(f"experiment {number} of {len(planned)}: {name}", flush=True)
         if found and source is None:
-            print(f"no measurements in {measurements_from} fit {name}: it is measured", flush=True)
+            print(f"no measurements in {measurements_from} fit {name}: measuring it", flush=True)
         try:
             run_experiment(
                 path, cores=cores, directory=directory, dry_run=dry_run, until=until, profile=profile,
@@ -81,7 +81,7 @@ def _check_names(experiments: Sequence[Path], planned: Mapping[Path, Resolved]) 
                 "two experiments have the same name",
                 where=f"{taken[name]} and {path}",
                 found=f"name: {name}",
-                allowed="names of their own: results go to results/NAME",
+                allowed="different names, because results go to results/NAME",
                 remedy="rename one, or give each file once",
             )
         taken[name] = path

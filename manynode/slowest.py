@@ -1,7 +1,8 @@
 """The expected slowest of many ranks in one execution of a compute phase, from the phase's distributions.
 
-In: a phase of a timing profile. Out: seconds. Of N independent draws with quantile function Q the longest is expected
-to take the integral of Q(v^(1/N)) over v from 0 to 1; whether ranks differ persistently is nothing to one execution.
+In: a phase of a timing profile. Out: seconds. The longest of N independent draws with quantile function Q is expected
+to take the integral of Q(v^(1/N)) over v from 0 to 1. Persistent differences between ranks do not affect a single
+execution.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _STEPS = 20_000
 
 
 def quantile(cluster: ClusterTimes, probability: Array, exceeding: Array, *, tail: bool) -> Array:
-    """Return the times [s] of a cluster at ``probability``; ``exceeding`` is 1 - probability, without its rounding.
+    """Return the times [s] of a cluster at ``probability``; ``exceeding`` is 1 - probability without rounding error.
 
     With ``tail``, times above the threshold of a fitted tail follow it (skeletons/source/timing.cpp draws the same).
     """
@@ -35,7 +36,7 @@ def quantile(cluster: ClusterTimes, probability: Array, exceeding: Array, *, tai
 def expected_slowest(phase: PhaseTimes, ranks: int, *, tail: bool) -> float:
     """Return the time [s] that the slowest of ``ranks`` is expected to take in an execution of ``phase``.
 
-    Where clusters follow a pattern, the mean over its executions. Without ``tail`` no time is longer than the longest
+    For clusters in a pattern, this is the mean over its executions. Without ``tail`` no time exceeds the longest
     sample, however many ranks there are.
     """
     if isinstance(phase.pattern, SequencePattern):
@@ -61,7 +62,7 @@ def expected_slowest(phase: PhaseTimes, ranks: int, *, tail: bool) -> float:
 
 
 def _levels(ranks: int) -> Array:
-    """Return the shares of draws that exceed the longest of ``ranks``, at equal steps of its distribution."""
+    """Return the probabilities of exceeding the longest of ``ranks`` draws, at equal steps of its distribution."""
     v = (np.arange(_STEPS) + 0.5) / _STEPS
     return np.asarray(-np.expm1(np.log(v) / ranks))
 

@@ -1,7 +1,7 @@
-"""MPI jobs within a job of Slurm: what the launcher must find in its environment to place ranks on the job's nodes.
+"""MPI jobs within a Slurm job: the environment that a launcher needs to place ranks on the job's nodes.
 
-Snakemake's executor plugin removes Slurm's variables but the job's id from the environment of a job. Launchers that
-find no list of nodes start all ranks on the node that they are on; the list is asked for again here.
+Snakemake's executor plugin removes all Slurm variables but the job's id from the environment of a job. Without a node
+list, launchers start all ranks on their own node; this module asks Slurm for the list again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FIELDS = re.compile(r"\b(NodeList|NumNodes|NumTasks)=(\S+)")
 
 
 def launcher_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return Slurm's variables that ``environment`` lacks; none outside a job of Slurm, or where they are there."""
+    """Return the Slurm variables that ``environment`` lacks; none outside a Slurm job, or if they are set."""
     job = environment.get("SLURM_JOB_ID")
     if job is None or "SLURM_NODELIST" in environment or shutil.which("scontrol") is None:
         return {}
@@ -26,9 +26,9 @@ def launcher_environment(environment: Mapping[str, str] = os.environ) -> dict[st
 
 
 def nodes_of(shown: str) -> dict[str, str]:
-    """Return the variables that a line of ``scontrol show job`` tells; none for a job on one node.
+    """Return the variables from a line of ``scontrol show job``; none for a job on one node.
 
-    Tasks are spread evenly, as rules ask for them: so many on each node as there are ranks on a node.
+    Tasks are spread evenly, as the rules request them: each node has as many tasks as ranks.
     """
     fields = dict(_FIELDS.findall(shown))
     if not {"NodeList", "NumNodes", "NumTasks"} <= fields.keys():

@@ -1,4 +1,4 @@
-"""Snakemake profiles by name: the folder, and whether the executor that it names is installed."""
+"""Snakemake profiles by name: finds the folder, and checks that its executor is installed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _FILES = ("config.v9+.yaml", "config.v8+.yaml", "config.yaml")
 def profile_folder(name: str) -> Path:
     """Return the folder of a profile: one of ``profiles/`` by name, or a path.
 
-    Raises :class:`UsageError` for a folder without a profile, :class:`EngineMissingError` when its executor's plugin is
-    not installed: Snakemake would only say that the executor is no valid choice.
+    Raises :class:`UsageError` for a folder without a profile, and :class:`EngineMissingError` if its executor's plugin
+    is not installed. Snakemake itself would only report an invalid choice of executor.
     """
     shipped = ROOT / "profiles" / name
     folder = shipped if shipped.is_dir() else Path(name)
@@ -26,7 +26,7 @@ def profile_folder(name: str) -> Path:
     if file is None:
         known = ", ".join(sorted(path.name for path in (ROOT / "profiles").iterdir()))
         raise UsageError(
-            "no such Snakemake profile",
+            "unknown Snakemake profile",
             where="--profile",
             found=name,
             allowed=f"{known}, or a folder with a config.yaml",

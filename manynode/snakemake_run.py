@@ -1,7 +1,6 @@
-"""Snakemake as a child: its output followed and logged, progress shown, one clear error when a step fails.
+"""Runs Snakemake as a child: follows and logs its output, shows progress, and gives one clear error for a failed step.
 
-Steps leave their error in a file of their own (``MANYNODE_ERROR_FILE``), so that it is shown as the step wrote it, with
-its exit code.
+Steps write their error to a file (``MANYNODE_ERROR_FILE``). It is shown as the step wrote it, with its exit code.
 """
 
 from __future__ import annotations
@@ -51,19 +50,19 @@ class StepFailedError(ManynodeError):
         self.exit_code = exit_code
 
     def beside(self, full: OutputError) -> StepFailedError:
-        """Return the error with a disk that takes nothing more: the step may have failed for that."""
-        lines = [f"beside that, nothing can be written below {full.where}: {full.found}", f"  remedy: {full.remedy}"]
+        """Return the error with the full disk added, which may be the reason that the step failed."""
+        lines = [f"in addition, nothing can be written below {full.where}: {full.found}", f"  remedy: {full.remedy}"]
         return StepFailedError("\n".join([self.what, *lines]), self.exit_code)
 
 
 class Progress(Protocol):
-    """What is told of a run beside its steps."""
+    """Progress of a run apart from its steps."""
 
     def read(self, line: str) -> None:
-        """Take in a line of Snakemake's output."""
+        """Read a line of Snakemake's output."""
 
     def words(self) -> str:
-        """Return how far it is and how long the rest will take; cheap, since a terminal asks several times a second."""
+        """Return progress and time left; cheap, because a terminal asks several times per second."""
 
 
 def snakemake_command(snakefile: Path, configfile: Path, directory: Path, cores: int, profile: str | None) -> list[str]:
@@ -81,10 +80,10 @@ def run_snakemake(
 ) -> None:
     """Run Snakemake to its end; its output goes to ``log`` (``show_all``: to stdout as well).
 
-    ``known`` says what measured runs are expected to take.
+    ``known`` gives the expected times of measured runs.
 
-    Raises the error of the first step that failed, or :class:`EngineFailedError` with Snakemake's last lines. An
-    interruption ends Snakemake and its jobs first.
+    Raises the error of the first failed step, or :class:`EngineFailedError` with Snakemake's last lines. An
+    interruption first ends Snakemake and its jobs.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     # Beside the log and not in a folder for temporary files: a cluster's nodes write there as well.
@@ -129,13 +128,13 @@ def run_snakemake(
     raise EngineFailedError(
         "the workflow failed",
         found=f"Snakemake ended with exit code {code}",
-        remedy=f"see {log}; finished steps are kept, the same command goes on from there",
+        remedy=f"see {log}; finished steps are kept, run the same command to continue",
         details="\n".join(tail),
     )
 
 
 def _recorded(path: Path) -> list[dict[str, Any]]:
-    """Return the errors that steps left; a line that a full disk cut short is no error of a step."""
+    """Return the errors written by steps; a line that a full disk cut short is ignored."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
         with contextlib.suppress(ValueError):
@@ -144,7 +143,7 @@ def _recorded(path: Path) -> list[dict[str, Any]]:
 
 
 def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
-    """Return the first step's error; of others, which a study goes on to, what failed."""
+    """Return the first step's error, with a line for each later one: a study continues after a failure."""
     first, *others = errors
     message = str(first["message"])
     if others:
@@ -156,7 +155,7 @@ def _failure(errors: list[dict[str, Any]]) -> StepFailedError:
 
 
 class _Follower:
-    """Copies Snakemake's output to the log and shows progress: steps at their start, signs of life, points."""
+    """Copies Snakemake's output to the log and shows progress: steps at their start, progress lines, points."""
 
     def __init__(
         self,
@@ -240,7 +239,7 @@ class _Follower:
         self._beaten = time.monotonic()
 
     def _beat(self, live: bool) -> None:
-        """Give a sign of life where nothing else was said for a while; a terminal's last line renews itself."""
+        """Print a progress line after a long silence; on a terminal the last line updates itself."""
         now = time.monotonic()
         if now - self._beaten < self._beat_s or self._show_all:
             return
@@ -255,7 +254,7 @@ class _Follower:
 
 
 def _with_pauses(lines: IO[str], pause_s: float) -> Iterable[str | None]:
-    """Yield the lines as they come, and None whenever none has come for ``pause_s``."""
+    """Yield the lines as they arrive, and None whenever none has arrived for ``pause_s``."""
     arrived: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def read() -> None:
@@ -276,7 +275,7 @@ def _with_pauses(lines: IO[str], pause_s: float) -> Iterable[str | None]:
 
 
 def record_error(error: ManynodeError) -> None:
-    """Leave a step's error where ``manynode run`` looks for it, when it is the caller."""
+    """Write a step's error to the file of ``manynode run``, if that is the caller."""
     path = os.environ.get(ERROR_FILE)
     if not path:
         return

@@ -1,8 +1,8 @@
-"""The steps of an experiment's workflow: which sections each depends on, and which step makes which file.
+"""The steps of an experiment's workflow: the sections that each depends on, and the files that each makes.
 
-In: a resolved experiment. Out: digests. A rule of the workflow carries the digest of its step, so that a change of the
-experiment repeats what it concerns; a file carries the digest of its step and of those before it, so that a reader
-knows a file of another experiment (:mod:`manynode.artefacts`).
+In: a resolved experiment. Out: digests. A rule of the workflow carries the digest of its step: a change of the
+experiment repeats only the affected steps. A file carries the digest of its step and of the steps before it, by which
+a reader recognises a file of another experiment (:mod:`manynode.artefacts`).
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _FILES = tuple(
 
 
 class Steps:
-    """The digests of one resolved experiment, computed when they are asked for."""
+    """The digests of one resolved experiment, computed on demand."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         """``content`` is that of a :class:`Resolved`."""
@@ -133,20 +133,20 @@ class Steps:
 
     @functools.cache  # noqa: B019
     def variant_digest(self, name: str) -> str:
-        """Return the digest of what a variant's simulation depends on."""
+        """Return the digest of the inputs of a variant's simulation."""
         changed = resolve_json(self.variants[name].content(self._content), f"the variant {name}")
         return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *self._unread_of_sst()))
 
     @functools.cache  # noqa: B019
     def confirmed_digest(self, name: str) -> str:
-        """Return the digest of what the second simulation of a variant depends on, with another engine."""
+        """Return the digest of the inputs of a variant's second simulation, with another engine."""
         content = with_confirming_engine(self.variants[name].content(self._content))
         watch = _WATCH_OF_SST if content["simulate"]["engine"] == "sst" else ("simulate.sst",)
         changed = resolve_json(content, f"the variant {name}")
         return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *watch))
 
     def identity_of(self, place: str) -> Identity | None:
-        """Return the identity of the file at ``place`` below the results; None where no step makes such a file."""
+        """Return the identity of the file at ``place`` below the results, or None if no step makes such a file."""
         if place not in self._known:
             self._known[place] = self._identity_of(place)
         return self._known[place]
@@ -165,16 +165,16 @@ class Steps:
 
     @functools.cache  # noqa: B019
     def _whole_digest(self, step: str) -> str:
-        """Return the digest of all that the files of ``step`` depend on, through the steps before it."""
+        """Return the digest of all inputs of the files of ``step``, including those of earlier steps."""
         before = [self._whole_digest(name) for name in _UPSTREAM.get(step, ())]
         return _joined(self.digest(step), *before) if before else self.digest(step)
 
     def _unread_of_sst(self) -> tuple[str, ...]:
-        """Return the keys of the section ``simulate.sst`` that change no result."""
+        """Return the keys of the section ``simulate.sst`` that do not affect results."""
         return _WATCH_OF_SST if self._content.get("simulate", {}).get("engine") == "sst" else ("simulate.sst",)
 
     def _unread_of_gem5(self) -> tuple[str, ...]:
-        """Return the keys of the section ``nodesim.gem5`` that change no result."""
+        """Return the keys of the section ``nodesim.gem5`` that do not affect results."""
         chosen = self._content.get("nodesim", {}).get("engine") == "gem5"
         return ("nodesim.gem5.progress",) if chosen else ("nodesim.gem5",)
 
@@ -185,7 +185,7 @@ def _joined(*digests: str) -> str:
 
 @contextlib.contextmanager
 def step_of(experiment: Path) -> Iterator[Resolved]:
-    """Yield the resolved experiment at ``experiment``; the files of its results folder are bound meanwhile."""
+    """Yield the resolved experiment at ``experiment``, with the files of its results folder bound."""
     resolved = read_resolved(experiment)
     with artefacts.bound(experiment.parent, Steps(resolved.content).identity_of):
         yield resolved

@@ -1,8 +1,8 @@
-"""How many points of a run are finished, and how long the others will take: from Snakemake's output and an estimate.
+"""Number of finished points of a run and time for the others, from Snakemake's output and an estimate.
 
-In: the lines that Snakemake writes, and the file ``cost-estimate/1`` that phase 3 left before the run (or none: then
-all points count alike). Out: words. The time left is that of the estimate, corrected by how fast the points so far
-went; nothing is said of it before a point has ended.
+In: Snakemake's lines, and the file ``cost-estimate/1`` that phase 3 wrote before the run (without it, all points count
+the same). Out: text. The time left is the estimate, corrected by the speed of the finished points; it is omitted until
+a point has ended.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Key = tuple[str, str, int]
 
 
 class StudyProgress:
-    """Reads Snakemake's lines; :meth:`words` says how far the points are."""
+    """Reads Snakemake's lines; :meth:`words` returns the progress of the points."""
 
     def __init__(self, expected_s: Mapping[Key, float], clock: Callable[[], float] = time.monotonic) -> None:
         self._expected_s = expected_s
@@ -45,7 +45,7 @@ class StudyProgress:
 
     @property
     def planned(self) -> int:
-        """The number of points that this run has to simulate."""
+        """The number of points that this run simulates."""
         return sum(self._planned.values())
 
     def read(self, line: str) -> None:
@@ -64,7 +64,7 @@ class StudyProgress:
             self._finished_s.append(self._jobs.pop(match[1]))
 
     def words(self) -> str:
-        """Return how many points are finished and how long the others will take, nothing without points."""
+        """Return the number of finished points and the time for the others; nothing without points."""
         if not self.planned or self._began is None:
             return ""
         done = len(self._finished_s)
@@ -73,7 +73,7 @@ class StudyProgress:
         return text if left is None or done == self.planned else f"{text}, {_rounded(left)} left"
 
     def left_s(self) -> float | None:
-        """Return how long the other points will take [s], None before a point has ended."""
+        """Return the time for the other points [s], or None before a point has ended."""
         spent, done = sum(self._finished_s), len(self._finished_s)
         if self._began is None or spent <= 0:
             return None
@@ -82,7 +82,7 @@ class StudyProgress:
         return (running + max(0.0, waiting)) * (self._clock() - self._began) / spent
 
     def _waiting_s(self) -> float:
-        """Return what a point that has not begun is expected to take: the mean of those that are not known to have."""
+        """Return the expected time of a waiting point: the mean over the points that are not known to have begun."""
         begun = len(self._finished_s) + len(self._jobs)
         others = len(self._expected_s) - begun
         if len(self._expected_s) < self.planned or others <= 0:
@@ -91,7 +91,7 @@ class StudyProgress:
 
 
 def read_estimate(path: Path, digest: str) -> dict[Key, float]:
-    """Return the expected processor time [s] of every point; empty without a sound file of this experiment."""
+    """Return the expected processor time [s] of every point; empty without a valid file of this experiment."""
     try:
         content = read_json(path, SCHEMA)
     except ManynodeError:

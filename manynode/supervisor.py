@@ -1,15 +1,16 @@
 """Run a job so that no process of it outlives it: ``python -m manynode.supervisor REPORT COMMAND...``.
 
-The supervisor is the subreaper of all that the command starts (prctl, PR_SET_CHILD_SUBREAPER): a process whose parent
-ends becomes its child, also one that left its session or that a launcher put into a group of its own. So the job is
-empty when the supervisor has no child any more, and nothing can escape it by forking.
+The supervisor is the subreaper of all processes that the command starts (prctl, PR_SET_CHILD_SUBREAPER). A process
+whose parent ends becomes its child, even if it left its session or has its own process group. The job is empty when the
+supervisor has no child left, and no process can escape by forking.
 
-When the command has ended, or the supervisor is asked to end (SIGTERM, SIGINT, SIGHUP; SIGTERM also comes when its
-parent dies), what is left gets SIGTERM, then SIGKILL. It is named on stderr and, as a JSON list, in the file descriptor
-REPORT. The command's end is passed on as it is: its exit code, or its signal.
+The remaining processes get SIGTERM, then SIGKILL, when the command has ended or when the supervisor is asked to end
+(SIGTERM, SIGINT, SIGHUP; SIGTERM also comes when its parent dies). They are named on stderr and, as a JSON list, in the
+file descriptor REPORT. The supervisor ends as the command did: with its exit code, or its signal.
 
-SIGUSR1 says that the command should have ended, and may wait for what it left (a launcher reads the output of its ranks
-until the last process that has it open is gone): what has lost its parent gets SIGTERM, at the next SIGUSR1 SIGKILL.
+SIGUSR1 means that the command should have ended, but may wait for processes that it left: a launcher reads the output
+of its ranks until the last process that has it open is gone. Processes without their parent then get SIGTERM, and
+SIGKILL at the next SIGUSR1.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ END_ORPHANS = signal.SIGUSR1
 
 
 def _prepare_child() -> None:
-    """In the child, before it becomes the command: signals as usual, and an end with the supervisor."""
+    """Restore signals and make the child end with the supervisor; called before it becomes the command."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
 
 
 class _Job:
-    """The command, by its process id, and whatever it started."""
+    """The command, by its process id, and all processes that it started."""
 
     def __init__(self, command: list[str]) -> None:
         # Kept, but never asked: what it would collect is collected here.
@@ -64,7 +65,7 @@ class _Job:
         self._orphans_warned = False
 
     def reap(self) -> None:
-        """Collect all that have ended."""
+        """Collect all processes that have ended."""
         while not self.empty:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -77,7 +78,7 @@ class _Job:
                 self.status = self._child.returncode = status
 
     def wait(self, limit_s: float | None, *, until_empty: bool) -> bool:
-        """Wait for the command, or for all of the job; return whether that came before a signal or ``limit_s``."""
+        """Wait for the command or the whole job; return whether it ended before a signal or ``limit_s``."""
         deadline = None if limit_s is None else time.monotonic() + limit_s
         while True:
             self.reap()
@@ -94,7 +95,7 @@ class _Job:
                 return False
 
     def send(self, signum: int, spared: Sequence[int] = ()) -> None:
-        """Send a signal to all of the job but ``spared``, and note who got it."""
+        """Send a signal to the whole job except ``spared``, and note who got it."""
         for pid in descendants(os.getpid())[1:]:
             words = None if pid in spared else command_line(pid)
             if words is None:  # or ended meanwhile
@@ -107,7 +108,7 @@ class _Job:
 
 
 def supervise(command: list[str]) -> tuple[int, dict[int, str]]:
-    """Run ``command``; return its status as waitpid has it, and what it left: process id -> command line."""
+    """Run ``command``; return its waitpid status and the processes that it left: process id -> command line."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, END_ORPHANS, *_ASKING})
     if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
@@ -126,12 +127,12 @@ def supervise(command: list[str]) -> tuple[int, dict[int, str]]:
 
 
 def left_words(left: Sequence[str]) -> str:
-    """Return what a job left, in one line."""
+    """Return the processes that a job left, in one line."""
     return f"{len(left)} process{'es' if len(left) > 1 else ''} that it had left ({'; '.join(left)})"
 
 
 def main(arguments: list[str]) -> int:
-    """Supervise the command of ``arguments`` (REPORT COMMAND...) and end as it does."""
+    """Supervise the command of ``arguments`` (REPORT COMMAND...) and end with its status."""
     report, command = int(arguments[0]), arguments[1:]
     # Whoever reads the report waits for its end: no process of the job may keep it open.
     os.set_inheritable(report, False)

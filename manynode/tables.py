@@ -1,9 +1,8 @@
 """Files between the phases: Parquet tables and JSON documents that carry schema, version and provenance.
 
-Every file is written whole under another name and then renamed, so that a reader never meets half a file; a full disk
-leaves the old file as it was. Bytes depend on the content alone: no time of writing, no path. Each file carries a
-checksum of all its bytes (:mod:`manynode.seal`) and, in a results folder, what it is of (:mod:`manynode.artefacts`);
-reading checks both.
+Every file is written whole under another name and then renamed: a reader never sees half a file, and a full disk keeps
+the old file. Bytes depend only on the content: no time of writing, no path. Each file carries a checksum of all its
+bytes (:mod:`manynode.seal`) and, in a results folder, its identity (:mod:`manynode.artefacts`); reading checks both.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _OWN = (seal.KEY, artefacts.OF, artefacts.MADE_FROM)
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the folder of ``path``; on success it takes ``path``'s place, on failure it goes."""
+    """Yield a temporary path in the folder of ``path``; on success it replaces ``path``, on failure it is removed."""
     handle = None
     temporary = None
     try:
@@ -80,8 +79,8 @@ def write_json(path: Path, schema: str, content: Mapping[str, Any]) -> None:
 def read_json(path: Path, schema: str, *, sealed: bool = True) -> dict[str, Any]:
     """Return the document at ``path``; a damaged one, or one of another schema or version, is an :class:`InputError`.
 
-    What the file says of itself (checksum, what it is of) is checked and left out. With ``sealed`` False a file outside
-    the results of an experiment may have no checksum: engines and people write such files.
+    Checksum and identity are checked and left out. With ``sealed`` False, a file outside the results of an experiment
+    may lack a checksum: engines and people write such files.
     """
     what = f"a {schema.split('/')[0]} file cannot be used"
     raw = input_file.read_bytes(path, f"a {schema.split('/')[0]} file")
@@ -92,7 +91,7 @@ def read_json(path: Path, schema: str, *, sealed: bool = True) -> dict[str, Any]
             json.dumps(content, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise InputError(
-            what, where=str(path), found=f"no valid JSON: {error}", remedy="make the file again with manynode"
+            what, where=str(path), found=f"not valid JSON: {error}", remedy="make the file again with manynode"
         ) from None
     found = content.get("schema") if isinstance(content, dict) else None
     if found != schema:
@@ -144,7 +143,7 @@ def read_provenance(path: Path, schema: str) -> dict[str, Any]:
 
 
 def check_table(path: Path) -> None:
-    """Raise :class:`InputError` where the table at ``path``, of any schema, is damaged or is of something else."""
+    """Raise :class:`InputError` if the table at ``path``, of any schema, is damaged or has a wrong identity."""
     what = "a table cannot be used"
     raw, _ = _sound_bytes(path, what)
     artefacts.check(path, metadata_of(raw).get(artefacts.OF), what)
@@ -172,13 +171,13 @@ def _read_parquet(path: Path, schema: str) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def _sound_bytes(path: Path, what: str) -> tuple[bytes, str]:
-    """Return the bytes of a table, and their checksum: nothing but what was written is given to Parquet's reader."""
+    """Return the bytes of a table and their checksum: Parquet's reader gets only unchanged bytes."""
     raw = input_file.read_bytes(path, what.removesuffix(" cannot be used"), most_bytes=sys.maxsize)
     return raw, seal.check(raw, what, str(path), _AGAIN)
 
 
 def metadata_of(data: bytes) -> dict[str, Any]:
-    """Return what the Parquet file with these bytes says of itself; the bytes must be sound."""
+    """Return the metadata of the Parquet file with these bytes; the bytes must be undamaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -187,7 +186,7 @@ def metadata_of(data: bytes) -> dict[str, Any]:
 
 
 def write_page(path: Path, html: str) -> None:
-    """Write an HTML page; in a results folder it carries what it is of and its checksum, as documents do."""
+    """Write an HTML page; in a results folder it carries its identity and checksum, as documents do."""
     claims = artefacts.claims(path)
     if not claims:
         with replacing(path) as part:

@@ -1,10 +1,14 @@
-"""The timing profile, schema ``timing-profile/1``: what phase 2 hands to phase 3, declared once and checked on reading.
+"""The timing profile, schema ``timing-profile/1``, from phase 2 to phase 3: declared once and checked on reading.
 
-Per rank class and compute phase: clusters of times, each with count, mean, weight and a cumulative distribution of at
-most 100 bins (``probability[i]`` of the times are at most ``time_s[i]``, linear in between); the pattern in which the
-clusters follow each other, or none (they are drawn by weight); how the variance splits; which differences between ranks
-and nodes persist; and, where the fit was asked for it, a tail beyond the samples. What a file of an earlier version
-lacks is null: not known.
+For each rank class and compute phase it contains:
+
+- clusters of times, each with count, mean, weight and a cumulative distribution of at most 100 bins
+  (``probability[i]`` of the times are at most ``time_s[i]``, linear in between);
+- the pattern in which the clusters follow each other, or none (they are drawn by weight);
+- how the variance splits, and which differences between ranks and nodes persist;
+- a tail beyond the samples, if the fit was asked for it.
+
+Entries missing in a file of an earlier version are null: not known.
 """
 
 from __future__ import annotations
@@ -51,7 +55,7 @@ class Cdf(_Part):
 
 
 class TailFit(_Part):
-    """A tail that was fitted above one threshold: the share of times below it, times above it, scale [s], shape."""
+    """A tail fitted above one threshold: the share of times below it, the times above it, scale [s], shape."""
 
     probability: Probability
     exceedances: Count
@@ -62,8 +66,8 @@ class TailFit(_Part):
 class Tail(TailFit):
     """A generalised Pareto distribution of the times above ``threshold_s``, and how well it fits.
 
-    ``p_value`` is that of the Anderson-Darling statistic: small where the times above are no such distribution.
-    ``others`` are the fits above other thresholds: a shape that wanders with the threshold is not to be trusted.
+    ``p_value`` belongs to the Anderson-Darling statistic: it is small if the times do not follow this distribution.
+    ``others`` are the fits above other thresholds: do not trust a shape that changes with the threshold.
     """
 
     model: Literal["generalised-pareto"]
@@ -84,7 +88,7 @@ class ClusterTimes(_Part):
 
 
 class SequencePattern(_Part):
-    """Execution ``prefix`` + n is of cluster ``sequence[n mod length]``; ``agreement`` is the share it explains."""
+    """Execution ``prefix`` + n belongs to cluster ``sequence[n mod length]``; ``agreement`` is the explained share."""
 
     kind: Literal["sequence"]
     sequence: list[Count] = Field(min_length=1)
@@ -108,7 +112,7 @@ class Variance(_Part):
 
 
 class Part(_Part):
-    """A part of a phase's variance: its share, a 90 % interval of that, and the correlation that replays it.
+    """A part of a phase's variance: its share, the 90 % interval of the share, and the correlation for the replay.
 
     ``correlation`` is that of normal scores in a Gaussian copula with the phase's distributions.
     """
@@ -120,10 +124,10 @@ class Part(_Part):
 
 
 class Persistence(_Part):
-    """Differences that persist, from so many simulated ranks: between the ranks of a node, and between nodes.
+    """Persistent differences between the ranks of a node and between nodes, with the number of simulated ranks.
 
-    ``between_nodes`` is null where ranks of one node were simulated, or one rank of each: a node's part is then one
-    with the ranks'.
+    ``between_nodes`` is null if only ranks of one node, or one rank per node, were simulated: the node's part then
+    cannot be separated from the ranks'.
     """
 
     ranks: Annotated[int, Field(ge=2)]
@@ -140,9 +144,9 @@ class Persistence(_Part):
 
 
 class PhaseTimes(_Part):
-    """One compute phase of one class; ``persistence`` is null where nothing is known of it (one simulated rank).
+    """One compute phase of one class; ``persistence`` is null if it is not known (one simulated rank).
 
-    ``waited_s`` is the mean time [s] for which a rank waited for a core in an execution; null where it is not known.
+    ``waited_s`` is the mean time [s] that a rank waited for a core in an execution; null if it is not known.
     """
 
     name: Annotated[str, Field(min_length=1)]
@@ -167,7 +171,7 @@ class PhaseTimes(_Part):
 
 
 class ClassTimes(_Part):
-    """The compute phases of one rank class; ``share`` of all ranks are of it."""
+    """The compute phases of one rank class, to which ``share`` of all ranks belong."""
 
     name: Annotated[str, Field(min_length=1)]
     share: Probability

@@ -1,6 +1,6 @@
-"""Quantities with units at the border ("100 Gbit/s", "90 ns", "64 KiB"), SI floats inside.
+"""Quantities with units in files and messages ("100 Gbit/s", "90 ns", "64 KiB"), SI floats inside.
 
-The one module that parses and renders quantities; :mod:`pint` knows the units. ``GB`` is 10^9 bytes and ``GiB`` 2^30.
+Only this module parses and renders quantities, with the units of :mod:`pint`. ``GB`` is 10^9 bytes, ``GiB`` is 2^30.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _registry() -> Any:
 
 
 def parse(text: str, dimension: str) -> float:
-    """Return the quantity in the SI unit of ``dimension``; a :class:`ValueError` says what is wrong and what right."""
+    """Return the quantity in the SI unit of ``dimension``; a :class:`ValueError` names the mistake and a right form."""
     unit, examples = DIMENSIONS[dimension]
     # The pattern takes quadratic time for many digits.
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) and len(text) <= _MOST_CHARACTERS else None
@@ -65,7 +65,7 @@ _STEPS = {
 
 
 def render(value: float, dimension: str, digits: int = 4) -> str:
-    """Return the SI ``value`` as people write it; ``parse`` reads it back to the shown precision."""
+    """Return the SI ``value`` with a unit; ``parse`` reads it back to the shown precision."""
     steps = _STEPS[dimension]
     if not math.isfinite(value):
         return str(value)

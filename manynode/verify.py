@@ -1,14 +1,13 @@
-"""Before a run: the finished files of a results folder are checked, and what cannot be trusted is made again.
+"""Checks the finished files of a results folder before a run, and removes untrusted ones for the workflow to rebuild.
 
-In: a results folder and its experiment. A file that a step makes from other files is removed, so that the workflow
-makes it anew, when
+In: a results folder and its experiment. A file that a step makes from other files is removed if
 
-- its checksum is wrong, or it is that of another place or, without files that it was made from, of another experiment;
-- a file that it was made from is missing or has another checksum than it had then, or is removed itself.
+- its checksum is wrong, or it belongs to another place or, if it lists no sources, to another experiment;
+- one of its sources is missing, has changed its checksum, or is removed itself.
 
-So a missing table brings back all that was made from it, the report included. Measured files are never removed: a
-damaged one is an error of the step that reads it, and of this check, since making it anew takes long and gives other
-times.
+A missing table therefore rebuilds everything made from it, including the report. Measured files are never removed,
+because a new measurement takes long and gives other times. A damaged one is an error of this check, and of the step
+that reads it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _REPORT = "report.html"
 
 @dataclass(frozen=True)
 class _Found:
-    """A finished file: its checksum (None: damaged), what it says of itself, and what it must be."""
+    """A finished file: its checksum (None: damaged), its stored identity, and its required identity."""
 
     checksum: str | None
     of: Any
@@ -39,7 +38,7 @@ class _Found:
 
 
 def untrusted(results: Path, steps: Steps) -> dict[str, str]:
-    """Return the files below ``results`` that are to be made again, each with the reason.
+    """Return the files below ``results`` to make again, each with the reason.
 
     A damaged measured file is an :class:`InputError` that names it.
     """
@@ -61,7 +60,7 @@ def untrusted(results: Path, steps: Steps) -> dict[str, str]:
 
 
 def remove_untrusted(results: Path, steps: Steps) -> list[str]:
-    """Remove the files that are to be made again; return lines that say which, and why."""
+    """Remove the files to make again; return lines that name them with the reasons."""
     reasons = untrusted(results, steps)
     for place in reasons:
         (results / place).unlink()
@@ -83,7 +82,7 @@ def _again(reason: str) -> bool:
 
 
 def _own_fault(place: str, file: _Found) -> str:
-    """Return what is wrong with a file by itself; an empty text when nothing is."""
+    """Return what is wrong with a file itself, or an empty text."""
     if file.checksum is None:
         return "it was damaged, or changed after manynode wrote it"
     fault = artefacts.mismatch(file.of, place, file.identity)
@@ -98,7 +97,7 @@ def _own_fault(place: str, file: _Found) -> str:
 
 
 def _fault_of_sources(file: _Found, found: Mapping[str, _Found], gone: Mapping[str, str]) -> str:
-    """Return which source of a file is another than it was made from; an empty text when all are the same."""
+    """Return which source of a file has changed, or an empty text."""
     for source, checksum in file.made_from.items():
         if source not in found:
             return f"{_FOLLOWS}{source}, which is missing"
@@ -114,7 +113,7 @@ def _measured_fault(path: Path, reason: str) -> InputError:
         "a measured table cannot be used",
         where=str(path),
         found=reason,
-        remedy="put the right file back, or delete it and run again, which measures anew",
+        remedy="restore the right file, or delete it and run again, which measures again",
     )
 
 

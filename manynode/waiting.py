@@ -1,7 +1,7 @@
-"""For how long measured ranks waited for a core, and from which share on their times are not the machine's.
+"""How long measured ranks waited for a core, and the share above which their times do not represent the machine.
 
-A rank that is runnable and does not run waits for a processor: other threads have the cores. On the machine each thread
-has a core, so such time is no compute time of the machine.
+A rank that is runnable but does not run waits for a core that another thread uses. On the machine each thread has its
+own core: this waiting is not compute time of the machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ what they take from a rank is no more than other errors of a timing profile."""
 
 
 class Waiting(BaseModel):
-    """How ``share`` of the ranks' compute time went by while a rank was runnable and did not run; null: not known.
+    """The ``share`` of the ranks' compute time in which a rank was runnable but did not run; null: not known.
 
     ``counted``: the compute times contain that time (wall time); processor time does not.
     """
@@ -29,7 +29,7 @@ class Waiting(BaseModel):
 
     @property
     def oversubscribed(self) -> bool:
-        """Whether the times are those of an oversubscribed host."""
+        """Whether the times come from an oversubscribed host."""
         return self.counted and self.share is not None and self.share > LIMIT
 
     def times(self) -> str:

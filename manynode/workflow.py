@@ -1,7 +1,7 @@
-"""What the Snakemake rules ask of the configuration: paths, digests, the command of a step.
+"""The configuration for the Snakemake rules: paths, digests, the command of a step.
 
-A rule carries as parameters the digest of the sections it depends on and the digest of the code it runs, so that
-Snakemake repeats exactly the steps that a change concerns.
+The parameters of a rule contain the digests of its sections and of its code: Snakemake repeats exactly the steps that a
+change affects.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from manynode.tables import read_json
 
 
 class Plan:
-    """A checked experiment as the rules see it."""
+    """A checked experiment, as the rules use it."""
 
     def __init__(self, config: Mapping[str, Any], configfiles: list[Any]) -> None:
         """Check ``config``; ``configfiles`` are the files that Snakemake read it from."""
@@ -68,9 +68,9 @@ class Plan:
         return code_digest(*folders)
 
     def processes(self, nodes: int, cores: int | None) -> int:
-        """Return how many cores a point has, for replicas side by side: the share of the cores that it has of the work.
+        """Return the number of cores of a point for parallel replicas: its share of the cores is its share of the work.
 
-        So that the large points do not go on alone when all others have ended, and the small ones start one process.
+        Large points then do not continue alone after all others have ended, and small ones start one process.
         """
         share = nodes / (len(self.model.techniques) * sum(self.model.nodes))
         each = self.cores_of_a_replica
@@ -79,12 +79,12 @@ class Plan:
 
     @property
     def cores_of_a_replica(self) -> int:
-        """Return the number of cores that the simulation of one replica keeps busy."""
+        """Return the number of cores that one replica's simulation uses."""
         simulate = self.model.simulate
         return simulate.sst.cores() if simulate.engine == "sst" else 1
 
     def confirmed_results(self) -> list[str]:
-        """Return the results of the points that are simulated again with another engine."""
+        """Return the results of the points simulated again with another engine."""
         return [
             self.path(f"confirm/{variant.name}/{technique}/nodes-{nodes}/result.json")
             for variant in confirmed(self.resolved.content)
@@ -93,11 +93,11 @@ class Plan:
         ]
 
     def study_results(self, study: str) -> list[str]:
-        """Return the results of all points that a study adds; none when the experiment does not have it."""
+        """Return the results of all points that a study adds; none if the experiment lacks the study."""
         return [self.path(point.folder, "result.json") for point in self._study_points[study]]
 
     def loss_points(self) -> list[tuple[str, int]]:
-        """Return technique and nodes of the experiment's own points that the scaling study takes apart."""
+        """Return technique and nodes of the experiment's own points that the scaling study analyses."""
         content = self.resolved.content
         if not content["scaling"]:
             return []
@@ -116,7 +116,7 @@ class Plan:
         return [self.path(name) for name, rows in names if rows]
 
     def resampled_results(self) -> list[str]:
-        """Return the tables of all points with resampled timing profiles; none where no resamples are asked for."""
+        """Return the tables of all points with resampled timing profiles; none without resamples."""
         if not self.model.simulate.profile_bootstrap:
             return []
         return [
@@ -126,12 +126,12 @@ class Plan:
         ]
 
     def job_profiles(self) -> list[str]:
-        """Return the timing profiles of the further jobs."""
+        """Return the timing profiles of the other jobs."""
         jobs = self.resolved.content["simulate"]["jobs"]
         return [job["timing_profile"] for job in jobs if job["timing_profile"]]
 
     def write(self) -> None:
-        """Write the resolved experiment, which the steps read."""
+        """Write the resolved experiment, the input of the steps."""
         write_resolved(Path(self.path("experiment.json")), self.resolved)
 
     def representative_nodes(self, path: str) -> list[int]:

@@ -1,1 +1,1 @@
-"""Phase 1: hardware counters per rank -> classes of ranks -> the fewest nodes that represent them."""
+"""Phase 1: hardware counters per rank -> classes of ranks -> the smallest set of nodes that represents them."""

@@ -1,4 +1,4 @@
-"""What phase 1 can say of an experiment before anything runs; an entry point of ``manynode.checks``."""
+"""Phase 1's checks of an experiment before anything runs; an entry point of ``manynode.checks``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes of ranks that behave alike, as a scikit-learn clusterer that may answer "one class"."""
+"""Classes of ranks that behave alike: a scikit-learn clusterer, which may find a single class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the profiled runs of an experiment will take, before the first: the source of the counters decides."""
+"""Expected cost of an experiment's profiled runs, which depends on the source of the counters."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The counter table: what every source of counters writes and the classification reads, schema ``counters/1``.
+"""The counter table, schema ``counters/1``: every source of counters writes it, and the classification reads it.
 
-One row per job (``nodes``, ``repetition``), rank and phase; phase "" is all compute phases of the rank together. Counts
-are user-level events outside MPI calls as far as the source can tell them apart; NaN where it cannot tell a counter at
-all.
+One row per job (``nodes``, ``repetition``), rank and phase; phase "" is the sum of all compute phases of the rank.
+Counts are user-level events; events inside MPI calls are left out if the source can separate them. NaN means that the
+source does not have the counter.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Features: counter table in, one row of features per rank out, and those as logarithms fit for comparison.
+"""Computes features from a counter table: one row per rank, also as logarithms for comparison.
 
 The features are those of Eyerman et al., section 3.3: instructions, IPC, branches, loads. They are compared as
-logarithms, so that a difference is a relative one and a change of unit (or a longer run) moves all ranks alike.
+logarithms: differences are then relative, and a change of unit (or a longer run) shifts all ranks by the same amount.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def feature_table(counters: pd.DataFrame, wanted: Sequence[str], phase: str = AL
             names.append(name)
     if not names:
         raise InputError(
-            "the counters hold no feature that could tell ranks apart",
+            "the counters contain no feature that distinguishes ranks",
             where=f"phase {phase!r}",
             found="; ".join(f"{name}: {reason}" for name, reason in left_out.items()) or "no rows",
             allowed=", ".join(wanted),

@@ -1,7 +1,6 @@
-"""Tables for the report's figures of phase 1, tidy, one row per mark: ranks in feature space, what the classes consist
-of.
+"""Tidy tables for the report's figures of phase 1, one row per mark: ranks in feature space, and the classes' members.
 
-In: a counter table of all jobs and the content of a rank-classes file made from it. Out: data frames; nothing is drawn.
+In: a counter table of all jobs and the content of its rank-classes file. Out: data frames; nothing is drawn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does this host give hardware counters to an ordinary process? One trial ``perf_event_open``, the reason in words."""
+"""Checks with one trial ``perf_event_open`` if ordinary processes have hardware counters; if not, gives the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marker files as a basis of counters: complete ones only, and the records of compute phases in them."""
+"""Reads marker files as a source of counters: only complete files, and only records of compute phases."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def complete_markers(directory: Path) -> list[MarkerFile]:
         ):
             if file.metadata.get(flag):
                 raise InputError(
-                    "the counts of a rank are not complete", where=str(file.path), found=found, remedy=remedy
+                    "the counts of a rank are incomplete", where=str(file.path), found=found, remedy=remedy
                 )
     return files
 

@@ -1,7 +1,7 @@
-"""Representative nodes: which nodes to simulate so that every class of ranks, or a stated share of the ranks, is seen.
+"""Representative nodes: the nodes to simulate in order to cover every class of ranks, or a given share of the ranks.
 
 Nodes, not ranks, are chosen, because a node is simulated whole (Eyerman et al., section 3.4). With few classes the
-answer is exact: the fewest nodes, and among equals those with the lowest numbers. With many it is the greedy set cover.
+result is exact: the fewest nodes; ties go to the lowest node numbers. With many classes it is the greedy set cover.
 """
 
 from __future__ import annotations

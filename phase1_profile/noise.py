@@ -1,9 +1,9 @@
-"""The run-to-run noise of the features: repetitions of the same job in, one relative figure per feature out.
+"""The run-to-run noise of the features: repetitions of the same job in, one relative value per feature out.
 
-With repetitions, the noise is what remains of the logarithms after the mean of each rank and the mean of each
-repetition (a run that was slower as a whole tells nothing about ranks) are taken off, pooled over all job sizes. A
-noise known from few values is believed only to its upper confidence limit, and never to be below the stated floor; with
-one repetition the floor is all there is.
+The noise is the residual of the logarithms after subtracting the mean of each rank and the mean of each repetition,
+pooled over all job sizes. The latter is subtracted because a run that is slower as a whole does not distinguish ranks.
+The upper confidence limit of the noise counts, because it is estimated from few values. It is never below the stated
+floor; with one repetition it equals the floor.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The parameters of phase 1's classification, declared once: name, default, what it does.
+"""The parameters of phase 1's classification, declared once: name, default, effect.
 
-Whoever offers them to a user (the configuration's model, the command line) takes defaults and bounds from here.
+The configuration's model and the command line take defaults and bounds from here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ClassifyParameters:
         ):
             if not holds:
                 raise UsageError(
-                    "a parameter of the classification is out of its bounds",
+                    "a parameter of the classification is out of bounds",
                     where=name,
                     found=repr(getattr(self, name)),
                     allowed=allowed,

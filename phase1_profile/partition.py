@@ -1,4 +1,4 @@
-"""Partitions of ranks: how good one is, and the search for the best. Points in, labels out; nothing random.
+"""Scores partitions of ranks and searches for the best one. Points in, labels out; nothing is random.
 
 Points are given in units of the noise. A partition into K classes with a common covariance is scored by its
 classification likelihood with a penalty for every class, the integrated completed likelihood (ICL) in the BIC form of
@@ -7,17 +7,21 @@ Biernacki, Celeux & Govaert, IEEE PAMI 22(7), 2000:
     -(m/2) ln det(I + W/m) + sum_k n_k ln(n_k/n) - K (d/2) ln n,    m = n + PRIOR_RANKS
 
 where W is the scatter within the classes, n the number of ranks, n_k those of class k, d the number of features. The
-identity is the noise: a spread that is small beside it costs W/2, as a Gaussian of known width would, and spread beyond
-it is learnt from the ranks. The second term keeps a smooth drift in one piece (halving a uniform distribution gains
-exactly what the term costs), so that only gaps make classes. The alternative ``bic`` is the BIC of the Gaussian mixture
-that grows out of the partition; it has no such term and may describe a drift by several classes.
+identity is the noise: a spread that is small against it costs W/2, like a Gaussian of known width. A larger spread is
+estimated from the ranks. The second term keeps a smooth drift in one class: halving a uniform distribution gains
+exactly what the term costs, and only gaps separate classes. The alternative ``bic`` is the BIC of the Gaussian mixture
+that starts from the partition. It lacks this term and may describe a drift by several classes.
 
-The search splits greedily at thresholds along the features and the principal axes, all thresholds tried exactly, so
-that one rank among ten thousand is found as surely as a half; looks two classes ahead, since three equal classes gain
-nothing by their first split; moves ranks to their likeliest class (classification EM, Celeux & Govaert, Comput. Stat.
-Data Anal. 14, 1992); then asks the same question of every class alone and of every pair. There are at most half as many
-classes as ranks (two ranks may be two classes): with fewer ranks a class, a spread and a set of classes cannot be told
-apart.
+The search has these steps:
+
+- It splits greedily at thresholds along the features and the principal axes. It tries all thresholds exactly, and finds
+  one rank among ten thousand as surely as a half. It looks two classes ahead, because the first split of three equal
+  classes gains nothing.
+- It moves ranks to their most likely class (classification EM, Celeux & Govaert, Comput. Stat. Data Anal. 14, 1992).
+- It repeats the search within every class and every pair of classes.
+
+There are at most half as many classes as ranks (two ranks may be two classes). With fewer ranks per class, a spread
+cannot be distinguished from a set of classes.
 """
 
 from __future__ import annotations

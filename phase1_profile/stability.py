@@ -1,8 +1,8 @@
-"""Do the classes hold at every profiled job size, and how do they carry over to another one?
+"""Checks that the classes hold at every profiled job size, and how they apply to other sizes.
 
-Classes found at different node counts are matched by how they differ from each other, then their number, their shares
-and their special ranks are compared. The paper profiled 4, 8 and 16 nodes and found the same conclusion each time
-(Eyerman et al., section 3.3); this module is that check.
+Classes found at different node counts are matched by their differences from each other. Then their number, their shares
+and their special ranks are compared. The paper profiled 4, 8 and 16 nodes and came to the same conclusion each time
+(Eyerman et al., section 3.3); this module makes that check.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The steps of phase 1 that the command line and the workflow call: files in, files out.
 
-``profile_counters`` turns what one profiled job left into a counter table; ``classify`` turns counter tables of one or
-several jobs into a rank-classes file.
+``profile_counters`` turns the files of one profiled job into a counter table. ``classify`` turns the counter tables of
+one or several jobs into a rank-classes file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What callgrind simulates of a machine's caches: one first level for instructions, one for data, one last level.
+"""Maps a machine's caches to those of callgrind: first levels for instructions and for data, and one last level.
 
-In: a machine and how many ranks share its node. Out: three legal geometries and Valgrind's options for them. Valgrind
-wants a power of two of sets, a power of two as line and whole sets, so the nearest legal size is taken and the wanted
-one recorded. Each simulated process has its caches to itself; a cache that ranks share is given as its share.
+In: a machine and the number of ranks on its node. Out: three legal geometries and Valgrind's options for them. Valgrind
+requires a power of two as number of sets and as line size, and whole sets: the nearest legal size is used and the
+wanted one recorded. Each simulated process has its own caches; a shared cache is represented by the rank's share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What phase 2 can say of an experiment before anything runs; an entry point of ``manynode.checks``."""
+"""Phase 2's checks of an experiment before anything runs; an entry point of ``manynode.checks``."""
 
 from __future__ import annotations
 

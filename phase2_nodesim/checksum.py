@@ -1,7 +1,7 @@
-"""Whether the application computed the same under an engine as it did natively: the checksums that it prints.
+"""Compares the checksum that the application prints under an engine with that of its native run.
 
-A simulator that leaves out an instruction, or a bridge that mixes up data, goes on with wrong numbers and plausible
-times. An application says what it computed in a line ``checksum: VALUE``, as the mini-apps of this project do.
+A simulator that skips an instruction, or a bridge that mixes up data, continues with wrong numbers and plausible times.
+The application prints its result in a line ``checksum: VALUE``, as the mini-apps of this project do.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def check_against_native(native: Path, directory: Path, what: str) -> str | None
         return None
     if wanted != found:
         raise EngineFailedError(
-            f"{what} computed something else than natively",
+            f"{what} computed a different result than natively",
             where=str(directory),
             found=f"checksum {found}",
             allowed=f"{wanted} (in {native})",

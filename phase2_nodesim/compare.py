@@ -1,7 +1,7 @@
 """Segments of the same application from several engines -> one table of their mean times per compute phase.
 
-In: segments tables (``segments/1``) with the provenance of their runs. Out: a row per phase, a pair of columns per
-engine. Phases are compared by name; those that only some engines saw have gaps.
+In: segments tables (``segments/1``) with the provenance of their runs. Out: one row per phase, a pair of columns per
+engine. Phases are compared by name; a phase that an engine did not see has a gap.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def compare_engines(paths: Sequence[Path]) -> pd.DataFrame:
         engine = str(origin["engine"])
         if engine in frames:
             raise InputError(
-                "two segments tables are of one engine",
+                "two segments tables come from the same engine",
                 where=str(path),
                 found=engine,
                 allowed="one table for each engine",

@@ -1,9 +1,9 @@
-"""Compare what a skeleton promises with what the markers recorded of its application.
+"""Compares a skeleton's operations with those that the markers recorded of its application.
 
 In: the text stream of ``manynode-skeleton stream --sink text`` and the records of a marked run (frames of
-:mod:`manynode.markers`). Out: the first call that differs, as a message, or None. Compared are, for each rank in order:
-operation, label of the compute phase before the call, peers as world ranks, bytes, tag, number of requests and
-communicator. Everything here is a pure function.
+:mod:`manynode.markers`). Out: the first call that differs, as a message, or None. For each rank, the comparison covers
+in order: operation, label of the compute phase before the call, peers as world ranks, bytes, tag, number of requests
+and communicator. All functions here are pure.
 """
 
 from __future__ import annotations

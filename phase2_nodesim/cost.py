@@ -1,4 +1,4 @@
-"""What the simulated nodes of an experiment will take, before the first: the engine decides."""
+"""Expected cost of an experiment's simulated nodes, which depends on the engine."""
 
 from __future__ import annotations
 

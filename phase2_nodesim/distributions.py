@@ -1,9 +1,9 @@
 """Times of one compute phase -> clusters, each with a cumulative distribution of at most 100 bins.
 
-The paper (section 3.4) clusters "timings that have a multimodal distribution". Here: a mixture of Gaussians on log
-time, its size chosen by BIC, proposes modes; modes that are near, overlap or are rare are merged; a split stands if
-Hartigan's dip test finds the times multimodal, or, where there are too few times for that test, if the gap is empty and
-wide. One cluster is a possible answer. Clusters are ordered by mean time, the longest first, as in the paper.
+The paper (section 3.4) clusters "timings that have a multimodal distribution". Here, a mixture of Gaussians on log time
+proposes modes; BIC chooses their number. Modes that are close, overlap or are rare are merged. A split remains if
+Hartigan's dip test finds the times multimodal. With too few times for that test, it remains if the gap is empty and
+wide. The result may be a single cluster. Clusters are ordered by mean time, the longest first, as in the paper.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The mechanistic interval model: callgrind's counts per compute phase -> cycles of a configured core.
 
 Eyerman, Eeckhout, Karkhanis, Smith: A Mechanistic Performance Model for Superscalar Out-of-Order Processors, ACM TOCS
-27(2), 2009 ("TOCS" below). Between miss events a balanced core dispatches at its full width; each miss event opens an
-interval with a penalty of its own, and the penalties add up. ``docs/interval_model.md`` lists what is left out.
+27(2), 2009 ("TOCS" below). Between miss events a balanced core dispatches at its full width. Each miss event starts an
+interval with its own penalty, and the penalties add up. ``docs/interval_model.md`` lists what is left out.
 
     cycles = base + branch + icache + llc + memory + bandwidth
 
-Every function is pure and works on whole columns.
+All functions are pure and work on whole columns.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ def run_node(job: NodeJob, engine: str, machine: Machine, directory: Path) -> li
     :class:`EngineMissingError`; a job that fails is an :class:`~manynode.errors.EngineFailedError` with its last lines.
     """
     if not 0 <= job.node < job.nodes:
-        raise UsageError("no such node in the job", where="--node", found=job.node, allowed=f"0 to {job.nodes - 1}")
+        raise UsageError(
+            "the job does not have this node", where="--node", found=job.node, allowed=f"0 to {job.nodes - 1}"
+        )
     chosen = installed(engine, job.settings)
     directory.mkdir(parents=True, exist_ok=True)
     crowded = job.ranks * job.threads > available_cores()

@@ -1,4 +1,4 @@
-"""What can be set in phase 2's analysis: each parameter with its default, declared once."""
+"""The parameters of phase 2's analysis with their defaults, declared once."""
 
 from __future__ import annotations
 

@@ -1,11 +1,14 @@
 """Series of clusters -> the shortest repeated sequence that explains it, or none.
 
 HPCG's smoother runs on four grid sizes in turn, which shows as 0 1 2 2 2 1 0, repeated (paper, section 3.4). A sequence
-of length P is a pattern of a rank's series when each execution n that follows a short prefix is of cluster
-``sequence[n mod P]``, up to a share of exceptions; when every cluster of the phase occurs in it, so that a replay draws
-from all of them; and when a series in random order would not repeat itself so well by chance. Of several such lengths,
-the one with the shortest description (sequence plus exceptions, in bits) is taken. All ranks of a class replay one
-pattern: the one that most ranks agree on, if they are the majority.
+of length P is a pattern of a rank's series under three conditions:
+
+- after a short prefix, each execution n belongs to cluster ``sequence[n mod P]``, up to a share of exceptions;
+- every cluster of the phase occurs in it, because a replay must draw from all of them;
+- a series in random order would not repeat itself as well by chance.
+
+Among several such lengths, the one with the shortest description (sequence plus exceptions, in bits) is chosen. All
+ranks of a class replay one pattern: that of most ranks, if they are the majority.
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
-"""Executions of ranks on nodes -> which share of their variance persists, and the correlation that replays it.
+"""Executions of ranks on nodes -> the persistent share of their variance, and the correlation that replays it.
 
-A rank that is slow in one execution of a phase may be so in the next (its core, its share of the problem), and so may
-the ranks of its node (its memory, its clock). The model is nested: time = mean of cluster + node + rank + execution.
+A rank that is slow in one execution of a phase may be slow in the next one too (its core, its share of the problem).
+The same holds for the ranks of a node (its memory, its clock). The model is nested: time = mean of cluster + node +
+rank + execution.
 
 1. *Shares* of the variance: by analysis of variance for unequal group sizes (Searle, Casella, McCulloch, *Variance
-   Components*, 1992, section 5.3: Henderson's method 1), on times that are centred and scaled by cluster, pooled over
-   the clusters of a phase. With few ranks the usual estimate is mostly too low: the ratio of mean squares is therefore
-   divided by the median of its F distribution, so that the share is as often too high as too low. Quantiles of the
+   Components*, 1992, section 5.3: Henderson's method 1), on times centred and scaled by cluster, pooled over the
+   clusters of a phase. With few ranks the usual estimate is mostly too low. Therefore the ratio of mean squares is
+   divided by the median of its F distribution, which makes the share too high as often as too low. Quantiles of the
    same distribution give the interval.
-2. *Correlations*: a Gaussian copula keeps the distribution of every draw; its correlation of normal scores is chosen
-   such that the replayed times, not their scores, have the shares. With the quantile function as g, expanded in Hermite
-   polynomials with coefficients c_k, two draws whose scores have the correlation r have the covariance sum c_k^2 r^k.
-3. *What phases have in common*: the variance over ranks of what their persistent differences sum up to, which a rank
-   that is slow everywhere makes large, tells the share of a rank's score that all its phases share.
+2. *Correlations*: a Gaussian copula keeps the distribution of every draw. Its correlation of normal scores is chosen
+   to give the replayed times, not their scores, the measured shares. With the quantile function as g, expanded in
+   Hermite polynomials with coefficients c_k, two draws with score correlation r have the covariance sum c_k^2 r^k.
+3. *Common part of phases*: the part of a rank's score that all its phases share. It follows from the variance over
+   ranks of the sum of their persistent differences, which is large if a rank is slow in all phases.
 
-One simulated rank tells nothing of this.
+One simulated rank gives no such information.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Executions of one compute phase -> clusters, pattern, distributions, the split of the variance, what persists.
+"""Executions of one compute phase -> clusters, pattern, distributions, split of the variance, persistent differences.
 
-In: the segments of a phase of one class. Out: the phase as it stands in a timing profile. Clusters are those of all
-ranks of a class together; where the class follows a pattern, an execution counts for the cluster that the pattern says
-(an outlier is then part of that cluster's tail), so that a replay of the pattern keeps the phase's mean. What is found
-once (clusters, pattern) is kept apart from what is estimated (distributions, shares): samples can be drawn anew.
+In: the segments of a phase of one class. Out: the phase of a timing profile. Clusters are those of all ranks of a class
+together. If the class follows a pattern, an execution counts for the cluster given by the pattern (an outlier is then
+part of that cluster's tail). A replay of the pattern thereby keeps the phase's mean. Clusters and pattern, found once,
+are separate from the estimates (distributions, shares), which can be repeated for resamples.
 """
 
 from __future__ import annotations

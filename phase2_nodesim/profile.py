@@ -1,4 +1,4 @@
-"""Segments -> timing profile: warm-up, classes and their ranks; :mod:`phase2_nodesim.phases` has what follows.
+"""Segments -> timing profile: warm-up, classes and their ranks; :mod:`phase2_nodesim.phases` has the later steps.
 
 In: the segments of all simulated ranks and the class of each. Out: the ``classes`` of a timing profile.
 """

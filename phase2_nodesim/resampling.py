@@ -1,14 +1,14 @@
-"""Resamples of a timing profile: how far its limited samples leave it unknown (a hierarchical bootstrap).
+"""Resamples of a timing profile, for the uncertainty from its limited samples (a hierarchical bootstrap).
 
-In: the phases of all classes with their clusters. Out: timing profiles' classes as other samples might have given them.
-Whole ranks are drawn with replacement (nodes first, where several were simulated), each with all its executions: how
-ranks differ holds how their executions do, which to draw anew as well would count twice (Davison and Hinkley,
-*Bootstrap Methods and their Application*, 1997, section 3.8). Where one rank was simulated, blocks of its executions
-are drawn: a period of the pattern, or as many as the third root of their number, so that what follows each other stays
-together (section 8.2.3). Clusters and patterns are kept as they were found.
+In: the phases of all classes with their clusters. Out: the classes of timing profiles that other samples might have
+given. Whole ranks are drawn with replacement (nodes first, if several were simulated), each with all its executions.
+The differences between ranks already include those between their executions; drawing executions too would count these
+twice (Davison and Hinkley, *Bootstrap Methods and their Application*, 1997, section 3.8). With one simulated rank,
+blocks of its executions are drawn, which keeps neighbours together (section 8.2.3). A block is a period of the pattern,
+or the third root of the number of executions. Clusters and patterns are kept.
 
-Written as ``timing-profile-resamples/1`` (JSON): ``ranks`` and ``nodes`` that were drawn from (of the largest class),
-and ``profiles``, a list of the ``classes`` of a timing profile.
+The file ``timing-profile-resamples/1`` (JSON) contains the numbers of ``ranks`` and ``nodes`` drawn from (of the
+largest class), and ``profiles``, a list of the ``classes`` of a timing profile.
 """
 
 from __future__ import annotations

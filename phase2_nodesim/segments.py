@@ -1,9 +1,9 @@
 """Marker records of ranks -> segments: one row per compute phase, named, with its time.
 
-A compute phase is what lies between the end of one MPI call and the start of the next. Its name is the label that the
-application gave it with ``MPI_Pcontrol(1, "name")``; where the label comes from a region that was opened in an earlier
-phase, the region's name and the pair of calls, ``region/A -> B``; and without label the pair of calls alone, such as
-``MPI_Waitall@exchange_halo -> MPI_Irecv@exchange_halo``. Everything here is a pure function of tables.
+A compute phase lies between the end of one MPI call and the start of the next. Its name is the label from the
+application's ``MPI_Pcontrol(1, "name")``. If the label comes from a region opened in an earlier phase, the name is the
+region and the pair of calls, ``region/A -> B``. Without a label it is the pair of calls alone, such as
+``MPI_Waitall@exchange_halo -> MPI_Irecv@exchange_halo``. All functions here are pure functions of tables.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def check_complete(table: pd.DataFrame, where: str, ranks: Sequence[int] | None 
             where=where,
             found=found,
             allowed=allowed,
-            remedy="delete the file and run the experiment again, which measures anew",
+            remedy="delete the file and run the experiment again, which measures again",
         )
 
     ordered = table.sort_values(["rank", "sequence"], kind="stable")

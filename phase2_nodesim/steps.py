@@ -1,4 +1,4 @@
-"""The two steps of phase 2's analysis, as the command line calls them: markers -> segments -> timing profile."""
+"""The two steps of phase 2's analysis for the command line: markers -> segments -> timing profile."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def read_segments(paths: Sequence[Path]) -> tuple[pd.DataFrame, dict[str, Any]]:
         for key in _COMMON:
             if origin[key] != first[key]:
                 raise InputError(
-                    "segments of different runs cannot make one timing profile",
+                    "a timing profile cannot combine segments of different runs",
                     where=f"{path}: {key}",
                     found=origin[key],
                     allowed=f"{first[key]} (as in {paths[0]})",
@@ -131,7 +131,7 @@ def read_provenance_of(path: Path) -> dict[str, Any]:
     missing = [key for key in _COMMON if key not in origin]
     if missing:
         raise InputError(
-            "a segments table does not say where it comes from",
+            "a segments table lacks its provenance",
             where=str(path),
             found=f"no {', '.join(missing)} in its provenance",
             remedy="make it again with 'manynode nodesim run'",

@@ -1,11 +1,11 @@
-"""Times above a threshold -> a generalised Pareto distribution: what lies beyond the samples, and how well it fits.
+"""Times above a threshold -> a generalised Pareto distribution of times beyond the samples, with its goodness of fit.
 
-Excesses over a high threshold tend to this distribution whatever the times are (Balkema and de Haan 1974, Pickands
-1975). Shape and scale come from probability-weighted moments (Hosking and Wallis, *Technometrics* 29, 1987), which need
-fewer samples than maximum likelihood and exist below a shape of 1/2; shapes are held below that, and so that the
-longest sample is possible. Goodness of fit is the Anderson-Darling statistic, which weighs the tail, with a p-value
-from samples of the fitted distribution that are fitted themselves (Stute, Gonzalez-Manteiga, Presedo-Quindimil 1993).
-Fits above other thresholds show whether the shape depends on where the tail is said to begin.
+Excesses over a high threshold tend to this distribution, whatever the distribution of the times (Balkema and de Haan
+1974, Pickands 1975). Shape and scale come from probability-weighted moments (Hosking and Wallis, *Technometrics* 29,
+1987). These need fewer samples than maximum likelihood and exist below a shape of 1/2; the shape is kept below that,
+and such that the longest sample is possible. Goodness of fit is the Anderson-Darling statistic, which emphasises the
+tail. Its p-value comes from samples of the fitted distribution that are fitted themselves (Stute, Gonzalez-Manteiga,
+Presedo-Quindimil 1993). Fits above other thresholds show whether the shape depends on the choice of the threshold.
 """
 
 from __future__ import annotations

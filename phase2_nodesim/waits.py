@@ -1,4 +1,4 @@
-"""Segments with the time that ranks waited for a core -> what a timing profile and a warning say of it."""
+"""Segments with the time that ranks waited for a core -> the entry in a timing profile, and a warning."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Start one rank under ``perf stat``: run by the MPI launcher, once per rank, with Python's standard library alone.
+"""Starts one rank under ``perf stat``. The MPI launcher runs it once per rank; it needs only the standard library.
 
 Usage: python _perf_rank.py PERF FOLDER EVENTS SEPARATOR COMMAND...
-Leaves FOLDER/rank-NNNNNN.csv (perf's output) and FOLDER/rank-NNNNNN.json (rank, size, host); then becomes perf.
+Writes FOLDER/rank-NNNNNN.csv (perf's output) and FOLDER/rank-NNNNNN.json (rank, size, host); then becomes perf.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Source ``callgrind``: exact counts on any Linux host, from Valgrind; the paper's "fast functional simulator".
 
-The markers library dumps the events of every compute phase and resets them after every MPI call, so that nothing inside
-MPI counts. Cycles and seconds are unknown (the run is 50 to 100 times slower than the machine), so the feature IPC is
-absent. Mispredictions are those of callgrind's simple predictor. Knows phases.
+The markers library dumps the events of every compute phase and resets them after every MPI call: events inside MPI do
+not count. Cycles and seconds are unknown (the run is 50 to 100 times slower than the machine), and the feature IPC is
+absent. Mispredictions come from callgrind's simple predictor. This source separates phases.
 """
 
 from __future__ import annotations

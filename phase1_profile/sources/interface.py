@@ -1,8 +1,8 @@
 """The contract of a source of counters, and the choice between them.
 
-A source says how to start a rank so that its events are counted (words before the application's command, additional
-environment) and afterwards reads what the ranks left in a folder. It starts nothing itself. To add one, write a module
-in this package with a class that fulfils :class:`CounterSource` and register it:
+A source gives the words before the application's command and the additional environment that count a rank's events.
+Afterwards it reads the ranks' files in a folder. It starts nothing itself. To add a source, write a module in this
+package with a class that implements :class:`CounterSource` and register it:
 
     @SOURCES.register("name")
     class Name: ...
@@ -76,7 +76,7 @@ def choose_source(wanted: str) -> tuple[str, str]:
         refused.append(f"{name} cannot be used: {probe.found}")
         remedy = probe.remedy
     raise EngineMissingError(
-        "there is no way to count what the ranks execute"
+        "no source can count the ranks' events on this host"
         if wanted == "auto"
         else f"the source {wanted} cannot be used",
         where="profile: source",

@@ -1,7 +1,7 @@
-"""Source ``perf_event``: hardware counters that the markers library reads around every MPI call.
+"""Source ``perf_event``: hardware counters, which the markers library reads around every MPI call.
 
-Only user-level events between MPI calls are counted, so waiting inside MPI never counts; threads that a rank starts are
-not counted. Knows phases. Costs less than a microsecond per MPI call.
+Only user-level events between MPI calls count: waiting inside MPI and threads started by a rank do not. This source
+separates phases. It costs less than a microsecond per MPI call.
 """
 
 from __future__ import annotations

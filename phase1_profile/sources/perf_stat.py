@@ -1,10 +1,10 @@
 """Source ``perf_stat``: ``perf stat`` around every rank, for programs into which the markers cannot be preloaded.
 
-perf counts the whole life of a rank, its start-up, its threads and everything inside MPI. It cannot leave busy waiting
-out: a rank that waits for others in a spin loop executes instructions, branches and loads, so these counts mix work
-with waiting, and ranks that work less look like ranks that do something else. The paper disables busy waiting in MPI
-for this reason (Eyerman et al., section 3.3); where the MPI library allows it, do so (Open MPI: mpi_yield_when_idle
-only softens it). Knows no phases. ``seconds`` is perf's task-clock: time on a core, waiting by spinning included.
+perf counts the whole life of a rank: its start-up, its threads and everything inside MPI. It cannot exclude busy
+waiting: a rank that waits in a spin loop executes instructions, branches and loads. These counts mix work with waiting,
+and ranks with less work look like ranks with different work. The paper therefore disables busy waiting in MPI (Eyerman
+et al., section 3.3); do so if the MPI library allows it (Open MPI's mpi_yield_when_idle only reduces it). This source
+does not separate phases. ``seconds`` is perf's task-clock: time on a core, including spinning.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class PerfStat:
                 "perf counted no instructions",
                 where=str(directory),
                 found="; ".join(f"{EVENTS[name]}: {reason}" for name, reason in missing.items()),
-                remedy="this host (often a virtual machine) gives no hardware counters: " + CALLGRIND,
+                remedy="this host (often a virtual machine) has no hardware counters: " + CALLGRIND,
             )
         return table
 
@@ -136,7 +136,7 @@ def _check_ranks(identities: list[dict[str, Any]], directory: Path) -> None:
     absent = sorted(set(range(size)) - set(ranks))
     if not ranks or absent or len(set(ranks)) != len(ranks):
         raise InputError(
-            "perf's output is not complete",
+            "perf's output is incomplete",
             where=str(directory),
             found=f"no file of rank {absent[0]} of {size}" if absent else "no file" if not ranks else "a rank twice",
             allowed="rank-NNNNNN.json and rank-NNNNNN.csv for every rank",

@@ -1,1 +1,1 @@
-"""The bridge between simulated ranks and the native MPI job: guests, proxies, and the job of both (README.md)."""
+"""The bridge between simulated ranks and the native MPI job: guests, proxies, and their common job (README.md)."""

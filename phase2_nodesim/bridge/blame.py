@@ -1,8 +1,8 @@
-"""Who is to blame when a bridged job fails: exit codes and outputs in, one culprit out.
+"""Finds the culprit when a bridged job fails: exit codes and outputs in, one culprit out.
 
-When one party dies, the others follow: guests end with a code of their own when their proxy is gone, the launcher ends
-all ranks when one is lost. The first of these that is true tells the culprit: a simulator or guest that ended by itself
-in another way; a proxy that says why it gave up; the rank that died first.
+When one party dies, the others follow: guests end with a special code when their proxy is gone, and the launcher ends
+all ranks when one is lost. The culprit is the first of these: a simulator or guest that ended in another way; a proxy
+that reports why it gave up; the rank that died first.
 """
 
 from __future__ import annotations

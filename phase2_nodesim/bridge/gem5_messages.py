@@ -1,7 +1,7 @@
-"""What gem5's output says of a guest that it could not run: text in, one sentence and a remedy out.
+"""Finds in gem5's output why it could not run a guest: text in, one sentence and a remedy out.
 
-An instruction that gem5 only warns of computes wrong results, so that a run with such a warning has failed as well.
-The wordings are those of gem5 24.0: src/arch/x86/isa/formats/unimp.isa, src/arch/x86/faults.cc, src/sim/faults.cc and
+If gem5 only warns about an instruction, the results are wrong; a run with such a warning has failed too. The messages
+are those of gem5 24.0: src/arch/x86/isa/formats/unimp.isa, src/arch/x86/faults.cc, src/sim/faults.cc and
 src/sim/syscall_emul.cc.
 """
 

@@ -1,7 +1,7 @@
-"""Whether a program can be the guest of a simulator: static, at a fixed address, linked with the bridge, without AVX.
+"""Checks that a program can be a simulator's guest: static, at a fixed address, linked with the bridge, without AVX.
 
-In: the program's file and, where binutils are installed, its disassembly. Out: nothing, or an :class:`InputError` that
-says how to build the program.
+In: the program's file and, if binutils are installed, its disassembly. Out: nothing, or an :class:`InputError` that
+shows how to build the program.
 """
 
 from __future__ import annotations

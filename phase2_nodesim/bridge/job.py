@@ -1,8 +1,8 @@
 """The mixed MPI job: proxies of the simulated ranks in one block, external ranks around it, and the guests beside it.
 
-In: the guest's and the external ranks' commands, which ranks are simulated, and how guests are started (natively here,
-for tests; by a simulator in an engine). Out: the marker files of all ranks, those of the simulated ranks with the
-guests' times. FIFOs and the state file lie in a private temporary folder that goes with the job.
+In: the commands of the guest and the external ranks, the simulated ranks, and how to start guests (natively for tests;
+by a simulator in an engine). Out: the marker files of all ranks; those of simulated ranks have the guests' times. FIFOs
+and the state file are in a private temporary folder, which is removed after the job.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class _Unfinished:
 def _check(job: BridgedJob) -> None:
     if job.ranks < 1 or job.first < 0 or job.first + job.ranks > job.total:
         raise UsageError(
-            "no such ranks in the job",
+            "the job does not have these ranks",
             where="simulated ranks",
             found=f"{job.first} to {job.first + job.ranks - 1} of {job.total}",
             allowed=f"0 to {job.total - 1}",

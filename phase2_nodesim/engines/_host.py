@@ -1,4 +1,4 @@
-"""The job of an engine that runs the native program itself, with words before its command, beside native ranks."""
+"""The job of an engine that runs the native program with a command prefix, beside native ranks."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""What an engine of phase 2 is: it runs the job of one simulated node, and says what its ranks' compute times are.
+"""The interface of a phase 2 engine: it runs the job of one simulated node, and gives its ranks' compute times.
 
-The job is one MPI job of this host: a block of simulated ranks beside external ranks, which run native. ``run`` leaves
-the marker files of all ranks in the folder ``directory``; ``segments`` turns what lies there into the table of segments
-of the simulated ranks. An engine writes to that folder only, keeps no state, and gives the same table for the same
-files.
+The job is one MPI job on this host: a block of simulated ranks beside external ranks, which run natively. ``run``
+writes the marker files of all ranks to the folder ``directory``. ``segments`` turns the files there into the segments
+table of the simulated ranks. An engine writes only to that folder, keeps no state, and gives the same table for the
+same files.
 
-A new engine is one module here with ``@ENGINES.register("name")`` on a class that has these members. One that starts
-the application itself with words before its command (valgrind) needs no more than ``run_on_host`` of ``_host.py``; one
-that simulates processors (gem5) runs guests of the bridge (``phase2_nodesim/bridge``).
+A new engine is one module here with ``@ENGINES.register("name")`` on a class that has these members. An engine that
+starts the application with a command prefix (valgrind) needs only ``run_on_host`` of ``_host.py``. An engine that
+simulates processors (gem5) runs guests of the bridge (``phase2_nodesim/bridge``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The gem5 engine: the ranks of one node on simulated out-of-order cores, beside native ranks, through the bridge.
 
-One process of gem5 holds all ranks of the node. What the board is made of: ``phase2_nodesim/gem5/board_file.py``; how
-simulated ranks talk to native ones: ``phase2_nodesim/bridge/README.md``; what is and is not modelled: ``docs/gem5.md``.
+One gem5 process simulates all ranks of the node. ``phase2_nodesim/gem5/board_file.py`` describes the board,
+``phase2_nodesim/bridge/README.md`` how simulated and native ranks communicate, ``docs/gem5.md`` what is modelled.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _no_guest(*, named: bool) -> UsageError:
         where="application: guest",
         found="nothing" if named else "no guest program in the native build",
         allowed="the application built as a guest: static, with the bridge's mpi.h and library",
-        remedy="build it as docs/gem5.md says and name it under application: guest; for an application of this "
+        remedy="build it as docs/gem5.md shows and name it under application: guest; for an application of this "
         "project run 'make build'",
     )
 

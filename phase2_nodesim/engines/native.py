@@ -1,4 +1,4 @@
-"""The native engine: this host's own time between MPI calls, for machines that exist."""
+"""The native engine: measures this host's time between MPI calls, for machines that exist."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The valgrind engine: callgrind's counts per compute phase, turned into time by the interval model.
+"""The valgrind engine: the interval model turns callgrind's counts per compute phase into time.
 
-Works on any Linux host and hardly depends on it: instruction counts repeat exactly, but the MPI library leaves caches
-and branch predictor in a state that depends on when messages arrived. What the engine does not model is listed in
-``docs/interval_model.md``. Simulated ranks wait politely (they are slow, and busy waiting would be simulated as well).
+It works on any Linux host and hardly depends on it. Instruction counts repeat exactly, but the MPI library leaves
+caches and branch predictor in a state that depends on the arrival of messages. ``docs/interval_model.md`` lists what is
+not modelled. Simulated ranks yield while they wait: they are slow, and busy waiting would be simulated too.
 """
 
 from __future__ import annotations

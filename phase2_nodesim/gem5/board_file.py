@@ -1,10 +1,10 @@
-"""Machine and ranks -> the board file that ``board/run.py`` reads inside gem5: plain numbers and gem5's words.
+"""Machine and ranks -> the board file that ``board/run.py`` reads inside gem5: plain numbers and gem5's terms.
 
-Caches are laid out as the machine has them: the ranks of the node are spread over its last-level caches, each thread
-has a core of its own, and the last-level cache is the whole one. gem5 wants a power of two of sets, so that the
-nearest legal size is taken and the wanted one recorded. Latencies of the machine file are load-to-use; what gem5
-wants, the latency of each cache alone, follows from what lies on the way (docs/gem5.md; ``make bench NAME=gem5_board``
-measures the result).
+Caches follow the machine: the ranks of the node are spread over its last-level caches, each thread has its own core,
+and each last-level cache has its full size. gem5 requires a power of two as number of sets: the nearest legal size is
+used and the wanted one recorded. Latencies of the machine file are load-to-use. gem5 needs the latency of each cache
+alone, which is the difference to the parts before it (docs/gem5.md; ``make bench NAME=gem5_board`` measures the
+result).
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def memory_parameters(machine: Machine, guests: int) -> dict[str, Any]:
     rest = memory.latency - way / machine.frequency
     if rest <= 0:
         raise UsageError(
-            "the memory is faster than the way to it",
+            "the memory is faster than the caches before it",
             where=f"machine {machine.name}: memory: latency",
             found=f"{memory.latency * 1e9:g} ns",
             allowed=f"more than {way / machine.frequency * 1e9:.1f} ns, the latency of a miss in the last-level cache",

@@ -1,16 +1,16 @@
-"""gem5's counts per compute phase -> where its cycles went (Eyerman et al., section 5.3 and Figure 7).
+"""gem5's counts per compute phase -> CPI stack of its cycles (Eyerman et al., section 5.3 and Figure 7).
 
-gem5 keeps no CPI stack. Cycles are measured, and so is in how many of them nothing was committed. These stall cycles
-are divided in this order, as an interval analysis does it, and never add up to more than was measured:
+gem5 keeps no CPI stack. It counts cycles, and cycles in which nothing was committed. As in an interval analysis, these
+stall cycles are divided in this order; the parts never exceed the measured sum:
 
 - branch: mispredicted branches x (resolution + front-end refill);
 - icache: cycles in which fetch waited for the instruction cache;
-- l2, last_level, memory: of what is left, the share of the time in which a demand miss of the first level was under way
-  (their measured latencies over the cycles, at most 1), divided by where the lines were found;
+- l2, last_level, memory: the remaining stall cycles times the share of time with a demand miss of the first level in
+  flight (the misses' measured latencies over the cycles, at most 1), divided by the level that had the line;
 - other: the rest, which is dependences, functional units, full queues, serialising instructions.
 
-Of the cycles in which something was committed, operations over the dispatch width are base; the rest are other.
-In syscall emulation gem5 charges nothing for a TLB miss on x86: they are counted, and have no part.
+The cycles with a commit divide into base (operations over the dispatch width) and other. In syscall emulation a TLB
+miss on x86 takes no time in gem5: TLB misses are counted, but have no part.
 """
 
 from __future__ import annotations

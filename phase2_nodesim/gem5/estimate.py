@@ -1,6 +1,7 @@
-"""How long gem5 will take, said beforehand and while it runs: instructions over gem5's rate.
+"""Estimates gem5's run time, before and during a run: instructions over gem5's rate.
 
-Phase 1 counts the instructions of each rank on this host; the guest executes about as many (without the MPI library's).
+Phase 1 counts the instructions of each rank on this host; the guest executes about as many, without those of the MPI
+library.
 """
 
 from __future__ import annotations

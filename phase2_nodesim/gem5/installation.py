@@ -1,4 +1,4 @@
-"""Which gem5 is here: a program on PATH or the one that the experiment names, its version, whether it has x86 cores."""
+"""Finds gem5: a program on PATH or the experiment's, its version, and whether it has x86 cores."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def probed_version(said: str, program: str) -> str:
     match = re.search(r"^manynode probe: (\{.*\})$", said, re.MULTILINE)
     if match is None:
         raise EngineMissingError(
-            "a program of gem5's name is not gem5, or not a whole one",
+            "a program with gem5's name is not gem5, or is incomplete",
             where=program,
             found=" ".join(said.split())[:200] or "it prints nothing",
             remedy=GUIDE,

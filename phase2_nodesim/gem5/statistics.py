@@ -45,7 +45,7 @@ def without_rows_beyond(counts: pd.DataFrame, records: pd.DataFrame) -> pd.DataF
     if len(wrong):
         row = wrong.iloc[0]
         raise InputError(
-            "gem5's statistics and the markers tell of different calls",
+            "gem5's statistics and the markers describe different calls",
             where=f"rank {row['rank']:.0f}, MPI call {row['sequence']:.0f}",
             found=f"{here[wrong.index[0]]:.0f} ns after the call before in the statistics, "
             f"{there[wrong.index[0]]:.0f} ns in the markers",

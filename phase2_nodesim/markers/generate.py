@@ -1,6 +1,6 @@
-"""Generate the wrappers of the markers library from the table of prototypes.
+"""Generates the wrappers of the markers library from the table of prototypes.
 
-In: ``prototypes.txt`` and the folder of the ``mpi.h`` at hand. Out, into a build folder: ``generated_real.h``
+In: ``prototypes.txt`` and the folder of ``mpi.h``. Out, into a build folder: ``generated_real.h``
 (operation numbers and the struct of real functions), ``generated_real.c`` (their names, for the look-up at run time),
 ``generated_wrappers.c`` (the C entry points) and ``generated_fortran.c`` (call-site shims of the Fortran entry points).
 Standard library only, because it runs at build time.

@@ -104,17 +104,17 @@ def test_a_process_that_was_killed_is_found_out(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "empty"),
-        ("hello\n", "no callgrind file"),
+        ("hello\n", "not a callgrind file"),
         (GOOD[:-200], "cut off"),
         (GOOD.rstrip("\n"), "cut off"),
         (GOOD[len(PREFIX) + 200 :], "middle of a dump"),
-        (GOOD.replace("totals: 191 48 43", "totals: 191 x 43"), "no numbers"),
-        (GOOD.replace("totals: 191 48 43", "totals: 99999999999999999999"), "no numbers"),
+        (GOOD.replace("totals: 191 48 43", "totals: 191 x 43"), "not numbers"),
+        (GOOD.replace("totals: 191 48 43", "totals: 99999999999999999999"), "not numbers"),
         (GOOD.replace("totals: 191 48 43", "totals: 9999999999999999999"), "too large"),
         (GOOD.replace("totals: 191 48 43", "totals: " + "1 " * 14), "do not fit"),
         (GOOD.replace("Request: 1", "Request: abc"), "no sequence number"),
         (GOOD.replace("Request: 2", "Request: 1"), "same sequence number"),
-        (GOOD.replace("Client Request", "Other"), "named by a marker"),
+        (GOOD.replace("Client Request", "Other"), "no marker named"),
         (GOOD.replace("events: Ir", "events: Cy", 1), "different events"),
         (GOOD.replace("part: 3", "pid: 7\npart: 3"), "more than one process"),
     ],
@@ -152,5 +152,5 @@ def test_the_dumps_of_two_processes_cannot_be_exchanged(tmp_path: Path) -> None:
     path = tmp_path / "callgrind.5198"
     path.write_text(GOOD)
     assert len(parse_totals(path, pid=5198)) > 0
-    with pytest.raises(InputError, match=r"(?s)another process than its name says.*pid 5198.*pid 5199"):
+    with pytest.raises(InputError, match=r"(?s)from the process in its name.*pid 5198.*pid 5199"):
         parse_totals(path, pid=5199)

@@ -103,9 +103,9 @@ def test_flags_of_the_file_are_told() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d[:100], "no marker file"),
-        (lambda d: b"", "no marker file"),
-        (lambda d: b"GARBAGE!" + d[8:], "no marker file"),
+        (lambda d: d[:100], "not a marker file"),
+        (lambda d: b"", "not a marker file"),
+        (lambda d: b"GARBAGE!" + d[8:], "not a marker file"),
         (lambda d: seal(d[:8] + b"\2\0\0\0" + d[12:]), "another version"),
         (lambda d: d[:-1], "cut off"),
         (lambda d: d + b"\0" * 8, "cut off"),
@@ -189,7 +189,7 @@ def test_a_missing_rank_is_an_error_that_names_it(tmp_path: Path) -> None:
 
 def test_files_of_two_runs_are_an_error(tmp_path: Path) -> None:
     write_files(tmp_path, build_file(rank=0, size=2), build_file(rank=1, size=4))
-    with pytest.raises(InputError, match="not of one run"):
+    with pytest.raises(InputError, match="come from different runs"):
         markers.read_marker_directory(tmp_path)
 
 

@@ -84,7 +84,7 @@ def test_each_takes_over_the_measurements_that_fit_it(
     other = write("other", ranks_per_node=3)
     several.run_several([two, other, one], cores=2, directory=tmp_path, measurements_from=earlier)
     assert [options["measurements_from"] for _, options in started] == [earlier / "was-two", None, earlier / "was-one"]
-    assert "fit other: it is measured" in capsys.readouterr().out
+    assert "fit other: measuring it" in capsys.readouterr().out
     started.clear()
     several.run_several([one, two], cores=2, directory=tmp_path, measurements_from=earlier / "was-one")
     assert [options["measurements_from"] for _, options in started] == [earlier / "was-one", None]

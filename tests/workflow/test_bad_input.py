@@ -210,7 +210,7 @@ def test_two_runs_of_one_experiment_at_a_time(tmp_path: Path) -> None:
 
     experiment = pipeline.write(tmp_path, pipeline.tiny())
     with exclusive(tmp_path / "results" / "tiny" / ".lock", purpose="run"):
-        fails(pipeline.run(experiment, tmp_path), 2, "being run already")
+        fails(pipeline.run(experiment, tmp_path), 2, "already running")
 
 
 @pytest.mark.parametrize("arguments", [["frobnicate"], ["run"], ["config", "check"], ["run", "--cores", "0", "x"]])

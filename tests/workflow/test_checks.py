@@ -143,7 +143,7 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "core of gem5": ({"nodesim.engine": "gem5", "machine.core.dispatch_width": 16}, ("wider than gem5's",)),
     "memory of gem5": (
         {"nodesim.engine": "gem5", "machine.memory.latency": "1 ns"},
-        ("faster than the way to it",),
+        ("faster than the caches before it",),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Caches and crossbars of the board. A crossbar takes one cycle there and one back; each cache its own latency."""
+"""Caches and crossbars of the board. A crossbar takes one cycle each way; each cache takes its own latency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of each compute phase, read at the marks that guests make around MPI calls: one line of JSON a phase."""
+"""Counts of each compute phase, read at the guests' marks around MPI calls: one line of JSON per phase."""
 
 from __future__ import annotations
 

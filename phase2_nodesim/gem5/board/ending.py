@@ -1,4 +1,4 @@
-"""How the script gives up: one line, and an exit code of its own."""
+"""Ends the script on an error: one line, and a special exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks at the ranks' states every microsecond of simulated time: sleeps while all wait, tells of progress."""
+"""Checks the ranks' states every microsecond of simulated time: sleeps while all wait, and reports progress."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a gem5 is, for ``installation.py``: ``gem5.opt probe.py`` prints one line of JSON.
+"""Describes a gem5 for ``installation.py``: ``gem5.opt probe.py`` prints one line of JSON.
 
-``gem5 --build-info`` would say it too, but release 24.0 fails in it.
+``gem5 --build-info`` gives the same facts, but fails in release 24.0.
 """
 
 from __future__ import annotations

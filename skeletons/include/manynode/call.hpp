@@ -1,8 +1,7 @@
 // One MPI call of one rank, or the compute phase between two calls: the record that a skeleton emits.
 //
-// A stream of calls is what a skeleton promises, what the markers record of the real application, and what the sinks
-// print. Engines lower each call to primitives (primitive.hpp) only when a rank reaches it, so that memory per rank
-// stays small.
+// A skeleton emits a stream of calls, the markers record the same stream of the real application, and sinks print it.
+// To save memory per rank, engines lower a call to primitives (primitive.hpp) only when a rank reaches it.
 #pragma once
 
 #include <array>
@@ -50,11 +49,11 @@ inline constexpr std::int32_t kAnySource = -2;
 inline constexpr std::int32_t kProcNull = -3;  // as MPI_PROC_NULL: the call returns at once
 inline constexpr std::int32_t kAnyTag = -1;
 
-// In place of a phase: a compute call that takes the time it states, in every engine, with or without a timing profile.
+// In place of a phase: a compute call with a stated time, the same in every engine, with or without a timing profile.
 inline constexpr std::uint32_t kPause = 0xffffffffu;
 
-// The meaning of a field that a kind does not use is 0 (or kNoPeer). A step of every rank may be in memory at a time,
-// so the record is kept at half a cache line; what few kinds need is in the side tables of Calls.
+// Fields that a kind does not use are 0 (or kNoPeer). A step of every rank may be in memory at once: the record is
+// limited to half a cache line, and fields of few kinds are in the side tables of Calls.
 struct Call {
   CallKind kind{CallKind::Compute};
   std::uint8_t reserved{0};
@@ -65,9 +64,9 @@ struct Call {
   std::uint32_t first{0};  // compute: index in the skeleton's phase names, or kPause; isend, irecv: request; wait,
                            // waitall: first entry in Calls::requests; sendrecv, alltoallv: first entry in Calls::counts
   std::uint32_t count{0};  // wait, waitall: number of requests; alltoallv: size of the communicator
-  std::uint64_t bytes{0};  // sent or received; collectives: the size of one rank's contribution, for scatter, gather
-                           // and reduce_scatter of one rank's share, for alltoall of one pair, for alltoallv of all
-                           // that this rank sends; of a pause its picoseconds
+  std::uint64_t bytes{0};  // sent or received. Collectives: one rank's contribution; scatter, gather, reduce_scatter:
+                           // one rank's share; alltoall: the message of one pair; alltoallv: all bytes that this rank
+                           // sends. Pause: picoseconds
 };
 static_assert(sizeof(Call) == 32);
 

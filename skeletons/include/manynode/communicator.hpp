@@ -1,5 +1,5 @@
-// Communicators of one rank. The world is implicit, and a rank that makes no other needs no memory for them. A group is
-// kept as arithmetic where it is one (rows, columns and planes of Cartesian grids), else as a list.
+// Communicators of one rank. The world is implicit: a rank that makes no other communicator needs no memory. A group is
+// stored as a formula if it has one (rows, columns and planes of Cartesian grids), else as a list.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ struct Communicator {
 
 inline constexpr Communicator kWorld{0};
 
-// Extents of a grid of `size` ranks, the largest first, as near to each other as the prime factors allow (as
+// Extents of a grid of `size` ranks, the largest first, as close to each other as the prime factors allow (as
 // MPI_Dims_create).
 std::vector<int> balanced_dims(int size, int dimensions);
 
-// What MPI_Comm_split makes of the world, worked out once for all ranks: an application makes it, and its ranks share
-// it. Time O(n log n) and memory O(n) in all, where Communicators::split(parent, function) takes O(n) for each rank.
+// The result of MPI_Comm_split on the world, computed once by the application and shared by its ranks. It takes time
+// O(n log n) and memory O(n) in total; Communicators::split(parent, function) takes O(n) for each rank.
 class Partition {
  public:
   // Colour and key of each rank of a world of `size` ranks; ranks with a negative colour are in no group.
@@ -47,9 +47,9 @@ class Communicators {
 
   int rank(Communicator comm) const { return comm.id == 0 ? rank_ : group(comm).rank; }
   int size(Communicator comm) const { return comm.id == 0 ? size_ : group(comm).size; }
-  // How many there are, the world among them: their ids run from 0.
+  // Number of communicators, including the world; their ids start at 0.
   std::size_t count() const { return groups_.size() + 1; }
-  // The rank in the world of `rank` in `comm`; kProcNull and kAnySource stay what they are.
+  // The rank in the world of `rank` in `comm`; kProcNull and kAnySource stay unchanged.
   int world_rank(Communicator comm, int rank) const {
     return comm.id == 0 && rank < size_ ? rank : world_rank_in_group(comm, rank);
   }
@@ -59,29 +59,30 @@ class Communicators {
 
   // As MPI_Cart_create without reordering: the ranks of `parent` in a grid, the last dimension running fastest.
   Communicator cart(Communicator parent, std::span<const int> dims);
-  // As MPI_Cart_sub: this rank's sub-grid over the dimensions kept. Takes no longer for more ranks.
+  // As MPI_Cart_sub: this rank's sub-grid over the kept dimensions. The time does not depend on the number of ranks.
   Communicator cart_sub(Communicator cart, const std::vector<bool>& keep);
-  // Of a communicator made by cart or cart_sub.
+  // Coordinates in a communicator made by cart or cart_sub.
   std::vector<int> coordinates(Communicator cart, int rank) const;
   int cart_rank(Communicator cart, std::span<const int> coordinates) const;
 
   // This rank's group of the partition. A rank must be in the communicator it makes.
   Communicator split(const Partition& partition);
-  // As MPI_Comm_split; the colour and key of every rank of `parent` come from a function, because a skeleton cannot ask
-  // the others. A negative colour for this rank is an error (a rank must be in the communicator it makes). It asks for
-  // every rank of the parent and keeps a list of the group: for thousands of ranks, use a grid or a Partition.
+  // As MPI_Comm_split. A function gives the colour and key of every rank of `parent`, because a skeleton cannot ask the
+  // other ranks. A negative colour for this rank is an error (a rank must be in the communicator it makes). This calls
+  // the function for every rank of the parent and keeps a list of the group: for thousands of ranks, use a grid or a
+  // Partition.
   Communicator split(Communicator parent, const std::function<std::pair<int, int>(int rank)>& colour_and_key);
 
  private:
   using Members = std::shared_ptr<const std::vector<std::int32_t>>;
 
-  // Of a Cartesian communicator; a step in dimension d is strides[d] ranks of the world (or of the list of members).
+  // A Cartesian communicator; a step in dimension d is strides[d] ranks of the world (or of the list of members).
   struct Grid {
     std::vector<int> dims;
     std::vector<int> strides;
   };
 
-  // Rank i is first + i * stride, or members[i], or where the grid says: in this order of what there is.
+  // Rank i is at the first of these that is set: first + i * stride, members[i], or its place in the grid.
   struct Group {
     int rank{0};
     int size{0};

@@ -1,5 +1,5 @@
-// A mistake of the user, with all that is needed to mend it, and the one line in which every C++ program of the toolkit
-// reports it: {"error":{"what","where","found","allowed","remedy"}} on stderr, which manynode/errors.py reads.
+// A mistake of the user, with the facts needed to correct it. Every C++ program of the toolkit reports it in one line,
+// {"error":{"what","where","found","allowed","remedy"}} on stderr, which manynode/errors.py reads.
 #pragma once
 
 #include <exception>
@@ -16,8 +16,8 @@ inline constexpr int kExitFailed = 5;
 
 class UserError : public std::invalid_argument {
  public:
-  // `what`: what failed. `where`: file and line, config key or option. `found`: the offending value. `allowed`: what
-  // could stand there. `remedy`: how to mend it. Fields that do not apply stay empty.
+  // `what`: what failed. `where`: file and line, config key or option. `found`: the wrong value. `allowed`: the valid
+  // values. `remedy`: how to correct it. Fields that do not apply stay empty.
   explicit UserError(const std::string& what, std::string where = {}, std::string found = {}, std::string allowed = {},
                      std::string remedy = {})
       : std::invalid_argument(what),
@@ -34,7 +34,7 @@ class UserError : public std::invalid_argument {
 
 namespace error_report_detail {
 
-// Control characters and bytes outside ASCII become \u00XX, so that the line is valid JSON whatever the user typed.
+// Control characters and bytes outside ASCII become \u00XX: the line is valid JSON for any input.
 inline std::string json_text(const std::string& text) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
@@ -56,7 +56,7 @@ inline std::string json_text(const std::string& text) {
 
 }  // namespace error_report_detail
 
-// Writes the line. Exceptions that are no UserError have only a `what`.
+// Writes the line. Exceptions other than UserError have only a `what`.
 inline void print_error(std::ostream& out, const std::exception& error) {
   const auto* user = dynamic_cast<const UserError*>(&error);
   const std::string none;

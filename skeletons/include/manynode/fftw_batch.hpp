@@ -1,4 +1,4 @@
-// FFTW for the mini-apps that transform: aligned memory, and many transforms of one length in place.
+// FFTW for mini-apps with transforms: aligned memory, and many in-place transforms of one length.
 #pragma once
 
 #include <fftw3.h>
@@ -14,7 +14,7 @@ namespace manynode {
 
 using Complex = std::complex<double>;
 
-// Memory aligned as FFTW's vector code wants it.
+// Memory with the alignment that FFTW's vector code needs.
 class FftwBuffer {
  public:
   explicit FftwBuffer(std::int64_t elements)
@@ -43,7 +43,7 @@ class FftwBatch {
   FftwBatch(std::int64_t length, std::int64_t count, int sign, const FftwBuffer& buffer) {
     const int n = static_cast<int>(length);
     auto* data = reinterpret_cast<fftw_complex*>(buffer.data());
-    // FFTW_ESTIMATE: measured plans would differ from run to run, and with them times and rounding.
+    // FFTW_ESTIMATE: measured plans differ from run to run, and change times and rounding.
     plan_.reset(fftw_plan_many_dft(1, &n, static_cast<int>(count), data, nullptr, 1, n, data, nullptr, 1, n, sign,
                                    FFTW_ESTIMATE));
   }

@@ -1,4 +1,4 @@
-// What the runnable mini-apps share: names of compute phases, and settings from the command line.
+// Shared by the runnable mini-apps: names of compute phases, and settings from the command line.
 #pragma once
 
 #include <mpi.h>
@@ -14,8 +14,8 @@
 
 namespace manynode {
 
-// Names the compute phase in which it is made for the markers library; the last name given in a phase is the phase's.
-// Closing the region keeps the name from phases that follow. `work_name` is the application's own.
+// Names the compute phase in which it is created for the markers library; the last name given in a phase counts.
+// Closing the region keeps the name away from later phases. `work_name` is defined by the application.
 template <typename Work>
 class PhaseLabel {
  public:
@@ -25,8 +25,8 @@ class PhaseLabel {
   PhaseLabel& operator=(const PhaseLabel&) = delete;
 };
 
-// What `make` makes of the parameters on the command line (parameters_from_options); nothing where these are a mistake,
-// which rank 0 has told then. Every rank finds the same one and leaves in order, so there is nothing to abort.
+// Builds the settings from the command line (parameters_from_options); empty if invalid. Rank 0 then reports the
+// mistake. Every rank finds the same mistake and returns normally: MPI_Abort is not needed.
 template <typename Make>
 auto settings_from_options(const std::string& application, int argc, char** argv,
                            std::span<const ParameterDeclaration> declarations, const std::set<std::string>& switches,

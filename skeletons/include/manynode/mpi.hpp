@@ -1,4 +1,4 @@
-// The facade that a skeleton talks to: MPI's names, no data, never blocking. Each function appends one Call.
+// The MPI interface of a skeleton: MPI's names, without data, never blocking. Each function appends one Call.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace manynode {
 
-// What one step of one rank emitted, in program order, with the side tables that some calls point into.
+// The calls that one step of one rank emitted, in program order, with the side tables that some calls point into.
 struct Calls {
   std::vector<Call> calls;
   std::vector<std::uint32_t> requests;  // of wait and waitall
@@ -38,8 +38,8 @@ struct Calls {
   }
 };
 
-// A handle to a pending isend or irecv of this rank. Numbers grow from 0 within one Mpi object, which engines make anew
-// for each step: a skeleton completes a request in the step that started it.
+// A handle to a pending isend or irecv of this rank. Numbers count from 0 within one Mpi object. Engines create a new
+// object for each step: a skeleton completes a request in the step that started it.
 struct Request {
   std::uint32_t id{0};
 };
@@ -61,7 +61,7 @@ class Mpi {
   int world_rank(Communicator comm, int rank) const { return communicators_.world_rank(comm, rank); }
 
   void compute(Phase phase);
-  // So much time passes, as in usleep(); rounded to picoseconds and charged to computing.
+  // Lets time pass, as usleep() does; rounded to picoseconds and charged to computing.
   void pause(double seconds);
 
   void send(int destination, std::uint64_t bytes, int tag = 0, Communicator comm = kWorld);
@@ -86,8 +86,8 @@ class Mpi {
   // MPI_Reduce_scatter_block: every rank keeps `bytes_per_rank` of the result.
   void reduce_scatter(std::uint64_t bytes_per_rank, Communicator comm = kWorld);
 
-  // Communicators of this rank. Every rank of the world makes them in the same order, as MPI asks for: the number of a
-  // communicator keeps its messages apart from those of others.
+  // Communicators of this rank. Every rank of the world makes them in the same order, as MPI requires: the number of a
+  // communicator separates its messages from those of others.
   Communicator strided(int first, int stride, int count) { return communicators_.strided(first, stride, count); }
   Communicator cart(Communicator parent, std::span<const int> dims) { return communicators_.cart(parent, dims); }
   Communicator cart_sub(Communicator cart, const std::vector<bool>& keep) {

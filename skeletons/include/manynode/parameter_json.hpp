@@ -1,4 +1,4 @@
-// A parameter's value from JSON; apart from parameters.hpp, which the mini-apps use without the JSON library.
+// A parameter's value from JSON; separate from parameters.hpp, which the mini-apps use without the JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace manynode {
 
-// A number, a text, true or false; nothing where `value` is none of these.
+// A number, a text, true or false; empty for any other `value`.
 std::optional<ParameterValue> parameter_value(const nlohmann::json& value);
 
 }  // namespace manynode

@@ -1,6 +1,6 @@
-// What an engine executes: point-to-point messages, waiting, computing. Calls are lowered to primitives when a rank
-// reaches them; a collective becomes the messages of its algorithm (collectives/), so that every engine simulates the
-// same algorithm. Each primitive names the call to which its time is charged.
+// The operations that an engine executes: point-to-point messages, waiting, computing. Calls are lowered to primitives
+// when a rank reaches them. A collective becomes the messages of its algorithm (collectives/): every engine simulates
+// the same algorithm. Each primitive names the call to which its time is charged.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ enum class PrimitiveKind : std::uint8_t {
   Wait,         // until `request` has completed
 };
 
-// Blocking calls are lowered to Isend or Irecv and Wait. Requests of the application keep their numbers; those made by
-// lowering have the top bit set, so that the two never meet. Messages to kProcNull and waits for them are left out:
-// every `peer` is a rank of the world or, of an Irecv, kAnySource.
+// Blocking calls are lowered to Isend or Irecv and Wait. Requests of the application keep their numbers. Requests made
+// by lowering have the top bit set, which avoids conflicts. Messages to kProcNull and waits for them are left out:
+// every `peer` is a rank of the world or, for an Irecv, kAnySource.
 struct Primitive {
   PrimitiveKind kind{PrimitiveKind::Compute};
   CallKind call{CallKind::Compute};  // charged to
@@ -44,8 +44,8 @@ constexpr std::uint16_t point_to_point_context(std::uint16_t communicator) {
 
 inline constexpr std::uint32_t kLoweredRequest = 0x80000000u;
 
-// How collectives are carried out: "auto" chooses by size and number of ranks, any other name is one algorithm.
-// `alltoall` serves MPI_Alltoallv as well, where its algorithm can (skeletons/collectives/README.md).
+// The algorithms of collectives: "auto" chooses by size and number of ranks, any other name is one algorithm.
+// `alltoall` also applies to MPI_Alltoallv, if its algorithm can (skeletons/collectives/README.md).
 struct CollectiveChoice {
   std::string barrier{"auto"};
   std::string bcast{"auto"};
@@ -66,19 +66,19 @@ struct CollectiveField {
 };
 std::span<const CollectiveField> collective_fields();
 
-// Throws UserError naming the algorithms or rules that exist when `choice` names another one.
+// Throws UserError with the known algorithms or rules if `choice` names an unknown one.
 void check_collective_choice(const CollectiveChoice& choice);
 
-// Names of the algorithms of one collective ("allreduce", ...), sorted, "auto" not among them.
+// Names of the algorithms of one collective ("allreduce", ...), sorted, without "auto".
 std::vector<std::string> collective_algorithms(const std::string& collective);
 
 namespace collectives {
 class Plan;
 }
 
-// Lowers the calls of one rank. It keeps only counters: one per communicator, so that tags of its successive
-// collectives differ (and agree between its ranks, whatever else each of them does), and the requests to kProcNull not
-// yet waited for. `communicators` outlives it.
+// Lowers the calls of one rank. It keeps the pending requests to kProcNull, and one counter per communicator. The
+// counter gives successive collectives different tags, which agree between the ranks whatever else each rank does.
+// `communicators` outlives it.
 class Lowering {
  public:
   // Throws as check_collective_choice. Algorithms are looked up once for all ranks with the same choice.
@@ -90,7 +90,7 @@ class Lowering {
   void lower(const Call& call, const Calls& calls, std::vector<Primitive>& out);
 
  private:
-  // What most ranks never need.
+  // State that most ranks never need.
   struct Seldom {
     std::vector<std::uint32_t> next_collective;  // [communicator - 1]
     std::vector<std::uint32_t> null_requests;

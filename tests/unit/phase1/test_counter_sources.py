@@ -67,7 +67,7 @@ def test_markers_without_hardware_counters_name_the_reason_and_the_remedy(
 @pytest.mark.parametrize("flag", ["incomplete", "truncated"])
 def test_a_rank_that_is_not_complete_is_refused(flag: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     give(monkeypatch, marker_file(0, ["", ""], {}, **{flag: True}))
-    with pytest.raises(InputError, match="not complete"):
+    with pytest.raises(InputError, match="incomplete"):
         SOURCES.get("callgrind")().read(tmp_path, None)
 
 

@@ -26,7 +26,7 @@ def test_the_same_checksum_is_returned_from_whichever_log_has_it(tmp_path: Path)
 
 def test_another_checksum_is_an_error(tmp_path: Path) -> None:
     native = job(tmp_path / "native", job="checksum: 12.5\n") / "job.log"
-    with pytest.raises(EngineFailedError, match="it computed something else") as caught:
+    with pytest.raises(EngineFailedError, match="it computed a different result") as caught:
         check_against_native(native, job(tmp_path / "1", guests_0="checksum: 12.6\n"), "it")
     assert caught.value.found == "checksum 12.6" and "12.5" in str(caught.value.allowed)
 

@@ -54,7 +54,7 @@ def test_only_runs_that_differ_in_nothing_but_the_engine_are_compared(tmp_path: 
     one = written(tmp_path, "valgrind", frame)
     with pytest.raises(InputError, match="nothing to compare"):
         compare_engines([one])
-    with pytest.raises(InputError, match="of one engine"):
+    with pytest.raises(InputError, match="from the same engine"):
         compare_engines([one, written(tmp_path, "valgrind", frame)])
     with pytest.raises(InputError, match="different runs") as caught:
         compare_engines([one, written(tmp_path, "gem5", frame, ranks=8)])

@@ -109,7 +109,7 @@ def test_a_board_is_plain_data() -> None:
 def test_a_memory_that_is_faster_than_the_way_to_it_is_refused() -> None:
     content = machine("generic").model_dump()
     content["memory"] |= {"latency": 20e-9}
-    with pytest.raises(UsageError, match="faster than the way"):
+    with pytest.raises(UsageError, match="faster than the caches"):
         memory_parameters(Machine.model_construct(**_models(content)), 1)
 
 
@@ -123,7 +123,7 @@ def _models(content: dict[str, object]) -> dict[str, object]:
     ("change", "words"),
     [
         ({"dram": "DDR4_2400_8x8"}, "belong together"),
-        ({"dram": "DDR4_2400_8x8", "channels": 6}, "no power of two"),
+        ({"dram": "DDR4_2400_8x8", "channels": 6}, "must be a power of two"),
         ({"dram": "DDR9", "channels": 4}, "DDR4_2400_8x8"),
     ],
 )

@@ -74,8 +74,8 @@ def test_a_changed_number_is_damage(model: Model, tmp_path: Path) -> None:
     ("text", "words_"),
     [
         ('{"schema": "timing-profile/1"}', "variability-model/1"),
-        ("{", "no valid JSON"),
-        ("\x80\x04\x95 pickle", "no valid JSON"),
+        ("{", "not valid JSON"),
+        ("\x80\x04\x95 pickle", "not valid JSON"),
     ],
 )
 def test_a_foreign_file_is_refused_by_name(tmp_path: Path, text: str, words_: str) -> None:
