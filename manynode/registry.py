@@ -1,7 +1,7 @@
 """Registries of implementations by name: one small file each, registered by a decorator, imported on first use.
 
-A registry names a package. Every public module of that package is imported once and registers its implementation. A
-new implementation therefore needs only one new file. Implementations with a folder each have a module of the same name in
+A registry names a package. Every public module of that package is imported once and registers its implementation. A new
+implementation therefore needs only one new file. Implementations with a folder each have a module of the same name in
 every folder (``inside``); only these modules are imported.
 """
 
