@@ -2,7 +2,7 @@
 
 Eyerman, Eeckhout, Karkhanis, Smith: A Mechanistic Performance Model for Superscalar Out-of-Order Processors, ACM TOCS
 27(2), 2009 ("TOCS" below). Between miss events a balanced core dispatches at its full width; each miss event opens an
-interval with a penalty of its own, and the penalties add up. ``docs/interval_model.md`` lists what is left out.
+interval with a penalty of its own, and the penalties add up. Its limits: ``docs/concepts/interval-model.md``.
 
     cycles = base + branch + icache + llc + memory + bandwidth
 

@@ -2,7 +2,8 @@
 
 Works on any Linux host and hardly depends on it: instruction counts repeat exactly, but the MPI library leaves caches
 and branch predictor in a state that depends on when messages arrived. What the engine does not model is listed in
-``docs/interval_model.md``. Simulated ranks wait politely (they are slow, and busy waiting would be simulated as well).
+``docs/concepts/interval-model.md``. Simulated ranks wait politely (they are slow, and busy waiting would be simulated
+as well).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Caches are laid out as the machine has them: the ranks of the node are spread over its last-level caches, each thread
 has a core of its own, and the last-level cache is the whole one. gem5 wants a power of two of sets, so that the
 nearest legal size is taken and the wanted one recorded. Latencies of the machine file are load-to-use; what gem5
-wants, the latency of each cache alone, follows from what lies on the way (docs/gem5.md; ``make bench NAME=gem5_board``
-measures the result).
+wants, the latency of each cache alone, follows from what lies on the way (docs/how-to/gem5.md; ``make bench
+NAME=gem5_board`` measures the result).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from phase2_nodesim.cache_geometry import legal_geometry
 SCHEMA = "gem5-board/1"
 
 # Cycles on the way, as board.py builds it: what O3 adds to a load that hits, one crossbar there and back, and a cache's
-# answer to the level below. The first was measured with a chain of dependent loads (docs/gem5.md).
+# answer to the level below. The first was measured with a chain of dependent loads (docs/how-to/gem5.md).
 CORE_CYCLES = 1
 CROSSBAR_CYCLES = 2
 RESPONSE_CYCLES = 1
