@@ -5,20 +5,23 @@ BUILD := build
 JOBS ?= $(shell nproc)
 BIN := $(VENV)/bin
 
+# Material for MkDocs advertises its successor at every build.
+export NO_MKDOCS_2_WARNING := 1
 export MANYNODE_BUILD_DIR := $(abspath $(BUILD))
 # Threads of numerical libraries would fight the MPI ranks for cores.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test check bench build setup setup-run setup-test docs format clean
+.PHONY: help demo test check bench build setup setup-run setup-test docs site format clean
 
 help:
 	@echo "make demo    set up, build, run the demo experiment (configs/demo.yaml), print where its report is"
 	@echo "make test    set up, build, run every check and test"
-	@echo "make check   formatters, linters, types, generated files"
+	@echo "make check   formatters, linters, types, spelling, generated files, links of the documentation"
 	@echo "make bench   measure the figures of benchmarks/ that this host can (hours; NAME=... for one)"
 	@echo "make build   the native part only"
-	@echo "make docs    generate the default experiment, the JSON schema and the reference page anew"
+	@echo "make docs    generate the default experiment, the JSON schema, the reference pages and the drawings"
+	@echo "make site    build the documentation as a site: build/site/index.html"
 	@echo "make format  rewrite sources as the formatters want them"
 
 demo: setup-run build
@@ -36,6 +39,8 @@ check: setup-test
 	$(BIN)/snakemake --lint --configfile configs/demo.yaml
 	git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/manynode config generate --check
+	$(BIN)/codespell $$(git ls-files "*.md" "*.py" "*.yaml" "*.yml" "*.smk" "*.c" "*.h" "*.cpp" "*.hpp" Makefile)
+	$(BIN)/mkdocs build --strict --quiet
 
 bench: setup-test build
 	$(BIN)/python benchmarks/run.py $(if $(NAME),--name $(NAME))
@@ -70,6 +75,10 @@ build: $(VENV)/bin/python
 
 docs: setup-test
 	$(BIN)/manynode config generate
+
+site: docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo $(BUILD)/site/index.html
 
 format: setup-test
 	$(BIN)/ruff check --fix .

@@ -1,4 +1,4 @@
-"""The paper's Figures 4 to 12 from the results of the shipped studies, as the tables of docs/paper_figures.md.
+"""The paper's Figures 4 to 12 from the results of the shipped studies: the tables of docs/validation/paper-figures.md.
 
 ``python benchmarks/paper_figures.py RESULTS...`` reads the folders ``scaling-NAME``, ``grid-NAME``, ``per-rank-NAME``
 and ``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al.; Table 2 needs
@@ -144,7 +144,7 @@ def _folder(folders: Sequence[Path], experiment: str, table: str) -> Path:
             return folder / experiment
     raise Skipped(
         f"{experiment}/{table}.parquet is in none of {', '.join(map(str, folders))}; run the shipped studies first, as "
-        "docs/paper_figures.md says (three quarters of an hour)"
+        "docs/validation/paper-figures.md says (three quarters of an hour)"
     )
 
 

@@ -15,7 +15,7 @@ from manynode.workflow import Plan
 
 Resource = Callable[..., int | str]
 
-# What a rank takes besides its own memory, and an engine that runs beside it, as measured (docs/slurm.md).
+# What a rank takes besides its own memory, and an engine that runs beside it, as measured (docs/how-to/slurm.md).
 _MB_PER_RANK = 500
 _MB_OF_A_STEP = 2000
 _MORE_MINUTES = 15

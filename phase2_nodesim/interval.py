@@ -2,7 +2,7 @@
 
 Eyerman, Eeckhout, Karkhanis, Smith: A Mechanistic Performance Model for Superscalar Out-of-Order Processors, ACM TOCS
 27(2), 2009 ("TOCS" below). Between miss events a balanced core dispatches at its full width. Each miss event starts an
-interval with its own penalty, and the penalties add up. ``docs/interval_model.md`` lists what is left out.
+interval with its own penalty, and the penalties add up. ``docs/concepts/interval-model.md`` lists what is left out.
 
     cycles = base + branch + icache + llc + memory + bandwidth
 

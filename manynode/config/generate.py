@@ -1,6 +1,8 @@
-"""Generated from the declarations of the experiment: commented default, JSON schema, reference page.
+"""Generated from the declarations of the experiment: commented default, JSON schema, reference page of keys.
 
-Each parameter is declared once, as a pydantic field; these files only show it, and a test fails when they differ.
+:func:`generate` also writes the other pages of the reference (:mod:`manynode.reference`) and the drawings of the
+documentation. Each parameter is declared once, as a pydantic field; these files only show it, and a test fails when
+they differ.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from manynode.config.experiment import Experiment
 from manynode.config.sections import alternatives, plain, section_of, sections_in
 from manynode.errors import CheckFailedError, UsageError
 from manynode.paths import ROOT
+from manynode.reference import commands, drawings, schemas
 
 # What stands for fields without a default; the machine and the network by the names of shipped files.
 _EXAMPLES: dict[str, Any] = {
@@ -32,6 +35,9 @@ _EXAMPLES: dict[str, Any] = {
 }
 _INCLUDED = {"machine": "configs/machines/", "network": "configs/networks/"}
 _WIDTH = 110
+# Letters of a cell in a table of the reference; longer descriptions stand beneath it.
+_CELL = 70
+_BAR = "\\|"
 
 
 def default_yaml() -> str:
@@ -144,7 +150,7 @@ def json_schema() -> str:
 def reference_page() -> str:
     """Return the reference page of experiment files (Markdown)."""
     lines = [
-        "# Experiment files",
+        "# Keys",
         "",
         "Generated from the declarations in `manynode/config/` by `manynode config generate`. Unknown keys are errors.",
         "Quantities are texts with units. `machine` and `network` name a file of `configs/machines/` or",
@@ -153,16 +159,37 @@ def reference_page() -> str:
     pending: list[tuple[str, type[BaseModel]]] = [("", Experiment)]
     while pending:
         place, model = pending.pop(0)
-        lines += ["", f"## {place or 'the file'}", "", (model.__doc__ or "").strip().splitlines()[0], ""]
+        lines += ["", f"## {place or 'the file'}", "", _plain_marks((model.__doc__ or "").strip().splitlines()[0]), ""]
         lines += ["| key | type and bounds | default | meaning |", "|---|---|---|---|"]
+        long = []
         for name, field in model.model_fields.items():
             found = [(f"{name}{words}", inner) for words, inner in sections_in(field.annotation)]
             pending += [(f"{place}: {words}" if place else words, inner) for words, inner in found]
             shown = not field.is_required() and section_of(field.annotation) is None
             default = f"`{json.dumps(_default(field))}`" if shown else ""
             kind = _kind(field).replace("|", "\\|")
-            lines.append(f"| `{field.alias or name}` | {kind} | {default} | {_sentence(field)} |")
+            text, key = _sentence(field), f"`{field.alias or name}`"
+            meaning = _short(text)
+            if meaning != text:
+                long.append(f"- {key}: {text}")
+            lines.append(f"| {key} | {kind} | {default} | {meaning.replace('|', _BAR)} |")
+        if long:
+            lines += ["", *long]
     return "\n".join(lines) + "\n"
+
+
+def _plain_marks(text: str) -> str:
+    """Return a docstring's line with Markdown's marks for code."""
+    return text.replace("``", "`")
+
+
+def _short(text: str) -> str:
+    """Return what of a description fits into a cell: all, or its beginning; the rest stands beneath the table."""
+    if len(text) <= _CELL:
+        return text
+    beginnings = [text[: mark.start()] for mark in re.finditer(r"[:;,.]? (?=\()|[:;.,] ", text)]
+    fitting = [words for words in beginnings if len(words) <= _CELL and words.count("(") == words.count(")")]
+    return f"{fitting[-1]} …" if fitting else "see beneath"
 
 
 def generated_files() -> dict[Path, str]:
@@ -171,6 +198,9 @@ def generated_files() -> dict[Path, str]:
         ROOT / "configs" / "default.yaml": default_yaml(),
         ROOT / "configs" / "experiment.schema.json": json_schema(),
         ROOT / "docs" / "reference" / "experiment.md": reference_page(),
+        ROOT / "docs" / "reference" / "commands.md": commands.page(),
+        ROOT / "docs" / "reference" / "results.md": schemas.page(),
+        **{ROOT / "docs" / "drawings" / f"{name}.svg": text for name, text in drawings.all_drawings().items()},
     }
 
 

@@ -177,7 +177,7 @@ def _engine(inputs: Inputs) -> str:
     words = {
         "native": native_words(inputs) if profile.engine == "native" else "",
         "valgrind": " They follow from counted instructions, cache misses and branch misses by the interval model "
-        "(docs/interval_model.md), an approximation.",
+        "(docs/concepts/interval-model.md), an approximation.",
     }
     return (
         f"Compute times come from the engine {engine(profile.engine, profile.engine_version)}: "

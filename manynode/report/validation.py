@@ -37,7 +37,7 @@ def validated(inputs: Inputs) -> str:
     if inputs.validation is None or inputs.validation_summary is None:
         return (
             "The projection has not been held against measurements of a real machine, so that the error of the models "
-            "is not known here; the section validation of an experiment does that (docs/studies.md)."
+            "is not known here; the section validation of an experiment does that (docs/how-to/validate.md)."
         )
     return f"{_answer(inputs.validation, inputs.validation_summary)} {_region(inputs)}".strip()
 

@@ -3,7 +3,7 @@
 Caches follow the machine: the ranks of the node are spread over its last-level caches, each thread has its own core,
 and each last-level cache has its full size. gem5 requires a power of two as number of sets: the nearest legal size is
 used and the wanted one recorded. Latencies of the machine file are load-to-use. gem5 needs the latency of each cache
-alone, which is the difference to the parts before it (docs/gem5.md; ``make bench NAME=gem5_board`` measures the
+alone, which is the difference to the parts before it (docs/how-to/gem5.md; ``make bench NAME=gem5_board`` measures the
 result).
 """
 
@@ -22,7 +22,7 @@ from phase2_nodesim.cache_geometry import legal_geometry
 SCHEMA = "gem5-board/1"
 
 # Cycles on the way, as board.py builds it: what O3 adds to a load that hits, one crossbar there and back, and a cache's
-# answer to the level below. The first was measured with a chain of dependent loads (docs/gem5.md).
+# answer to the level below. The first was measured with a chain of dependent loads (docs/how-to/gem5.md).
 CORE_CYCLES = 1
 CROSSBAR_CYCLES = 2
 RESPONSE_CYCLES = 1

@@ -15,7 +15,7 @@ from typing import Any
 from manynode.tables import read_table
 from phase2_nodesim.engines._interface import NodeJob
 
-# Instructions that gem5 simulates per second of the host, all cores of the board together (docs/gem5.md).
+# Instructions that gem5 simulates per second of the host, all cores of the board together (docs/how-to/gem5.md).
 RATE = 0.2e6
 _PROGRESS = re.compile(r"^manynode progress: (\{.*\})$")
 

@@ -28,7 +28,7 @@ MEASURED = {
 # Picoseconds and bytes are whole numbers in the engine.
 ROUNDING = 1e-5
 MOST_CHUNKS = 64
-# What docs/calibration.md claims of both files.
+# What docs/how-to/calibrate.md claims of both files.
 MEDIAN_ERROR = 0.02
 LARGEST_ERROR = 0.11
 
@@ -38,7 +38,7 @@ def network(name: str) -> dict[str, Any]:
 
 
 def formula(content: dict[str, Any], size: int) -> float:
-    """The half round trip that ``docs/calibration.md`` promises for this network file."""
+    """The half round trip that ``docs/how-to/calibrate.md`` promises for this network file."""
     host = content["host"]
     base = network_file.base_of(content, network_file.links_between(content))
     crossings = CROSSINGS_OF_RENDEZVOUS if size > host["eager_limit"] else 1

@@ -43,7 +43,7 @@ def test_the_corners_are_simulated_again_and_compared(engine: str, finished: Pat
     assert tables.read_json(again[0], "network-result/2")["engine"]["name"] == engine
     table = tables.read_table(results / "confirmation.parquet", "confirmation/1")
     assert len(table) == 4 and set(table["replicas"]) == {2}
-    # The engines agree within the band of docs/validation.md on a network this small.
+    # The engines agree within the band of docs/validation/statistics.md on a network this small.
     assert table["ratio"].between(0.7, 1.4).all()
     slow = table[table["bandwidth, written"] == "0.1 Gbit/s"]
     fast = table[table["bandwidth, written"] == "100 Gbit/s"]

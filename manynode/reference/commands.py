@@ -1,0 +1,138 @@
+"""The reference page of commands, made from the command line itself: every command, argument and option with its help.
+
+The phases' commands are found through their entry points, as :mod:`manynode.cli` finds them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from typing import Any
+
+import typer
+
+# Defaults that are those of the host, not of the command.
+_OF_THE_HOST = {"cores": "all of this host"}
+
+
+def page() -> str:
+    """Return the reference page of commands (Markdown)."""
+    lines = [
+        "# Commands",
+        "",
+        "Generated from the command line by `manynode config generate`. Every command has `--help`.",
+        "",
+        "| command | purpose |",
+        "|---|---|",
+    ]
+    commands = list(_commands())
+    lines += [f"| [`{name}`](#{_anchor(name)}) | {_first_sentence(command)} |" for name, command in commands]
+    for name, command in commands:
+        lines += ["", *_section(name, command)]
+    return "\n".join(lines) + "\n"
+
+
+def _commands() -> Iterator[tuple[str, Any]]:
+    """Yield every command that does something, with its full name, in the order of the names."""
+    from manynode.cli import app
+
+    found = {"manynode": _command(app)}
+    for entry in entry_points(group="manynode.commands"):
+        loaded = entry.load()
+        if not isinstance(loaded, typer.Typer):  # a function: a command without subcommands
+            alone = typer.Typer()
+            alone.command(entry.name)(loaded)
+            loaded = alone
+        found[f"manynode {entry.name}"] = _command(loaded)
+    leaves = (leaf for name, command in found.items() for leaf in _leaves(name, command))
+    yield from sorted(leaves, key=lambda leaf: leaf[0])
+
+
+def _command(app: typer.Typer) -> Any:
+    return typer.main.get_command(app)
+
+
+def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield name, command
+        return
+    if name != "manynode" and getattr(command, "invoke_without_command", False):
+        yield name, command
+    for word, member in inner.items():
+        yield from _leaves(f"{name} {word}", member)
+
+
+def _section(name: str, command: Any) -> Iterator[str]:
+    arguments = [one for one in command.params if one.param_type_name == "argument" and not _hidden(one)]
+    options = [one for one in command.params if one.param_type_name == "option" and not _hidden(one)]
+    yield f"## {name}"
+    yield ""
+    yield _plain(command.help or "")
+    yield ""
+    yield "```"
+    yield " ".join([name, *(["[OPTIONS]"] if options else []), *(_shown(one) for one in arguments)])
+    yield "```"
+    if arguments or options:
+        yield ""
+        yield "| argument or option | default | meaning |"
+        yield "|---|---|---|"
+    for one in arguments:
+        yield f"| `{_cell(_shown(one))}` | {_default(one)} | {_cell(one.help or '')} |"
+    for one in options:
+        if one.name in ("help", "install_completion", "show_completion"):
+            continue
+        yield f"| {_names(one)} | {_default(one)} | {_cell(one.help or '')} |"
+
+
+def _hidden(parameter: Any) -> bool:
+    return bool(getattr(parameter, "hidden", False))
+
+
+def _shown(argument: Any) -> str:
+    name = str(argument.metavar or argument.name.upper())
+    if argument.nargs != 1 and not name.endswith("..."):
+        name += "..."
+    return name if argument.required else f"[{name}]"
+
+
+def _names(option: Any) -> str:
+    value = "" if getattr(option, "is_flag", False) else f" {_value(option)}"
+    first, *others = sorted(option.opts, key=len, reverse=True)
+    shown = [f"`{first}{value}`", *(f"`{other}`" for other in [*others, *option.secondary_opts])]
+    return ", ".join(shown)
+
+
+def _value(option: Any) -> str:
+    return str(option.metavar or option.name.upper()).strip("[]<>")
+
+
+def _default(parameter: Any) -> str:
+    if parameter.required:
+        return "required"
+    if parameter.name in _OF_THE_HOST:
+        return _OF_THE_HOST[parameter.name]
+    value = parameter.default
+    if value in (None, False, "", ()) or value == [] or callable(value):
+        return ""
+    if isinstance(value, (list, tuple)):
+        value = " ".join(str(word) for word in value)
+    return f"`{value}`"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+", " ", text.split("\f")[0]).strip()
+
+
+def _cell(text: str) -> str:
+    return _plain(text).replace("|", "\\|")
+
+
+def _first_sentence(command: Any) -> str:
+    text = _plain(command.help or "")
+    return _cell(re.split(r"(?<=[.;:]) ", text, maxsplit=1)[0].rstrip(".;:"))
+
+
+def _anchor(name: str) -> str:
+    return name.replace(" ", "-")
