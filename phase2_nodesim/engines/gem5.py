@@ -1,7 +1,7 @@
 """The gem5 engine: the ranks of one node on simulated out-of-order cores, beside native ranks, through the bridge.
 
 One gem5 process simulates all ranks of the node. ``phase2_nodesim/gem5/board_file.py`` describes the board,
-``phase2_nodesim/bridge/README.md`` how simulated and native ranks communicate, ``docs/how-to/gem5.md`` what is modelled.
+``phase2_nodesim/bridge/README.md`` how simulated and native ranks communicate, ``docs/how-to/gem5.md`` the model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from phase2_nodesim.gem5.statistics import read_statistics, without_rows_beyond
 from phase2_nodesim.segments import segment_table
 
 _PURPOSE = "phase 2: compute times on simulated out-of-order cores, caches and memory"
-# A host core executes 1 to 3 thousand million instructions a second, gem5 simulates 0.2 to 0.3 million (docs/how-to/gem5.md).
+# A host core executes 1 to 3 thousand million instructions a second, gem5 simulates 0.2 to 0.3 million
+# (docs/how-to/gem5.md).
 _SLOW_DOWN = SlowDown(3000.0, 15000.0, serial=True)
 _BOARD = Path(__file__).resolve().parent.parent / "gem5" / "board" / "run.py"
 # Memory that malloc gives back is lost to gem5, and every munmap empties all its TLBs: never give back, never map.

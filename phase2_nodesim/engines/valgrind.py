@@ -1,8 +1,9 @@
 """The valgrind engine: the interval model turns callgrind's counts per compute phase into time.
 
 It works on any Linux host and hardly depends on it. Instruction counts repeat exactly, but the MPI library leaves
-caches and branch predictor in a state that depends on the arrival of messages. ``docs/concepts/interval-model.md`` lists what is
-not modelled. Simulated ranks yield while they wait: they are slow, and busy waiting would be simulated too.
+caches and branch predictor in a state that depends on the arrival of messages. ``docs/concepts/interval-model.md``
+lists what is not modelled. Simulated ranks yield while they wait: they are slow, and busy waiting would be simulated
+too.
 """
 
 from __future__ import annotations

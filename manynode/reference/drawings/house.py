@@ -7,7 +7,7 @@ from manynode.reference.drawings.canvas import AMBER, BLUE, GREEN, GREY, SOFT, V
 _PHASES = (
     (BLUE, "phase1_profile/", ("counters, rank classes,", "representative nodes")),
     (GREEN, "phase2_nodesim/", ("markers, bridge, engines,", "distributions, patterns")),
-    (AMBER, "phase3_sst/", ("engines, studies,", "congestion, analysis")),
+    (AMBER, "phase3_sst/", ("engines, campaigns,", "studies, analysis")),
 )
 _BOX, _GAP, _LEFT = 250, 70, 40
 
