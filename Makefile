@@ -12,7 +12,7 @@ export MANYNODE_BUILD_DIR := $(abspath $(BUILD))
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo test check bench build setup setup-run setup-test docs site format clean
+.PHONY: help demo build-demo test check bench build setup setup-run setup-test docs site format clean
 
 help:
 	@echo "make demo    set up, build, run the demo experiment (configs/demo.yaml), print where its report is"
@@ -24,7 +24,7 @@ help:
 	@echo "make site    build the documentation as a site: build/site/index.html"
 	@echo "make format  rewrite sources as the formatters want them"
 
-demo: setup-run build
+demo: setup-run build-demo
 	$(BIN)/manynode run configs/demo.yaml --cores $(JOBS)
 
 test: setup-test build check
@@ -68,10 +68,13 @@ $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $(VENV)/.installed-run $@
 
-build: $(VENV)/bin/python
+# `build-demo` leaves out tests and the other applications, which `build` adds.
+build: target := all
+build-demo: target := demo
+build build-demo: $(VENV)/bin/python
 	cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@grep -h 'left out' $(BUILD).log || true
-	cmake --build $(BUILD) -j $(JOBS) >> $(BUILD).log 2>&1 || { tail -n 60 $(BUILD).log; exit 1; }
+	cmake --build $(BUILD) -j $(JOBS) --target $(target) >> $(BUILD).log 2>&1 || { tail -n 60 $(BUILD).log; exit 1; }
 
 docs: setup-test
 	$(BIN)/manynode config generate

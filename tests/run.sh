@@ -10,11 +10,12 @@ jobs=$(env -u OMP_NUM_THREADS nproc)
 ctest --test-dir "$build" --output-on-failure -j "$jobs"
 
 # The native tests again under AddressSanitizer and UndefinedBehaviorSanitizer, in a build of their own, which has the
-# tutorial's skeleton as well: an application from outside the tree.
+# tutorial's application as well, from outside the tree.
 cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1" \
   -DCMAKE_C_FLAGS_DEBUG="-O0 -g1" -DMANYNODE_SANITIZE=ON -DMANYNODE_SKELETON_DIRS="$PWD/docs/examples/ring" \
   > build-sanitize.log 2>&1 || { cat build-sanitize.log; exit 1; }
-cmake --build build-sanitize -j "$jobs" >> build-sanitize.log 2>&1 || { tail -n 60 build-sanitize.log; exit 1; }
+cmake --build build-sanitize -j "$jobs" --target native_tests manynode-skeleton manynode_app_ring \
+  >> build-sanitize.log 2>&1 || { tail -n 60 build-sanitize.log; exit 1; }
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
   ctest --test-dir build-sanitize --output-on-failure -j "$jobs"
 
