@@ -1,10 +1,10 @@
 // One replica of a run: ranks that execute primitives, MPI matching, and the eager and rendezvous protocols.
 //
-// A rank has a clock of its own and runs ahead of the events: what it does before it has to wait depends on nobody
-// else, so computing and sending need no event of their own, and what leaves the rank (a message) becomes an event at
-// the rank's time. Receives may so be posted before messages that arrive earlier in simulated time, which changes no
-// pair: messages keep their order of arrival, receives their order of posting, and both prefer the earliest that fits,
-// so that there is only one matching. Ranks pause between steps, so that memory holds the messages of about one step.
+// A rank has its own clock and runs ahead of the events: until it has to wait, its work does not depend on others.
+// Computing and sending therefore need no events; only a message that leaves the rank becomes an event at the rank's
+// time. A receive may be posted before an earlier message arrives; matching is unaffected. Messages keep their order of
+// arrival, receives their posting order, and both prefer the earliest match: there is only one matching. Ranks pause
+// between steps to limit memory to the messages of about one step.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@
 
 namespace manynode::fast {
 
-// What a job needs besides its place on the machine; one for each job of the run, in the same order.
+// A job apart from its placement on the machine; one for each job of the run, in the same order.
 struct Program {
   std::shared_ptr<const Application> application;
   std::optional<TimingProfile> profile;  // absent: computing takes no time
 };
 
-// What one rank spent in one operation (compute or an MPI call).
+// The cost of one operation (compute or an MPI call) on one rank.
 struct OperationUse {
   Picoseconds time{0};
   std::uint64_t calls{0};
@@ -49,10 +49,10 @@ struct ReplicaResult {
   std::vector<JobResult> jobs;
   std::vector<LinkUse> links;
   std::vector<double> queue_max_bytes;  // [link]
-  std::vector<LinkStalls> stalls;       // [link]; empty where the engine knows none
+  std::vector<LinkStalls> stalls;       // [link]; empty if the engine has none
   std::vector<ClassUse> class_uses;     // [job * classes + class]
   std::vector<SeriesRow> series;
-  std::vector<InjectionUse> injection;  // of the NICs that were held back
+  std::vector<InjectionUse> injection;  // of the NICs with injection control
 
   std::uint64_t messages() const;
   std::uint64_t bytes() const;
@@ -72,8 +72,8 @@ struct ProgressReport {
 // Called every few hundred thousand events.
 using ProgressSink = std::function<void(const ProgressReport&)>;
 
-// Simulates one replica of `config` from start to end. Throws SimulationError when the ranks do not finish or messages
-// remain, and UserError for rank classes that a profile lacks.
+// Simulates one replica of `config` from start to end. Throws SimulationError if the ranks do not finish or messages
+// remain, and UserError for rank classes missing in a profile.
 ReplicaResult simulate(const std::vector<Program>& programs, const RunConfig& config, std::uint32_t replica,
                        const ProgressSink& progress = {});
 
