@@ -1,4 +1,4 @@
-// Why a simulation has come to the end of simulated time (sim_time.hpp): which parts of the network take longest.
+// Explains why a simulation reached the end of simulated time (sim_time.hpp): the slowest parts of the network.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@ struct KeyValue {
   double value{0};
 };
 
-// With four digits.
+// Rounded to four digits.
 std::string rounded(double number);
 
-// The least bandwidth on the way between two nodes: of links and NICs.
+// The lowest bandwidth on a route between two nodes, of links and NICs.
 KeyValue slowest_bandwidth(const NetworkConfig& network);
 
-// What takes longest for a message of so many bytes, the longest first: lines for people, which name the keys.
+// The slowest parts for a message of `bytes`, the slowest first: lines of text that name the keys.
 std::vector<std::string> longest_parts(const RunConfig& config, double bytes);
 
-// The error that ends the run. `when` says what happened last, `details` who spent the time.
+// The error that ends the run. `when` names the last event, `details` where the time went.
 SimulationError end_of_time_error(const RunConfig& config, const std::string& when, std::vector<std::string> details,
                                   double mean_bytes);
 

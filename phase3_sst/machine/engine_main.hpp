@@ -1,4 +1,4 @@
-// The program that an engine is: command line, run file, replicas one after the other, result directory, errors.
+// The program of an engine: command line, run file, replicas one after the other, result directory, errors.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace manynode::network {
 
-// network::simulate() or what another engine has in its place.
+// network::simulate() or the corresponding function of another engine.
 using Simulate = std::function<ReplicaResult(const std::vector<Program>&, const RunConfig&, std::uint32_t replica,
                                              const ProgressSink&)>;
 
@@ -19,12 +19,12 @@ struct EngineProgram {
   std::string purpose;  // for --help
   EngineName engine;    // for the result
   Simulate simulate;
-  // Throws UserError for what the run file may ask for and this engine cannot do; empty: it can do all.
+  // Throws UserError for a run file that needs something this engine does not support; empty: it supports everything.
   std::function<void(const RunConfig&)> check;
 };
 
-// PROGRAM RUN.json --output FOLDER simulates one run; PROGRAM --check RUN.json... says of each, a line on stdout, that
-// it can be simulated, up to the first one that cannot. Returns the exit code: 0, 2 (run file or command line), 3
+// PROGRAM RUN.json --output FOLDER simulates one run. PROGRAM --check RUN.json... prints a line on stdout for each run
+// that can be simulated, and stops at the first that cannot. Returns the exit code: 0, 2 (run file or command line), 3
 // (timing profile) or 5 (the ranks cannot finish). Errors are one line of JSON on stderr.
 int engine_main(int argc, char** argv, const EngineProgram& engine);
 

@@ -1,4 +1,4 @@
-// Processor time of a message by its size: piecewise linear.
+// Processor time of a message, piecewise linear in its size.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ class Overhead {
     }
   }
 
-  // Of a message of at most most_bytes(): at most two kLongestStep.
+  // Time of a message of at most most_bytes(): at most two kLongestStep.
   Picoseconds of(std::uint64_t bytes) const {
     const Piece& piece = piece_of(bytes);
     return piece.base + piece.per_byte.of(bytes);
   }
 
-  // Of any message: beyond kEndOfTime where it is too long.
+  // Time of any message: beyond kEndOfTime if it is too long.
   Picoseconds of_any(std::uint64_t bytes) const {
     const Piece& piece = piece_of(bytes);
     return piece.base + piece.per_byte.of_any(bytes);

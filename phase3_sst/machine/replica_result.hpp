@@ -1,4 +1,4 @@
-// What an engine returns of one replica, and what it needs besides the run file. The same for every engine.
+// The results of one replica, and the inputs of an engine besides the run file. The same for every engine.
 #pragma once
 
 #include <array>
@@ -55,13 +55,13 @@ struct InjectionUse {
   double rate_least_Bps{0};
 };
 
-// What a job needs besides its place on the machine; one for each job of the run, in the same order.
+// A job apart from its placement on the machine; one for each job of the run, in the same order.
 struct Program {
   std::shared_ptr<const Application> application;
   std::optional<TimingProfile> profile;  // absent: computing takes no time
 };
 
-// What one rank spent in one operation (compute or an MPI call).
+// The cost of one operation (compute or an MPI call) on one rank.
 struct OperationUse {
   Picoseconds time{0};
   std::uint64_t calls{0};
@@ -83,10 +83,10 @@ struct ReplicaResult {
   std::vector<JobResult> jobs;
   std::vector<LinkUse> links;
   std::vector<double> queue_max_bytes;  // [link]
-  std::vector<LinkStalls> stalls;       // [link]; empty where the engine knows none
+  std::vector<LinkStalls> stalls;       // [link]; empty if the engine has none
   std::vector<ClassUse> class_uses;     // [job * classes + class]
   std::vector<SeriesRow> series;
-  std::vector<InjectionUse> injection;  // of the NICs that were held back
+  std::vector<InjectionUse> injection;  // of the NICs with injection control
 
   std::uint64_t messages() const;
   std::uint64_t bytes() const;

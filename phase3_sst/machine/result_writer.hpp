@@ -1,5 +1,5 @@
-// The result of a run as files: result.json and tables in one directory (the README lists the columns). They are
-// written under temporary names and renamed at the end, result.json last: where it exists, all is there.
+// Writes the result of a run: result.json and tables in one directory (the README lists the columns). The files have
+// temporary names until the end, and result.json is renamed last: if it exists, the result is complete.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace manynode::network {
 
-// The shortest text that reads back as the same number, so that the same inputs give the same bytes.
+// The shortest text that reads back as the same number: the same inputs give the same bytes.
 std::string shortest(double number);
 
 struct EngineName {
@@ -22,14 +22,14 @@ struct EngineName {
 
 class ResultWriter {
  public:
-  // Makes the directory. Throws UserError when it or its files cannot be written, as the members do. `config` outlives
-  // this object.
+  // Makes the directory. Throws UserError if it or its files cannot be written, as the other members do. `config`
+  // outlives this object.
   ResultWriter(std::filesystem::path directory, EngineName engine, const RunConfig& config);
 
-  // Writes the tables of a replica and keeps what result.json says of it.
+  // Writes the tables of a replica and keeps its entry for result.json.
   void add(const ReplicaResult& result);
 
-  // Writes result.json and gives all files their names.
+  // Writes result.json and gives all files their final names.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// A run of the engine: the file RUN.json (schema network-run/2), checked and resolved. The README lists the members.
+// A run of the engine: the file RUN.json (schema network-run/2), checked and resolved. The README lists its members.
 // The SimGrid engine reads the same file with the same code.
 #pragma once
 
@@ -28,13 +28,13 @@ enum class RailChoice : std::uint8_t {
   Striped,  // chunks of a message take turns over the NICs
 };
 
-// Who takes messages in.
+// Who receives messages.
 enum class Receive : std::uint8_t {
-  InCall,     // the NIC, by itself; the processor pays its overhead in the call that waits
-  OnArrival,  // the processor, as they come (processor.hpp)
+  InCall,     // the NIC; the processor pays its overhead in the waiting call
+  OnArrival,  // the processor, on arrival (processor.hpp)
 };
 
-// LogGPS of one node: what a message costs its sender, its receiver and their NICs.
+// LogGPS of one node: the costs of a message for sender, receiver and their NICs.
 struct HostConfig {
   std::vector<OverheadSegment> overhead_send{{}};  // sorted, the first from 0 bytes
   std::vector<OverheadSegment> overhead_recv{{}};
@@ -59,11 +59,11 @@ struct LinkConfig {
 };
 
 enum class FlowControl : std::uint8_t {
-  None,     // buffers without end
+  None,     // unlimited buffers
   Credits,  // finite buffers (credit_fabric.hpp)
 };
 
-// Bytes per virtual channel, of the buffers behind and before a link.
+// Bytes per virtual channel of the buffers behind and before a link.
 struct BufferConfig {
   std::uint64_t input_bytes{0};
   std::uint64_t output_bytes{0};
@@ -82,15 +82,15 @@ struct NetworkConfig {
   HostConfig host;
   IntranodeConfig intranode;
 
-  // At which a NIC and its link can send: the lower rate of the two.
+  // The lower rate of a NIC and its link.
   double line_rate_Bps() const { return std::min(host.nic_bandwidth_Bps, link_of_class("host-up").bandwidth_Bps); }
-  // Nodes for which the machine has room.
+  // Number of nodes of the machine.
   std::uint32_t room() const { return topology->hosts() / host.rails; }
   const LinkConfig& link_of_class(const std::string& name) const;
-  // What is not given: twice what is on the way on the fastest link until its credit has come back on the longest, and
-  // 128 chunks for moments in which several inputs want one output (the engine sst has the same).
+  // Default: twice the bandwidth-delay product (fastest link, longest credit round trip) plus 128 chunks, for moments
+  // in which several inputs want one output. The engine sst has the same default.
   BufferConfig buffers() const;
-  // What that is, without the bounds of a number of bytes.
+  // The default, without the limits of a number of bytes.
   double derived_buffer_bytes() const;
 };
 
@@ -98,12 +98,12 @@ enum class RankOrder : std::uint8_t { Block, Cyclic, Listed };
 
 enum class InjectionKind : std::uint8_t { None, Static, Aimd };
 
-// How the NICs of a job hold its chunks back (injection_control.hpp). Shares are of the line rate.
+// Injection control of a job's NICs (injection_control.hpp). Shares are of the line rate.
 struct InjectionConfig {
   InjectionKind kind{InjectionKind::None};
   double share{1};         // static: the rate
-  double window_s{10e-6};  // aimd: between two changes of the rate
-  double gain{1.0 / 16};   // of the last window in the running average
+  double window_s{10e-6};  // aimd: time between two changes of the rate
+  double gain{1.0 / 16};   // weight of the last window in the running average
   double sensitivity{0};
   double threshold{0.01};  // average share stalled above which the rate falls
   double increase{0.01};
@@ -121,13 +121,13 @@ struct JobConfig {
   RankOrder rank_order{RankOrder::Block};
   std::vector<std::uint32_t> slots;  // [rank] with RankOrder::Listed: a permutation
   double start_s{0};
-  bool background{false};                     // starts again for ever; the run ends with the other jobs
+  bool background{false};                     // repeats for ever; the run ends with the other jobs
   std::optional<std::string> timing_profile;  // absent: computing takes no time
   bool missing_is_zero{false};
   std::vector<std::string> class_of_rank;  // empty: all ranks have the profile's first class
   bool constant{false};
-  bool persistent{false};  // ranks and nodes keep their differences, where the profile knows them
-  bool tail{false};        // times beyond the samples, where the profile has tails
+  bool persistent{false};  // ranks and nodes keep their differences, if the profile has them
+  bool tail{false};        // times beyond the samples, if the profile has tails
   std::optional<std::uint32_t> iterations_limit;
   InjectionConfig injection;
 
@@ -137,11 +137,11 @@ struct JobConfig {
     if (rank_order == RankOrder::Listed) return slots[rank];
     return rank_order == RankOrder::Block ? rank : rank % nodes * ranks_per_node + rank / nodes;
   }
-  // Among the job's nodes: draws do not depend on where the job is placed.
+  // Number among the job's nodes: draws do not depend on the job's placement.
   std::uint32_t own_node_of(std::uint32_t rank) const { return slot_of(rank) / ranks_per_node; }
-  // Among the ranks of its node.
+  // Number among the ranks of its node.
   std::uint32_t number_on_node(std::uint32_t rank) const { return slot_of(rank) % ranks_per_node; }
-  // Of the machine.
+  // Node of the machine.
   std::uint32_t node_of(std::uint32_t rank) const {
     const std::uint32_t node = own_node_of(rank);
     return hosts.empty() ? node : hosts[node];
@@ -162,7 +162,7 @@ struct RunConfig {
   std::vector<std::uint32_t> replicas{0};
 
   std::uint32_t ranks() const;
-  // Whether some job's NICs are held back.
+  // Whether any job has injection control.
   bool controls_injection() const;
 };
 

@@ -1,4 +1,4 @@
-// The part of the run file that is about jobs; run_config.cpp has the rest.
+// The jobs of the run file; run_config.cpp has the rest.
 #pragma once
 
 #include "run_config.hpp"
@@ -8,7 +8,7 @@ namespace manynode::network {
 
 JobConfig read_job(StrictObject object);
 
-// Throws UserError when a job does not fit the machine, the jobs each other, or their injection control the network.
+// Throws UserError if a job does not fit the machine, the jobs conflict, or injection control does not fit the network.
 void check_jobs(const RunConfig& config);
 
 }  // namespace manynode::network

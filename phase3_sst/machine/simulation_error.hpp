@@ -1,5 +1,5 @@
-// The application (as its skeleton tells it) cannot run to its end: deadlock, unmatched messages, a receive that is too
-// small. Exit code 5; the details say who waits for what, one fact a line.
+// The application, as described by its skeleton, cannot finish: deadlock, unmatched messages, a receive that is too
+// small. Exit code 5; the details list who waits for what, one fact per line.
 #pragma once
 
 #include <stdexcept>

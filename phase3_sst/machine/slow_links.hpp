@@ -1,5 +1,5 @@
-// A topology some of whose cables are slower than their class: everything is as in the topology itself, but each of
-// these cables has a class of links of its own, so that engines and tables need not know.
+// A topology with cables that are slower than their class. Each slow cable has its own class of links; everything else
+// is as in the topology itself, and engines and tables need no special case.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@ struct SlowCable {
   std::string other;
 };
 
-// The class of the slow links that were of `link_class`; `cable` is the number of the cable in the list.
+// The new class of slow links of `link_class`; `cable` is the number of the cable in the list.
 std::string slow_class(const std::string& link_class, std::size_t cable);
 
-// Throws UserError at `place` for a cable that is not there. A pair that is named again means its next parallel cable.
+// Throws UserError at `place` for an unknown cable. Naming a pair again means its next parallel cable.
 std::shared_ptr<const Topology> with_slow_cables(std::shared_ptr<const Topology> topology,
                                                  const std::vector<SlowCable>& cables, const std::string& place);
 

@@ -1,5 +1,5 @@
-// Reading JSON objects without forgiveness: each member is asked for by name, type and bound, and what nobody asked for
-// is an error, because a misspelt key that is silently ignored changes a projection without a trace.
+// Reads JSON objects strictly: each member is requested by name, type and bounds, and any other member is an error. A
+// misspelt key that is silently ignored would change a projection unnoticed.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace manynode::network {
 
-// Throws UserError that names the key at which `text` is no JSON: numbers without end (Infinity, NaN, 1e400), too.
+// Throws UserError with the key at which `text` is not valid JSON; this includes Infinity, NaN and 1e400.
 nlohmann::json parse_json(const std::string& text);
 
 class StrictObject {
  public:
-  // `place` is the key of the object in the file, empty for the file itself. Throws UserError, as all members do, when
+  // `place` is the key of the object in the file, empty for the file itself. Throws UserError, as all members do, if
   // `value` is not an object. `value` outlives this object.
   StrictObject(const nlohmann::json& value, std::string place);
 
-  // True when the member is there and not null; either way it is known from now on.
+  // True if the member exists and is not null; in any case it counts as requested.
   bool has(const std::string& key);
 
   double positive(const std::string& key);
   double not_negative(const std::string& key);
-  // Quantities within what simulated time can hold (sim_time.hpp): a time [s], 0 allowed, and a rate [B/s].
+  // Quantities within the range of simulated time (sim_time.hpp): a time [s], 0 allowed, and a rate [B/s].
   double seconds(const std::string& key);
   double bandwidth(const std::string& key);
   double number_between(const std::string& key, double minimum, double maximum);
@@ -38,7 +38,7 @@ class StrictObject {
   std::vector<StrictObject> objects(const std::string& key);  // of a list
   const nlohmann::json& value(const std::string& key);
 
-  // To be called last: throws for the first member that was not asked for.
+  // Call this last: throws for the first member that was not requested.
   void finish() const;
 
   std::string place_of(const std::string& key) const;

@@ -1,26 +1,26 @@
 // Links and switches with finite buffers and credit-based flow control (Dally and Towles, "Principles and Practices of
-// Interconnection Networks", 2004, chapters 12, 13 and 18), in place of the endless queues of network.hpp. What is
-// modelled is a combined input and output queued switch, as SST's merlin has it (hr_router, PortControl):
+// Interconnection Networks", 2004, chapters 12, 13 and 18), in place of the unlimited queues of network.hpp. The model
+// is a combined input and output queued switch, as in SST's merlin (hr_router, PortControl):
 //
 //   NIC or switch              link                 switch
 //   output buffer per channel  ------ packet -----> input buffer per channel --> output buffer of the next link
 //                              <----- credit ------
 //
 // - A packet (a chunk) starts on a link when the link is free and the input buffer behind it has room for all of it
-//   (virtual cut-through). Of the virtual channels that have a packet which can start, they take turns (round robin).
+//   (virtual cut-through). Virtual channels with a packet that can start take turns (round robin).
 // - Its head is in the input buffer after link and switch latency. Input buffers are queues: only the first packet is
-//   routed, and it moves on when the output buffer of its link and channel has room; what is behind it waits, wherever
-//   it wants to go (head-of-line blocking). Among inputs that want the same output, the one that was served least
-//   recently is next, so that each input has an equal share, however many flows it carries. The crossbar is endlessly
-//   fast (merlin's here has four times the rate of the links).
+//   routed, and it moves on when the output buffer of its link and channel has room. The packets behind it wait,
+//   whatever their destination (head-of-line blocking). Among inputs that want the same output, the least recently
+//   served is next: each input has an equal share, however many flows it carries. The crossbar is infinitely fast
+//   (in our merlin machines it has four times the rate of the links).
 // - When the packet has left the input buffer, the credit takes link and switch latency back.
-// - A NIC sends the chunks of its messages in turns, when the link and the buffer behind it allow; it takes what comes
-//   at its own rate and then gives the credit back. So a receiver slower than its link is felt by all before it.
+// - A NIC sends the chunks of its messages in turns, when the link and the buffer behind it allow. It receives at its
+//   own rate and then returns the credit: a receiver slower than its link slows down everything before it.
 //
-// Ports count what routers do: the time in which a link stood idle with a chunk ready for it (credit stall), and the
-// time in which the first chunk of an input buffer waited for an output (inq stall), once for all channels of a port.
+// Ports count as routers do: the time in which a link was idle with a chunk ready for it (credit stall), and the time
+// in which the first chunk of an input buffer waited for an output (inq stall), once for all channels of a port.
 //
-// Topologies choose virtual channels such that no circle of full buffers can form (Topology::virtual_channel).
+// Topologies choose virtual channels that exclude cycles of full buffers (Topology::virtual_channel).
 #pragma once
 
 #include <cstdint>
@@ -40,21 +40,21 @@ struct Progress;
 
 class CreditFabric {
  public:
-  // Part of `network`, which keeps the links' counters, the NICs and the messages.
+  // Part of `network`, which has the links' counters, the NICs and the messages.
   CreditFabric(Network& network, const NetworkConfig& config);
 
-  // Hands the present leg of a message to its NIC at `time`.
+  // Passes the current leg of a message to its NIC at `time`.
   void send(std::uint32_t message, Picoseconds time);
 
-  // Handles an event of kind Inject, InjectGranted, PacketArrives or LinkFree. The number of a chunk of which
-  // Inject tells is in Event::link.
+  // Handles an event of kind Inject, InjectGranted, PacketArrives or LinkFree. For Inject, Event::link is the number
+  // of the chunk.
   Progress inject(const Event& event);
   Progress handle(const Event& event);
 
-  // Up to `until`, which is not after now.
+  // The link's stalls up to `until`, which is not after now.
   LinkStalls stalls(LinkId link, Picoseconds until) const;
 
-  // The largest chunk that is made of a message: some of them have room in a buffer.
+  // The largest chunk of any message: a buffer has room for several.
   std::uint64_t most_chunk_bytes() const { return most_chunk_bytes_; }
 
  private:
@@ -78,7 +78,7 @@ class CreditFabric {
     bool in_use{false};
   };
 
-  // On its way back to the sender. What has come is counted when the sender needs it, so that it takes no event.
+  // A credit on its way back to the sender. The sender counts arrived credits when it needs them, without an event.
   struct Credit {
     Picoseconds time{0};
     std::int32_t bytes{0};
@@ -94,7 +94,7 @@ class CreditFabric {
   struct alignas(64) Lane {
     Queue output;                 // before the link
     Queue input;                  // behind it
-    std::int64_t output_room{0};  // bytes; NICs have no bound, they make a chunk when its turn has come
+    std::int64_t output_room{0};  // bytes; NICs have no bound, they make a chunk when it can be sent
     std::int64_t credits{0};      // bytes of room in the input buffer, as far as the sender knows
     Queue returning;              // credits that come, in order of time
     bool starved{false};          // the first packet waits for a credit that is not yet on its way
@@ -103,7 +103,7 @@ class CreditFabric {
     LaneId next_waiting{kNone};
   };
 
-  // Of a link: its output port, and the input port behind it.
+  // A link's output port, and the input port behind it.
   struct alignas(64) Port {
     Picoseconds wake{kNever};           // the next LinkFree that is under way
     Picoseconds stalled_since{kNever};  // idle with a packet that is ready; kNever: it is not
@@ -134,15 +134,15 @@ class CreditFabric {
   void fetch_link(LinkId link, std::uint32_t channel) const;
   Progress arrive(std::uint32_t packet);
   Progress deliver(std::uint32_t packet);
-  // Moves packets of an input buffer on, as long as the first one finds room.
+  // Moves packets of an input buffer on while the first one finds room.
   void advance(LaneId input);
   void choose_lane(std::uint32_t packet, LaneId input);
-  // The first packet of an input buffer goes to the output buffer that it wants.
+  // Moves the first packet of an input buffer to its output buffer.
   void cross(LaneId input);
-  // There is room in an output buffer again: inputs that wait for it have their turns.
+  // An output buffer has room again: inputs that wait for it take turns.
   void admit(LaneId output);
   LaneId* least_recently_served(LaneId output);
-  // The first packet of an input buffer begins to wait, or waits no longer.
+  // The first packet of an input buffer begins or stops waiting.
   void block(LaneId input);
   void unblock(LaneId input);
   void enqueue(std::uint32_t packet);
@@ -151,7 +151,7 @@ class CreditFabric {
   bool start_one(LinkId link);
   void start(LaneId lane);
   void wake(LinkId link, Picoseconds time);
-  // When there will be room for so many bytes behind a lane, as far as is known; kNever when it is not.
+  // When there will be room for `bytes` behind a lane; kNever if it is not known.
   Picoseconds room_at(Lane& lane, std::int32_t bytes);
   void return_credit(LaneId lane, std::int32_t bytes, Picoseconds time);
 

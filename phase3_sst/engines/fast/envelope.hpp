@@ -1,4 +1,4 @@
-// What matching goes by: source, tag and context of a message, or of the receive that is to take it.
+// The envelope for matching: source, tag and context of a message or of a receive.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Envelope {
            (tag == kAnyTag || tag == message.tag);
   }
 
-  // A few bits in which different envelopes mostly differ.
+  // A few bits that mostly differ between different envelopes.
   static constexpr std::uint8_t kLeastFingerprint = 3;
   std::uint8_t fingerprint() const {
     const std::uint32_t mixed = (static_cast<std::uint32_t>(peer) * 0x9e3779b1u) ^

@@ -2,13 +2,13 @@
 // structure for large-scale discrete event simulation", 2005). A heap of millions of events costs several cache misses
 // per event; here an event is copied two or three times, each time to the end of a block.
 //
-// - bottom: the events of the nearest moments, sorted; pop() takes them from its front, so that the events to come are
-//   known and what they need can be fetched from memory ahead of time;
-// - rungs: buckets of equal width; each rung divides one bucket of the rung before it, when that held too many events;
-// - top: what lies behind the last rung, in no order.
+// - bottom: the next events, sorted; pop() takes them from its front. Upcoming events are known, and their data can be
+//   prefetched from memory;
+// - rungs: buckets of equal width; each rung divides one bucket of the previous rung that had too many events;
+// - top: the events behind the last rung, unsorted.
 //
-// Events of equal time come out in the order in which they went in, so that a run is deterministic: every event of a
-// time is in the same container at any moment, and containers keep the order of arrival.
+// Events of equal time come out in the order in which they went in, which makes a run deterministic: all events of one
+// time are always in the same container, and containers keep the order of arrival.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ enum class EventKind : std::uint8_t {
   LinkFree,       // link `subject` may start a packet
 };
 
-// What a chunk needs on its way is in the event, so that the message, which lies far away in memory, is touched only
-// where it starts and where it ends.
+// The event has all data that a chunk needs on its way: the message, which lies far away in memory, is accessed only at
+// its start and its end.
 struct Event {
   Picoseconds time{0};
   std::uint32_t subject{0};
@@ -60,9 +60,9 @@ class EventQueue {
   // The time of the event that was popped last.
   Picoseconds now() const { return now_; }
 
-  // Adds `event`, but for `time`, not before now(); throws EndOfTime. It may be changed where it lies (not its time)
-  // until the next event is pushed or popped. (Changed before, it would be read while its parts are still being
-  // written, which takes long.)
+  // Adds a copy of `event` at `time`, not before now(); throws EndOfTime. The copy may be changed in place (but not its
+  // time) until the next push or pop. Changing `event` before the call would be slower: it would be read while parts of
+  // it are still being written.
   Event& push(const Event& event, Picoseconds time) {
     if (time > kEndOfTime) [[unlikely]]
       end_of_time();
@@ -73,7 +73,7 @@ class EventQueue {
     return place_in_queue;
   }
 
-  // Of a queue that is not empty.
+  // The queue must not be empty.
   Event pop() {
     while (bottom_.size() - head_ <= kAhead && bottom_.size() - head_ < size_) fill();
     --size_;
@@ -82,10 +82,10 @@ class EventQueue {
     return event;
   }
 
-  // The queue knows at least so many of the events to come, if there are so many.
+  // The queue knows at least this many upcoming events, if there are as many.
   static constexpr std::size_t kAhead = 64;
 
-  // The event that comes `ahead` places after the next one, as far as it is known; null when it is not.
+  // The event `ahead` places after the next one; null if it is not known.
   const Event* upcoming(std::size_t ahead) const {
     return head_ + ahead < bottom_.size() ? &bottom_[head_ + ahead] : nullptr;
   }
@@ -94,7 +94,7 @@ class EventQueue {
   static constexpr unsigned kMostBucketsLog2 = 10;
   static constexpr std::size_t kMostBuckets = std::size_t{1} << kMostBucketsLog2;
   static constexpr std::size_t kMostRungs = 16;
-  // A bucket with more events gets a rung of its own; a bottom that grows beyond the second figure, too.
+  // A bucket with more events gets its own rung; so does a bottom that exceeds the second limit.
   static constexpr std::size_t kSortable = 64;
   static constexpr std::size_t kLongBottom = 192;
   static constexpr std::uint32_t kNoBlock = 0xffffffffu;
@@ -126,7 +126,7 @@ class EventQueue {
     std::size_t first_filled() const;
   };
 
-  // These make room for an event.
+  // These return space for an event.
   Event& insert(Picoseconds time);
   Event& place(Picoseconds time);
   Event& put(Rung& rung, Picoseconds time);
@@ -134,13 +134,13 @@ class EventQueue {
   void divide_bottom();
   // Brings the events of the next bucket into the bottom.
   void fill();
-  // Makes a rung for [start, end), into which `count` events are to go.
+  // Makes a rung for [start, end) and `count` events.
   Rung& add_rung(Picoseconds start, Picoseconds end, std::size_t count);
   // Calls visit(block, events in it) for each block, which is free afterwards.
   template <typename Visit>
   void empty_out(const Bucket& bucket, const Visit& visit);
   void spread(const Bucket& bucket, Rung& rung);
-  // `one_time`: all of them have the same time, so there is nothing to sort.
+  // `one_time`: all events have the same time and need no sorting.
   void add_to_bottom(const Bucket& bucket, bool one_time);
   void fetch_block(std::uint32_t index) const;
 

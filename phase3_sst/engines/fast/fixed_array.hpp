@@ -1,5 +1,5 @@
-// Objects that neither move nor are copied, side by side in memory. (A deque puts large ones far apart, and a vector
-// wants to be able to move them.)
+// Contiguous objects that are neither moved nor copied. (A deque places large objects far apart, and a vector requires
+// that they can be moved.)
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class FixedArray {
   template <typename... Arguments>
   T& emplace_back(Arguments&&... arguments) {
     T& made = *std::construct_at(objects_ + size_, std::forward<Arguments>(arguments)...);
-    ++size_;  // not before: an object whose constructor throws is none to destroy
+    ++size_;  // only now: an object whose constructor throws must not be destroyed
     return made;
   }
 

@@ -1,5 +1,5 @@
-// One message on its way, the record that network and replica share: a cache line. A rendezvous message is one record
-// through all of its legs: request to send, clear to send, data, acknowledgement.
+// A message in flight: the record that network and replica share, one cache line long. A rendezvous message keeps one
+// record through all its legs: request to send, clear to send, data, acknowledgement.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ struct alignas(64) Message {
   std::uint32_t receive_request{kNone};  // of the destination, once matched
   std::uint32_t from_nic{0};             // the source's, whatever the direction of the leg
   std::uint32_t to_nic{0};
-  std::uint32_t order{0};  // its number among the messages of this pair, where messages may overtake each other
+  std::uint32_t order{0};  // its number among the messages of this pair, if messages may overtake each other
   std::uint16_t context{0};
   std::uint8_t job{0};
   MessageKind kind : 7 {MessageKind::Eager};
   bool in_use : 1 {false};
   std::uint32_t chunks{1};       // of this leg
-  std::uint32_t undelivered{1};  // chunks that have not reached the receiving NIC: 0 says that complete_at is final
+  std::uint32_t undelivered{1};  // chunks that have not reached the receiving NIC; 0: complete_at is final
 
   bool complete() const { return undelivered == 0; }
   // This leg goes from the receiver to the sender.

@@ -1,5 +1,5 @@
-// Puts messages in order again, where the network lets them overtake each other: MPI matches the messages of a pair of
-// ranks in the order in which they were sent, so the receiving NIC keeps one that came too early back.
+// Restores the order of messages if the network lets them overtake each other. MPI matches the messages of a pair of
+// ranks in sending order: the receiving NIC holds a message that came too early.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class MessageOrder {
     return pairs_[key(source, destination)].sent++;
   }
 
-  // A message has come. Calls `deliver` with it if it is its turn, and then with those that waited for it.
+  // A message has arrived. If it is next in order, calls `deliver` with it and then with those that waited for it.
   template <typename Deliver>
   void come(std::uint32_t source, std::uint32_t destination, std::uint32_t number, std::uint32_t message,
             const Deliver& deliver) {
@@ -30,7 +30,7 @@ class MessageOrder {
     }
     for (std::uint32_t present = message; present != kNobody;) {
       ++pairs_[pair_key].come;
-      deliver(present);  // may send, and so move the pairs
+      deliver(present);  // may send, which may move the pairs
       present = take(pairs_[pair_key]);
     }
   }

@@ -1,17 +1,16 @@
 // The network: NICs and links that chunks of messages occupy one after the other, and the path within a node.
 //
 // A message is cut into chunks. A chunk that is ready at a link at time t starts at s = max(t, time at which the link
-// is free), keeps it for bytes / bandwidth, and its head is ready at the next link at s + link latency + switch
-// latency: the head moves on while the tail follows (virtual cut-through), so that an idle path costs one serialisation
-// and not one per hop, however large the chunk. Events are handled in order of time, so a link serves chunks in the
-// order in which they become ready (FIFO) without a queue of its own: one number, the time at which it is free, is its
-// whole state.
+// is free) and keeps the link for bytes / bandwidth. Its head is ready at the next link at s + link latency + switch
+// latency. The head moves on while the tail follows (virtual cut-through): an idle path costs one serialisation, not
+// one per hop, whatever the size of the chunk. Events are handled in order of time. A link therefore serves chunks in
+// the order in which they become ready (FIFO) without a queue; its only state is the time at which it is free.
 //
-// A chunk is injected when its predecessor has left the NIC, so that the messages of the ranks of a node take turns.
-// The link of a host is fed by its NIC alone and drained by its NIC alone, so NIC and link are handled in one event.
+// A chunk is injected when its predecessor has left the NIC: the messages of the ranks of a node take turns. Only the
+// NIC feeds and drains the link of a host: one event handles both.
 //
-// Where routes are fixed, each link is computed when a chunk comes to it. Where they depend on load or chance, or where
-// chunks take turns over several NICs, each chunk is a flight with a route of its own.
+// With fixed routes, each link is computed when a chunk comes to it. If routes depend on load or chance, or if chunks
+// take turns over several NICs, each chunk is a flight with its own route.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +32,7 @@
 
 namespace manynode::network {
 
-// What an event brought about.
+// The result of an event.
 struct Progress {
   std::uint32_t message{kNone};
   bool head{false};      // the first bytes have arrived
@@ -42,19 +41,18 @@ struct Progress {
 
 class Network {
  public:
-  // Longer messages have larger chunks, so that their events do not grow without end. 64 is enough for 98 % of the line
-  // rate whatever the rates of NIC and link: where a slow port feeds a fast one, one chunk is delayed by its own
-  // length.
+  // Longer messages have larger chunks, which limits the number of events. 64 chunks reach 98 % of the line rate for
+  // any rates of NIC and link: if a slow port feeds a fast one, one chunk is delayed by its own length.
   static constexpr std::uint64_t kMostChunks = 64;
 
-  // `seed` is where chance in routing begins; `config` and `events` outlive this object.
+  // `seed` is for random routing; `config` and `events` outlive this object.
   Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t seed, EventQueue& events);
 
-  // Holds jobs back as `config` says; to be called before the first message. `config` outlives this object.
+  // Starts the injection control of `config`; call it before the first message. `config` outlives this object.
   void control_injection(const RunConfig& config);
-  // What that did, per NIC; empty where no job is held back.
+  // The effect of injection control per NIC; empty without it.
   std::vector<InjectionUse> injection_uses() { return injection_ ? injection_->uses() : std::vector<InjectionUse>{}; }
-  // The link that a NIC feeds, kNone where no other host is there to send to.
+  // The link that a NIC feeds; kNone if there is no other host.
   LinkId first_link(std::uint32_t nic) const;
 
   Pool<Message>& messages() { return messages_; }
@@ -69,32 +67,32 @@ class Network {
   }
   Picoseconds gap() const { return gap_; }
 
-  // Longer messages are to be checked before they are sent.
+  // Longer messages must be checked before they are sent.
   std::uint64_t most_unchecked_bytes() const { return std::min(most_bytes_, most_intranode_bytes_); }
   // Throws UserError, which names the part of the network, for a message whose bytes take longer than kLongestStep in
-  // one place, or that has too many of them to be counted.
+  // one place, or that has too many bytes to count.
   void check_length(const Message& message) const;
-  // Bytes of all messages of a run, such that no counter of a class of links wraps.
+  // Largest sum of bytes of a run at which no counter of a class of links wraps.
   std::uint64_t most_bytes_in_all() const;
 
-  // Hands the present leg of a message to the sending node at `time`, not before now. Legs with data are cut up.
+  // Passes the current leg of a message to the sending node at `time`, not before now. Legs with data are cut up.
   // Message::from_nic and to_nic are set; they are equal within a node.
   void send(std::uint32_t message, Picoseconds time);
 
   // Handles an event of any kind but Resume.
   Progress handle(const Event& event);
 
-  // A record that no message uses.
+  // The number of a record that no message uses.
   static constexpr std::uint32_t kNoMessage = 0;
 
-  // The message that `event` will bring to its receiver, kNoMessage when it is no such event. Without a branch.
+  // The message that `event` will bring to its receiver, kNoMessage for any other event. Has no branch.
   std::uint32_t arriving(const Event& event) const {
     const std::uint32_t last_hop = (event.kind == EventKind::Hop) & !own_routes_ & (event.hop + 1 == event.hops);
     const std::uint32_t arrives = last_hop | (event.kind == EventKind::IntranodeHead);
     return event.subject & (0u - arrives);
   }
 
-  // Asks the memory for the NIC and the link that a chunk will come to soon.
+  // Prefetches the NIC and the link that a chunk will reach soon.
   void fetch_link(const Event& event) const {
     if (own_routes_) return;
     const bool sends = event.kind == EventKind::Inject;
@@ -103,11 +101,11 @@ class Network {
   }
 
   const std::vector<LinkUse>& links() const { return links_; }
-  // What the link has stalled up to `until`; without flow control nothing holds a link or an input back.
+  // The link's stalls up to `until`; without flow control there are none.
   LinkStalls stalls(LinkId link, Picoseconds until) const {
     return fabric_ ? fabric_->stalls(link, std::min(until, events_.now())) : LinkStalls{};
   }
-  // The time that `duration` of waiting on a link of a class stands for, in bytes.
+  // The bytes that a link of a class carries in `duration`.
   double bytes_in(Picoseconds duration, std::uint8_t link_class) const;
   // [job * classes + class]; with one job, what its links add up to.
   std::vector<ClassUse> class_uses() const;
@@ -120,8 +118,8 @@ class Network {
   struct Sender {
     Picoseconds free{0};
     Picoseconds next{0};  // the gap: no message starts before
-    // The latest event by which a chunk comes back to this NIC: one that waits for the gap or its turn. While one is to
-    // come, others must wait in line as events, too.
+    // The latest event by which a chunk returns to this NIC after waiting for the gap or its turn. While one is
+    // pending, other chunks must wait in line as events too.
     Picoseconds last_event{-1};
   };
   struct Receiver {
@@ -150,11 +148,11 @@ class Network {
   std::uint64_t most_message_bytes() const;
   std::uint64_t most_intranode_message_bytes() const;
   std::uint64_t chunk_size(const Message& message, std::uint32_t chunk) const;
-  // Turns the NICs of a striped chunk to those of its rail.
+  // Changes the NICs of a striped chunk to those of its rail.
   void choose_rail(std::uint32_t chunk, std::uint32_t& from, std::uint32_t& to) const;
-  // Takes the next slot of a NIC for a first chunk that comes to it now; returns when that is.
+  // Takes the next slot of a NIC for a first chunk that arrives now; returns its time.
   Picoseconds take_slot(const Event& event, std::uint32_t nic);
-  // Lets the chunk come back to its NIC at `time`, as an InjectGranted.
+  // Returns the chunk to its NIC at `time`, as an InjectGranted.
   void grant(const Event& event, std::uint32_t nic, Picoseconds time);
   Progress controlled(const Event& event);
   Progress inject(const Event& event);
@@ -167,7 +165,7 @@ class Network {
   std::uint32_t start_flight(std::uint32_t message, std::uint8_t chunk, std::uint32_t from, std::uint32_t to);
   void extend(std::uint32_t flight, Picoseconds time);
   std::uint64_t draw();
-  // Keeps the link for a chunk that is ready at `ready`; returns the time at which the chunk starts.
+  // Reserves the link for a chunk that is ready at `ready`; returns the time at which the chunk starts.
   Picoseconds occupy(LinkId link, Picoseconds ready, std::uint64_t bytes, std::uint16_t job);
   [[noreturn]] void refuse_count(const LinkUse& use) const;
   void count(LinkUse& use, std::uint64_t bytes, Picoseconds duration, Picoseconds wait, std::uint16_t job);
@@ -180,7 +178,7 @@ class Network {
   bool contention_;
   bool one_rate_{true};  // all links have the same bandwidth
   std::uint32_t rails_;
-  std::uint8_t lanes_;  // chunks of a message that may be injected side by side: rails when striped, else 1
+  std::uint8_t lanes_;  // chunks of a message that may be injected in parallel: rails if striped, else 1
   std::uint32_t route_stride_;
   std::uint64_t chunk_bytes_;
   std::uint64_t most_chunk_bytes_{std::numeric_limits<std::uint64_t>::max()};
@@ -201,7 +199,7 @@ class Network {
   std::vector<Receiver> receivers_;              // [NIC]
   std::vector<ClassUse> class_uses_;             // kept only with several jobs
   std::unique_ptr<CreditFabric> fabric_;         // only with flow control
-  std::unique_ptr<InjectionControl> injection_;  // only where a job is held back
+  std::unique_ptr<InjectionControl> injection_;  // only with injection control
 };
 
 }  // namespace manynode::network

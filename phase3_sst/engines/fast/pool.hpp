@@ -1,5 +1,5 @@
-// Records that come and go by the million, addressed by a 32-bit index: a released record is the next to be taken, so
-// that memory is what is in use at the busiest moment and nothing is allocated once a run has reached its stride.
+// Millions of short-lived records, addressed by a 32-bit index. A released record is the next to be taken: memory stays
+// at the peak number in use, and a run soon stops allocating.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kNone = 0xffffffffu;
 template <typename Record>
 class Pool {
  public:
-  // A record in its initial state. References to records end with the next take().
+  // A record in its initial state. References to records are valid until the next take().
   std::uint32_t take() {
     if (free_.empty()) {
       records_.emplace_back();
@@ -23,7 +23,7 @@ class Pool {
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
-    // A burst of sends takes one after the other.
+    // A burst of sends takes records one after the other.
     if (free_.size() >= kAhead) fetch_ahead(&records_[free_[free_.size() - kAhead]]);
     records_[index] = Record{};
     return index;

@@ -1,7 +1,7 @@
-// What a rank's processor has before it, where it takes messages in itself as they come (network.host.receive:
-// on-arrival). This is LogGOPS as LogGOPSim has it (Hoefler, Schneider and Lumsdaine, "LogGOPSim - Simulating
-// Large-Scale Applications in the LogGOPS Model", 2010): one thing at a time, that which can begin first; of several,
-// the one that has waited longest: an operation of the rank since the one before it began, a message since its sending
+// The pending work of a rank's processor that receives messages itself on arrival (network.host.receive: on-arrival).
+// This is LogGOPS as in LogGOPSim (Hoefler, Schneider and Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications
+// in the LogGOPS Model", 2010). The processor does one task at a time, and takes the one that can begin first. Ties go
+// to the task that has waited longest: an operation since the previous operation began, a message since its sending
 // began. Only the operations Compute and Send need the processor; Post takes no time.
 #pragma once
 
@@ -16,20 +16,20 @@
 
 namespace manynode::network {
 
-// What the rank does next, as far as the processor is concerned.
+// The rank's next operation on the processor.
 enum class Operation : std::uint8_t { None, Post, Compute, Send };
 
 class Processor {
  public:
   struct Task {
     Picoseconds start{0};
-    std::uint64_t age{0};  // the smaller, the older
+    std::uint64_t age{0};  // a smaller number is older
     bool message{false};
 
     bool operator==(const Task&) const = default;
   };
 
-  // The rank's next operation; Post may begin at `ready`, whoever has the processor then.
+  // The rank's next operation; Post may begin at `ready`, even if the processor is busy.
   void plan(Operation operation, Picoseconds ready, std::uint64_t age) {
     operation_ = operation;
     ready_ = ready;
@@ -41,7 +41,7 @@ class Processor {
     std::push_heap(messages_.begin(), messages_.end(), std::greater<>());
   }
 
-  // What comes next, not before `now`, when the processor is free from `free` on.
+  // The next task, not before `now`, if the processor is free from `free` on.
   std::optional<Task> next(Picoseconds now, Picoseconds free) const {
     std::optional<Task> task;
     if (operation_ != Operation::None) {
@@ -66,11 +66,11 @@ class Processor {
     return message;
   }
 
-  // From when on the NIC sends or receives another message.
+  // The time from which the NIC sends or receives another message.
   void keep_sending_until(Picoseconds time) { next_send_ = time; }
   void keep_receiving_until(Picoseconds time) { next_receive_ = time; }
 
-  // True when an event has to be made for `task`: `wake` is its number, and those made before are void.
+  // True if `task` needs an event: `wake` is its number, and earlier events become void.
   bool arm(const Task& task) {
     if (armed_ == task) return false;
     armed_ = task;
@@ -91,8 +91,7 @@ class Processor {
   Operation operation_{Operation::None};
 };
 
-// A processor's next task, or a message that comes to its receiver's processor. Of turns of the same time, the oldest
-// comes first.
+// A processor's next task, or a message that comes to its receiver's processor. Ties go to the oldest turn.
 struct Turn {
   std::uint64_t age{0};
   std::uint32_t subject{0};  // rank or message

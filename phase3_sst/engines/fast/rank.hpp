@@ -1,4 +1,4 @@
-// The state of one rank: where it is in its stream of calls, its clock, and what it waits for.
+// The state of one rank: its position in the stream of calls, its clock, and the requests that it waits for.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace manynode::network {
 
-// What every message that comes to a rank touches; apart from the rest, so that it stays in the caches.
+// The data that every arriving message accesses; separate from the rest to keep it in the caches.
 struct alignas(64) Mailbox {
   std::uint32_t awaits{0};  // requests that have to complete before the rank goes on
   std::uint32_t job{0};
@@ -24,7 +24,7 @@ struct alignas(64) Mailbox {
   PostedReceives posted;  // receives without a message
   UnexpectedMessages unexpected;
 
-  // What a message that meets its receive touches, and what the rank does besides when it goes on.
+  // Prefetches the data for a message that meets its receive and for a rank that continues.
   void fetch() const { fetch_lines_ahead(this, 2); }
   void fetch_rest() const { fetch_ahead(&unexpected); }
 };
@@ -37,7 +37,7 @@ struct alignas(64) Rank {
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
 
-  // What the rank needs when it goes on, asked for in two steps: the second needs what the first has fetched.
+  // Prefetch the data for a rank that continues, in two steps: the second needs the data of the first.
   void fetch_program() const { fetch_lines_ahead(this, 4); }
   void fetch_calls() const {
     if (step != nullptr) fetch_lines_ahead(step->calls.calls.data() + next_call, 4);
@@ -57,7 +57,7 @@ struct alignas(64) Rank {
   Picoseconds program_began{0};  // of a job in the background: when it started this time
   bool in_step{false};
   bool in_wait{false};   // and called again when it is over
-  bool has_turn{false};  // where operations wait for the processor: the next one may begin
+  bool has_turn{false};  // if operations wait for the processor: the next one may begin
   bool last_step{false};
   bool finished{false};
   std::unique_ptr<Skeleton> skeleton;

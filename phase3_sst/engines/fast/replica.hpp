@@ -1,6 +1,6 @@
-// The machinery behind simulate(): one object is one replica in the making. Split over replica.cpp (the event loop and
-// the ranks' programs), protocol.cpp (messages: matching, eager and rendezvous), on_arrival.cpp (processors that take
-// messages in as they come), unfinished.cpp (the account of who waits for what) and too_long.cpp (what took too long).
+// Simulates one replica, for simulate(). Split over replica.cpp (the event loop and the ranks' programs), protocol.cpp
+// (messages: matching, eager and rendezvous), on_arrival.cpp (processors that receive messages on arrival),
+// unfinished.cpp (the report of waiting ranks) and too_long.cpp (errors for operations that take too long).
 #pragma once
 
 #include <array>
@@ -46,14 +46,14 @@ class Replica {
 
   // Executes calls of a rank until it waits, pauses between steps, or finishes.
   void advance(std::uint32_t rank);
-  // Makes the calls of the next step available; false when the rank pauses or has finished.
+  // Provides the calls of the next step; false if the rank pauses or has finished.
   bool next_step(Rank& rank, std::uint32_t index);
   void end_step(Rank& rank);
-  // These return false when the rank has to wait; then they are called again when it need not.
+  // These return false if the rank has to wait; they are called again when it can continue.
   bool start(Rank& rank, std::uint32_t index, const Call& call);
   bool execute(Rank& rank, std::uint32_t index, const Primitive& primitive);
   Picoseconds compute_time(const Rank& rank, std::uint32_t index, std::uint32_t phase);
-  // What a rank's time goes to. Compute: `amount` is the phase; else bytes.
+  // The use of a rank's time. Compute: `amount` is the phase; else bytes.
   enum class Spent : std::uint8_t { Compute, Pause, Reduce, Send, Receive };
   void spend(Rank& rank, std::uint32_t index, Picoseconds duration, Spent on, std::uint64_t amount) {
     if (duration > kEndOfTime - rank.clock) [[unlikely]]
@@ -71,28 +71,28 @@ class Replica {
 
   // protocol.cpp
   void start_message(Rank& rank, std::uint32_t index, const Call& call);
-  // Of an eager send, no record is left where nobody asks for it.
+  // An eager send leaves no record if none is needed.
   void start_send(Rank& rank, std::uint32_t index, const Primitive& primitive, bool record_eager);
   void start_receive(Rank& rank, std::uint32_t index, const Primitive& primitive);
   bool wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> requests, CallKind call);
   std::uint32_t slot_of(std::uint32_t index, std::uint32_t request, CallKind call);
   void deliver(const Progress& progress);
-  // A message has come to its receiver; the second is for networks in which messages overtake each other.
+  // A message has reached its receiver; the second is for networks in which messages overtake each other.
   void arrive(std::uint32_t message);
   void arrive_in_order(std::uint32_t message);
-  // Brings a message and a receive together at `time`, when both are there.
+  // Matches a message and a receive at `time`, when both are there.
   void match(std::uint32_t message, std::uint32_t receive, Picoseconds time);
   void complete(std::uint32_t rank, std::uint32_t request, Picoseconds time);
 
-  // on_arrival.cpp, for processors that take messages in as they come
+  // on_arrival.cpp, for processors that receive messages on arrival
   void plan_start(std::uint32_t rank);
-  // Whether the operation may be done now; if not, the processor will call advance() when it may.
+  // Whether the operation may run now; if not, the processor calls advance() later.
   bool its_turn(Rank& rank, std::uint32_t index, Operation operation);
   void note_send(const Rank& rank, std::uint32_t index, std::uint32_t message);
   void add_turn(const Turn& turn, Picoseconds time);
   void gather_turns();
   void take_turn(const Event& event);
-  // Lets a processor do what it may do now, and adds a turn for what comes later.
+  // Lets a processor do its current task, and adds a turn for the next one.
   void work(std::uint32_t rank);
   void arm(std::uint32_t rank, const std::optional<Processor::Task>& task);
   void perform(std::uint32_t rank, const Processor::Task& task);
@@ -132,15 +132,15 @@ class Replica {
   std::uint32_t foreground_{0};         // ranks of jobs that are not in the background
   std::uint32_t finished_{0};           // of these
   MessageOrder order_;                  // used where messages overtake each other
-  // Used where processors take messages in as they come.
+  // Used if processors receive messages on arrival.
   const bool on_arrival_;
   std::vector<Processor> processors_;                                   // [rank]
   std::vector<std::uint64_t> message_ages_;                             // [message]
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;  // of the moment `turns_time_`
   Picoseconds turns_time_{-1};
   std::uint64_t ages_{0};
-  std::uint32_t working_{kNone};  // the processor that is at work
-  // [event, in turn] the message that it will bring, as it looked when the event came near.
+  std::uint32_t working_{kNone};  // the processor that works now
+  // [event, in turn] the message that it will bring, as known when the event came close.
   std::array<std::uint32_t, 64> arriving_{};
   ReplicaResult result_;
 };

@@ -1,4 +1,4 @@
-// The sends and receives that a rank has started and not yet waited for, and which of the receives have met no message.
+// The pending sends and receives of a rank, and its receives without a message.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace manynode::network {
 // Half a cache line: a rank has dozens of them.
 struct Request {
   Picoseconds time{0};     // of posting; once `complete`, of completion
-  std::uint64_t bytes{0};  // of a receive: its buffer, once matched its message
+  std::uint64_t bytes{0};  // of a receive: its buffer, later its matched message
   std::int32_t peer{0};    // of a receive, as tag and context
   std::int32_t tag{0};
   std::uint32_t id{0};  // the number that Wait names
@@ -34,8 +34,8 @@ struct Request {
 
 static_assert(sizeof(Request) == 32);
 
-// Addressed by slots that do not move. A wait most often names the request after the one waited for last (waitall), the
-// youngest (a blocking call) or the oldest: these are looked at first.
+// Addressed by slots that do not move. The search begins with the most likely requests: the one after that of the last
+// wait (waitall), the youngest (a blocking call) and the oldest.
 class RequestTable {
  public:
   // The slot of a new request, in its initial state.
@@ -54,7 +54,7 @@ class RequestTable {
     return slot;
   }
 
-  // The slot of the request with this number, kNone when there is none.
+  // The slot of the request with this number, or kNone.
   std::uint32_t find(std::uint32_t id) {
     if (is(cursor_, id)) return cursor_;
     if (is(cursor_ + 1, id)) return ++cursor_;
@@ -71,14 +71,14 @@ class RequestTable {
     --in_use_;
   }
 
-  // The first requests, from memory.
+  // Prefetches the first requests.
   void fetch() const { fetch_lines_ahead(slots_.data(), 4); }
 
   Request& operator[](std::uint32_t slot) { return slots_[slot]; }
   const Request& operator[](std::uint32_t slot) const { return slots_[slot]; }
 
  private:
-  // Below this many slots, holes are left until the table is empty, so that numbers and slots keep the same order.
+  // Below this many slots, holes stay until the table is empty: numbers and slots then keep the same order.
   static constexpr std::uint32_t kReuse = 256;
 
   bool is(std::uint32_t slot, std::uint32_t id) const {
@@ -90,14 +90,14 @@ class RequestTable {
   std::uint32_t cursor_{0};
 };
 
-// The receives of a rank that no message has met, in the order of posting. Those of a usual halo exchange fit in here:
-// a byte of fingerprint for each, which are looked through eight at a time, and beside the rank's own cache line.
+// The unmatched receives of a rank, in posting order. The receives of a typical halo exchange fit in here, beside the
+// rank's own cache line. Each has a fingerprint of one byte; eight are compared at a time.
 class PostedReceives {
  public:
   std::uint32_t size() const { return many_ ? static_cast<std::uint32_t>(more_.size()) : waiting_; }
 
   void add(const Envelope& envelope, std::uint32_t slot) {
-    // Of a receive that takes more than one envelope, the fingerprint is kWild.
+    // A receive that takes more than one envelope has the fingerprint kWild.
     const std::uint8_t mark = envelope.wild() ? kWild : envelope.fingerprint();
     if (!many_ && end_ == kInline && waiting_ < kInline / 2) close_gaps();
     if (!many_ && end_ < kInline && slot <= kGreatestInline) {
@@ -111,7 +111,7 @@ class PostedReceives {
     more_.push_back({slot, mark});
   }
 
-  // The place of the first that takes `message`; kNone when there is none.
+  // The place of the first receive that takes `message`, or kNone.
   std::uint32_t find(const Envelope& message, const RequestTable& requests) const {
     const std::uint8_t wanted = message.fingerprint();
     if (many_) {
@@ -133,13 +133,13 @@ class PostedReceives {
   // The slot at a place that find() returned.
   std::uint32_t slot(std::uint32_t place) const { return many_ ? more_[place].slot : slots_[place]; }
 
-  // The slot that find() most probably leads to, without a look at the requests.
+  // The slot that find() most probably leads to, without access to the requests.
   std::uint32_t likely_slot(const Envelope& message) const {
     const std::uint32_t places = many_ ? 0 : places_of(message.fingerprint());
     return places == 0 ? kNone : slots_[std::countr_zero(places)];
   }
 
-  // Calls `visit` with the slot of each, in the order of posting.
+  // Calls `visit` with each slot, in posting order.
   template <typename Visit>
   void for_each_slot(const Visit& visit) const {
     for (const Posted& posted : more_) visit(posted.slot);
@@ -173,9 +173,9 @@ class PostedReceives {
     std::uint8_t mark;
   };
 
-  // A bit for each place with this mark (at least 2), and perhaps, behind the first such place, for places whose mark
-  // differs in its last bit, never for one that is gone. Bytes that are equal to `mark` become 0; subtracting 1 from
-  // each byte sets the high bit of the first byte that is 0; then the high bits are gathered.
+  // A bit for each place with this mark (at least 2). Behind the first such place, bits of places whose mark differs in
+  // its last bit may be set too, but never of a removed place. Bytes equal to `mark` become 0; subtracting 1 from each
+  // byte sets the high bit of the first 0 byte; then the high bits are gathered.
   std::uint32_t places_of(std::uint8_t mark) const {
     static_assert(std::endian::native == std::endian::little, "the first byte of a word is its lowest");
     constexpr std::uint64_t kOnes = 0x0101010101010101u;
@@ -212,9 +212,9 @@ class PostedReceives {
     many_ = true;
   }
 
-  bool many_{false};      // all are in more_ then
-  bool any_wild_{false};  // has been one since the last time that none waited
-  std::uint8_t end_{0};   // the first place that is free, as are all behind it
+  bool many_{false};      // if true, all are in more_
+  bool any_wild_{false};  // there was a wild receive since the list was last empty
+  std::uint8_t end_{0};   // the first free place; all behind it are free
   std::uint8_t waiting_{0};
   std::array<std::uint8_t, kInline> marks_{};
   std::array<std::uint16_t, kInline> slots_{};

@@ -1,10 +1,10 @@
 // One replica of a run: ranks that execute primitives, MPI matching, and the eager and rendezvous protocols.
 //
-// A rank has a clock of its own and runs ahead of the events: what it does before it has to wait depends on nobody
-// else, so computing and sending need no event of their own, and what leaves the rank (a message) becomes an event at
-// the rank's time. Receives may so be posted before messages that arrive earlier in simulated time, which changes no
-// pair: messages keep their order of arrival, receives their order of posting, and both prefer the earliest that fits,
-// so that there is only one matching. Ranks pause between steps, so that memory holds the messages of about one step.
+// A rank has its own clock and runs ahead of the events: until it has to wait, its work does not depend on others.
+// Computing and sending therefore need no events; only a message that leaves the rank becomes an event at the rank's
+// time. A receive may be posted before an earlier message arrives; matching is unaffected. Messages keep their order of
+// arrival, receives their posting order, and both prefer the earliest match: there is only one matching. Ranks pause
+// between steps to limit memory to the messages of about one step.
 #pragma once
 
 #include <vector>

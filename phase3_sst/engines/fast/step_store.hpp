@@ -1,5 +1,5 @@
-// The calls of the steps that ranks are in, equal ones once. Relative to their own number most ranks do the same, step
-// after step: with peers kept as distances, what would be gigabytes becomes a few steps that stay in the caches.
+// The calls of the ranks' current steps; equal steps are stored once. Relative to their own number, most ranks do the
+// same in every step. With peers stored as distances, gigabytes shrink to a few steps that stay in the caches.
 #pragma once
 
 #include <cstddef>
@@ -12,33 +12,32 @@
 
 namespace manynode::network {
 
-// A step as a rank executes it. Waits do not name requests that are complete as soon as they are started (eager sends,
-// messages to nobody): these leave no record behind.
+// A step as a rank executes it. Waits do not name requests that complete at once (eager sends, messages to
+// MPI_PROC_NULL): these leave no record.
 struct Step {
   Calls calls;
   std::uint64_t digest{0};
   std::uint32_t users{0};
 };
 
-// The number of the rank that a call of a step names: that of the world for point-to-point calls in the world, else as
-// the skeleton gave it.
+// The rank number in a call of a step: the world rank for point-to-point calls in the world, else the skeleton's value.
 inline std::int32_t absolute_peer(std::int32_t peer, std::int32_t rank);
 
 class StepStore {
  public:
   explicit StepStore(std::uint64_t eager_limit_bytes) : eager_limit_bytes_(eager_limit_bytes) {}
 
-  // To be filled by a skeleton.
+  // Calls for a skeleton to fill.
   Calls& fresh() { return fresh_; }
 
   // The step with the calls in fresh(), for world rank `rank` of its job; fresh() is empty afterwards. `before` is the
-  // rank's step so far (null: none), which it leaves.
+  // previous step of the rank (null: none), which it leaves.
   Step* keep(std::int32_t rank, Step* before);
 
-  // Steps that are kept at the moment.
+  // Number of stored steps.
   std::size_t size() const { return steps_.size(); }
 
-  // Distances are kept as kHere + distance, far from all ranks.
+  // Distances are stored as kHere + distance, far from all rank numbers.
   static constexpr std::int32_t kHere = 0x60000000;
   static constexpr std::int32_t kFarthest = 0x1fffffff;
 

@@ -1,4 +1,4 @@
-// What the links carried in each interval of simulated time, per class of link or per link.
+// The traffic of links in each interval of simulated time, per class of link or per link.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ class TimeSeries {
   // The time at which close() is due.
   Picoseconds next() const { return end_; }
 
-  // Ends the intervals that are over at `now`; rows in which nothing was sent, waited or stalled are left out.
+  // Ends the intervals that are over at `now`; rows without sending, waiting or stalls are left out.
   void close(Picoseconds now);
-  // Ends the last interval at `now`, too.
+  // Also ends the last interval, at `now`.
   void finish(Picoseconds now);
 
   std::vector<SeriesRow> take() { return std::move(rows_); }
 
  private:
-  // What was counted up to the end of the interval before.
+  // The counts up to the end of the previous interval.
   struct Mark {
     std::uint64_t bytes{0};
     TimeSum busy{0};

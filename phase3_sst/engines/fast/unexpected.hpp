@@ -1,4 +1,4 @@
-// The messages that have come to a rank and met no receive, in the order of arrival.
+// The unexpected messages of a rank (arrived without a matching receive), in order of arrival.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class UnexpectedMessages {
   const Entry* begin() const { return entries_.data() + begin_; }
   const Entry* end() const { return entries_.data() + entries_.size(); }
 
-  // The first of them, from memory.
+  // Prefetches the first messages.
   void fetch() const { fetch_lines_ahead(begin(), 4); }
 
   void add(const Envelope& envelope, std::uint32_t message) {
@@ -32,7 +32,7 @@ class UnexpectedMessages {
     entries_.push_back({envelope, message});
   }
 
-  // Takes out the first that `receive` takes; kNone when there is none.
+  // Removes the first message that `receive` takes and returns it, or kNone.
   std::uint32_t take(const Envelope& receive) {
     for (std::size_t i = begin_; i < entries_.size(); ++i) {
       if (!receive.takes(entries_[i].envelope)) continue;
@@ -44,7 +44,7 @@ class UnexpectedMessages {
   }
 
  private:
-  // From the nearer end, because receives are mostly posted in the order in which their messages came.
+  // Moves the shorter side, because receives are mostly posted in the order of their messages.
   void close_gap(std::size_t place) {
     if (place - begin_ < entries_.size() - place) {
       for (std::size_t i = place; i > begin_; --i) entries_[i] = entries_[i - 1];

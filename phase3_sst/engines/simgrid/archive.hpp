@@ -1,4 +1,4 @@
-// The result of a replica as bytes and back, between two processes of the same program.
+// Converts the result of a replica to bytes and back, between two processes of the same program.
 #pragma once
 
 #include <cstring>

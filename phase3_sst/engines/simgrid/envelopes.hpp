@@ -1,7 +1,7 @@
-// Contexts and tags of primitives as tags of SMPI, and the account of messages that were sent and not yet received.
+// Maps contexts and tags of primitives to SMPI tags, and records messages that were sent but not yet received.
 //
-// All messages of a job go over its MPI_COMM_WORLD. A pair of context and tag gets a tag of its own, so that a receive
-// meets messages of its context alone, from whichever source. A receive of any tag would have no such number.
+// All messages of a job use its MPI_COMM_WORLD. Each pair of context and tag gets its own tag: a receive matches only
+// messages of its context, from any source. A receive of any tag would have no such number.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Envelopes {
   void sent(std::size_t job, int source, int destination, int mpi_tag, std::uint64_t bytes);
   void received(std::size_t job, int source, int destination, int mpi_tag);
 
-  // One line for each kind of message of the job that nobody received, `most` at most.
+  // One line for each kind of unreceived message of the job, at most `most` lines.
   std::vector<std::string> left(std::size_t job, std::size_t most) const;
 
  private:

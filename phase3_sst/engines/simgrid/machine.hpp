@@ -1,12 +1,12 @@
 // The machine of a run file as a SimGrid platform: one SimGrid link for each directed link of the topology, one host
-// for each NIC that a rank uses, and a network zone that asks the topology for a route whenever a message starts, so
-// that no table of routes exists.
+// for each NIC that a rank uses, and a network zone that asks the topology for a route whenever a message starts. There
+// is no table of routes.
 //
-// Two settings of SimGrid's flow model make it one of a machine instead of one of the Internet. Concurrent flows share
-// a link in inverse proportion to the latency of their routes (the round-trip bias of TCP): here every route reports
-// the same latency, so that shares are equal (max-min fair), and the factor that SimGrid multiplies it with brings the
-// true one back. And the 16 bytes of an envelope that SMPI adds to each message are taken off again by the factor of
-// the bandwidth, because the bandwidths and latencies of a run file are fitted to messages without it.
+// Two settings adapt SimGrid's flow model from the Internet to a machine. First, concurrent flows share a link in
+// inverse proportion to the latency of their routes (the round-trip bias of TCP). Here every route reports the same
+// latency, which makes shares equal (max-min fair); SimGrid's latency factor restores the true latency. Second, SMPI
+// adds an envelope of 16 bytes to each message. The bandwidth factor removes it, because the bandwidths and latencies
+// of a run file are fitted to messages without it.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@
 
 namespace manynode::smpi_engine {
 
-// What SMPI adds to the length of each message (smpi_request.cpp, "MPI enveloppe size").
+// Bytes that SMPI adds to each message (smpi_request.cpp, "MPI enveloppe size").
 inline constexpr double kEnvelopeBytes = 16;
 
-// Routes between NICs. An adaptive topology is asked as if all links were idle, with a random number that belongs to
-// the pair: every message of a pair takes the same way, and pairs spread.
+// Routes between NICs. For an adaptive topology, all links count as idle, and each pair has its own random number:
+// every message of a pair takes the same route, and pairs spread.
 class Routes {
  public:
   explicit Routes(const network::Topology& topology);
@@ -44,7 +44,7 @@ class Routes {
 
 class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
  public:
-  // Makes links and hosts. The engine exists and has its configuration; it owns this object, as it owns all zones.
+  // Makes links and hosts. The engine is already configured; it owns this object, as it owns all zones.
   explicit Machine(const network::RunConfig& config);
 
   // The host of a NIC that a rank uses.
@@ -53,10 +53,10 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
   Routes& routes() { return routes_; }
   double bandwidth_Bps(network::LinkId link) const { return links_[link]->get_bandwidth(); }
 
-  // From the first byte's departure to its arrival, once.
+  // Time from the departure of the first byte to its arrival, one way.
   double latency_s(std::uint32_t source, std::uint32_t destination);
 
-  // A message above the eager limit is about to be sent; called before each of them.
+  // Call this before sending each message above the eager limit.
   void announce(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);
 
   void get_local_route(const ::simgrid::kernel::routing::NetPoint* source,
@@ -69,10 +69,10 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
   void make_links();
   void make_host(std::uint32_t nic);
   LinkPtr make_link(const std::string& name, double bandwidth_Bps, bool shared);
-  // SMPI's rendezvous starts a long message when both sides are there, but its request and its answer cross the network
-  // in no time. This is the time that they take from then on: what the request, sent when the message was announced, is
-  // still away from the receiver, and the answer. Of equal messages between two NICs the first announced counts as the
-  // first to start. The latency of the data themselves comes at the receiver (rank.cpp).
+  // SMPI's rendezvous starts a long message when both sides are ready, but its request and reply take no time. This
+  // returns their time from that moment on: the remaining way of the request, sent when the message was announced, plus
+  // the reply. Among equal messages between two NICs, the first announced counts as the first to start. The receiver
+  // adds the latency of the data (rank.cpp).
   double handshake_s(std::uint32_t source, std::uint32_t destination, double bytes_and_envelope);
   void set_factors();
   std::uint32_t nic_of(const ::simgrid::s4u::Host* host) const;

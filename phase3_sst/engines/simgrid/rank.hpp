@@ -1,8 +1,8 @@
-// One rank: an actor of SimGrid that plays its skeleton with calls of SMPI.
+// One rank: a SimGrid actor that replays its skeleton with SMPI calls.
 //
-// Messages have a length but no payload: SMPI's replay mode neither copies nor keeps buffers. The processor's share of
-// a message is time that the rank sleeps before a send and after the wait for a receive, because SMPI's own options
-// charge the receiver for eager messages only.
+// Messages have a length but no payload: SMPI's replay mode neither copies nor keeps buffers. For the processor time of
+// a message, the rank sleeps before a send and after the wait for a receive, because SMPI's own options charge the
+// receiver only for eager messages.
 #pragma once
 
 #include <memory>
@@ -35,7 +35,7 @@ class Rank {
   bool waits() const { return awaited_ != nullptr; }
   // "rank 3 waits in MPI_Recv (step 1) for a message from rank 0, tag 5, 8 bytes, context 0"
   std::string describe_wait() const;
-  // One line for each receive that was started and not waited for.
+  // One line for each receive that was started but not waited for.
   void describe_left(std::vector<std::string>& lines, std::size_t most) const;
 
  private:
@@ -44,18 +44,18 @@ class Rank {
     Primitive primitive;
   };
 
-  // Becomes a rank of SMPI, with the others.
+  // Joins SMPI as a rank, with the others.
   void join();
   void play_skeleton();
   void play_step();
   void execute(const Primitive& primitive);
   void start_send(const Primitive& primitive);
   void start_receive(const Primitive& primitive);
-  // Waits that follow each other.
+  // Executes consecutive waits.
   void wait(std::span<const Primitive> waits);
-  // The requests of waits, which are pending no more.
+  // Removes and returns the requests of waits.
   std::vector<Pending> take(std::span<const Primitive> waits);
-  // When a request that SMPI completed `now_s` is complete, and what it costs the processor [s]. `waited`: it was not
+  // The completion time of a request that SMPI completed at `now_s`, and its processor time [s]. `waited`: it was not
   // complete when the wait began.
   std::pair<double, double> completion(const Primitive& primitive, MPI_Status& status, double now_s, bool waited) const;
   std::string peer_name(std::int32_t peer) const;

@@ -1,4 +1,4 @@
-// SimGrid's engine, its configuration and its end. Once in the life of a process.
+// Configures, runs and ends SimGrid's engine. Only once per process.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace manynode::smpi_engine {
 
-// Simulates; the outlet ends the process with a result or an error. Throws what is found out before time moves.
+// Simulates; the outlet ends the process with a result or an error. Throws errors found before simulated time starts.
 void run_simgrid(const std::vector<network::Program>& programs, const network::RunConfig& config, std::uint32_t replica,
                  const Outlet& outlet);
 

@@ -1,5 +1,5 @@
-// One replica of a run, simulated by SimGrid in a process of its own: SimGrid has one engine for each process, cannot
-// be started twice, and ends the process when something is wrong with it.
+// One replica of a run, simulated by SimGrid in a separate process: SimGrid has one engine per process, cannot be
+// started twice, and ends the process on an internal error.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace manynode::smpi_engine {
 
-// The same arguments, results and errors as network::simulate(). A run that asks for what this engine cannot do throws
-// UserError naming it.
+// The same arguments, results and errors as network::simulate(). A run that needs an unsupported feature throws a
+// UserError that names it.
 network::ReplicaResult simulate_replica(const std::vector<network::Program>& programs, const network::RunConfig& config,
                                         std::uint32_t replica, const network::ProgressSink& progress = {});
 
-// Throws UserError naming what the run asks for and this engine cannot do.
+// Throws a UserError that names a feature of the run that this engine does not support.
 void check(const network::RunConfig& config);
 
 // "3.32.0"

@@ -1,4 +1,4 @@
-// What the ranks of one replica share: the run, the machine, the accounts that become the result, and who has finished.
+// State shared by the ranks of one replica: the run, the machine, the records for the result, and the finished ranks.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace manynode::smpi_engine {
 
 class Rank;
 
-// How a replica tells the process that waits for it what has become of it.
+// How a replica reports its result to the waiting process.
 struct Outlet {
   std::function<void(const network::ReplicaResult&)> result;  // ends the process
   std::function<void(const std::exception&)> error;           // ends the process
@@ -38,7 +38,7 @@ class World {
     std::uint32_t finished{0};
   };
 
-  // What is given outlives this object.
+  // The arguments outlive this object.
   World(const std::vector<network::Program>& programs, const network::RunConfig& config, std::uint32_t replica,
         Machine& machine, const Outlet& outlet);
   ~World();
@@ -46,9 +46,9 @@ class World {
   // Makes an actor of SimGrid for each rank. Time does not move yet.
   void start_ranks();
 
-  // Waits until all ranks of all jobs have come here: the beginning of the run.
+  // Waits until all ranks of all jobs have arrived: the beginning of the run.
   void meet();
-  // Since the beginning.
+  // Time since the beginning.
   network::Picoseconds now() const;
 
   const network::RunConfig& config() const { return config_; }
@@ -59,7 +59,7 @@ class World {
     return result_.jobs[job].ranks[rank];
   }
 
-  // From rank to rank, without bytes.
+  // Latency from rank to rank of an empty message.
   double latency_s(std::size_t job, int source, int destination) {
     const auto& nics = jobs_[job].nics;
     return machine_.latency_s(nics[static_cast<std::size_t>(source)], nics[static_cast<std::size_t>(destination)]);
@@ -69,12 +69,12 @@ class World {
   void step_ended(std::size_t job, std::size_t step);
   // Called once by each rank of a job that is not in the background. The last one ends the simulation.
   void finished(std::size_t job);
-  // Tells now and then how far the simulation is.
+  // Reports progress now and then.
   void tick();
 
-  // "rank 3", and its job where there are several.
+  // "rank 3", with its job if there are several.
   std::string rank_name(std::size_t job, int rank) const;
-  // SimGrid has nothing left to do, but ranks wait.
+  // Reports the deadlock when SimGrid has nothing left to do but ranks wait.
   void stand_still();
 
  private:

@@ -1,5 +1,4 @@
-// Choices of adaptive routes that spread and yet are the same in every run: pure functions of the chunk's random
-// number.
+// Random but reproducible choices of adaptive routes: pure functions of the chunk's random number.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@ inline std::uint32_t draw(std::uint64_t random, std::uint32_t use, std::uint32_t
   return static_cast<std::uint32_t>(((z >> 32) * bound) >> 32);
 }
 
-// The link with the least backlog among `count` links from `first` on. The search starts at a drawn link, so that
-// links that are equally loaded (an idle switch has many) are chosen equally often.
+// The link with the least backlog among `count` links from `first` on. The search starts at a drawn link: equally
+// loaded links (an idle switch has many) are chosen equally often.
 inline LinkId least_loaded(LinkId first, std::uint32_t count, std::uint64_t random, std::uint32_t use,
                            const LinkLoads& loads) {
   const std::uint32_t start = draw(random, use, count);

@@ -1,4 +1,4 @@
-// Division by a number that is known early, without the processor's division: routes are computed for every message.
+// Fast division by a constant number, without the processor's division, because every message computes a route.
 #pragma once
 
 #include <cstdint>

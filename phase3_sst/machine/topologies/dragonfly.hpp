@@ -1,26 +1,25 @@
 // Dragonfly (Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008): groups of
 // routers; within a group every two routers share local_links cables, and each router has global_links ports to other
-// groups. Hosts are numbered router by router, group by group. How cables join the groups is told in
-// global_cables.hpp; all ports are used, but for one per group where the numbers of groups and ports forbid it.
+// groups. Hosts are numbered router by router, group by group. global_cables.hpp describes the cables between groups.
+// All ports are used, except one per group if the numbers of groups and ports do not allow it.
 //
 // Routing:
-// - "minimal": local, global, local. Of the cables between two groups, the destination chooses, turned by the source
-//   router: consecutive destinations take different cables, whoever sends, and the routes never depend on chance.
-// - "valiant": over a group drawn anew for each chunk, neither the source's nor the destination's, and over drawn
-// cables
-//   (where there is no third group, over the drawn cable of the minimal route). Within a group: over a drawn third
-//   router, as in SST's merlin, because with one cable between two routers a group has hot spots of its own.
+// - "minimal": local, global, local. The destination and the source router select the cable between two groups:
+//   consecutive destinations take different cables for any sender, and routes never depend on chance.
+// - "valiant": through a third group, drawn for each chunk, and over drawn cables (without a third group, over the
+//   drawn cable of the minimal route). Within a group: through a drawn third router, as in SST's merlin, because with
+//   one cable between two routers a group has its own hot spots.
 // - "ugal": the source router compares a drawn minimal route with a drawn Valiant route, by the backlog of the first
-//   link times the links to go (UGAL-L of Kim et al., section 4.2), and takes the minimal one when
-//   backlog * links <= backlog' * links' + bias. When the minimal route begins with a local link, the router at which
-//   the global cable begins decides again, between its cables to the destination's group and one to a drawn third group
+//   link times the remaining links (UGAL-L of Kim et al., section 4.2). It takes the minimal one if
+//   backlog * links <= backlog' * links' + bias. If the minimal route begins with a local link, the router at the
+//   global cable decides again, between its cables to the destination's group and one to a drawn third group
 //   (progressive adaptive routing: Jiang, Kim, Dally, "Indirect adaptive routing on large scale interconnection
-//   networks", ISCA 2009). In a real router, a full cable also fills the queues before it, by back-pressure, and the
-//   source router sees that; buffers here have no end, so without the second look UGAL-L would be blind.
+//   networks", ISCA 2009). In a real router, a full cable also fills the queues before it by back-pressure, which the
+//   source router sees. Buffers here are unlimited: without the second decision UGAL-L would see no congestion.
 //
-// Virtual channels: a chunk takes the next one when it has come to another group, and for the second link of a detour
-// within a group, so that links are taken in the order of their channels, on each first a local one and then a global
-// one. As in merlin.
+// Virtual channels, as in merlin: a chunk takes the next channel in another group, and for the second link of a detour
+// within a group. Links are thus taken in the order of their channels, on each channel first a local link and then a
+// global one.
 #pragma once
 
 #include <vector>
@@ -43,11 +42,10 @@ class Dragonfly final : public Topology {
     std::int64_t global_links;  // ports of each router to other groups; may be 0 where there is one group
   };
 
-  // Of UGAL, in favour of the minimal route: about the time of a chunk on a link.
+  // Bias of UGAL towards the minimal route: about the time of a chunk on a link.
   static constexpr double kDefaultBias = 200e-9;
 
-  // Throws UserError (`place` names the object) for groups that cannot all be joined and for parts that do not fit 31
-  // bits.
+  // Throws UserError (`place` names the object) if the groups cannot all be connected or parts do not fit 31 bits.
   Dragonfly(const Shape& shape, Routing routing, double ugal_bias_s, const std::string& place);
 
   std::string kind() const override { return "dragonfly"; }

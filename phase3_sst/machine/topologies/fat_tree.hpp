@@ -4,14 +4,13 @@
 // parallel_links[l-1] cables join the two. A node of level l is the digits (a_1 ... a_h), a_i < parents[i-1] for i <= l
 // and a_i < children[i-1] above; it is joined to the nodes of level l + 1 that differ from it in digit l + 1 alone.
 //
-// Routing "d-mod-k": the way up is chosen by the destination, port floor(d / W_l) mod (w p) at level l, where W_l is
-// the product of the parents so far; the way down is then the only one. All traffic to one host therefore shares one
-// tree, and consecutive destinations spread over all ports.
+// Routing "d-mod-k": the destination d selects the way up, port floor(d / W_l) mod (w p) at level l, where W_l is the
+// product of the parents so far. Only one way down remains. All traffic to one host therefore shares one tree, and
+// consecutive destinations spread over all ports.
 //
-// Routing "adaptive": each switch on the way up takes that of its up-ports with the least backlog. The switch at which
-// the route turns then fixes the switches on the way down; where two of them are joined by parallel links, the upper
-// one takes the least loaded. The links of hosts are chosen as in D-mod-k: a host has no view of the network, and what
-// enters a host comes through one link.
+// Routing "adaptive": each switch on the way up takes its up-port with the least backlog. The switch at which the route
+// turns determines the switches on the way down; among parallel links, the upper switch takes the least loaded. The
+// links of hosts are chosen as in D-mod-k: a host has no view of the network, and traffic enters a host by one link.
 #pragma once
 
 #include <vector>

@@ -1,14 +1,14 @@
-// Which global ports of a dragonfly's groups share a cable.
+// Assigns cables to the global ports of a dragonfly's groups.
 //
 // Each group has `ports` ports, in the order of its routers, for the other groups - 1 groups. A pair of groups has
-// floor(ports / (groups - 1)) cables; what remains of the division gives one cable more to groups at some distances
-// (counted round the circle of groups): distances 1, 2, ... on both sides, and the opposite group where the remainder
-// is odd. So every group has the same cables and all its ports are used; when remainder and number of groups are both
-// odd there is no opposite group and each group leaves one port free. The paper's machine (5 groups of 18 * 7 ports)
-// has 32 cables to each neighbour and 31 to the others, 315 in all.
+// floor(ports / (groups - 1)) cables. The remainder gives one more cable to groups at some distances (counted round the
+// circle of groups): distances 1, 2, ... on both sides, and the opposite group if the remainder is odd. All groups have
+// the same cables and use all ports. If remainder and number of groups are both odd, there is no opposite group, and
+// each group leaves one port free. The paper's machine (5 groups of 18 * 7 ports) has 32 cables to each neighbour and
+// 31 to the others, 315 in total.
 //
-// Ports go round the other groups, nearest first, so that the ports of one router lead to as many groups as possible:
-// the arrangement that SST's merlin calls relative, to which the further cables are added.
+// Ports go round the other groups, nearest first: the ports of one router lead to as many groups as possible. SST's
+// merlin calls this arrangement relative; the additional cables are added to it.
 #pragma once
 
 #include "topologies/divisor.hpp"
@@ -26,7 +26,7 @@ class GlobalCables {
   // `ports` is at least groups - 1.
   GlobalCables(std::uint32_t groups, std::uint32_t ports);
 
-  // Ports in use of each group.
+  // Number of used ports of each group.
   std::uint32_t ports() const { return ports_; }
 
   // Cables between two different groups.

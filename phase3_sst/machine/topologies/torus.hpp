@@ -1,23 +1,23 @@
-// Torus of any number of dimensions. Switches are numbered with the first dimension running fastest, and hosts switch
+// Torus of any number of dimensions. Switch numbers run fastest in the first dimension, and hosts are numbered switch
 // by switch, as in SST's merlin. Each switch has links_per_direction cables to its next neighbour in each dimension
-// ("plus"; the last is followed by the first) and as many to the one before ("minus"). A dimension of size 2 closes its
-// ring too, so that the two switches share twice links_per_direction cables: so it is in merlin and SimGrid. A
-// dimension of size 1 has no links.
+// ("plus"; the first follows the last) and as many to the previous one ("minus"). A dimension of size 2 also closes its
+// ring: the two switches share twice links_per_direction cables, as in merlin and SimGrid. A dimension of size 1 has no
+// links.
 //
-// Routing: dimension order, first dimension first, in each the shorter way round. Where both ways are equally long
-// (half an even ring), half of the pairs goes each way: by the parity of the sum of the coordinates of both switches,
-// the destination's number on its switch, and its coordinate in this dimension. The cable of a direction is that sum
-// modulo links_per_direction (half the sum where its parity has chosen the way). The sum is one more for the next host
-// of a switch and for the next switch of either end: consecutive destinations spread over the cables whoever sends, a
-// sender's messages spread too, and hosts alone on their switches do so by their switch. Source and destination within
-// the switch are not added up, because then a shift, where both grow, would use every other cable only.
+// Routing: dimension order, first dimension first, in each the shorter way round. If both ways are equally long (half
+// an even ring), half of the pairs goes each way. The parity of a sum decides: the coordinates of both switches, the
+// destination's number on its switch, and its coordinate in this dimension. The cable of a direction is that sum modulo
+// links_per_direction (half the sum if its parity has chosen the way). The sum grows by one for the next host of a
+// switch and for the next switch of either end. Therefore consecutive destinations spread over the cables for any
+// sender, a sender's messages spread too, and single hosts of switches spread by their switch. The sum does not include
+// both host numbers within the switch: a shift, in which both grow, would then use only every other cable.
 //
-// "dimension-order-plus" is what SST's merlin does: half a ring apart all go plus, and the cable is the number of
-// switches still to go modulo links_per_direction, so that neighbours use one cable.
+// "dimension-order-plus" follows SST's merlin: pairs half a ring apart all go plus, and the cable is the number of
+// remaining switches modulo links_per_direction, which means that neighbours use one cable.
 //
-// Virtual channels: two, with a dateline in each ring (Dally and Seitz, "Deadlock-free message routing in
-// multiprocessor interconnection networks", 1987) at coordinate 0: a chunk that passes this switch or turns there
-// changes its channel, one that turns elsewhere begins on channel 0. As in merlin.
+// Virtual channels: two, as in merlin, with a dateline at coordinate 0 of each ring (Dally and Seitz, "Deadlock-free
+// message routing in multiprocessor interconnection networks", 1987). A chunk that passes this switch or turns there
+// changes its channel; one that turns elsewhere begins on channel 0.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,7 @@ namespace manynode::network {
 class Torus final : public Topology {
  public:
   // `shape` has one entry per dimension; all numbers are at least 1. Throws UserError (`place` names the object) for an
-  // empty shape, and when parts do not fit 31 bits or routes 255 links.
+  // empty shape, and if parts do not fit 31 bits or routes exceed 255 links.
   // `balanced`: dimension-order; else dimension-order-plus.
   Torus(const std::vector<std::int64_t>& shape, std::int64_t hosts_per_switch, std::int64_t links_per_direction,
         const std::string& place, bool balanced = true);
@@ -51,7 +51,7 @@ class Torus final : public Topology {
   std::uint64_t bisection_links() const override;
 
  private:
-  // A dimension with more than one switch; there are at most 31 of them, because switches have 31 bits.
+  // A dimension with more than one switch; there are at most 31, because switch numbers have 31 bits.
   struct Dimension {
     Divisor size;
     std::uint32_t number;  // in the shape
@@ -63,7 +63,7 @@ class Torus final : public Topology {
   static constexpr std::size_t kMostDimensions = 31;
 
   const Dimension& dimension_of(LinkId link) const;
-  // Within its dimension, of the switch that the link leaves.
+  // Coordinate, in the link's dimension, of the switch that the link leaves.
   std::uint32_t coordinate_before(LinkId link) const;
   std::string switch_name(std::uint32_t index) const;
 

@@ -1,4 +1,4 @@
-// What a rank's program asks ember for; each function queues one event. SkeletonMotif turns them into ember's own.
+// The events that a rank's program requests from ember; each function queues one. SkeletonMotif makes ember's events.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "manynode/call.hpp"
 
-// hermes' handle to a pending message, of which nothing but the pointer is needed here.
+// hermes' handle to a pending message; only its pointer is needed here.
 namespace SST::Hermes::MP {
 class MessageRequestBase;
 }
@@ -15,7 +15,7 @@ namespace manynode::sst_element {
 
 using RequestHandle = SST::Hermes::MP::MessageRequestBase*;
 
-// Ranks are ember's, tags firefly's (message_tags.hpp). Pointers must stay good until the events have happened.
+// Ranks are ember's, tags firefly's (message_tags.hpp). Pointers must stay valid until the events have happened.
 class EventSink {
  public:
   virtual ~EventSink() = default;
@@ -30,8 +30,8 @@ class EventSink {
   virtual void wait(RequestHandle* request) = 0;
   virtual void waitall(RequestHandle* requests, std::uint32_t count) = 0;
 
-  // SST's own collectives. `group` is the number that make_group() has given, 0 for all ranks of the job; the root and
-  // the counts of alltoallv, one for each rank, are by rank in the group.
+  // SST's own collectives. `group` is the number from make_group(), 0 for all ranks of the job. The root and the counts
+  // of alltoallv (one per rank) use ranks of the group.
   virtual void make_group(std::vector<int> ember_ranks, std::uint32_t* group) = 0;
   virtual void collective(CallKind kind, std::uint32_t group, int root, std::uint32_t bytes) = 0;
   virtual void alltoallv(std::uint32_t group, int* sent, int* received) = 0;

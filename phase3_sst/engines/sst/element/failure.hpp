@@ -1,5 +1,5 @@
-// Errors inside SST: the one line on stderr by which every program of the toolkit reports them, and the end of the
-// process. SST itself would turn an exception into an abort.
+// Errors inside SST: prints the toolkit's one-line report on stderr and ends the process. SST itself would turn an
+// exception into an abort.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@
 
 namespace manynode::sst_element {
 
-// A mistake in an input file that is not the run's own, as a timing profile.
+// A mistake in an input file other than the run file, such as a timing profile.
 class InputError : public UserError {
  public:
   explicit InputError(const UserError& error) : UserError(error) {}

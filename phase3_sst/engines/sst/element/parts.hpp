@@ -15,11 +15,11 @@ using Programs = std::vector<const RankProgram*>;
 
 std::string ranks_csv(const Programs& programs);
 
-// `iteration_ends`: [job][step]. Jobs without ranks here have entries as well.
+// `iteration_ends`: [job][step]. Jobs without ranks here also have entries.
 std::string part_json(const Programs& programs, const std::vector<std::vector<network::Picoseconds>>& iteration_ends,
                       const World& world);
 
-// Writes `text` under a temporary name, then gives it its own. Throws UserError.
+// Writes `text` under a temporary name, then renames it. Throws UserError.
 void write_file(const std::string& folder, const std::string& name, const std::string& text);
 
 }  // namespace manynode::sst_element

@@ -1,5 +1,5 @@
-// Tells on stderr how far the simulation is: one line of JSON after "manynode-progress", at most every two seconds, and
-// only while ranks get on, so that their absence means a standstill.
+// Reports progress on stderr: one line of JSON after "manynode-progress", at most every two seconds, and only while
+// ranks progress. Missing lines mean a standstill.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class Progress {
  public:
   explicit Progress(bool wanted) : wanted_(wanted) {}
 
-  // True once when the next line is due; may be called from any thread, often.
+  // True once when the next line is due; any thread may call it often.
   bool due();
 
  private:

@@ -1,8 +1,8 @@
-// One rank: takes calls from its skeleton, asks for ember's events call by call, and keeps the accounts of both.
+// One rank: takes calls from its skeleton, requests ember's events call by call, and records their times.
 //
-// The engine calls advance() when all events asked for before have happened. One call of MPI is asked for at a time
-// (and the compute phases before it), so the time at which advance() is called is the end of that call: probes that
-// cost no event. Compute phases tell their duration themselves.
+// The engine calls advance() when all requested events have happened. Only one MPI call is requested at a time, with
+// the compute phases before it. The time of advance() is therefore the end of that call, which needs no probe event.
+// Compute phases return their own duration.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ class RankProgram {
 
   // The program begins at `now`; called once, before advance().
   void begin(network::Picoseconds now);
-  // All events asked for have happened. Asks for more; false when the rank has finished.
+  // All requested events have happened. Requests more; false if the rank has finished.
   bool advance(network::Picoseconds now, EventSink& sink);
   // The duration of a compute phase that begins now [ns].
   std::uint64_t draw(std::uint32_t phase);
@@ -46,7 +46,7 @@ class RankProgram {
   std::uint64_t bytes() const { return bytes_; }
   const std::array<network::OperationUse, kCallKinds>& uses() const { return uses_; }
 
-  // What the rank does now, for the account of a run that has come to a standstill.
+  // The rank's current operation, for the report of a run at a standstill.
   struct Present {
     std::string operation;  // "start" before the first
     int peer{kNoPeer};
@@ -57,7 +57,7 @@ class RankProgram {
   Present present() const;
 
  private:
-  // Asks for the events of a call; true when there are any, which may not be all: then more_primitives() asks on.
+  // Requests events of a call; true if there are any. If these are not all, more_primitives() requests the rest.
   bool start(const Call& call, EventSink& sink);
   void more_primitives(EventSink& sink);
   void run_primitive(EventSink& sink);
@@ -67,9 +67,9 @@ class RankProgram {
   void end_call(network::Picoseconds now);
   // Charges time to computing; returns it in whole nanoseconds.
   std::uint64_t take(network::Picoseconds duration);
-  // Makes the calls of the next step available; false when the rank has finished.
+  // Provides the calls of the next step; false if the rank has finished.
   bool next_step(network::Picoseconds now);
-  // Groups of firefly for the communicators made in this step; true when events were asked for.
+  // Makes firefly groups for the communicators made in this step; true if this requested events.
   bool make_groups(EventSink& sink);
   void count_message(std::uint64_t bytes);
   std::uint32_t to_ember(Communicator communicator, int rank) const;

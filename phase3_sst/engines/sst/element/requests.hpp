@@ -1,4 +1,4 @@
-// The requests that a rank's skeleton has started in the present step, by their numbers.
+// The requests that a rank's skeleton has started in the current step, by number.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ class Requests {
     states_.clear();
   }
 
-  // Where the handle of a message will be; good until the next start().
+  // The place for the handle of a message; valid until the next start().
   RequestHandle* start(std::uint32_t id) { return place(id, State::Active); }
-  // Of a message to or from MPI_PROC_NULL.
+  // For a message to or from MPI_PROC_NULL.
   void start_null(std::uint32_t id) { place(id, State::Null); }
 
-  // The handles of the messages among `ids`, in one piece that is good until the next call of a member. Afterwards they
-  // count as waited for. Throws std::runtime_error for a request that was not started, or waited for before.
+  // The handles of the messages among `ids`, valid until the next call of a member. The requests then count as waited
+  // for. Throws std::runtime_error for a request that was not started. A second wait on a request is an error, too.
   std::span<RequestHandle> take(std::span<const std::uint32_t> ids);
 
  private:

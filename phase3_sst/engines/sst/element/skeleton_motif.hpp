@@ -1,5 +1,5 @@
-// The motif manynode.SkeletonMotif: runs any skeleton of this project on SST. One object is one rank. All that it does
-// is to turn what the rank's program asks for into ember's events; see rank_program.hpp for the rest.
+// The motif manynode.SkeletonMotif: runs any skeleton of this project on SST. One object is one rank. It only turns the
+// requests of the rank's program into ember's events; see rank_program.hpp for the rest.
 #pragma once
 
 #include <deque>
@@ -37,7 +37,7 @@ class SkeletonMotif : public SST::Ember::EmberMessagePassingGenerator, private E
  private:
   using Queue = std::queue<SST::Ember::EmberEvent*>;
 
-  // The rank is known: makes its program. True when it has to wait for the start of its job.
+  // The rank is known: makes its program. True if it has to wait for the start of its job.
   bool begin();
   network::Picoseconds now() const;
 

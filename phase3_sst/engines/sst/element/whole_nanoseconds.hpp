@@ -1,5 +1,5 @@
-// Durations in whole nanoseconds, as ember's compute events take them, whose sum stays within half a nanosecond of the
-// sum of the durations asked for: what one leaves over goes into the next.
+// Durations in whole nanoseconds, as ember's compute events need them. Each rounding error is carried to the next
+// duration: the sum stays within half a nanosecond of the exact sum.
 #pragma once
 
 #include <cstdint>

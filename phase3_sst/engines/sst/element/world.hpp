@@ -1,8 +1,8 @@
-// What the ranks of one process of SST share: the run, the applications and their compute times, the accounts of steps
-// and jobs, and the files that they end in.
+// State shared by the ranks of one SST process: the run, the applications and their compute times, the records of steps
+// and jobs, and the result files.
 //
-// SST runs ranks in several threads at once. What is read often (the run) never changes after the construction; each
-// rank keeps its own accounts; a lock is taken once a step.
+// SST runs ranks in several threads at once. The run, which is read often, never changes after construction. Each rank
+// keeps its own records; a lock is taken once per step.
 #pragma once
 
 #include <array>
@@ -49,16 +49,16 @@ class World {
   World(Settings settings, network::RunConfig config, std::vector<network::Program> programs);
   ~World();
 
-  // Reads the run. Throws UserError, InputError for what comes from a timing profile.
+  // Reads the run. Throws UserError, or InputError for a timing profile.
   static std::unique_ptr<World> read(const Settings& settings);
 
-  // The one of this process: made by whoever asks first, gone when nobody holds it. Throws as read(), and
-  // UserError when `settings` are others than before.
+  // The world of this process: the first call makes it, and it is removed when nobody holds it. Throws as read(), and
+  // UserError if `settings` differ from those of earlier calls.
   static std::shared_ptr<World> of_process(const Settings& settings);
 
   const network::RunConfig& config() const { return config_; }
   const Settings& settings() const { return settings_; }
-  // What combining so many bytes in a reduction takes.
+  // The time to combine `bytes` in a reduction.
   network::Picoseconds reduce_time(std::uint64_t bytes) const { return reduce_time_.of_any(bytes); }
   const Job& job(std::size_t index) const { return jobs_[index]; }
   std::size_t jobs() const { return jobs_.size(); }
@@ -69,13 +69,13 @@ class World {
   RankProgram& add(std::size_t job, int rank);
 
   void step_ended(std::size_t job, std::size_t step, network::Picoseconds now);
-  // Now and then tells how far the simulation is.
+  // Reports progress now and then.
   void tick(network::Picoseconds now);
-  // A collective that ember lacks is expanded; says so once.
+  // A collective that ember lacks is expanded; reports this once.
   void tell_expanded(CallKind call);
 
   void rank_finished();
-  // Writes the parts, unless that has been done. No rank may run any more.
+  // Writes the parts once. No rank may still run.
   void write_parts();
 
  private:

@@ -1,9 +1,9 @@
-// Puts the messages between two ranks in the order in which their first packets arrive.
+// Keeps the messages between two ranks in the order in which their first packets arrive.
 //
 // firefly's NIC sends several messages at a time, packet by packet in turn, and its receiver takes a short message when
-// its last packet has come. A small one could so overtake a large one of the same two ranks, which MPI does not allow.
-// Packets of a message therefore wait here until the messages before it are complete. Data of rendezvous messages are
-// asked for by their receiver and need no order.
+// its last packet has arrived. A small message could overtake a large one of the same two ranks, which MPI does not
+// allow. Packets of a message therefore wait here until the messages before it are complete. Receivers request the data
+// of rendezvous messages, which need no order.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ using Request = SST::Interfaces::SimpleNetwork::Request;
 
 class MessageOrder {
  public:
-  // Takes a packet and appends what may go on to `ready`: nothing, the packet, or others that have waited for it.
+  // Takes a packet and appends deliverable packets to `ready`: none, this packet, or others that waited for it.
   void take(Request* packet, std::deque<Request*>& ready);
 
-  // Packets that wait, for the end of the simulation.
+  // Frees waiting packets at the end of the simulation.
   void clear();
 
  private:
@@ -31,7 +31,7 @@ class MessageOrder {
     bool whole{false};
     std::vector<Request*> waiting;
   };
-  // Messages under way between two ranks, in the order of their first packets.
+  // Messages in flight between two ranks, in the order of their first packets.
   using Pair = std::deque<Message>;
 
   static void pass(Message& message, std::deque<Request*>& ready);

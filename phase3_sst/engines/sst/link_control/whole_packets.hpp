@@ -1,9 +1,9 @@
-// A link control between a NIC and merlin's that hands packets over when they are whole.
+// A link control between a NIC and merlin's link control that delivers packets when they are complete.
 //
-// merlin models cut-through: a packet appears behind a link when its head does, and the link stays busy for the tail.
-// At a switch that is right, at the end of the way it is not: a message would be complete before its last packet has
-// arrived, by 0.8 us for 2 KiB at 20 Gbit/s. Here a packet that comes from the network waits for its own tail. All
-// other calls go to the link control in the slot "networkIF" as they are.
+// merlin models cut-through: a packet appears behind a link with its head, and the link stays busy for the tail. This
+// is right at a switch but wrong at the end of a route: a message would be complete before its last packet has arrived,
+// by 0.8 us for 2 KiB at 20 Gbit/s. Here a packet from the network waits for its own tail. All other calls go unchanged
+// to the link control in the slot "networkIF".
 #pragma once
 
 #include <deque>
