@@ -187,9 +187,13 @@ def _short(text: str) -> str:
     """Return what of a description fits into a cell: all, or its beginning; the rest stands beneath the table."""
     if len(text) <= _CELL:
         return text
-    beginnings = [text[: mark.start()] for mark in re.finditer(r"[:;,.]? (?=\()|[:;.,] ", text)]
-    fitting = [words for words in beginnings if len(words) <= _CELL and words.count("(") == words.count(")")]
-    return f"{fitting[-1]} …" if fitting else "see beneath"
+    # The first clause; where that is too long, as many words before a comma as fit.
+    for mark in (r"[:;.] ", r"(?:,| \() ?"):
+        beginnings = [text[: found.start()] for found in re.finditer(mark, text)]
+        fitting = [words for words in beginnings if len(words) <= _CELL and words.count("(") == words.count(")")]
+        if fitting:
+            return f"{fitting[0] if mark.startswith('[') else fitting[-1]} …"
+    return "see beneath"
 
 
 def generated_files() -> dict[Path, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from described_tables import check_findings
 
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
@@ -59,6 +60,7 @@ SMALL = {"round_trips": {"situations": 24, "pairs": 3, "exchanges": 30}, "runs":
 def test_delays_and_run_times_under_congestion_are_estimated(tmp_path: Path) -> None:
     settings = DelaySection.model_validate(SMALL)
     found = whole(machine(tmp_path), "delay", settings)
+    check_findings(found.tables)
     errors = found.tables["delay-errors"][1].set_index("held_out")
     assert errors.loc[False, "round_trips"] == 48 and errors.loc[True, "round_trips"] == 24
     assert errors["correlation"].min() > 0.6
@@ -83,6 +85,7 @@ def test_three_controllers_stand_beside_each_other(tmp_path: Path) -> None:
         }
     )
     found = whole(machine(tmp_path), "throttling", settings)
+    check_findings(found.tables)
     runs = found.tables["throttling-runs"][1]
     assert runs.groupby(["controller", "error"]).size().to_dict() == {
         **{("aware", -1.0): 3, ("aware", 0.0): 3},

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pipeline
 import pytest
+from described_tables import described
 
 from manynode import tables
 
@@ -85,6 +86,7 @@ def test_it_goes_on_and_repeats_nothing_that_was_finished(killed_and_resumed: di
 
 def test_the_tables_tell_of_every_run(killed_and_resumed: dict[str, Any]) -> None:
     out = killed_and_resumed["folder"] / "out"
+    assert {"congestion-impact-runs/1", "congestion-impact-sensitivity/1"} <= described(out)
     runs = tables.read_table(out / "impact/runs.parquet", "congestion-impact-runs/1").set_index("application")
     assert len(runs) == 16 and (runs["time_s"] > 0).all()
     assert (runs.loc["hpcg", "mpi_share"] < 1).all(), "HPCG computes, with the times that were measured"

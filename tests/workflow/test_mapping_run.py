@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from described_tables import check_findings
 
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
@@ -144,6 +145,7 @@ def test_the_part_maps_around_traffic_and_gives_the_same_again(tmp_path: Path) -
     methods = ["hops", "stalls", "geometric"] if scotch.available() else ["geometric"]
     runs = machine(RING, tmp_path, flow_control="credits")
     findings = study(runs, section(methods=methods))
+    check_findings(findings.tables)
     table: pd.DataFrame = findings.tables["mapping-runs"][1]
     assert list(table.columns) == RUN_COLUMNS
     assert list(table["method"]) == methods

@@ -5,26 +5,19 @@ Two reports: one of made-up results, which has every figure and hostile names, a
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import PATIENCE_S, chromium, needs_chromium, requested, severe
 
 from manynode.report import build_report
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-PATIENCE_S = 60
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None or DRIVER is None,
-    reason="chromium or chromedriver is not installed (apt: chromium chromium-driver)",
-)
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -42,37 +35,8 @@ def fixture_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Chromium with an empty profile and no network."""
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for argument in (
-        "--headless=new",
-        "--disable-gpu",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--disable-dev-shm-usage",
-        # every host name is unknown, whatever the machine's network would say
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-        "--window-size=1100,900",
-        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
-        *(["--no-sandbox"] if os.geteuid() == 0 else []),
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-    driver.execute_cdp_cmd("Network.enable", {})
-    driver.execute_cdp_cmd(
-        "Network.emulateNetworkConditions",
-        {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
-    )
-    try:
+    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
         yield driver
-    finally:
-        driver.quit()
 
 
 def open_report(browser: Any, report: Path) -> list[Any]:
@@ -95,8 +59,7 @@ def check_report(browser: Any, report: Path) -> list[str]:
     from selenium.webdriver.common.by import By
 
     figures = open_report(browser, report)
-    log = browser.get_log("browser")
-    assert [entry["message"] for entry in log if entry["level"] == "SEVERE"] == []
+    assert severe(browser) == []
     assert "http" not in "".join(requested(browser))
     assert figures, "the report has no figure"
     for figure in figures:
@@ -113,13 +76,6 @@ def check_report(browser: Any, report: Path) -> list[str]:
     width = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert width[0] <= width[1], "the page is wider than its window"
     return [str(figure.get_attribute("id")) for figure in figures]
-
-
-def requested(browser: Any) -> list[str]:
-    """Return the addresses that the page asked for."""
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-    return [url for url in sent if not url.startswith(("data:", "blob:", "file:"))]
 
 
 def test_every_figure_of_the_fixture_report_is_drawn(browser: Any, fixture_report: Path) -> None:
@@ -192,7 +148,7 @@ def test_a_drop_down_redraws_its_figure(browser: Any, fixture_report: Path) -> N
         select.select_by_index(1)
         after = figure.find_element(By.CSS_SELECTOR, ".chart svg").get_attribute("innerHTML")
         assert before != after
-    assert [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+    assert severe(browser) == []
 
 
 def test_the_data_is_one_click_away(browser: Any, fixture_report: Path) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import pipeline
 import pytest
 import yaml
+from described_tables import described
 
 OWN = {
     "latency": {"link": {"bandwidth": "100 Gbit/s", "latency": "20 us"}},
@@ -49,6 +50,7 @@ def base(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_parts_add_up_to_the_projected_time(base: Path) -> None:
+    assert "scaling/1" in described(base)
     times = pd.read_parquet(base / "projection.parquet").set_index(["technique", "nodes"])["time_s"]
     for nodes in (1, 4):
         found = parts(base, nodes)

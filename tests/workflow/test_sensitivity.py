@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import pipeline
 import pytest
+from described_tables import described
 
 LATENCY = {"keys": ["network.link.latency"], "values": [f"{value} ns" for value in range(40, 240, 10)]}
 BANDWIDTH = {
@@ -117,6 +118,7 @@ def sobol(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_sobol_indices_say_what_matters(sobol: Path) -> None:
+    assert {"sensitivity/1", "sensitivity-knees/1", "sensitivity-indices/1"} <= described(sobol)
     indices = pd.read_parquet(sobol / "sensitivity_indices.parquet").set_index("parameter")
     assert indices.loc["bandwidth", "total"] > 0.5 > indices.loc["latency", "total"]
     report = (sobol / "report.html").read_text()

@@ -8,6 +8,7 @@ import pandas as pd
 import pipeline
 import pytest
 import yaml
+from described_tables import described
 
 CUBE, BAR, SMALL = (
     {"nx": 16, "ny": 16, "nz": 16},
@@ -51,6 +52,10 @@ def test_the_interpolation_is_held_against_the_size_that_was_left_out(study: Pat
     assert errors.loc["symgs", "error"] == pytest.approx(0, abs=0.03)
     assert errors.loc["spmv", "error"] == pytest.approx(0, abs=0.03)
     assert float((errors["share"] * errors["error"]).sum()) == pytest.approx(0, abs=0.1)
+
+
+def test_its_tables_are_described(study: Path) -> None:
+    assert {"strong/1", "strong-interpolation/1"} <= described(study / "out")
 
 
 def test_the_page_says_it(study: Path) -> None:

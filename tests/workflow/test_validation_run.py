@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pipeline
 import pytest
+from described_tables import described
 
 STUDY = {"measured": "measured.csv", "collectives": "collectives.csv", "iterations": 4}
 RUNS = "nodes,replica,seconds,compute,MPI_Allreduce\n1,0,{first},,\n1,1,0.0021,,\n4,0,0.0030,0.0020,0.0008\n"
@@ -40,6 +41,10 @@ def validated(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = pipeline.run(experiment(folder), folder, ["--measurements-from", finished])
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
+
+
+def test_its_tables_are_described(validated: Path) -> None:
+    assert {"validation/1", "validation-summary/1", "validation-region/1"} <= described(results_of(validated))
 
 
 def test_the_errors_are_those_of_the_projection(validated: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pipeline
 import yaml
+from described_tables import described
 
 from manynode import tables
 
@@ -30,6 +31,7 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
     options = ("--output", tmp_path / "out", "--cores", 2, "--measurements-from", finished)
     done = pipeline.manynode("what-if", study(tmp_path, alternatives), *options)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert {"what-if/1", "what-if-pairs/1", "what-if-bills/1"} <= described(tmp_path / "out")
     table = tables.read_table(tmp_path / "out/alternatives.parquet", "what-if/1").set_index("name")
     assert table.loc["slow tree", "time_s"] > 1.1 * table.loc["tree", "time_s"]
     # As fast as the tree within the draws, and cheaper by 140 switches and their cables.

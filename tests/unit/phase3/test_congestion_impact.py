@@ -9,6 +9,7 @@ import congestion_cases as cases
 import numpy as np
 import pandas as pd
 import pytest
+from described_tables import check_findings
 from scipy import stats
 
 from manynode import tables
@@ -233,6 +234,7 @@ def test_results_become_rows_and_a_failure_is_left_out_and_said(tmp_path: Path) 
         links(machine.folder(one.isolated), 0.0, 1e-3)
         links(machine.folder(one.congested), 4e-6, 5e-3)
     found = Impact().conclude(machine, settings)
+    check_findings(found.tables)
     frame = found.tables["runs"][1]
     assert len(frame) == 7
     first = frame[frame["setting"] == "III"].iloc[0]

@@ -1,0 +1,69 @@
+"""Headless Chromium for tests of pages: an empty profile, no network."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+PATIENCE_S = 60
+
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None or DRIVER is None,
+    reason="chromium or chromedriver is not installed (apt: chromium chromium-driver)",
+)
+
+
+@contextmanager
+def chromium(profile: Path) -> Iterator[Any]:
+    """Yield a browser with the empty folder ``profile``; it can reach no host."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for argument in (
+        "--headless=new",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+        # every host name is unknown, whatever the machine's network would say
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--window-size=1100,900",
+        f"--user-data-dir={profile}",
+        *(["--no-sandbox"] if os.geteuid() == 0 else []),
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    driver.execute_cdp_cmd("Network.enable", {})
+    driver.execute_cdp_cmd(
+        "Network.emulateNetworkConditions",
+        {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
+    )
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+def severe(browser: Any) -> list[str]:
+    """Return the errors in the browser's console since the last call."""
+    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+def requested(browser: Any) -> list[str]:
+    """Return the addresses outside the file system that pages asked for since the last call."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    return [url for url in sent if not url.startswith(("data:", "blob:", "file:", "chrome:", "about:"))]

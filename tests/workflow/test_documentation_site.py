@@ -1,0 +1,126 @@
+"""The documentation site: it builds without a warning; in headless Chromium no link is broken and no figure missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from chromium import PATIENCE_S, chromium, needs_chromium, requested, severe
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Sites that pages may send their readers to; the test reaches none of them.
+ELSEWHERE = {"doi.org", "sst-simulator.org", "www.gem5.org", "squidfunk.github.io"}
+
+
+class _Places(HTMLParser):
+    """Collects what can be a target in a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def handle_starttag(self, _tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.names |= {value for key, value in attributes if key in ("id", "name") and value}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site as ``make site`` does."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr + done.stdout
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
+        yield driver
+
+
+def pages(site: Path) -> list[Path]:
+    """Return the pages of the site; 404.html is for servers and has absolute links."""
+    return sorted(path for path in site.rglob("*.html") if path.name != "404.html")
+
+
+def test_every_page_of_the_documentation_is_built(site: Path) -> None:
+    built = {str(path.relative_to(site).with_suffix("")) for path in pages(site)}
+    written = {str(path.relative_to(ROOT / "docs").with_suffix("")) for path in (ROOT / "docs").rglob("*.md")}
+    assert built == written
+
+
+@needs_chromium
+def test_no_link_is_broken_no_figure_missing_and_nothing_fails(browser: Any, site: Path) -> None:
+    places: dict[Path, set[str]] = {}
+    for page in pages(site):
+        parser = _Places()
+        parser.feed(page.read_text(encoding="utf-8"))
+        places[page] = parser.names
+    broken, figures, hosts = [], 0, set()
+    for page in places:
+        name = page.relative_to(site)
+        browser.get(page.as_uri())
+        assert severe(browser) == [], f"errors on {name}"
+        assert requested(browser) == [], f"{name} asks other hosts"
+        for href in browser.execute_script("return [...document.querySelectorAll('a[href]')].map((a) => a.href)"):
+            parts = urlsplit(href)
+            if parts.scheme in ("http", "https"):
+                hosts.add(parts.hostname)
+                continue
+            target = Path(unquote(parts.path))
+            if target not in places or (parts.fragment and unquote(parts.fragment) not in places[target]):
+                broken.append(f"{name}: {href}")
+        drawn = browser.execute_script(
+            "return [...document.querySelectorAll('article img')].map((i) => [i.src, i.complete && i.naturalWidth])"
+        )
+        assert [source for source, width in drawn if not width] == [], f"figures missing on {name}"
+        figures += len(drawn)
+    assert broken == []
+    assert figures >= 3
+    assert hosts <= ELSEWHERE
+
+
+@needs_chromium
+def test_the_search_finds_a_page_from_the_file_system(browser: Any, site: Path) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    browser.get((site / "concepts" / "index.html").as_uri())
+    browser.find_element(By.CSS_SELECTOR, "label.md-header__button[for=__search]")
+    browser.execute_script("document.getElementById('__search').click()")
+    browser.find_element(By.CSS_SELECTOR, ".md-search__input").send_keys("bisection")
+    found = WebDriverWait(browser, PATIENCE_S).until(
+        lambda driver: driver.find_elements(By.CSS_SELECTOR, ".md-search-result__item a"), "the search finds nothing"
+    )
+    targets = [urlsplit(link.get_attribute("href")).path for link in found]
+    assert any(target.endswith("set-up-a-network.html") for target in targets)
+    assert severe(browser) == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [390, 1100])
+def test_a_page_is_no_wider_than_its_window(browser: Any, site: Path, width: int) -> None:
+    screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        for page in pages(site):
+            browser.get(page.as_uri())
+            sizes = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+            assert sizes[0] <= sizes[1], page.relative_to(site)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
