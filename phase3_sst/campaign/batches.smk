@@ -28,11 +28,11 @@ rule campaign_simulate_batch:
     conda:
         "../../environment.yaml"
     threads: config.get("threads", 1)
-    params:
-        processes=config.get("processes", 1),
     resources:
         mem_mb=config.get("mem_mb", 1000),
         runtime=config.get("runtime", 60),
+    params:
+        processes=config.get("processes", 1),
     shell:
         "manynode simulate situations --batch {input} --output . --processes {params.processes}"
         " > {log} 2>&1"
