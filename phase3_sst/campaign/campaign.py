@@ -56,8 +56,7 @@ def check_engine(simulate: Mapping[str, Any]) -> None:
 
 def cores_of_one(simulate: Mapping[str, Any]) -> int:
     """Return the number of cores that one replica keeps busy."""
-    sst = simulate["sst"]
-    return int(sst["threads"] * sst["processes"]) if simulate["engine"] == "sst" else 1
+    return engine_of({"simulate": dict(simulate)}).cores_of_replica()
 
 
 def deal(points: Sequence[T], size: int, cores: int) -> list[list[T]]:

@@ -20,7 +20,7 @@ from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
 from manynode.native_errors import reported_error
 from manynode.paths import native_program
 from manynode.probe import Probe
-from phase3_sst.point.contract import Measurement, Point
+from phase3_sst.point.contract import Capabilities, Measurement, Point
 from phase3_sst.point.result_files import collect_parts, read_measurement
 from phase3_sst.point.run_file import run_description, run_text
 
@@ -28,6 +28,8 @@ from phase3_sst.point.run_file import run_description, run_text
 class NativeEngine:
     """An engine whose program is in the native build; a subclass names the program."""
 
+    name: ClassVar[str]
+    capabilities: ClassVar[Capabilities]
     program: ClassVar[str]
     what: ClassVar[str]
     purpose: ClassVar[str]
@@ -36,6 +38,10 @@ class NativeEngine:
     def for_experiment(cls, _experiment: Mapping[str, Any]) -> Self:
         """Return the engine: the run file has all that it needs."""
         return cls()
+
+    def cores_of_replica(self) -> int:
+        """Return 1: a replica is one process with one thread."""
+        return 1
 
     def probe_bytes(self, _network: Mapping[str, Any]) -> float:
         """Return that probes may cause any traffic."""

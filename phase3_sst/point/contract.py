@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from manynode.probe import Probe
 from manynode.registry import Registry
@@ -93,8 +93,23 @@ class Measurement:
     messages: int = 0
 
 
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do beyond the parts of a run file that every engine simulates."""
+
+    controls_injection: bool = False
+    """Holds the NICs of jobs back as ``simulate: injection`` says."""
+    counts_stalls: bool = False
+    """Counts how long links and router inputs stand still."""
+    always_has_buffers: bool = False
+    """Simulates finite buffers also with ``flow_control: none``."""
+
+
 class NetworkEngine(Protocol):
-    """A network simulator."""
+    """A network simulator; found by its name."""
+
+    name: ClassVar[str]
+    capabilities: ClassVar[Capabilities]
 
     @classmethod
     def for_experiment(cls, experiment: Mapping[str, Any]) -> NetworkEngine:
@@ -105,6 +120,9 @@ class NetworkEngine(Protocol):
 
     def probe(self) -> Probe:
         """Say whether the engine is installed, where, and what to do when it is not."""
+
+    def cores_of_replica(self) -> int:
+        """Return the number of cores that the simulation of one replica keeps busy."""
 
     def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
         """Refuse run files (:mod:`phase3_sst.point.run_file`; by their names in messages) that cannot be simulated.
@@ -127,3 +145,8 @@ engines: Registry[type[NetworkEngine]] = Registry("network engine", "phase3_sst.
 def engine_of(experiment: Mapping[str, Any]) -> NetworkEngine:
     """Return the engine that a resolved experiment names, with its settings."""
     return engines.get(experiment["simulate"]["engine"]).for_experiment(experiment)
+
+
+def engines_that(can: Callable[[Capabilities], bool]) -> str:
+    """Return the names of the engines with a capability, for messages."""
+    return ", ".join(name for name in engines.names() if can(engines.get(name).capabilities))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from phase3_sst.engines.native_engine import NativeEngine
-from phase3_sst.point.contract import engines
+from phase3_sst.point.contract import Capabilities, engines
 
 CREDITS_PROBE_BYTES = 6e9
 
@@ -16,6 +16,8 @@ CREDITS_PROBE_BYTES = 6e9
 class FastEngine(NativeEngine):
     """``manynode-fast``, always part of the native build."""
 
+    name = "fast"
+    capabilities = Capabilities(controls_injection=True, counts_stalls=True)
     program = "manynode-fast"
     what = "the fast engine"
     purpose = "phase 3: the built-in network simulator"

@@ -12,7 +12,7 @@ from manynode.paths import native_program
 from manynode.probe import Probe
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.engines.native_engine import NativeEngine
-from phase3_sst.point.contract import Point, engines
+from phase3_sst.point.contract import Capabilities, Point, engines
 from phase3_sst.point.run_file import refuse_injection, run_description
 
 REMEDY = "optional; apt-get install libsimgrid-dev, then 'make build'"
@@ -22,6 +22,8 @@ REMEDY = "optional; apt-get install libsimgrid-dev, then 'make build'"
 class SimgridEngine(NativeEngine):
     """``manynode-simgrid``, part of the native build where SimGrid's headers and library are installed."""
 
+    name = "simgrid"
+    capabilities = Capabilities()
     program = "manynode-simgrid"
     what = "the engine simgrid"
     purpose = "phase 3: an independent network simulator (SMPI), good to about a thousand ranks"
@@ -34,7 +36,7 @@ class SimgridEngine(NativeEngine):
     def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
         """Ask the program; where the build has none, the reader of run files that all engines share."""
         for run in runs.values():
-            refuse_injection(run, "simgrid")
+            refuse_injection(run, self.name)
         try:
             native_program(self.program)
         except EngineMissingError as error:
@@ -44,7 +46,7 @@ class SimgridEngine(NativeEngine):
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``; an error names the package when the build has no such program."""
-        refuse_injection(run_description(point), "simgrid")
+        refuse_injection(run_description(point), self.name)
         try:
             native_program(self.program)
         except EngineMissingError as error:

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from manynode import process_tree
 from manynode.config.sst import SstSection
@@ -28,7 +28,7 @@ from phase3_sst.engines.sst.run.run_files import sst_run
 from phase3_sst.engines.sst.run.simulation import Simulation, simulate_together
 from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate_of
 from phase3_sst.engines.sst.run.sst_installation import GUIDE, ember_sources, find_sst
-from phase3_sst.point.contract import Measurement, Point, engines
+from phase3_sst.point.contract import Capabilities, Measurement, Point, engines
 from phase3_sst.point.result_files import collect_parts, read_measurement
 from phase3_sst.point.run_file import refuse_injection, run_description
 
@@ -39,6 +39,9 @@ PURPOSE = "phase 3: the reference network simulator (flit-level routers)"
 @engines.register("sst")
 class SstEngine:
     """``sst`` with the element library and the machine description of this project."""
+
+    name: ClassVar[str] = "sst"
+    capabilities: ClassVar[Capabilities] = Capabilities(counts_stalls=True, always_has_buffers=True)
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
         self.settings = SstSection().model_dump(mode="json") if settings is None else settings
@@ -51,6 +54,10 @@ class SstEngine:
     def probe_bytes(self, _network: Mapping[str, Any]) -> float:
         """Return what takes some 15 s: every packet passes every port of its way as events."""
         return 640e6
+
+    def cores_of_replica(self) -> int:
+        """Return SST's threads times its processes."""
+        return int(self.settings["threads"] * self.settings["processes"])
 
     def probe(self) -> Probe:
         """Look for SST, ember's sources and the element library, and whether they belong together."""
@@ -67,7 +74,7 @@ class SstEngine:
         """Ask the machine description, then the reader of run files that the motif shares with the engine fast."""
         networks: set[str] = set()
         for name, run in runs.items():
-            refuse_injection(run, "sst")
+            refuse_injection(run, self.name)
             described = run_of(sst_run(run, self.settings, Path()))
             network = json.dumps(run["network"], sort_keys=True)
             if network in networks:
@@ -82,7 +89,7 @@ class SstEngine:
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""
-        refuse_injection(run_description(point), "sst")
+        refuse_injection(run_description(point), self.name)
         settings = point.experiment["simulate"]["sst"]
         installation = find_sst(settings)
         replicas = point.chosen_replicas

@@ -17,6 +17,7 @@ from pydantic import Field
 from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
 from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
+from phase3_sst.point.contract import engine_of, engines_that
 from phase3_sst.studies.congestion.contract import Machine, Workload, check_workloads
 from phase3_sst.studies.congestion.delay.background import (
     NO_CONGESTION,
@@ -87,12 +88,13 @@ def check(machine: Machine, settings: DelaySection, where: str = "delay") -> Non
 
 def check_engine(machine: Machine, where: str) -> None:
     """Raise :class:`UsageError` where the engine counts no stalls."""
-    if machine.simulate["engine"] == "simgrid":
+    engine = engine_of({"simulate": machine.simulate})
+    if not engine.capabilities.counts_stalls:
         raise UsageError(
             "the engine counts no stalls of links",
             where=where,
-            found="simgrid",
-            allowed="fast, sst",
+            found=engine.name,
+            allowed=engines_that(lambda capabilities: capabilities.counts_stalls),
             remedy="choose another engine: simulate: engine",
         )
 

@@ -8,6 +8,7 @@ from typing import cast
 from manynode.config.quantities import Section
 from manynode.config.skeleton import check_skeleton
 from manynode.errors import InputError, UsageError
+from phase3_sst.point.contract import engine_of
 from phase3_sst.studies.congestion.contract import Findings, Machine, Part, check_workloads, parts
 from phase3_sst.studies.congestion.impact import evaluate
 from phase3_sst.studies.congestion.impact.experiments import PATTERNS, applications, pressures, runs
@@ -85,7 +86,9 @@ class Impact:
             said.append(
                 f"{planned - len(frame)} of {planned} runs of applications failed and are not in these figures."
             )
-        if machine.network.flow_control == "none" and machine.simulate["engine"] == "fast":
+        engine = engine_of({"simulate": machine.simulate})
+        able = engine.capabilities
+        if machine.network.flow_control == "none" and able.counts_stalls and not able.always_has_buffers:
             said.append(
                 "The network has no flow control (network: flow_control: none): congestion does not spread back from "
                 "a full link, and host ports towards nodes that take all that comes never stall."

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from manynode.config.quantities import Section
 from manynode.errors import EngineMissingError, UsageError
+from phase3_sst.point.contract import engine_of, engines_that
 from phase3_sst.studies.congestion.contract import Findings, Machine, parts
 from phase3_sst.studies.congestion.mapping.cases import CaseRuns, MappingSection, cases_of, workload_of
 from phase3_sst.studies.congestion.mapping.geometric import grid_coordinates
@@ -42,12 +43,13 @@ class MappingPart:
                 allowed=GEOMETRIC,
                 remedy="install libscotch-dev (Scotch 7) and run 'make build', or choose methods: [geometric]",
             )
-        if machine.simulate["engine"] == "simgrid" and {"bw", "stalls"} & set(settings.methods):
+        engine = engine_of({"simulate": machine.simulate})
+        if not engine.capabilities.counts_stalls and {"bw", "stalls"} & set(settings.methods):
             raise UsageError(
-                "the engine simgrid does not count stalls",
+                f"the engine {engine.name} does not count stalls",
                 where="simulate: engine",
-                found="simgrid",
-                allowed="fast, sst",
+                found=engine.name,
+                allowed=engines_that(lambda capabilities: capabilities.counts_stalls),
             )
 
     def situations(self, machine: Machine, settings: MappingSection, round_number: int) -> Sequence[Situation]:

@@ -20,6 +20,7 @@ from pydantic import Field
 from manynode.config.quantities import Bytes, Seconds, Section, written
 from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
+from phase3_sst.point.contract import engine_of, engines_that
 from phase3_sst.studies.congestion.contract import Machine, check_workloads
 from phase3_sst.studies.congestion.delay import delay_settings as delay_study
 from phase3_sst.studies.congestion.delay.background import CongestionSection, check_congestion, drawn, placed
@@ -117,12 +118,13 @@ def check(machine: Machine, settings: ThrottlingSection) -> None:
     """Raise :class:`UsageError` where the settings do not fit the machine."""
     where = "throttling"
     check_engine(machine, where)
-    if machine.simulate["engine"] != "fast" or machine.network.flow_control != "credits":
+    engine = engine_of({"simulate": machine.simulate})
+    if not engine.capabilities.controls_injection or machine.network.flow_control != "credits":
         raise UsageError(
             "control of injection needs NICs that feel the network's stalls",
             where=where,
-            found=f"engine {machine.simulate['engine']}, flow_control: {machine.network.flow_control}",
-            allowed="engine fast, flow_control: credits",
+            found=f"engine {engine.name}, flow_control: {machine.network.flow_control}",
+            allowed=f"engine {engines_that(lambda able: able.controls_injection)}, flow_control: credits",
             remedy="change simulate: engine, or flow_control in the network",
         )
     check_workloads(machine, [*settings.applications, *settings.sensitivities], f"{where}: applications")

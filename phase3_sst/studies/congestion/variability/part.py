@@ -9,6 +9,7 @@ import pandas as pd
 
 from manynode.config.quantities import Section
 from manynode.errors import InputError, UsageError
+from phase3_sst.point.contract import engine_of
 from phase3_sst.studies.congestion.contract import Findings, Machine, Part, check_workloads, parts
 from phase3_sst.studies.congestion.situation import Situation
 from phase3_sst.studies.congestion.variability import drawn_runs, variability_model_file
@@ -41,7 +42,8 @@ class Variability:
                 allowed=f"at most {room}",
                 remedy="choose a smaller size or a larger network",
             )
-        if machine.simulate["engine"] != "sst" and machine.network.flow_control == "none":
+        engine = engine_of({"simulate": machine.simulate})
+        if not engine.capabilities.always_has_buffers and machine.network.flow_control == "none":
             raise UsageError(
                 "without flow control no port ever stalls, and there are no counters to learn from",
                 where="network: flow_control",
