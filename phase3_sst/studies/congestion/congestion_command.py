@@ -49,6 +49,7 @@ def _study(
 ) -> None:
     from manynode.hostlock import only_here
     from phase3_sst.campaign.campaign import check_engine
+    from phase3_sst.campaign.experiments import ExperimentRunner
     from phase3_sst.point import folders
     from phase3_sst.studies.congestion import rounds, workloads
     from phase3_sst.studies.congestion.study_file import read_study
@@ -66,9 +67,8 @@ def _study(
         if estimate:
             _estimate(described, target, planned, settings, batch, cores)
             return
-        workloads.measure(
-            list(planned.values()), cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo
-        )
+        runner = ExperimentRunner(cores, profile, measurements_from, typer.echo)
+        runner.run(plan.experiment for plan in planned.values() if plan.experiment is not None)
 
         def simulate(number: int, wanted: Mapping[str, Sequence[Any]]) -> None:
             _simulate(runs, number, wanted, batch=batch, cores=cores, profile=profile)
@@ -85,7 +85,9 @@ def _conclude(
     from phase3_sst.studies.congestion import congestion_page, rounds
 
     concluded = rounds.conclude(runs, settings)
-    measured = {name: plan.resolved.digest() for name, plan in planned.items() if plan.resolved is not None}
+    measured = {
+        name: plan.experiment.resolved.digest() for name, plan in planned.items() if plan.experiment is not None
+    }
     study = described.study
     digests = congestion_page.digests(study, settings, described.networks, measured)
     place = congestion_page.write(study, runs, concluded, situations, digests)

@@ -1,26 +1,20 @@
 """The workloads of a study, measured: each experiment is run as far as its timing profile, in a folder of its own.
 
-In: a study. Out: :class:`Planned` workloads, of which :func:`measure` makes what is missing. An experiment runs on the
-node count of its phase 2, without its simulations and studies; what ``manynode run`` keeps is kept.
+In: a study. Out: :class:`Planned` workloads. An experiment runs on the node count of its phase 2, without its
+simulations and studies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import yaml
-
-from manynode import input_file, tables
+from manynode import input_file
 from manynode.config.changes import changed
 from manynode.config.loader import resolve
-from manynode.config.resolved import Resolved
 from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError, UsageError
-from manynode.measurements import fitting, sources
-from manynode.run import run_experiment
+from phase3_sst.campaign.experiments import PlannedExperiment
 from phase3_sst.studies.congestion.contract import Workload
 from phase3_sst.studies.congestion.study_file import Described, WorkloadSection
 
@@ -33,9 +27,7 @@ class Planned:
     """A workload, and the experiment that measures it (None: a skeleton with given times)."""
 
     workload: Workload
-    content: dict[str, Any] | None = None
-    resolved: Resolved | None = None
-    folder: Path | None = None
+    experiment: PlannedExperiment | None = None
 
     @property
     def measured(self) -> bool:
@@ -61,38 +53,6 @@ def plan_workloads(described: Described, output: Path) -> dict[str, Planned]:
         except ManynodeError as error:
             raise error.named(f"workload {name!r}") from None
     return found
-
-
-def measure(
-    planned: Sequence[Planned],
-    *,
-    cores: int,
-    profile: str | None,
-    measurements_from: Path | None,
-    say: Callable[[str], None],
-) -> None:
-    """Run the experiments of the workloads as far as their timing profiles.
-
-    Of ``measurements_from`` (a results folder, or a folder of several) each takes over the measured runs that fit it.
-    """
-    given = sources(measurements_from)
-    for plan in planned:
-        if plan.content is None or plan.resolved is None or plan.folder is None:
-            continue
-        name = plan.workload.name
-        source = fitting(given, plan.resolved)
-        say(f"compute times of {name}" + (f": measured runs of {source}" if source else ""))
-        if given and source is None:
-            say(f"no measurements in {measurements_from} fit {name}: it is measured")
-        file = plan.folder / "experiment.yaml"
-        with tables.replacing(file) as part:
-            part.write_text(yaml.safe_dump(plan.content, sort_keys=False), encoding="utf-8")
-        try:
-            run_experiment(
-                file, cores=cores, directory=plan.folder, only=_PROFILE, profile=profile, measurements_from=source
-            )
-        except ManynodeError as error:
-            raise error.named(f"workload {name!r}") from None
 
 
 def _given(name: str, section: WorkloadSection, base: Path, where: str) -> Workload:
@@ -132,4 +92,4 @@ def _measured(name: str, experiment: Path, folder: Path, where: str) -> Planned:
     profile = (results / _PROFILE).resolve()
     ranks = int(resolved.content["ranks_per_node"])
     workload = Workload(name, application["name"], application["parameters"], ranks, profile)
-    return Planned(workload, content, resolved, folder)
+    return Planned(workload, PlannedExperiment(f"workload {name!r}", content, resolved, folder, _PROFILE))

@@ -19,6 +19,7 @@ def strong(
     from manynode import tables
     from manynode.hostlock import only_here
     from manynode.report.strong import build_strong
+    from phase3_sst.campaign.experiments import ExperimentRunner
     from phase3_sst.point import folders
     from phase3_sst.studies.strong import strong_points, strong_sentences
     from phase3_sst.studies.strong.interpolate import ERRORS_SCHEMA
@@ -29,7 +30,7 @@ def strong(
     here = only_here(target, what="strong scaling study", command="strong", remedy="choose another --output")
     with here, folders.bound(target):
         sizes, points = strong_points.experiments(described, study, target)
-        strong_points.measure(sizes, cores=cores, profile=profile, say=typer.echo)
+        ExperimentRunner(cores, profile, None, typer.echo).run(size.experiment for size in sizes)
         planned = strong_points.plan(described, sizes, points, target)
         strong_points.simulate(planned, target, cores=cores, profile=profile, say=typer.echo)
         table = strong_points.conclude(planned, target)

@@ -15,21 +15,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from manynode import seeds, tables
+from manynode import seeds
 from manynode.config.changes import changed
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError
 from manynode.rank_classes import classes_of_job
-from manynode.run import run_experiment
 from manynode.seeds import derive_seed
 from manynode.snakemake_run import StepFailedError
 from manynode.timing_profile import TimingProfile, read_timing_profile, write_timing_profile
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 from phase3_sst.campaign import campaign
+from phase3_sst.campaign.experiments import PlannedExperiment
 from phase3_sst.campaign.planned_point import PlannedPoint, failed
 from phase3_sst.point.contract import Point
 from phase3_sst.point.point_result import PointResult
@@ -43,21 +42,15 @@ _BATCH = 1
 
 @dataclass(frozen=True)
 class Measured:
-    """A size at which compute times are taken: its experiment, and where its results lie."""
+    """A size at which compute times are taken, and its experiment."""
 
     size: Size
-    experiment: Path
-    resolved: Resolved
-
-    @property
-    def folder(self) -> Path:
-        """Return the folder in which it runs."""
-        return self.experiment.parent
+    experiment: PlannedExperiment
 
     @property
     def results(self) -> Path:
         """Return its results folder."""
-        return self.folder / "results" / self.resolved.model.name
+        return self.experiment.results
 
     def profile(self, mode: str) -> TimingProfile:
         """Return the timing profile of ``mode`` (ext, no-ext)."""
@@ -82,19 +75,10 @@ def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured]
     measured = []
     for size in sizes:
         content, resolved = checked(size, None, f"size {words(size)}")
-        file = output / "measured" / words(size) / "experiment.yaml"
-        with tables.replacing(file) as part:
-            part.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-        measured.append(Measured(size, file, resolved))
+        name = f"compute times at {words(size)}"
+        measured.append(Measured(size, PlannedExperiment(name, content, resolved, output / "measured" / words(size))))
     points = {nodes: checked(size, [nodes], f"{nodes} nodes")[1] for nodes, size in study.nodes.items()}
     return measured, points
-
-
-def measure(sizes: Sequence[Measured], *, cores: int, profile: str | None, say: Callable[[str], None]) -> None:
-    """Run the experiment of every size on the node count of phase 2, from the profile to its report."""
-    for size in sizes:
-        say(f"compute times at {words(size.size)}")
-        run_experiment(size.experiment, cores=cores, directory=size.folder, profile=profile)
 
 
 @dataclass(frozen=True)

@@ -6,25 +6,19 @@ Alternatives whose measured runs would be the same (application, node, phases 1 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from manynode import tables
 from manynode.config.changes import changed
 from manynode.config.confirm import ConfirmSection
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.config.studies import without_studies
 from manynode.errors import ManynodeError
-from manynode.measurements import MEASURED_SECTIONS, fit
-from manynode.run import run_experiment
-from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
+from phase3_sst.campaign.experiments import PlannedExperiment
 from phase3_sst.studies.what_if.what_if_file import IDEAL_CHANGES, WhatIf
 
 
@@ -51,11 +45,14 @@ class Case:
 
     def results(self, output: Path) -> Path:
         """Return its results folder."""
-        return output / self.name / "results" / self.resolved.model.name
+        return self.planned(output).results
 
-    def measured_as(self) -> str:
-        """Return what its measured runs depend on."""
-        return json.dumps({key: self.resolved.content[key] for key in MEASURED_SECTIONS}, sort_keys=True)
+    def planned(self, output: Path) -> PlannedExperiment:
+        """Return it as an experiment that runs below ``output``."""
+        how = " on the ideal network" if self.ideal else f" with the engine {self.engine}" if self.engine else ""
+        return PlannedExperiment(
+            f"alternative {self.alternative!r}{how}", self.content, self.resolved, output / self.name
+        )
 
 
 def cases(study: WhatIf, path: Path) -> list[Case]:
@@ -91,46 +88,3 @@ def confirming(planned: list[Case], names: Collection[str], confirm: ConfirmSect
         resolved = resolve(content, where=f"{case.alternative} with {confirm.engine}", base=Path())
         found.append(Case(case.alternative, False, content, resolved, confirm.engine))
     return found
-
-
-def run_all(
-    planned: list[Case],
-    output: Path,
-    *,
-    cores: int,
-    profile: str | None,
-    measurements_from: Path | None,
-    say: Callable[[str], None],
-    sources: dict[str, Path],
-) -> None:
-    """Run every case; raise the error of the first that fails, with its name, after all others have run.
-
-    ``sources`` (what measured runs depend on -> results that have them) is completed.
-    """
-    failures: list[tuple[Case, ManynodeError]] = []
-    for case in planned:
-        how = ", ideal network" if case.ideal else f", {case.engine}" if case.engine else ""
-        say(f"{case.alternative}{how}: {case.nodes} nodes")
-        own = output / case.name
-        path = own / "experiment.yaml"
-        with tables.replacing(path) as part:
-            part.write_text(yaml.safe_dump(case.content, sort_keys=False), encoding="utf-8")
-        source = sources.get(case.measured_as())
-        if source is None and measurements_from is not None and fit(measurements_from, case.resolved):
-            source = measurements_from
-        try:
-            run_experiment(path, cores=cores, directory=own, profile=profile, measurements_from=source)
-        except ManynodeError as error:
-            if isinstance(error, StepFailedError) and error.exit_code == EXIT_INTERRUPTED:
-                raise
-            failures.append((case, error))
-            say(f"failed: {str(error).splitlines()[0]}")
-            continue
-        sources.setdefault(case.measured_as(), case.results(output))
-    if failures:
-        case, first = failures[0]
-        rest = f"; {len(failures) - 1} more failed" if len(failures) > 1 else ""
-        raise StepFailedError(
-            f"alternative {case.alternative!r}{' on the ideal network' if case.ideal else ''}: {first}{rest}",
-            first.exit_code,
-        )

@@ -21,7 +21,8 @@ def what_if(
 ) -> None:
     """Compare alternatives: time, cost, energy, Pareto front, and the probability that one is faster."""
     from manynode.hostlock import only_here
-    from phase3_sst.studies.what_if.alternatives import cases, run_all
+    from phase3_sst.campaign.experiments import ExperimentRunner
+    from phase3_sst.studies.what_if.alternatives import cases
     from phase3_sst.studies.what_if.what_if_file import read_study
 
     described = read_study(study)
@@ -30,13 +31,10 @@ def what_if(
     with only_here(target, what="what-if study", command="what-if", remedy="choose another --output"):
         # Nothing runs before every bill can be made.
         bills = {case.alternative: _bill(described, case) for case in planned if not case.ideal}
-        sources: dict[str, Path] = {}
+        runner = ExperimentRunner(cores, profile, measurements_from, typer.echo, shared=True)
 
         def run(cases: list[Any]) -> None:
-            run_all(
-                cases, target, cores=cores, profile=profile, measurements_from=measurements_from, say=typer.echo,
-                sources=sources,
-            )  # fmt: skip
+            runner.run_whatever_fails([case.planned(target) for case in cases])
 
         run(planned)
         _conclude(described, planned, bills, target, run)

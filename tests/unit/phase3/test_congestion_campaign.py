@@ -18,13 +18,14 @@ from phase3_sst.campaign import batch as batches
 from phase3_sst.campaign import campaign
 from phase3_sst.campaign.batch import read_batch, simulate, simulate_batch, write_batch
 from phase3_sst.campaign.campaign_progress import CampaignProgress
+from phase3_sst.campaign.experiments import ExperimentRunner
 from phase3_sst.campaign.planned_point import FAILURE_SCHEMA, forget_failures
 from phase3_sst.point.run_file import run_description
 from phase3_sst.studies.congestion import rounds
 from phase3_sst.studies.congestion.contract import Findings, parts
 from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import read_study
-from phase3_sst.studies.congestion.workloads import measure, plan_workloads
+from phase3_sst.studies.congestion.workloads import plan_workloads
 
 
 def finish(runs: Runs, one: Any) -> None:
@@ -246,10 +247,11 @@ def test_an_experiment_runs_only_as_far_as_its_timing_profile(
     assert not planned.measured and planned.without_missing_times().timing_profile is None
     calls: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        "phase3_sst.studies.congestion.workloads.run_experiment",
+        "phase3_sst.campaign.experiments.run_experiment",
         lambda path, **options: calls.append({**options, "content": yaml.safe_load(path.read_text())}),
     )
-    measure([planned], cores=2, profile=None, measurements_from=None, say=lambda text: None)
+    assert planned.experiment is not None
+    ExperimentRunner(2, None, None, lambda text: None).run([planned.experiment])
     (call,) = calls
     assert call["only"] == "nodesim/timing-profile-ext.json"
     assert call["content"]["nodes"] == [demo["nodesim"]["nodes"]] and call["content"]["techniques"] == ["ext-var"]

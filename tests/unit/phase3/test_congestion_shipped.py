@@ -30,7 +30,7 @@ def test_a_shipped_study_is_read_and_asks_for_its_situations(
 ) -> None:
     described = read_study(FOLDER / f"{name}.yaml")
     planned = plan_workloads(described, tmp_path)
-    measured = {key: plan for key, plan in planned.items() if plan.resolved is not None}
+    measured = {key: plan for key, plan in planned.items() if plan.experiment is not None}
     assert set(measured) == workloads and not any(plan.measured for plan in measured.values())
     assert set(described.networks) == own_machines and set(described.settings) >= own_machines
     network, simulate = as_content(described.study)

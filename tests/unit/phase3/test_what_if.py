@@ -14,6 +14,8 @@ from phase3_cases import ROOT
 
 from manynode.config.prices import Prices
 from manynode.errors import ManynodeError
+from manynode.snakemake_run import StepFailedError
+from phase3_sst.campaign.experiments import ExperimentRunner
 from phase3_sst.studies.what_if import decide, what_if_sentences
 from phase3_sst.studies.what_if.alternatives import cases
 from phase3_sst.studies.what_if.what_if_file import read_study
@@ -109,8 +111,45 @@ def test_alternatives_become_experiments_with_an_ideal_one_each(tmp_path: Path) 
     assert [case.name for case in found] == ["tree", "tree+ideal", "torus", "torus+ideal"]
     assert {case.resolved.model.network.topology.kind for case in found if case.alternative == "torus"} == {"torus"}
     assert all(case.content["nodes"] == [8] and case.content["techniques"] == ["ext-var"] for case in found)
-    assert len({case.measured_as() for case in found}) == 1
     assert found[1].resolved.model.network.contention is False
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path | None]]:
+    """The folders in which experiments ran, each with the measurements that it took over; "torus" fails."""
+    calls: list[tuple[str, Path | None]] = []
+
+    def run(path: Path, *, directory: Path, measurements_from: Path | None, **_: Any) -> None:
+        assert path == directory / "experiment.yaml" and path.is_file()
+        calls.append((directory.name, measurements_from))
+        if directory.name == "torus":
+            raise StepFailedError("a step failed", 5)
+
+    monkeypatch.setattr("phase3_sst.campaign.experiments.run_experiment", run)
+    return calls
+
+
+def test_alternatives_share_measured_runs_and_one_that_fails_stops_no_other(
+    tmp_path: Path, ran: list[tuple[str, Path | None]]
+) -> None:
+    path = study(tmp_path)
+    planned = [case.planned(tmp_path / "out") for case in cases(read_study(path), path)]
+    runner = ExperimentRunner(2, None, None, lambda text: None, shared=True)
+    with pytest.raises(StepFailedError, match="^alternative 'torus': a step failed$") as caught:
+        runner.run_whatever_fails(planned)
+    assert caught.value.exit_code == 5
+    first = planned[0].results
+    assert ran == [("tree", None), ("tree+ideal", first), ("torus", first), ("torus+ideal", first)]
+
+
+def test_an_experiment_that_others_need_stops_the_study_by_its_name(
+    tmp_path: Path, ran: list[tuple[str, Path | None]]
+) -> None:
+    path = study(tmp_path)
+    planned = [case.planned(tmp_path / "out") for case in cases(read_study(path), path)]
+    with pytest.raises(StepFailedError, match="^alternative 'torus': a step failed$"):
+        ExperimentRunner(2, None, None, lambda text: None).run(planned)
+    assert ran == [("tree", None), ("tree+ideal", None), ("torus", None)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,111 @@
+"""The experiments of a study: ``manynode run`` in a folder each, measured once for each kind of node.
+
+Everything that ``manynode run`` keeps is kept: a study that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from manynode import tables
+from manynode.config.resolved import Resolved
+from manynode.errors import ManynodeError
+from manynode.measurements import MEASURED_SECTIONS, fitting, sources
+from manynode.run import run_experiment
+from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
+
+
+@dataclass(frozen=True)
+class PlannedExperiment:
+    """An experiment of a study; it runs in ``folder``. ``name`` is for messages.
+
+    ``only`` is the file of its results that the study needs; nothing that comes after it is made.
+    """
+
+    name: str
+    content: Mapping[str, Any]
+    resolved: Resolved
+    folder: Path
+    only: str | None = None
+
+    @property
+    def results(self) -> Path:
+        """Return its results folder."""
+        return self.folder / "results" / self.resolved.model.name
+
+    def write(self) -> Path:
+        """Write its file; return the path."""
+        path = self.folder / "experiment.yaml"
+        with tables.replacing(path) as part:
+            part.write_text(yaml.safe_dump(dict(self.content), sort_keys=False), encoding="utf-8")
+        return path
+
+
+@dataclass
+class ExperimentRunner:
+    """Runs the experiments of a study one after the other.
+
+    ``measurements_from`` is a results folder or a folder of several: each experiment takes over the measured runs that
+    fit it. With ``shared`` it also takes over those of an earlier experiment of the study that are the same.
+    """
+
+    cores: int
+    profile: str | None
+    measurements_from: Path | None
+    say: Callable[[str], None]
+    shared: bool = False
+    _known: dict[str, Path] = field(default_factory=dict)
+
+    def run(self, experiments: Iterable[PlannedExperiment]) -> None:
+        """Run all experiments; raise the error of the first that fails, with its name, at once."""
+        for one in experiments:
+            self.say(one.name)
+            try:
+                self._run(one)
+            except StepFailedError as error:
+                raise StepFailedError(f"{one.name}: {error}", error.exit_code) from None
+            except ManynodeError as error:
+                raise error.named(one.name) from None
+
+    def run_whatever_fails(self, experiments: Iterable[PlannedExperiment]) -> None:
+        """Run all experiments; raise the error of the first that fails, with its name, after the others have run."""
+        failures: list[tuple[str, ManynodeError]] = []
+        for one in experiments:
+            self.say(one.name)
+            try:
+                self._run(one)
+            except ManynodeError as error:
+                if isinstance(error, StepFailedError) and error.exit_code == EXIT_INTERRUPTED:
+                    raise
+                failures.append((one.name, error))
+                self.say(f"failed: {str(error).splitlines()[0]}")
+        if failures:
+            name, first = failures[0]
+            rest = f"; {len(failures) - 1} more failed" if len(failures) > 1 else ""
+            raise StepFailedError(f"{name}: {first}{rest}", first.exit_code)
+
+    def _run(self, one: PlannedExperiment) -> None:
+        given = sources(self.measurements_from)
+        kind = json.dumps({key: one.resolved.content[key] for key in MEASURED_SECTIONS}, sort_keys=True)
+        source = self._known.get(kind) or fitting(given, one.resolved)
+        if source is not None:
+            self.say(f"{one.name}: measured runs of {source}")
+        elif given:
+            self.say(f"no measurements in {self.measurements_from} fit {one.name}: it is measured")
+        options: dict[str, Any] = {"only": one.only} if one.only else {}
+        run_experiment(
+            one.write(),
+            cores=self.cores,
+            directory=one.folder,
+            profile=self.profile,
+            measurements_from=source,
+            **options,
+        )
+        if self.shared:
+            self._known.setdefault(kind, one.results)
