@@ -135,7 +135,7 @@ def test_alternatives_share_measured_runs_and_one_that_fails_stops_no_other(
     path = study(tmp_path)
     planned = [case.planned(tmp_path / "out") for case in cases(read_study(path), path)]
     runner = ExperimentRunner(2, None, None, lambda text: None, shared=True)
-    with pytest.raises(StepFailedError, match="^alternative 'torus': a step failed$") as caught:
+    with pytest.raises(StepFailedError, match=r"^alternative 'torus': a step failed$") as caught:
         runner.run_whatever_fails(planned)
     assert caught.value.exit_code == 5
     first = planned[0].results
@@ -147,7 +147,7 @@ def test_an_experiment_that_others_need_stops_the_study_by_its_name(
 ) -> None:
     path = study(tmp_path)
     planned = [case.planned(tmp_path / "out") for case in cases(read_study(path), path)]
-    with pytest.raises(StepFailedError, match="^alternative 'torus': a step failed$"):
+    with pytest.raises(StepFailedError, match=r"^alternative 'torus': a step failed$"):
         ExperimentRunner(2, None, None, lambda text: None).run(planned)
     assert ran == [("tree", None), ("tree+ideal", None), ("torus", None)]
 
