@@ -50,7 +50,7 @@ inline const std::vector<ParameterDeclaration>& parameter_declarations() {
        1, 1e9},
       {"reductions", std::int64_t{3},
        "allreduces of a double in an output: kinetic and potential energy, virial, momentum in x, y and z", 1, 6},
-      {"temperature", 1.44, "of the start, in units of the Lennard-Jones well's depth", 0, 10},
+      {"temperature", 1.44, "initial temperature, in units of the Lennard-Jones well's depth", 0, 10},
   };
   return declarations;
 }

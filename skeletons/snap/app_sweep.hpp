@@ -50,7 +50,7 @@ class Sweeper {
   std::array<Vector, 3> strength_;  // cosine over cell width, by axis
   Vector centre_;                   // of one cell, by angle
   Vector face_x_;                   // [z][y][angle]: between chunks of this rank
-  // Fluxes between ranks, [z][x][angle] and [y][x][angle]. A chunk replaces the received fluxes by its outgoing ones.
+  // Fluxes between ranks, [z][x][angle] and [y][x][angle]. A chunk turns received fluxes into outgoing ones in face_*.
   Vector received_y_, received_z_;
   Vector face_y_, face_z_;
   std::vector<MPI_Request> sends_;
