@@ -182,7 +182,7 @@ class Experiment(Section):
         default_factory=NodesimSection, description="Phase 2: compute times on the target node"
     )
     simulate: SimulateSection = Field(
-        default_factory=SimulateSection, description="Phase 3: simulation of the whole machine"
+        default_factory=SimulateSection, description="Phase 3: simulation of the skeleton on the network"
     )
     sensitivity: SensitivitySection | None = Field(
         default=None, description="Study: how the projected time depends on network parameters"
