@@ -19,7 +19,7 @@ LastLevel = Literal["shared", "private"]
 
 @dataclass(frozen=True)
 class Geometry:
-    """A cache that callgrind can simulate; ``wanted_bytes`` is what the machine has for one rank."""
+    """A cache that callgrind can simulate; ``wanted_bytes`` is the machine's size for one rank."""
 
     size_bytes: int
     associativity: int

@@ -51,7 +51,7 @@ class ApplicationSection(Section):
         default=1, description="Threads of each rank (OMP_NUM_THREADS)"
     )
     timeout_s: Annotated[float, Field(gt=0, le=1e7)] = Field(
-        default=3600.0, description="Time after which a run is ended [s]"
+        default=3600.0, description="Wall-clock time after which a run of the program is ended [s]"
     )
 
     @model_validator(mode="after")
@@ -72,7 +72,9 @@ class ProfileSection(Section):
         "callgrind, which is slower but counts instructions, branches and loads exactly",
     )
     nodes: list[PositiveInt] = Field(
-        default=[1, 2], min_length=1, description="Job sizes to profile, in nodes of ranks_per_node ranks"
+        default=[1, 2],
+        min_length=1,
+        description="Job sizes to profile, in nodes of ranks_per_node ranks; they must include 'nodesim: nodes'",
     )
     repetitions: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=2, description="Runs per job size; at least 2 are needed to measure the run-to-run noise"
@@ -182,7 +184,7 @@ class Experiment(Section):
         default_factory=NodesimSection, description="Phase 2: compute times on the target node"
     )
     simulate: SimulateSection = Field(
-        default_factory=SimulateSection, description="Phase 3: simulation of the whole machine"
+        default_factory=SimulateSection, description="Phase 3: simulation of the skeleton on the network"
     )
     sensitivity: SensitivitySection | None = Field(
         default=None, description="Study: how the projected time depends on network parameters"

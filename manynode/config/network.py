@@ -192,7 +192,9 @@ class Network(Section):
         description="Buffer before each link, per virtual channel. Default: twice the bandwidth-delay product plus "
         "128 chunks",
     )
-    host: Host = Field(default_factory=Host, description="Hosts and NICs")
+    host: Host = Field(
+        default_factory=Host, description="Hosts and NICs; 'manynode calibrate' fits these values to measurements"
+    )
     intranode: Intranode = Field(default_factory=Intranode, description="Messages within a node")
 
     @model_validator(mode="after")

@@ -132,7 +132,9 @@ class SimulateSection(Section):
         description="Resamples of the timing profile, each simulated once per point; they add the profile's sampling "
         "error to the interval. 20 estimate that error to within a sixth; 0: none",
     )
-    time_limit: Duration | None = Field(default=None, description="Time after which the simulation of a point fails")
+    time_limit: Duration | None = Field(
+        default=None, description="Wall-clock time after which the simulation of a point fails; empty: no limit"
+    )
     converge: ConvergeSection | None = Field(
         default=None, description="Simulate iterations until their time has converged, and extrapolate the rest"
     )

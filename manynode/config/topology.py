@@ -55,8 +55,8 @@ class FatTree(Section):
     taper: list[Count] | None = Field(
         default=None,
         exclude=True,
-        description="Per level from 2 on: tapering of the links to that level. It removes parallel links first, then "
-        "parents; [2, 1] is 2:1 above the leaf switches",
+        description="Per level from 2 on: tapering factor of the links up to that level. It removes parallel links "
+        "first, then parents; [2, 1] is 2:1 above the leaf switches",
     )
 
     @model_validator(mode="before")

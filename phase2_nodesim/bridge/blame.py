@@ -39,7 +39,7 @@ def first_death(ends: str) -> Death | None:
 
 @dataclass(frozen=True)
 class EndedProcess:
-    """A process of guests: its exit code (None: it had to be ended) and what it left."""
+    """A process of guests: its exit code (None: it had to be ended) and its result."""
 
     name: str
     ranks: Sequence[int]

@@ -1,11 +1,11 @@
-/* What guest and proxy say to each other, over two FIFOs per rank. The guest sends a request for every call that it
- * does not answer itself and waits for the reply:
+/* The protocol between guest and proxy, over two FIFOs per rank. The guest sends a request for every call that it does
+ * not answer itself and waits for the reply:
  *
  *   request:  struct mb_header, notes (text), list (64-bit numbers), payload (data of the application)
  *   reply:    struct mb_header, list, payload
  *
- * Both ends run on one host, so that numbers are in its byte order. Data travels in elements of basic datatypes without
- * gaps: derived datatypes exist in the guest only. README.md says what the words of each call hold.
+ * Both ends run on one host, and numbers are in its byte order. Data travels in elements of basic datatypes without
+ * gaps: derived datatypes exist only in the guest.
  */
 #ifndef MANYNODE_BRIDGE_WIRE_H
 #define MANYNODE_BRIDGE_WIRE_H
@@ -15,7 +15,7 @@
 #define MB_MAGIC 0x3142424du /* "MBB1": the version is part of it */
 enum { MB_WORDS = 10, MB_PIECE = 4096 /* a write of at most this to a FIFO that polls as writable never blocks */ };
 
-/* Calls; those of the second list are made for the shim itself and never recorded. */
+/* Calls; those of the second list serve the shim itself and are never recorded. */
 /* clang-format off */
 #define MB_RECORDED_CALLS(X) \
   X(Init) X(Init_thread) X(Finalize) X(Abort) \
@@ -41,7 +41,7 @@ struct mb_header {
   uint16_t notes_bytes; /* MPI_Pcontrol since the last request: "<level> <name>" and NUL for each */
   uint64_t entry_ns;    /* when this call was entered */
   uint64_t exit_ns;     /* when the recorded call before it was left */
-  uint64_t site;        /* from where it was called: an address in the guest's program */
+  uint64_t site;        /* call site: an address in the guest's program */
   uint64_t list_count;
   uint64_t payload_bytes;
   int64_t word[MB_WORDS]; /* in a reply, word[0] is the MPI error class */
@@ -53,8 +53,8 @@ enum mb_completion_word {
   MB_DONE_SOURCE, /* the status */
   MB_DONE_TAG,
   MB_DONE_ERROR,
-  MB_DONE_BYTES,    /* as MPI counts them */
-  MB_DONE_PAYLOAD,  /* how much of the reply's payload is this request's */
+  MB_DONE_BYTES,    /* in MPI's count */
+  MB_DONE_PAYLOAD,  /* bytes of the reply's payload that belong to this request */
   MB_DONE_EXTERNAL, /* it came from a rank outside the simulated node */
   MB_DONE_WORDS
 };
@@ -122,10 +122,10 @@ struct mb_helper_done {
 /* The byte of a rank in the state file; only MB_STATE_RUNNING needs the simulated core. */
 enum mb_state { MB_STATE_ABSENT, MB_STATE_READY, MB_STATE_RUNNING, MB_STATE_WAITING, MB_STATE_FINISHED };
 
-/* What a guest tells the simulator of its statistics, as MB_MARK_KINDS * rank + mark. */
+/* A guest's mark for the simulator's statistics, as MB_MARK_KINDS * rank + mark. */
 enum mb_mark { MB_MARK_CALL, MB_MARK_PAUSE, MB_MARK_KINDS };
 
-/* exit code of a guest whose proxy is gone: somebody else is to blame */
+/* exit code of a guest whose proxy is gone (another party is to blame), and of a guest that refuses a call */
 enum { MB_EXIT_PROXY_GONE = 86, MB_EXIT_REFUSED = 87 };
 
 /* Basic datatypes: number, name without MPI_, C type in memory, bytes as MPI counts them. The pairs have gaps. */
@@ -197,7 +197,7 @@ enum { MB_BASIC_TYPE_COUNT = 36 /* number 0 is none */ };
 enum { MB_OPERATION_COUNT = 13 };
 
 enum { MB_COMM_NULL, MB_COMM_WORLD, MB_COMM_SELF, MB_FIRST_COMM };
-/* ranks with a meaning of their own, the same on the wire whatever the native MPI calls them */
+/* special ranks, the same on the wire for every native MPI */
 enum { MB_PROC_NULL = -2, MB_ANY_SOURCE = -3, MB_ANY_TAG = -1, MB_UNDEFINED = -32766 };
 
 #endif

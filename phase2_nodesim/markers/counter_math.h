@@ -1,12 +1,12 @@
-/* Arithmetic on hardware counters, kept apart from the system calls that read them, so that it can be tested on hosts
- * where reading them is refused. In: raw values; out: values and differences. No state. */
+/* Arithmetic on hardware counters, separate from the system calls that read them: it can be tested on hosts that refuse
+ * these calls. In: raw values; out: values and differences. No state. */
 #ifndef MANYNODE_MARKERS_COUNTER_MATH_H
 #define MANYNODE_MARKERS_COUNTER_MATH_H
 
 #include <stdint.h>
 
 /* The value of an event from the mmap page's offset and the raw result of rdpmc, which is `width` bits wide and signed
- * (the kernel starts counters at a negative value so that they overflow in time). */
+ * (the kernel starts counters at a negative value to make them overflow in time). */
 static inline uint64_t mk_combine_rdpmc(int64_t offset, uint64_t raw, unsigned width) {
   if (width == 0 || width > 64) return (uint64_t)offset;
   const unsigned unused = 64 - width;
@@ -14,12 +14,12 @@ static inline uint64_t mk_combine_rdpmc(int64_t offset, uint64_t raw, unsigned w
   return (uint64_t)offset + (uint64_t)extended;
 }
 
-/* Events between two readings. A reading that lies before the earlier one (a counter that was reset, a CPU
- * hot-unplugged) counts as nothing rather than as 2^64. */
+/* Events between two readings. A reading below the earlier one (a counter was reset, a CPU hot-unplugged) gives 0
+ * rather than nearly 2^64. */
 static inline uint64_t mk_delta(uint64_t before, uint64_t after) { return after >= before ? after - before : 0; }
 
-/* Events extrapolated to the whole interval when the kernel shared the counters between groups. A group that never ran
- * gives 0; the caller learns that from `running`. */
+/* Events extrapolated to the whole interval if the kernel shared the counters between groups. A group that never ran
+ * gives 0; the caller sees that in `running`. */
 static inline uint64_t mk_scale(uint64_t events, uint64_t enabled, uint64_t running) {
   if (running == 0) return 0;
   if (running >= enabled) return events;

@@ -1,4 +1,4 @@
-/* The marker file: what one rank did, one file per rank, written by the preloaded library and read by
+/* The marker file: the calls of one rank, one file per rank, written by the preloaded library and read by
  * manynode/markers.py.
  *
  *   offset 0      struct mk_file_header   (128 bytes; the last word is a checksum of the words before it)
@@ -8,10 +8,10 @@
  *   records       record_count records of record_bytes each: struct mk_record, then counter_count 64-bit counters
  *   end           struct mk_file_end (24 bytes): record count, sum of all words between header and end, magic backwards
  *
- * Everything is little endian, every section starts at a multiple of 8, and the sections follow each other without gap
- * in the order above, so that a reader can check every offset against the file's size before it reads anything. A
- * record describes one MPI call; its counters and its phase describe the compute phase *before* that call. The metadata
- * names the operations ("operations": number -> name) and the counters ("counters": list).
+ * All numbers are little endian, every section starts at a multiple of 8, and the sections follow each other without
+ * gap in the order above. A reader can check every offset against the file's size before it reads anything. A record
+ * describes one MPI call; its counters and its phase describe the compute phase *before* that call. The metadata names
+ * the operations ("operations": number -> name) and the counters ("counters": list).
  */
 #ifndef MANYNODE_MARKERS_FORMAT_H
 #define MANYNODE_MARKERS_FORMAT_H
@@ -42,7 +42,7 @@
 /* flags of a record */
 #define MK_RECORD_DONE 1u            /* the call returned; only such records are written */
 #define MK_RECORD_PHASE_INHERITED 2u /* the phase's name comes from a region opened in an earlier phase */
-#define MK_RECORD_ANY_SOURCE 4u      /* posted with MPI_ANY_SOURCE; peer is the real source where it became known */
+#define MK_RECORD_ANY_SOURCE 4u      /* posted with MPI_ANY_SOURCE; peer is the real source if it became known */
 #define MK_RECORD_ERROR 8u           /* the call returned an error: peer, bytes and tag are not filled in */
 #define MK_RECORD_NO_PHASE 16u       /* nothing was measured before this call (MPI_Init) */
 #define MK_RECORD_WARM_UP 32u        /* the region "warm-up" was open during the phase before this call */
@@ -102,7 +102,7 @@ MK_STATIC_ASSERT(sizeof(struct mk_file_header) == 128, "the header is 128 bytes"
 MK_STATIC_ASSERT(sizeof(struct mk_call_site) == 32, "a call site is 32 bytes");
 MK_STATIC_ASSERT(sizeof(struct mk_record) == 64, "a record is 64 bytes");
 
-/* Sum of 64-bit words: weak, but it finds every single flipped bit and is a vector operation in the reader as well. */
+/* Sum of 64-bit words: weak, but it finds every single flipped bit and is a vector operation in the reader too. */
 static inline uint64_t mk_sum_words(uint64_t sum, const void* data, uint64_t bytes) {
   const unsigned char* at = (const unsigned char*)data;
   for (uint64_t i = 0; i + 8 <= bytes; i += 8) {

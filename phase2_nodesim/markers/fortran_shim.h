@@ -1,9 +1,8 @@
 /* Fortran entry points. Both MPI libraries' Fortran bindings end in a C entry point (MPI_x or PMPI_x) that this library
- * wraps, so a Fortran call is recorded there, once, after the binding has translated handles and sentinels. What is
- * lost on the way is the call site: the C wrapper is called from inside the binding. A shim keeps it: it notes its
- * return address and goes on to the real symbol without knowing the arguments. Caller and callee have the same
- * (longest) signature, so the compiler makes the call a jump, and whatever was passed in registers and on the stack
- * stays where it is. */
+ * wraps: a Fortran call is recorded there, once, after the binding has translated handles and sentinels. Only the call
+ * site would be lost, because the C wrapper is called from inside the binding. A shim keeps it: it notes its return
+ * address and continues to the real symbol without knowing the arguments. Caller and callee have the same (longest)
+ * signature: the compiler turns the call into a jump, and all arguments in registers and on the stack stay in place. */
 #ifndef MANYNODE_MARKERS_FORTRAN_SHIM_H
 #define MANYNODE_MARKERS_FORTRAN_SHIM_H
 

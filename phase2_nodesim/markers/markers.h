@@ -1,13 +1,13 @@
-/* What the parts of the markers library share. The life of one MPI call:
+/* Shared by the parts of the markers library. The steps of one MPI call:
  *
  *   record = mk_begin(operation, call site)   ends the compute phase: counters, time, label
  *   the real MPI call (polite or not)
  *   record->peer = ...                        only if the call succeeded
  *   mk_end(record)                            starts the next compute phase
  *
- * mk_begin returns NULL when nothing is to be recorded: recording is off, the cap is reached, or the call comes from
- * inside the MPI library. The library takes its memory from mmap and never from malloc, so that the application's heap,
- * and with it the addresses a cache simulation sees, are the same with and without it. */
+ * mk_begin returns NULL if nothing is recorded: recording is off, the cap is reached, or the call comes from inside the
+ * MPI library. The library takes its memory from mmap and never from malloc: the application's heap, and with it the
+ * addresses in a cache simulation, are the same with and without it. */
 #ifndef MANYNODE_MARKERS_H
 #define MANYNODE_MARKERS_H
 
@@ -21,7 +21,7 @@
 
 #include "generated_real.h" /* enum mk_operation, struct mk_real_functions mk_real, mk_operation_names[] */
 
-/* hidden, so that neither the application nor the MPI library sees these names */
+/* hidden from the application and the MPI library */
 #pragma GCC visibility push(hidden)
 
 enum mk_counter_mode { MK_COUNTERS_TIME, MK_COUNTERS_PERF, MK_COUNTERS_CALLGRIND };
@@ -52,7 +52,7 @@ void mk_end(struct mk_record* record);
 void mk_start_recording(uint64_t start, void* site, int operation);
 void mk_stop_recording(void* site, int operation);
 
-/* guest.c: the calls are those of a guest, which says when and from where they were made */
+/* guest.c: the calls are those of a guest, which gives their times and call sites */
 struct mk_guest {
   bool on, announced;
   uint32_t program; /* string */
@@ -60,14 +60,14 @@ struct mk_guest {
 };
 extern struct mk_guest mk_guest;
 
-/* clock.c: the cheapest dependable clock; its unit is its own until mk_clock_stop has been called */
+/* clock.c: the cheapest reliable clock; its unit is arbitrary until mk_clock_stop has been called */
 void mk_clock_start(void);
 uint64_t mk_now(void);
 void mk_clock_stop(void);
 uint64_t mk_to_ns(uint64_t now);
 const char* mk_clock_name(void);
 
-/* modules.c: which library does an address belong to */
+/* modules.c: the library of an address */
 void mk_learn_modules(void);
 bool mk_inside_mpi(const void* address);
 bool mk_inside_fortran(const void* address);
@@ -97,7 +97,7 @@ void mk_counters_stop(uint64_t* phase_counts); /* events of the compute phase th
 void mk_counters_start(void);
 void mk_note_counter(const char* name, const char* reason);
 
-/* waiting.c: for how long the rank was runnable and did not run in a phase */
+/* waiting.c: how long the rank was runnable but did not run in a phase */
 void mk_waiting_before_init(void);
 bool mk_waiting_open(int counter);
 void mk_waiting_start(void);
@@ -125,7 +125,7 @@ bool mk_is_root(MPI_Comm comm, int root);
 int mk_neighbors(MPI_Comm comm, bool outgoing);
 int mk_win_peer(MPI_Win win, int rank);
 
-/* requests.c: what must be remembered of a request until it completes */
+/* requests.c: the data of a request until it completes */
 struct mk_request_note {
   uintptr_t request; /* 0: free slot, 1: deleted */
   struct mk_record* record;

@@ -1,12 +1,12 @@
-/* mpi.h, included so that this library needs no MPI library at load time: it is preloaded into every process of a job's
- * tree (launchers, shells), and most of those are no MPI programs. Functions are looked up at run time; the data
- * symbols behind Open MPI's handles are made weak and are then NULL where there is no MPI. */
+/* Includes mpi.h without needing an MPI library at load time: this library is preloaded into every process of a job's
+ * tree (launchers, shells), most of which are not MPI programs. Functions are looked up at run time; the data symbols
+ * behind Open MPI's handles are weak, and NULL without MPI. */
 #ifndef MANYNODE_MPI_COMPAT_H
 #define MANYNODE_MPI_COMPAT_H
 
 #define MPICH_SKIP_MPICXX 1
 #define OMPI_SKIP_MPICXX 1
-/* what mpi.h declares is what this library exports; everything else stays hidden */
+/* this library exports the declarations of mpi.h; everything else stays hidden */
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop

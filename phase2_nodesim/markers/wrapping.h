@@ -1,4 +1,4 @@
-/* What the generated and the hand-written wrappers share. */
+/* Shared by the generated and the hand-written wrappers. */
 #ifndef MANYNODE_MARKERS_WRAPPING_H
 #define MANYNODE_MARKERS_WRAPPING_H
 
@@ -7,7 +7,7 @@
 #define MK_RETURN_ADDRESS __builtin_return_address(0)
 
 #pragma GCC visibility push(hidden)
-/* True when the call succeeded and the record may be filled in from its arguments; takes the lock that mk_end returns.
+/* True if the call succeeded and the record may be filled in from its arguments; takes the lock that mk_end releases.
  */
 bool mk_returned(struct mk_record* record, int result);
 void mk_note_message(MPI_Message message, const struct mk_record* record);

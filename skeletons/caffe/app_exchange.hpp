@@ -1,4 +1,4 @@
-// What the ranks tell each other: gradients up the tree, summed on the way, and new weights down it.
+// Communication of the ranks: gradients go up the tree, summed on the way, and new weights go down.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@ namespace manynode::caffe {
 
 using PhaseLabel = manynode::PhaseLabel<Work>;
 
-// Stochastic gradient descent with momentum, as Caffe's solver; only rank 0 has one in use.
+// Stochastic gradient descent with momentum, as Caffe's solver; only rank 0 uses one.
 class Solver {
  public:
   // `images` of all ranks: the gradients are those of sums.
@@ -37,9 +37,9 @@ class Exchange {
 
   // Before the forward pass.
   void expect_gradients();
-  // The backward pass with what it overlaps.
+  // The backward pass and the communication that it overlaps.
   void backward();
-  // After it: new weights for the next iteration.
+  // After the backward pass: new weights for the next iteration.
   void distribute();
 
  private:

@@ -1,5 +1,5 @@
-// The images: pictures of ten kinds of waves, moved, and with noise. Every image is a function of its number, so that
-// nothing is read and every run sees the same.
+// The images: ten kinds of shifted waves with noise. Every image is a function of its number: nothing is read, and
+// every run sees the same images.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The layers: what one of them computes for images that one thread has. Matrices are stored by rows; a layer's
-// parameters are its weights, then its biases.
+// The computation of the layers for the images of one thread. Matrices are stored by rows; a layer's parameters are its
+// weights, then its biases.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ class Convolution {
   std::int64_t inputs() const { return std::int64_t{channels_} * side_ * side_; }
   std::int64_t outputs() const { return std::int64_t{filters_} * pooled_side_ * pooled_side_; }
 
-  // What one thread needs beside input and output.
+  // Memory of one thread beside input and output.
   struct Workspace {
     Numbers patches;   // [channel and place in the kernel][pixel]
     Numbers response;  // [filter][pixel], before pooling
   };
   Workspace workspace() const;
 
-  // For one image. `chosen` keeps which pixel of its filter each output was.
+  // For one image. `chosen` records which pixel of its filter became each output.
   void forward(const double* input, const double* parameters, Workspace& work, double* output,
                std::int32_t* chosen) const;
 
-  // For one image: adds to `gradient`; writes what goes to the layer before into `input_change` unless it is null.
+  // For one image: adds to `gradient`; writes the change for the previous layer to `input_change` unless it is null.
   void backward(const double* input, const double* output, const std::int32_t* chosen, const double* output_change,
                 const double* parameters, Workspace& work, double* gradient, double* input_change) const;
 
@@ -46,7 +46,7 @@ class Convolution {
   int patch_;  // values that one output depends on
 };
 
-// Every output depends on every input; rectified or not.
+// Every output depends on every input; with or without rectification.
 class FullyConnected {
  public:
   FullyConnected(int inputs, int outputs, bool rectified) : inputs_(inputs), outputs_(outputs), rectified_(rectified) {}
@@ -54,10 +54,10 @@ class FullyConnected {
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return outputs_; }
 
-  // For so many images.
+  // For `images` images.
   void forward(int images, const double* input, const double* parameters, double* output) const;
 
-  // As Convolution::backward; `output_change` loses what rectification stops.
+  // As Convolution::backward; `output_change` becomes 0 where rectification blocks it.
   void backward(int images, const double* input, const double* output, double* output_change, const double* parameters,
                 double* gradient, double* input_change) const;
 

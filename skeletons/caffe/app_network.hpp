@@ -1,5 +1,5 @@
-// The network of one rank: its weights, the forward pass of a batch, the backward pass layer by layer. The images of
-// the batch are dealt to the threads, which work on whole images.
+// The network of one rank: its weights, the forward pass of a batch, the backward pass layer by layer. Threads share
+// the batch by whole images.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The network's layers, the tree of ranks, and the size of what travels in it: shared by the mini-app and the skeleton,
-// so that the two cannot differ.
+// The network's layers, the tree of ranks, and the size of its messages: shared by the mini-app and the skeleton,
+// which therefore cannot differ.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ enum class Layer : std::uint8_t { Convolution1, Convolution2, Full1, Full2 };
 inline constexpr int kLayers = 4;
 inline constexpr int kClasses = 10;
 inline constexpr int kKernel = 5;  // side of a convolution's kernel
-inline constexpr int kPool = 2;    // side of what pooling makes one value of
+inline constexpr int kPool = 2;    // side of a pooling window
 
 struct Settings {
   int images{0};   // of a rank in each iteration
@@ -52,7 +52,7 @@ constexpr int child_of(int rank, int number, int size) {
   return child < size ? static_cast<int>(child) : kNobody;
 }
 
-// Edges on the longest way down; the first children's way is never shorter than another.
+// Edges on the longest way down, which is that of the first children.
 constexpr int height_of(int rank, int size) {
   int height = 0;
   for (int below = child_of(rank, 0, size); below != kNobody; below = child_of(below, 0, size)) {

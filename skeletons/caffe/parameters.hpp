@@ -1,5 +1,5 @@
-// Parameters and phase names: shared by the mini-app and the skeleton. application.yaml says the same to the other
-// phases of the toolkit; a test compares them.
+// Parameters and phase names: shared by the mini-app and the skeleton. application.yaml declares the same; a test
+// compares them.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace manynode::caffe {
 
-// What a rank computes between two MPI calls. The README says what each holds.
+// The compute phases between MPI calls; README.md describes them.
 enum class Work : std::uint8_t { Setup, Forward, Backward, Decode, Encode, Apply, Check };
 
 inline constexpr std::array<const char*, 7> kWorkNames = {"setup",  "forward", "backward", "decode",
@@ -33,7 +33,7 @@ inline const std::vector<ParameterDeclaration>& parameter_declarations() {
   return declarations;
 }
 
-// From complete parameters; throws UserError when the images cannot be pooled twice or a layer is too large to send.
+// From complete parameters; throws UserError if the images cannot be pooled twice or a layer is too large to send.
 inline Settings settings(const Parameters& parameters) {
   const auto number = [&](const char* name) { return static_cast<int>(parameters.integer(name, 1)); };
   const Settings out{number("images"), number("side"), number("filters"), number("hidden"), number("iterations")};

@@ -1,5 +1,5 @@
 // Caffe's data-parallel training as its MPI calls: a binary tree of ranks for each layer. README.md has the drawing;
-// app.cpp is the program whose calls these are.
+// app.cpp is the program that makes them.
 #pragma once
 
 #include <array>

@@ -3,13 +3,13 @@
 //
 //   void manynode::collectives::<collective>_<name>(const Task& task, Messages& messages);
 //
-// The build lists the files (and declares the functions in algorithms.hpp, for the rules and for algorithms made of
-// others), so that adding an algorithm touches only its own file, and its test finds it by name.
-// An algorithm is called on every rank of a communicator with the same task but for the rank, with at least two ranks
-// and, the barrier apart, at least one byte to move; it emits this rank's part.
+// The build lists the files, and declares the functions in algorithms.hpp for the rules and for combined algorithms. A
+// new algorithm needs only its own file, and the test finds it by name.
+// An algorithm is called on every rank of a communicator with the same task except for the rank. There are at least two
+// ranks and, except for the barrier, at least one byte to move. It emits this rank's part.
 //
-// Receiving replaces the rank's data, or adds to it where pieces are collected; combine() after a receive stands for
-// the reduction of what came with what was there. Tests follow contributions through the messages by these rules.
+// Receiving replaces the rank's data, or adds to it if pieces are collected. combine() after a receive reduces the
+// received data with the rank's own. Tests follow contributions through the messages by these rules.
 #pragma once
 
 #include <algorithm>
@@ -48,12 +48,12 @@ class Messages {
         next_request_(next_request),
         out_(out) {}
 
-  // Blocking.
+  // Blocking send.
   void send(int peer, std::uint64_t bytes);
   void recv(int peer, std::uint64_t bytes);
   void exchange(int destination, std::uint64_t send_bytes, int source, std::uint64_t recv_bytes);
 
-  // Posted now, completed by complete(), all of them.
+  // Posted now; complete() completes all of them.
   void post_send(int peer, std::uint64_t bytes);
   void post_recv(int peer, std::uint64_t bytes);
   void complete();
@@ -73,7 +73,7 @@ class Messages {
 
 using Algorithm = void (*)(const Task& task, Messages& messages);
 
-// What "auto" stands for: by call, number of ranks and Call::bytes (0 for the barrier and alltoallv).
+// The choice of "auto" by call, number of ranks and Call::bytes (0 for the barrier and alltoallv).
 using Rules = Algorithm (*)(CallKind kind, int size, std::uint64_t bytes);
 
 struct AlgorithmEntry {
@@ -84,7 +84,7 @@ struct AlgorithmEntry {
 // Written by the build (algorithms.cpp.in).
 std::span<const AlgorithmEntry> algorithms();
 
-// Parts of `bytes` that a reduction works on, in whole elements of 8 bytes: part i of n starts at part_start(i).
+// Parts of a reduction of `bytes`, in whole elements of 8 bytes: part i of n starts at part_start(i).
 inline constexpr std::uint64_t kElementBytes = 8;
 
 constexpr std::uint64_t part_start(std::uint64_t bytes, int parts, int i) {

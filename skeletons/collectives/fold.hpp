@@ -1,5 +1,5 @@
-// How reductions over p ranks, p no power of two, become ones over the largest power of two below p: of the first
-// 2 (p - power) ranks the even ones hand their data to the odd ones, which then stand for both. As in MPICH.
+// Folds reductions over p ranks to the largest power of two below p, if p is not a power of two. Among the first
+// 2 (p - power) ranks, the even ones send their data to the odd ones, which then represent both. As in MPICH.
 #pragma once
 
 #include "algorithm.hpp"
@@ -13,7 +13,7 @@ class Fold {
 
   int size() const { return size_; }
   bool takes_part() const { return task_.rank >= 2 * rest_ || task_.rank % 2 == 1; }
-  // Among those that take part.
+  // Rank among those that take part.
   int rank() const { return task_.rank < 2 * rest_ ? task_.rank / 2 : task_.rank - rest_; }
   int real_rank(int rank) const { return rank < rest_ ? 2 * rank + 1 : rank + rest_; }
 
@@ -29,7 +29,7 @@ class Fold {
     }
   }
 
-  // The result, or this rank's share of it, for the one folded away.
+  // Sends the result, or this rank's share of it, to the rank folded away.
   void after(Messages& messages) const { after(messages, task_.bytes); }
 
   void after(Messages& messages, std::uint64_t bytes) const {

@@ -1,4 +1,4 @@
-// A choice of collectives, looked up: which function carries out a call.
+// Looks up the algorithm function of each call for a choice of collectives.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace manynode::collectives {
 
 class Plan {
  public:
-  // Throws UserError for names that do not exist, with the ones that do.
+  // Throws UserError for unknown names, with the known ones.
   explicit Plan(const CollectiveChoice& choice);
 
   // `bytes` as Call::bytes, the same on all ranks.
@@ -23,7 +23,7 @@ class Plan {
   Rules rules_;
 };
 
-// Made at the first question and kept: there are as many plans as different choices, and ranks without number ask.
+// Made at the first call and kept: there are few different choices but very many ranks.
 const Plan& plan_of(const CollectiveChoice& choice);
 
 // Its name without the collective ("ring"), for tests and for people.

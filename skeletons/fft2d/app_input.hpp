@@ -1,4 +1,4 @@
-// The input of FFT2d, and what its transforms must give: both are functions of the place in the matrix, so that any
+// The input of FFT2d and the expected results of its transforms. Both are functions of the place in the matrix: any
 // rank can compute them for any place.
 #pragma once
 
@@ -35,8 +35,8 @@ inline Place mirrored(const Shape& shape, const Place& place) {
   return {(shape.rows() - place.row) % shape.rows(), (shape.columns - place.column) % shape.columns};
 }
 
-// The part of `rank`'s input in the value at `place` after so many transforms, each scaled to keep the sum of squares:
-// two transforms mirror the input at the origin, four give it back. An odd one is computed from the definition.
+// The contribution of `rank`'s input to the value at `place` after `transforms` transforms, each scaled to keep the sum
+// of squares: two transforms mirror the input at the origin, four restore it. For odd numbers the definition is used.
 Complex expected_part(const Shape& shape, int rank, int transforms, Place place);
 
 }  // namespace manynode::fft2d

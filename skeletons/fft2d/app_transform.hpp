@@ -19,11 +19,11 @@ class Transform {
  public:
   Transform(const Shape& shape, int rank);
 
-  // Replaces the matrix by its transform, scaled to keep the sum of squares. What comes back stays cut until
-  // `collect_rows`, so that putting it into rows is part of the compute phase that follows.
+  // Replaces the matrix by its transform, scaled to keep the sum of squares. Received blocks stay separate until
+  // `collect_rows`: assembling the rows belongs to the next compute phase.
   void execute();
 
-  // Puts what came back into rows.
+  // Assembles the received blocks to rows.
   void collect_rows();
 
   // This rank's rows, one behind the other.

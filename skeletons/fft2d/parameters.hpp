@@ -1,5 +1,5 @@
-// Parameters and phase names: shared by the mini-app and the skeleton. application.yaml says the same to the other
-// phases of the toolkit; a test compares them.
+// Parameters and phase names: shared by the mini-app and the skeleton. application.yaml declares the same; a test
+// compares them.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace manynode::fft2d {
 
-// What a rank computes between two MPI calls. The README says what each holds.
+// The compute phases between MPI calls; README.md describes them.
 enum class Work : std::uint8_t { Setup, Rows, Columns, Check };
 
 inline constexpr std::array<const char*, 4> kWorkNames = {"setup", "rows", "columns", "check"};
 
 constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
 
-// Places of the result that are compared with a direct transform.
+// Number of places of the result to compare with a direct transform.
 inline constexpr int kSamples = 8;
-// What the ranks add up to check the result: for each sample the value found and the one expected (complex), the
+// Sums over the ranks to check the result: for each sample the value found and the one expected (complex), the
 // weighted and the plain sum of squares of the result, the sum of squares of the input.
 inline constexpr int kCheckSums = 4 * kSamples + 3;
 
@@ -41,7 +41,7 @@ struct Settings {
   int iterations{0};
 };
 
-// From complete parameters; throws UserError when the matrix cannot be dealt to so many ranks.
+// From complete parameters; throws UserError if the matrix cannot be dealt to so many ranks.
 inline Settings settings(const Parameters& parameters, int ranks) {
   return {shape(parameters.integer("elements", 1), ranks), static_cast<int>(parameters.integer("iterations", 1))};
 }

@@ -1,4 +1,4 @@
-// The matrix and its parts: shared by the mini-app and the skeleton, so that the two cannot differ.
+// The matrix and its parts: shared by the mini-app and the skeleton, which therefore cannot differ.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace manynode::fft2d {
 
-// Each rank has `rows_per_rank` whole rows; transposed, it has whole columns: as many as others or one more, where the
-// number of ranks does not divide them.
+// Each rank has `rows_per_rank` whole rows; transposed, it has whole columns. Some ranks have one more column if the
+// number of ranks does not divide the columns.
 struct Shape {
   int ranks{1};
   std::int64_t rows_per_rank{0};
@@ -20,11 +20,11 @@ struct Shape {
   std::int64_t columns_of(int rank) const { return first_column(rank + 1) - first_column(rank); }
   bool even() const { return columns % ranks == 0; }
 
-  // What `from` sends to `to` when rows become columns: its rows of the columns of `to`. As much comes back.
+  // Elements that a rank sends to `to` when rows become columns: its rows of the columns of `to`. As many come back.
   std::int64_t block(int to) const { return rows_per_rank * columns_of(to); }
 };
 
-// The shape nearest to a square that is not higher than wide: the shortest rows that divide `elements` into whole rows.
+// The shape closest to a square that is not higher than wide: the shortest rows that divide `elements` evenly.
 // With 32 Ki elements, 128 ranks have 16 rows of 2,048 each, 256 ranks 8 of 4,096 (Eyerman et al., section 5.1).
 inline Shape shape(std::int64_t elements, int ranks) {
   if (ranks > elements) {

@@ -1,5 +1,5 @@
-// FFT2d as its MPI calls: two all-to-alls per transform. README.md has the drawing; app.cpp is the program whose calls
-// these are.
+// FFT2d as its MPI calls: two all-to-alls per transform. README.md has the drawing; app.cpp is the program that makes
+// them.
 #pragma once
 
 #include <memory>

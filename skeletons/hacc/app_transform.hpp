@@ -19,15 +19,15 @@ struct Place {
   std::int64_t z{0};
 };
 
-// By how many cells the kernel moves the field: a different number along each axis.
+// Cells by which the kernel shifts the field: a different number along each axis.
 inline constexpr Place kShift = {1, 2, 3};
 
 class Transform {
  public:
   Transform(const Shape& shape, int rank);
 
-  // Solves once: transform, kernel, transform back. The last transform back, along z, is part of the compute phase that
-  // follows: of the next solution or of `finish`.
+  // Solves once: transform, kernel, transform back. The last transform back, along z, belongs to the next compute
+  // phase: that of the next solution or of `finish`.
   void solve();
   void finish();
 
@@ -50,7 +50,7 @@ class Transform {
     std::int64_t length{0};
   };
 
-  // The ranks among which pencils are turned. Blocks for and from each member lie one behind the other.
+  // The ranks that exchange pencils. Blocks for and from each member lie one behind the other.
   struct Group {
     std::vector<int> ranks;  // of the world
     int own{0};
@@ -61,7 +61,7 @@ class Transform {
   Range part(int number, int parts) const { return {shape_.first(number, parts), shape_.length(number, parts)}; }
   static Group group(std::vector<int> ranks, int own, std::vector<std::int64_t> sent,
                      std::vector<std::int64_t> received);
-  // Sends `sent_` and receives `received_`, or with `back` as many the other way round.
+  // Sends `sent_` and receives `received_`; with `back`, the sizes are swapped.
   void exchange(const Group& group, int tag, bool back);
 
   void cut_z();

@@ -1,5 +1,5 @@
-// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml says the same to
-// the other phases of the toolkit; a test compares them.
+// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml declares the
+// same; a test compares them.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace manynode::hacc {
 
-// What a rank computes between two MPI calls. The README says what each holds.
+// The compute phases between MPI calls; README.md describes them.
 enum class Work : std::uint8_t { Setup, AlongZ, AlongY, AlongX, BackAlongY, Check };
 
 inline constexpr std::array<const char*, 6> kWorkNames = {"setup",   "along-z",      "along-y",
@@ -20,12 +20,12 @@ inline constexpr std::array<const char*, 6> kWorkNames = {"setup",   "along-z", 
 
 constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
 
-// A message's tag says between which pencils it goes.
+// A message's tag identifies the pencils that it connects.
 inline constexpr int kRowTag = 1;
 inline constexpr int kColumnTag = 2;
 
-// What the ranks add up to check the result: squared differences from the shifted input, squares of the result, the
-// same weighted, squares of the input.
+// Sums over the ranks to check the result: squared differences from the shifted input, squares of the result, the same
+// weighted, squares of the input.
 inline constexpr int kCheckSums = 4;
 
 inline const std::vector<ParameterDeclaration>& parameter_declarations() {
@@ -44,7 +44,7 @@ struct Settings {
   int iterations{0};
 };
 
-// From complete parameters; throws UserError when the cube cannot be dealt to so many ranks.
+// From complete parameters; throws UserError if the cube cannot be dealt to so many ranks.
 inline Settings settings(const Parameters& parameters, int ranks) {
   return {shape(parameters.integer("elements", 1), ranks), static_cast<int>(parameters.integer("iterations", 1))};
 }

@@ -1,4 +1,4 @@
-// The cube and its pencils: shared by the mini-app and the skeleton, so that the two cannot differ.
+// The cube and its pencils: shared by the mini-app and the skeleton, which therefore cannot differ.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,7 @@ struct Shape {
   std::int64_t first(int part, int parts) const { return side * part / parts; }
   std::int64_t length(int part, int parts) const { return first(part + 1, parts) - first(part, parts); }
 
-  // Cells that two ranks of a row, or two of a column, send each other; as many as come back when the transform is
-  // turned round.
+  // Cells that two ranks of a row, or two of a column, send each other; the inverse transform sends as many back.
   std::int64_t in_row(int row, int from, int to) const {
     return length(row, rows) * length(from, columns) * length(to, columns);
   }
@@ -47,8 +46,8 @@ inline bool smooth(std::int64_t side) {
   return side == 1;
 }
 
-// The largest cube with a smooth side and at most `elements` cells for each of `ranks`, on a grid of ranks as near to a
-// square as their number allows.
+// The largest cube with a smooth side and at most `elements` cells for each of `ranks`, on a grid of ranks as close to
+// a square as their number allows.
 inline Shape shape(std::int64_t elements, int ranks) {
   Shape out;
   for (int rows = 1; rows <= ranks / rows; ++rows) {

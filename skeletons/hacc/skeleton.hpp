@@ -1,5 +1,5 @@
 // Three-dimensional Fourier transforms as their MPI calls: large messages among the ranks of rows and of columns.
-// README.md has the drawing; app.cpp is the program whose calls these are.
+// README.md has the drawing; app.cpp is the program that makes them.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class Hacc : public Application {
   Settings settings_;
 };
 
-// A step is one solution: four exchanges. The first and the last hold what lies before and after the loop.
+// A step is one solution: four exchanges. The first and the last also include the calls before and after the loop.
 class HaccRank : public Skeleton {
  public:
   HaccRank(const Hacc& application, int rank) : application_(application), rank_(rank) {}

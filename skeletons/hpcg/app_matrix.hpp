@@ -33,7 +33,7 @@ class Matrix {
   // y = A x, with x's halo up to date.
   void multiply(const Vector& x, Vector& y) const;
 
-  // One forward and one backward Gauss-Seidel sweep for A x = b, with x's halo up to date and kept as it is.
+  // One forward and one backward Gauss-Seidel sweep for A x = b, with x's halo up to date and unchanged.
   void smooth(const Vector& b, Vector& x) const;
 
   // The right-hand side whose solution is 1 everywhere.

@@ -1,4 +1,4 @@
-// Where the ranks lie and what they exchange: shared by the mini-app and the skeleton, so that the two cannot differ.
+// Positions of the ranks and their exchanges: shared by the mini-app and the skeleton, which therefore cannot differ.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace manynode::hpcg {
 
 using Triple = std::array<int, 3>;  // x, y, z
 
-// A process grid of `size` ranks, as near to a cube as its divisors allow: least surface, x <= y <= z, as the reference
-// code chooses (ComputeOptimalShapeXYZ).
+// A process grid of `size` ranks, as close to a cube as its divisors allow: minimum surface, x <= y <= z, as in the
+// reference code (ComputeOptimalShapeXYZ).
 inline Triple process_grid(int size) {
   Triple best{1, 1, size};
   // The surface of a box of n cells is 2 (xy + yz + zx).
@@ -58,12 +58,12 @@ inline constexpr std::array<Triple, 26> kDirections = [] {
   return directions;
 }();
 
-// How much higher the rank of a neighbour in this direction is.
+// The rank of a neighbour in this direction minus the own rank.
 inline int rank_step(const Triple& grid, const Triple& direction) {
   return direction[0] + grid[0] * (direction[1] + grid[1] * direction[2]);
 }
 
-// Bit i is set where there is a neighbour in direction i. The domain is not periodic.
+// Bit i is set if there is a neighbour in direction i. The domain is not periodic.
 inline std::uint32_t neighbour_bits(const Triple& grid, int rank) {
   const Triple here = coordinates(grid, rank);
   std::uint32_t bits = 0;

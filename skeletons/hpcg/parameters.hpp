@@ -1,5 +1,5 @@
-// Parameters, phase names and message tag: shared by the mini-app and the skeleton. application.yaml says the same to
-// the other phases of the toolkit; a test compares them.
+// Parameters, phase names and message tag: shared by the mini-app and the skeleton. application.yaml declares the same;
+// a test compares them.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace manynode::hpcg {
 
-// What a rank computes between two MPI calls. The README says what each holds.
+// The compute phases between MPI calls; README.md describes them.
 enum class Work : std::uint8_t {
   Setup,
   Initial,
@@ -55,7 +55,7 @@ struct Settings {
   bool preconditioner{false};
 };
 
-// From complete parameters; throws UserError when the grid cannot be halved as often as `levels` asks.
+// From complete parameters; throws UserError if the grid cannot be halved as often as `levels` asks.
 inline Settings settings(const Parameters& parameters) {
   Settings out;
   out.iterations = static_cast<int>(parameters.integer("iterations", 1));

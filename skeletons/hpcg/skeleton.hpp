@@ -1,5 +1,5 @@
 // HPCG as its MPI calls: conjugate gradients with a multigrid preconditioner on a 3-D grid of ranks. README.md has the
-// drawing; app.cpp is the program whose calls these are.
+// drawing; app.cpp is the program that makes them.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace manynode::hpcg {
 
-// What all ranks exchange on one level, by direction.
+// The exchange of all ranks on one level, by direction.
 struct Halo {
   std::array<int, kDirections.size()> rank_step{};
   std::array<std::uint64_t, kDirections.size()> bytes{};
@@ -23,8 +23,8 @@ class Hpcg : public Application {
   Hpcg(const Settings& settings, int size);
 
   std::string name() const override { return "hpcg"; }
-  // Only what these parameters and this number of ranks bring about: a rank alone packs nothing, and without the
-  // preconditioner nothing is smoothed.
+  // Only the phases that occur with these parameters and this number of ranks: a single rank packs nothing, and without
+  // the preconditioner nothing is smoothed.
   std::vector<std::string> phases() const override { return phases_; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;

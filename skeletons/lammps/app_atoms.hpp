@@ -1,4 +1,4 @@
-// The atoms of one rank, its ghosts, and how both travel: after LAMMPS' brick decomposition (comm_brick.cpp).
+// The atoms of one rank, its ghosts, and their communication, after LAMMPS' brick decomposition (comm_brick.cpp).
 #pragma once
 
 #include <mpi.h>
@@ -18,10 +18,10 @@ using Vector = std::array<double, 3>;
 
 class Atoms {
  public:
-  // The atoms of this rank's part of the crystal, with random velocities of which mean and temperature are not yet set.
+  // The atoms of this rank's part of the crystal, with random velocities whose mean and temperature are not yet set.
   Atoms(const Settings& settings, int rank, int size);
 
-  // Of this rank; ghosts follow them in `positions` up to `all`.
+  // Number of own atoms; ghosts follow them in `positions` up to `all`.
   std::size_t count() const { return velocities_.size(); }
   std::size_t all() const { return all_; }
   std::int64_t total() const { return total_; }
@@ -33,10 +33,10 @@ class Atoms {
   std::vector<Vector>& velocities() { return velocities_; }
   const std::vector<std::int64_t>& numbers() const { return numbers_; }
 
-  // Puts atoms that left the periodic box on its other side and takes those that left this rank's part along x out of
-  // it: what exchange() begins with, without a call of MPI.
+  // Moves atoms that left the periodic box to its other side and removes those that left this rank's part along x. This
+  // is the start of exchange() before its first MPI call.
   void prepare_exchange();
-  // Atoms go to the rank in whose part they are.
+  // Sends atoms to the rank in whose part they are.
   void exchange();
   // Finds the atoms that neighbours need, and gets theirs.
   void borders();

@@ -5,7 +5,7 @@
 
 namespace manynode::lammps {
 
-// Of one rank's atoms; a pair with a ghost counts half, because the ghost's rank has the other half.
+// Sums over one rank's atoms; a pair with a ghost counts half, because the ghost's rank has the other half.
 struct PairSums {
   double energy{0};
   double virial{0};
@@ -13,10 +13,9 @@ struct PairSums {
 
 class Forces {
  public:
-  // Lists, for each of the rank's atoms, those within reach: own ones once per pair, and ghosts.
+  // Lists the atoms within reach of each of the rank's atoms: own ones once per pair, and ghosts.
   void build(Atoms& atoms);
-  // Computes the forces on the rank's atoms; the potential is shifted to be 0 at the cutoff, so that energy is
-  // conserved.
+  // Computes the forces on the rank's atoms. The potential is shifted to 0 at the cutoff to conserve energy.
   PairSums compute(Atoms& atoms);
 
   const std::vector<Vector>& forces() const { return forces_; }

@@ -1,5 +1,5 @@
-// Where the ranks lie in the box and how long their messages are: shared by the mini-app and the skeleton, so that the
-// two cannot differ. Lengths in units of the Lennard-Jones diameter.
+// Positions of the ranks in the box and lengths of their messages: shared by the mini-app and the skeleton, which
+// therefore cannot differ. Lengths in units of the Lennard-Jones diameter.
 #pragma once
 
 #include <cmath>
@@ -31,16 +31,16 @@ inline int neighbour(const Triple& grid, int rank, std::size_t axis, int step) {
   return place[0] + grid[0] * (place[1] + grid[1] * place[2]);
 }
 
-// Messages have the length of what they hold at most, because a skeleton cannot know how many atoms there are: those
-// expected in the volume, two times the root of their number (fluctuations of a liquid are smaller) and a few more.
+// Messages have their largest possible length, because a skeleton cannot know the number of atoms: the expected number
+// in the volume, plus two times its root (fluctuations of a liquid are smaller) and a few more.
 inline std::int64_t capacity(double volume) {
   const double expected = kDensity * volume;
   return static_cast<std::int64_t>(std::ceil(expected + 2 * std::sqrt(expected))) + 4;
 }
 
-// Atoms that one side of a rank's box shows its neighbour along `axis`. Axes are exchanged one after the other, so that
-// those of earlier ones bring their ghosts. The layer is as thick as forces reach and half a unit cell: a crystal's
-// planes lie as they like.
+// Atoms that one side of a rank's box sends to its neighbour along `axis`. Axes are exchanged one after the other:
+// later ones include the ghosts of earlier ones. The layer is as thick as the reach of forces plus half a unit cell,
+// because the position of a crystal's planes is arbitrary.
 inline std::int64_t ghost_capacity(const Triple& cells, std::size_t axis) {
   const double side = cell_side();
   double volume = kReach + side / 2;

@@ -1,5 +1,5 @@
-// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml says the same to
-// the other phases of the toolkit; a test compares them.
+// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml declares the
+// same; a test compares them.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace manynode::lammps {
 
-// What a rank computes between two MPI calls. The README says what each holds.
+// The compute phases between MPI calls; README.md describes them.
 enum class Work : std::uint8_t { Setup, Borders, Neighbour, Integrate, Pack, Force, Exchange, Final };
 
 inline constexpr std::array<const char*, 8> kWorkNames = {"setup", "borders", "neighbour", "integrate",
@@ -21,7 +21,7 @@ inline constexpr std::array<const char*, 8> kWorkNames = {"setup", "borders", "n
 
 constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
 
-// Tags: the number of the swap (two per axis) and what is sent.
+// Tags: the number of the swap (two per axis) and the kind of content.
 inline constexpr int kSwaps = 6;
 inline constexpr int kGhostTag = 0;
 inline constexpr int kGhostCountTag = 10;
@@ -50,7 +50,7 @@ inline const std::vector<ParameterDeclaration>& parameter_declarations() {
        1, 1e9},
       {"reductions", std::int64_t{3},
        "allreduces of a double in an output: kinetic and potential energy, virial, momentum in x, y and z", 1, 6},
-      {"temperature", 1.44, "of the start, in units of the Lennard-Jones well's depth", 0, 10},
+      {"temperature", 1.44, "initial temperature, in units of the Lennard-Jones well's depth", 0, 10},
   };
   return declarations;
 }
@@ -68,7 +68,7 @@ struct Settings {
   bool reduces(int step) const { return step % thermo_every == 0 || step == iterations; }
 };
 
-// From complete parameters; throws UserError when a rank has more atoms than are numbered in 32 bits.
+// From complete parameters; throws UserError if a rank has more atoms than are numbered in 32 bits.
 inline Settings settings(const Parameters& parameters) {
   Settings out;
   constexpr std::array<const char*, 3> kNames = {"nx", "ny", "nz"};

@@ -1,5 +1,5 @@
 // Molecular dynamics as its MPI calls: six swaps of ghosts per step, migration now and then, small allreduces.
-// README.md has the drawing; app.cpp is the program whose calls these are.
+// README.md has the drawing; app.cpp is the program that makes them.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ class Lammps : public Application {
   Lammps(const Settings& settings, int size);
 
   std::string name() const override { return "lammps"; }
-  // Only what these parameters bring about: atoms move to other ranks when lists are built, and between two builds
-  // their ghosts do.
+  // Only the phases that occur with these parameters: atoms move to other ranks when lists are built; between two
+  // builds only ghosts move.
   std::vector<std::string> phases() const override { return phases_; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;
@@ -35,7 +35,7 @@ class Lammps : public Application {
   std::array<Phase, kWorkNames.size()> phase_of_work_{};
 };
 
-// A step is a time step; the first holds what precedes the loop, the last what follows it.
+// A step is a time step; the first also includes the calls before the loop, the last those after it.
 class LammpsRank : public Skeleton {
  public:
   LammpsRank(const Lammps& application, int rank);
@@ -43,7 +43,7 @@ class LammpsRank : public Skeleton {
   bool step(Mpi& mpi) override;
 
  private:
-  // To and from whom a swap goes, and its bytes; MPI_PROC_NULL along an axis with one rank.
+  // The partners of a swap, and its bytes; MPI_PROC_NULL along an axis with one rank.
   struct Swap {
     int to{kProcNull};
     int from{kProcNull};

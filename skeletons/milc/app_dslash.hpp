@@ -1,4 +1,4 @@
-// The staggered-fermion operator of one rank and the gathers that bring it its neighbours' vectors.
+// The staggered-fermion operator of one rank and the gathers of its neighbours' vectors.
 #pragma once
 
 #include <mpi.h>

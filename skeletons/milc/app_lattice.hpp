@@ -16,8 +16,8 @@ enum class Parity : std::uint8_t { Even, Odd };
 
 inline Parity other(Parity parity) { return parity == Parity::Even ? Parity::Odd : Parity::Even; }
 
-// Sites are numbered even ones first, within a parity with x running fastest. What a gather fetches from another rank
-// has the numbers above the sites, from halo_start() on.
+// Even sites are numbered first; within a parity, x runs fastest. Sites fetched from another rank have numbers above
+// the own sites, from halo_start() on.
 class Lattice {
  public:
   Lattice(const Settings& settings, const Quad& grid, int rank);
@@ -31,7 +31,7 @@ class Lattice {
   const Gather& forward(std::size_t direction) const { return forward_[direction]; }
   const Gather& backward(std::size_t direction) const { return backward_[direction]; }
 
-  // Of each site, the number of the one that a gather fetches for it.
+  // For each site, the number of the site that a gather fetches for it.
   const std::vector<std::int32_t>& fetched(const Gather& gather) const { return table(gather).fetched; }
   // The sites of `parity` whose vectors the neighbour on the other side of the gather fetches, in the order in which it
   // numbers them; empty where the rank is its own neighbour.
@@ -51,12 +51,12 @@ class Lattice {
   const Su3Matrix& link(std::size_t site, std::size_t direction) const {
     return links_[site * directions() + direction];
   }
-  // By how much the links miss being unitary: the greatest element of U U^+ - 1.
+  // Deviation of the links from unitarity: the largest element of U U^+ - 1.
   double greatest_defect() const { return greatest_defect_; }
 
   // The same random vectors on the sites of the global lattice, whatever its decomposition.
   Su3Vector random_vector(std::size_t site) const;
-  // From 1 to 7.
+  // A weight from 1 to 7.
   double checksum_weight(std::size_t site) const;
 
  private:

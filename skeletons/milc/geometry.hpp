@@ -1,4 +1,4 @@
-// Where the ranks lie on the lattice and what they exchange: shared by the mini-app and the skeleton, so that the two
+// Positions of the ranks on the lattice and their exchanges: shared by the mini-app and the skeleton, which therefore
 // cannot differ.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace manynode::milc {
 inline constexpr std::size_t kAxes = 4;
 using Quad = std::array<int, kAxes>;  // x, y, z, t
 
-// The prime factors of `size`, the largest first, each dealt to the axis with the fewest ranks (the last of equals), so
-// that the lattice of a power of 16 ranks is a hypercube.
+// The prime factors of `size`, the largest first, each assigned to the axis with the fewest ranks (ties go to the last
+// axis): the lattice of a power of 16 ranks is a hypercube.
 inline Quad process_grid(int size) {
   Quad grid{1, 1, 1, 1};
   const auto deal = [&grid](int factor) {
@@ -29,7 +29,7 @@ inline Quad process_grid(int size) {
   std::size_t count = 0;
   for (int factor = 2; size > 1;) {
     if (factor > size / factor) {
-      factor = size;  // what is left is prime
+      factor = size;  // the rest is prime
     }
     if (size % factor == 0) {
       factors[count++] = factor;

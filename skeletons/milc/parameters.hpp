@@ -1,5 +1,5 @@
-// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml says the same to
-// the other phases of the toolkit; a test compares them.
+// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml declares the
+// same; a test compares them.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace manynode::milc {
 
-// What a rank computes between two MPI calls. The README says what each holds.
+// The compute phases between MPI calls; README.md describes them.
 enum class Work : std::uint8_t {
   Setup,
   Pack,
@@ -54,7 +54,7 @@ struct Settings {
 
 inline constexpr int kReals = 6;  // of an SU(3) vector: three complex numbers
 
-// What is summed over all ranks at the end: squares of the residual, weighted squares of the solution, weights.
+// Sums over all ranks at the end: squares of the residual, weighted squares of the solution, weights.
 inline constexpr std::size_t kSums = 3;
 
 // A gather of the vectors of one parity from the sites `distance` further along an axis.
@@ -77,7 +77,7 @@ inline std::vector<Gather> gathers(int step, bool third_neighbours) {
   return list;
 }
 
-// From complete parameters; throws UserError when an extent is odd or too small for the operator.
+// From complete parameters; throws UserError if an extent is odd or too small for the operator.
 inline Settings settings(const Parameters& parameters) {
   Settings out;
   out.iterations = static_cast<int>(parameters.integer("iterations", 1));

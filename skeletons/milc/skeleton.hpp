@@ -1,5 +1,5 @@
 // MILC's solver as its MPI calls: conjugate gradients for the staggered-fermion operator on a 4-D grid of ranks.
-// README.md has the drawing; app.cpp is the program whose calls these are.
+// README.md has the drawing; app.cpp is the program that makes them.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ class Milc : public Application {
   Milc(const Settings& settings, int size);
 
   std::string name() const override { return "milc"; }
-  // Only what these parameters and this number of ranks bring about: a rank alone packs nothing, and a single iteration
-  // takes no further direction.
+  // Only the phases that occur with these parameters and this number of ranks: a single rank packs nothing, and a
+  // single iteration needs no new direction.
   std::vector<std::string> phases() const override { return phases_; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;

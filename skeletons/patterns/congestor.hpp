@@ -1,4 +1,4 @@
-// What the congestors with roots share: ranks dealt to groups, each with a root, and the pause between iterations.
+// Shared by the congestors with roots: groups of ranks, each with a root, and the pause between iterations.
 // The congestors are those of GPCNeT 1.3 (congestors.c, network_load_test.c of github.com/netbench/GPCNET; Chunduri et
 // al., "GPCNeT: Designing a benchmark suite for inducing and measuring contention in HPC networks", SC '19).
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace manynode::patterns {
 
-// How hard a congestor presses.
+// The load of a congestor.
 struct Intensity {
   explicit Intensity(const Parameters& parameters)
       : bytes(bytes_of(parameters)),

@@ -1,4 +1,4 @@
-// A grid of ranks, the last dimension running fastest, as MPI's Cartesian communicators have it.
+// A grid of ranks; the last dimension runs fastest, as in MPI's Cartesian communicators.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace manynode::patterns {
 
-// The parameter `grid` ("4x2x2"), or extents as equal as can be when it is empty.
+// The parameter `grid` ("4x2x2"); if it is empty, extents as equal as possible.
 template <std::size_t dimensions>
 std::array<int, dimensions> grid_of(const Parameters& parameters, int size) {
   std::array<int, dimensions> dims{};
@@ -51,7 +51,7 @@ std::array<int, dimensions> place_of(const std::array<int, dimensions>& dims, in
   return place;
 }
 
-// The rank at a step from a place, kProcNull outside of a grid that is not periodic.
+// The rank one step from a place; kProcNull outside a grid that is not periodic.
 template <std::size_t dimensions>
 int rank_at(const std::array<int, dimensions>& dims, const std::array<int, dimensions>& place,
             const std::array<int, dimensions>& step, bool periodic) {

@@ -26,7 +26,7 @@ class Halo final : public Pattern {
         periodic_(parameters.flag("periodic")),
         allreduce_bytes_(static_cast<std::uint64_t>(parameters.integer("allreduce_bytes", 0))),
         directions_(std::move(directions)) {
-    // Along a dimension of one rank nobody but the rank itself is met.
+    // Along a dimension of one rank, the only neighbour is the rank itself.
     std::erase_if(directions_, [&](const Direction<dimensions>& direction) {
       for (std::size_t d = 0; d < dimensions; ++d) {
         if (direction.step[d] != 0 && dims_[d] == 1) {

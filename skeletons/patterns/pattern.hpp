@@ -1,6 +1,6 @@
 // The interface of a communication pattern. A pattern is one file, <name>.cpp, that defines
 //   extern const PatternEntry <name>_pattern;
-// and the build writes the list of them, so that adding one touches its own file, the README and its test. One object
+// The build writes the list of patterns: a new one needs only its own file, a line in the README and a test. One object
 // serves all ranks of a run.
 #pragma once
 
@@ -28,9 +28,9 @@ class Pattern {
 
 struct PatternEntry {
   const char* name;
-  // Throws UserError when the parameters do not fit the number of ranks.
+  // Throws UserError if the parameters do not fit the number of ranks.
   std::unique_ptr<Pattern> (*make)(const Parameters& parameters, int size);
-  // Beside `pattern` and `iterations`, which all have; a value for any other is an error.
+  // Parameters beside `pattern` and `iterations`, which all patterns have; any other parameter is an error.
   std::vector<const char*> parameters;
 };
 

@@ -1,5 +1,5 @@
-// Communication patterns without an application around them, chosen by the parameter `pattern`: what engines are
-// compared with and machines are probed with. README.md has the drawings. There is no mini-app: they compute nothing.
+// Communication patterns without an application, chosen by the parameter `pattern`, to compare engines and to probe
+// machines. README.md has the drawings. There is no mini-app, because they compute nothing.
 #pragma once
 
 #include <memory>

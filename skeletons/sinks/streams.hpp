@@ -1,4 +1,4 @@
-// What the sinks of manynode-skeleton print: the whole stream of each rank, as calls or lowered to primitives.
+// The sinks of manynode-skeleton, which print the whole stream of each rank, as calls or lowered to primitives.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct Selection {
   double reduce_bandwidth_Bps{0};      // at which reductions combine; 0: they take no time
 };
 
-// One step of one rank. `primitives` is filled when the selection asks for lowering.
+// One step of one rank. `primitives` is filled if the selection includes lowering.
 struct Step {
   int rank{0};
   const Calls& calls;
@@ -30,7 +30,8 @@ struct Step {
   const Communicators& communicators;
 };
 
-// Runs the skeleton of each rank, one after the other, and hands over each step; memory does not grow with iterations.
+// Runs the skeleton of each rank, one after the other, and passes each step to `use`; memory does not grow with
+// iterations.
 void for_each_step(const Selection& selection, const std::function<void(const Step&)>& use);
 
 void print_text(const Selection& selection, std::ostream& out);

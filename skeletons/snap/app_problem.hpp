@@ -1,4 +1,4 @@
-// What is transported through what: the mesh of one rank, materials, cross sections, directions and the source.
+// The transport problem: the mesh of one rank, materials, cross sections, directions and the source.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ class Problem {
   }
   // The same in all groups.
   double source(std::size_t cell) const { return material_[cell] == kCentre ? 1 : 0; }
-  // From 1 to 7, different from cell to cell of the global mesh, whatever its decomposition.
+  // A weight from 1 to 7, different from cell to cell of the global mesh, whatever its decomposition.
   double checksum_weight(std::size_t cell) const { return weight_[cell]; }
 
  private:

@@ -1,4 +1,4 @@
-// Transport sweeps of one rank: the octants, the chunks, what goes between ranks, and the cell with its fix-up.
+// Transport sweeps of one rank: the octants, the chunks, the messages, and the cell with its fix-up.
 #pragma once
 
 #include <mpi.h>
@@ -20,11 +20,11 @@ class Sweeper {
  public:
   Sweeper(const Settings& settings, const ProcessGrid& grid, int rank, const Problem& problem);
 
-  // Adds to `flux` the scalar flux that `source` (both [group * cells + cell]) gives through all octants, with no flux
-  // coming in from outside of the domain.
+  // Adds to `flux` the scalar flux of `source` (both [group * cells + cell]) through all octants, without incoming flux
+  // from outside the domain.
   void sweep(const Vector& source, Vector& flux);
 
-  // Of the last sweep: particles that left the domain through this rank's faces, and negative fluxes mended.
+  // Of the last sweep: particles that left the domain through this rank's faces, and corrected negative fluxes.
   double leakage() const { return leakage_; }
   std::int64_t fixups() const { return fixups_; }
 
@@ -50,7 +50,7 @@ class Sweeper {
   std::array<Vector, 3> strength_;  // cosine over cell width, by axis
   Vector centre_;                   // of one cell, by angle
   Vector face_x_;                   // [z][y][angle]: between chunks of this rank
-  // Between ranks, [z][x][angle] and [y][x][angle]. A chunk turns what has come into what goes out, in the latter.
+  // Fluxes between ranks, [z][x][angle] and [y][x][angle]. A chunk turns received fluxes into outgoing ones in face_*.
   Vector received_y_, received_z_;
   Vector face_y_, face_z_;
   std::vector<MPI_Request> sends_;

@@ -1,4 +1,4 @@
-// Where the ranks lie and in which order they sweep: shared by the mini-app and the skeleton, so that the two cannot
+// Positions of the ranks and order of their sweeps: shared by the mini-app and the skeleton, which therefore cannot
 // differ.
 #pragma once
 
@@ -12,7 +12,7 @@ struct ProcessGrid {
   int z{1};
 };
 
-// As near to a square as the divisors of `size` allow, y >= z: the pipeline fills fastest.
+// As close to a square as the divisors of `size` allow, y >= z, which fills the pipeline fastest.
 inline ProcessGrid process_grid(int size) {
   int z = 1;
   for (int divisor = 1; divisor <= size / divisor; ++divisor) {
@@ -32,20 +32,20 @@ inline Place place_of(const ProcessGrid& grid, int rank) { return {rank % grid.y
 
 inline constexpr int kNoNeighbour = -1;
 
-// The rank at a step in y and z, kNoNeighbour outside of the domain, which is not periodic.
+// The rank one step away in y and z; kNoNeighbour outside the domain, which is not periodic.
 inline int neighbour(const ProcessGrid& grid, int rank, int step_y, int step_z) {
   const auto [y, z] = place_of(grid, rank);
   const bool inside = y + step_y >= 0 && y + step_y < grid.y && z + step_z >= 0 && z + step_z < grid.z;
   return inside ? rank + step_y + grid.y * step_z : kNoNeighbour;
 }
 
-// A pair of octants that share their direction in y and z, -1 or 1, and so the corner at which the wavefront starts.
+// A pair of octants with the same direction in y and z, -1 or 1, and thus the same starting corner of the wavefront.
 struct Corner {
   int y{0};
   int z{0};
 };
 
-// From one corner to the next one beside it, so that the wavefront of a corner follows the last one closely.
+// Each corner is beside the previous one: its wavefront follows the last one closely.
 inline constexpr std::array<Corner, 4> kCorners = {{{-1, -1}, {1, -1}, {1, 1}, {-1, 1}}};
 
 }  // namespace manynode::snap

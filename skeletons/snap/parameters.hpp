@@ -1,5 +1,5 @@
-// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml says the same to
-// the other phases of the toolkit; a test compares them.
+// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml declares the
+// same; a test compares them.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace manynode::snap {
 
-// What a rank computes between two MPI calls. The README says what each holds.
+// The compute phases between MPI calls; README.md describes them.
 enum class Work : std::uint8_t {
   Setup,
   OuterSource,
@@ -61,7 +61,7 @@ struct Settings {
   std::int64_t face_z() const { return std::int64_t{1} * angles * chunk * ny; }
 };
 
-// What is summed over all ranks at the end.
+// Sums over all ranks at the end.
 enum class Sum : std::uint8_t { Source, Removal, Leakage, Flux, Weight, NegativeFluxes, Fixups };
 inline constexpr std::size_t kSums = 7;
 
@@ -70,7 +70,7 @@ inline int sweep_tag(const Settings& settings, std::size_t corner, int group) {
   return static_cast<int>(corner) * settings.groups + group;
 }
 
-// From complete parameters; throws UserError when the chunks do not fill x or the problem is too large.
+// From complete parameters; throws UserError if the chunks do not fill x or the problem is too large.
 inline Settings settings(const Parameters& parameters) {
   const auto number = [&](const char* name) { return static_cast<int>(parameters.integer(name, 1)); };
   const Settings out{number("nx"),     number("ny"),     number("nz"),     number("chunk"),

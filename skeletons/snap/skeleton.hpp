@@ -1,5 +1,5 @@
 // SNAP as its MPI calls: transport sweeps in pipelined wavefronts over a 2-D grid of ranks. README.md has the drawing;
-// app.cpp is the program whose calls these are.
+// app.cpp is the program that makes them.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class Snap : public Application {
   Snap(const Settings& settings, int size);
 
   std::string name() const override { return "snap"; }
-  // With one inner iteration per outer one there is no phase of its own for the source within a group.
+  // With one inner iteration per outer one, there is no separate phase for the source within a group.
   std::vector<std::string> phases() const override { return phases_; }
   std::optional<std::uint64_t> steps() const override { return std::uint64_t{1} * settings_.outers * settings_.inners; }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;

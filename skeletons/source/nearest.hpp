@@ -1,4 +1,4 @@
-// Words for error messages: lists of names and the nearest match of a misspelt one.
+// Text for error messages: lists of names and the nearest match of a misspelt one.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// Insertions, deletions, replacements, and two neighbours that changed places (optimal string alignment).
+// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 inline std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> before, last, row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

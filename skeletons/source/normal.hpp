@@ -1,4 +1,4 @@
-// The normal distribution: its cumulative distribution and the inverse of it.
+// The normal distribution: its cumulative distribution function and its inverse.
 #pragma once
 
 #include <array>

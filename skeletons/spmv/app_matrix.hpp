@@ -1,5 +1,5 @@
-// A part of the sparse matrix and its products, as a linear-algebra library keeps them: rows of columns and values, the
-// entries of other ranks behind the own ones.
+// One rank's part of the sparse matrix and its products, stored as in a linear-algebra library: rows of columns and
+// values, with the entries of other ranks behind the own ones.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,7 @@ class Matrix {
   Matrix(const Settings& settings, int rank, int size);
 
   std::int64_t rows() const { return settings_.rows(); }
-  // With those that come from neighbours.
+  // Number of points, including those from neighbours.
   std::int64_t points() const { return points_; }
   Multivector multivector() const { return Multivector(static_cast<std::size_t>(points_ * settings_.columns)); }
 
@@ -33,7 +33,7 @@ class Matrix {
   const Triple& global() const { return global_; }
   double largest_eigenvalue() const;
 
-  // Gets what neighbours have at their faces.
+  // Gets the neighbours' values at their faces.
   void exchange(Multivector& x);
   // y = factor * A x.
   void multiply(const Multivector& x, double factor, Multivector& y) const;

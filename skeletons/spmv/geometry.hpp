@@ -1,4 +1,4 @@
-// Where the ranks lie and whom they face: shared by the mini-app and the skeleton, so that the two cannot differ.
+// The positions and neighbours of ranks: shared by the mini-app and the skeleton, which therefore cannot differ.
 #pragma once
 
 #include <cstdint>

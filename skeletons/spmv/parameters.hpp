@@ -1,5 +1,5 @@
-// Parameters, phase names and message tag: shared by the mini-app and the skeleton. application.yaml says the same to
-// the other phases of the toolkit; a test compares them.
+// Parameters, phase names and message tag: shared by the mini-app and the skeleton. application.yaml declares the same;
+// a test compares them.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace manynode::spmv {
 
-// What a rank computes between two MPI calls. The README says what each holds.
+// The compute phases between MPI calls; README.md describes them.
 enum class Work : std::uint8_t { Setup, Pack, Multiply, Fill, Check };
 
 inline constexpr std::array<const char*, 5> kWorkNames = {"setup", "pack", "multiply", "fill", "check"};
@@ -22,8 +22,8 @@ constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::
 
 inline constexpr int kFaceTag = 7;
 
-// What is summed over all ranks at the end: squared differences from the product computed point by point, weighted
-// squares of the multivector, weights.
+// Sums over all ranks at the end: squared differences from the product computed point by point, weighted squares of the
+// multivector, weights.
 inline constexpr int kCheckSums = 3;
 
 inline const std::vector<ParameterDeclaration>& parameter_declarations() {
@@ -50,7 +50,7 @@ struct Settings {
   std::int64_t doubles(const Face& face) const { return shared_points(local, face.direction) * columns; }
 };
 
-// From complete parameters; throws UserError when the multivector is longer than messages and memory allow.
+// From complete parameters; throws UserError if the multivector is longer than messages and memory allow.
 inline Settings settings(const Parameters& parameters) {
   Settings out;
   constexpr std::array<const char*, 3> kNames = {"nx", "ny", "nz"};

@@ -1,5 +1,5 @@
 // Sparse matrix times multivector as its MPI calls: faces to up to six neighbours. README.md has the drawing; app.cpp
-// is the program whose calls these are.
+// is the program that makes them.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class Spmv : public Application {
   Spmv(const Settings& settings, int size);
 
   std::string name() const override { return "spmv"; }
-  // A rank alone packs nothing.
+  // A single rank packs nothing.
   std::vector<std::string> phases() const override { return phases_; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;
@@ -33,7 +33,7 @@ class Spmv : public Application {
   std::array<Phase, kWorkNames.size()> phase_of_work_{};
 };
 
-// A step is a product; the first and the last hold what lies before and after the loop.
+// A step is a product; the first and the last also include the calls before and after the loop.
 class SpmvRank : public Skeleton {
  public:
   SpmvRank(const Spmv& application, int rank) : application_(application), faces_(faces(application.grid(), rank)) {}

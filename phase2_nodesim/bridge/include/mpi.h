@@ -1,5 +1,5 @@
-/* MPI as the bridge library offers it to a program that runs as the guest of a simulator. What is not declared here is
- * not supported; README.md lists what is. Constants are the library's own: programs must not assume their values. */
+/* The MPI interface of the bridge library for a program that runs as the guest of a simulator. Only the calls declared
+ * here are supported; README.md lists them. Constants are the library's own: programs must not assume their values. */
 #ifndef MANYNODE_BRIDGE_MPI_H
 #define MANYNODE_BRIDGE_MPI_H
 
@@ -150,7 +150,7 @@ typedef struct MPI_Status {
 #define MPI_MAX_ERROR_STRING 256
 #define MPI_MAX_LIBRARY_VERSION_STRING 512
 
-/* life of the program, and what concerns no message */
+/* start and end of the program, and calls without messages */
 int MPI_Init(int* argc, char*** argv);
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
 int MPI_Initialized(int* flag);
@@ -248,7 +248,7 @@ MB_COLLECTIVE(Alltoallv, alltoallv, const void* sendbuf, const int sendcounts[],
               MPI_Comm comm)
 #undef MB_COLLECTIVE
 
-/* predefined operations only: MPI_Op_create ends the program and says so */
+/* predefined operations only: MPI_Op_create ends the program with a message */
 int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op);
 int MPI_Op_free(MPI_Op* op);
 

@@ -13,7 +13,7 @@
 
 namespace manynode::bridge {
 
-// Memory whose content comes from elsewhere.
+// A buffer whose content others provide.
 struct Bytes {
   std::unique_ptr<char[]> at;
   std::size_t size{0};
@@ -39,13 +39,12 @@ struct Reply {
   void add(const char* at, std::size_t bytes) { payload.emplace_back(at, bytes); }
 };
 
-// The guest has ended without MPI_Finalize, or speaks another language.
+// The guest has ended without MPI_Finalize, or uses another protocol.
 struct GuestLost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The byte of this rank that the idle gate of the simulator looks at: RUNNING is the only state in which anything needs
-// the simulated cores.
+// This rank's byte for the idle gate of the simulator: only RUNNING needs the simulated cores.
 class StateByte {
  public:
   StateByte(const std::string& path, int index);
@@ -57,13 +56,13 @@ class StateByte {
 
 class Channel {
  public:
-  // Opens the FIFOs so that the guest's opening never waits, and removes their names once it is there.
+  // Opens the FIFOs before the guest, whose opening must never wait; removes their names once the guest is there.
   Channel(std::string directory, int rank, bool helper);
 
   Request next(StateByte& state);
   void answer(const Reply& reply);
 
-  // Until the guest has ended; false while it lives.
+  // Returns when the guest has ended.
   void watch_for_end() const;
 
   // One command to the helper thread; returns how many lines it touched.

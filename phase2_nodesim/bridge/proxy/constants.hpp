@@ -1,4 +1,4 @@
-// The wire's constants as the native MPI library calls them, and back.
+// Converts the wire's constants to those of the native MPI library, and back.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 namespace manynode::bridge {
 
 MPI_Datatype native_type(std::int64_t basic);
-// Bytes of an element in memory, and as MPI counts them.
+// Bytes of an element in memory, and in MPI's count.
 std::int64_t span_of(std::int64_t basic);
 std::int64_t size_of(std::int64_t basic);
 MPI_Op native_op(std::int64_t op);

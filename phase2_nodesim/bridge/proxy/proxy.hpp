@@ -1,6 +1,6 @@
-// A proxy: a rank of the native MPI job that makes the MPI calls of a simulated rank in its place. What it calls is
-// what the guest called, so that the markers library, preloaded into it, records the guest's calls as it records any
-// program's; only times and call sites come from the guest.
+// A proxy: a rank of the native MPI job that makes the MPI calls of a simulated rank in its place. It makes exactly the
+// guest's calls, and the preloaded markers library records them as for any program. Only times and call sites come from
+// the guest.
 #pragma once
 
 #include <mpi.h>
@@ -37,7 +37,7 @@ class Markers {
   Call call_;
 };
 
-// What is kept of a guest's request until it is complete.
+// The data of a guest's request until it is complete.
 struct Pending {
   MPI_Request request{MPI_REQUEST_NULL};
   Bytes send;
@@ -47,7 +47,7 @@ struct Pending {
   std::int64_t comm{MB_COMM_NULL};
   bool receives{false};     // a message
   bool from_nobody{false};  // from MPI_PROC_NULL
-  bool collective{false};   // all of `receive` is data when it is complete
+  bool collective{false};   // when complete, all of `receive` is data
   bool persistent{false};
   bool active{true};
   bool external{false};  // a collective with ranks outside the simulated node
@@ -57,7 +57,7 @@ class Proxy {
  public:
   Proxy(Settings settings, int rank, int size);
 
-  // Serves the guest to its MPI_Finalize.
+  // Serves the guest until its MPI_Finalize.
   void serve();
   // Returns when the guest has ended.
   void watch() const { channel_.watch_for_end(); }
@@ -102,7 +102,7 @@ class Proxy {
   Communicator& comm_of(std::int64_t number);
 
   bool is_external(std::int64_t comm, std::int64_t rank);
-  // The node's memory operations: before data leaves, and before what came is handed over.
+  // The node's memory operations: before data leaves, and before received data is delivered.
   void report_injected() const;
   void inject_read(std::int64_t handle, std::size_t bytes, bool external);
   void inject_write(std::int64_t handle, std::size_t bytes, bool external);
@@ -115,7 +115,7 @@ class Proxy {
   Channel channel_;
   std::vector<Communicator> communicators_;
   std::unordered_map<std::int64_t, Pending> pending_;
-  std::vector<Pending> abandoned_;       // freed while under way: their memory is MPI's to the end
+  std::vector<Pending> abandoned_;       // freed while pending: MPI uses their memory to the end
   std::vector<std::int64_t> completed_;  // to be forgotten when the reply is written
   Bytes outgoing_;                       // data of the reply
   std::uint64_t read_lines_{0};          // by the helper
@@ -123,7 +123,7 @@ class Proxy {
   volatile bool finished_{false};
 };
 
-// A count as the native MPI takes it; more than it can take is an error with its reason.
+// A count for the native MPI; a larger one than it supports is an error with its reason.
 int native_count(std::int64_t elements);
 
 }  // namespace manynode::bridge

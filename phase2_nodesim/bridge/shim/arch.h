@@ -1,5 +1,5 @@
-/* What depends on the instruction set. A new one is a file with the same functions: the simulator's time, marks for
- * its statistics, a rest of given length, the flush of one line from the caches, an end with a code, a system call. */
+/* Code that depends on the instruction set. A new one needs a file with the same functions: the simulator's time, marks
+ * for its statistics, a pause of given length, the flush of one cache line, an exit with a code, a system call. */
 #ifndef MANYNODE_BRIDGE_ARCH_H
 #define MANYNODE_BRIDGE_ARCH_H
 

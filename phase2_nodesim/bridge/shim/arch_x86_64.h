@@ -8,7 +8,7 @@ static inline uint64_t mb_arch_simulated_ns(void) {
   return ns;
 }
 
-/* work_begin, work_end: the simulator looks at its statistics; `mark` says whose and why (wire.h, enum mb_mark) */
+/* work_begin, work_end: the simulator reads its statistics; `mark` is the rank and reason (wire.h, enum mb_mark) */
 static inline void mb_arch_mark_begin(uint64_t mark) {
   uint64_t result;
   __asm__ volatile(".byte 0x0f, 0x04, 0x5a, 0x00" : "=a"(result) : "D"(mark), "S"(0L) : "memory");

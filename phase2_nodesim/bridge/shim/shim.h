@@ -1,12 +1,12 @@
-/* What the parts of the shim share. The life of one MPI call of the guest:
+/* Shared by the parts of the shim. The steps of one MPI call of the guest:
  *
  *   MB_ENTER(name)              the moment of entry, before anything else
  *   mb_request(&call, ...)      the request goes to the proxy
  *   mb_reply(&call)             the guest waits; the reply is in call.reply, its list in call.list
- *   mb_get_buffer(...)          its payload goes to where the application wants it
+ *   mb_get_buffer(...)          its payload goes to the application's buffer
  *   return mb_leave(&call)      the moment of exit, after everything else
  *
- * Memory comes from mmap and never from malloc, so that the application's heap is as it would be without the shim. */
+ * Memory comes from mmap and never from malloc: the application's heap is the same as without the shim. */
 #ifndef MANYNODE_BRIDGE_SHIM_H
 #define MANYNODE_BRIDGE_SHIM_H
 
@@ -79,8 +79,8 @@ static inline uint64_t mb_clock_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Between a compute phase's two marks the simulator's statistics are that phase's. A pause is no end of a phase. The
- * marks lie outside the times: the end of a phase comes after its time was taken, the beginning before. */
+/* The simulator's statistics between a compute phase's two marks belong to that phase. A pause does not end a phase.
+ * The marks lie outside the measured time: a phase is marked as ended after its time was taken, and as begun before. */
 static inline void mb_mark_begin(enum mb_mark mark) {
   if (__builtin_expect(!mb_guest.host_clock, 1)) mb_arch_mark_begin(MB_MARK_KINDS * (uint64_t)mb_guest.rank + mark);
 }
@@ -108,7 +108,7 @@ static inline int mb_leave(const struct mb_call* call) {
   mb_guest.exit_ns = mb_now();
   return result;
 }
-/* An unrecorded request and its reply; the time that they take is taken out of the clock. */
+/* An unrecorded request and its reply; their time is subtracted from the clock. */
 void mb_ask(struct mb_call* call, const int64_t* list, int64_t list_count);
 void mb_take_notes(struct mb_header* request);
 const char* mb_notes(void);
@@ -120,13 +120,13 @@ void mb_flush(void);
 void mb_get(void* data, size_t bytes);
 
 /* failure.c */
-/* one line on stderr, by which a failed job is told in words */
+/* one line on stderr, which explains a failed job */
 void mb_say(const char* call, const char* format, ...) __attribute__((format(printf, 2, 3)));
 /* these do not return */
 _Noreturn void mb_fatal(const char* call, const char* format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void mb_gone(void);
 _Noreturn void mb_end(int code); /* of this guest, and of the whole simulation */
-/* an argument that cannot be: returns `error` where MPI_ERRORS_RETURN is set */
+/* an invalid argument: returns `error` if MPI_ERRORS_RETURN is set */
 int mb_wrong(const char* call, int error, const char* format, ...) __attribute__((format(printf, 3, 4)));
 
 /* memory.c */
@@ -153,7 +153,7 @@ void mb_get_buffer(const struct mb_buffer* buffer, uint64_t bytes);
 struct mb_type* mb_type_of(MPI_Datatype datatype);
 int64_t mb_basic_size(int basic);
 int64_t mb_basic_span(int basic);
-/* NULL and a message when the arguments cannot be */
+/* false and a message if the arguments are invalid */
 bool mb_buffer_of(struct mb_buffer* buffer, const char* call, const void* at, int64_t count, MPI_Datatype datatype);
 void mb_hold(const struct mb_buffer* buffer);
 void mb_release(const struct mb_buffer* buffer);
