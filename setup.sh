@@ -2,7 +2,7 @@
 # Installs the system packages that the named sets lack: with apt as root or through sudo, else it lists them.
 #   ./setup.sh run        what `make demo` and the mini-apps need
 #   ./setup.sh run test   and what `make test` needs besides
-# Engines that no registry has (SST, gem5) are not installed: see README.md.
+# Engines that no registry has (SST, gem5) are not installed: see docs/concepts/engines.md.
 set -eu
 
 run="build-essential cmake mpich libmpich-dev valgrind binutils nlohmann-json3-dev libcli11-dev librandom123-dev libfmt-dev \

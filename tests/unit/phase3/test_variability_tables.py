@@ -1,0 +1,16 @@
+"""The tables of the variability part are described in the reference."""
+
+from __future__ import annotations
+
+import variability_cases as cases
+from described_tables import check_columns, check_findings
+
+from phase3_sst.congestion.variability.runs_table import SCHEMA
+from phase3_sst.congestion.variability.study import trained
+from phase3_sst.congestion.variability.train import Options
+
+
+def test_the_tables_of_the_validation_are_described() -> None:
+    runs = cases.runs(each=50)
+    check_columns(SCHEMA, runs.columns)
+    check_findings(trained(runs, Options(trees=10), "made-up runs").tables)
