@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import variability_cases as cases
 from described_tables import check_columns, check_findings
-
 from phase3_sst.congestion.variability.runs_table import SCHEMA
 from phase3_sst.congestion.variability.study import trained
 from phase3_sst.congestion.variability.train import Options
