@@ -116,7 +116,7 @@ def find_pattern(series: Series, clusters: int, parameters: FitParameters) -> Pa
 
 
 def _significant(matches: Series, compared: Series, chance: float, level: float) -> npt.NDArray[np.bool_]:
-    """Return the lags whose number of matches is improbable for a series in random order (binomial tail)."""
+    """Return for each lag whether its matches are improbable for a series in random order (binomial tail)."""
     from scipy.stats import binom
 
     return np.asarray(binom.sf(matches - 1, compared, chance) < level)
