@@ -9,7 +9,7 @@ from phase1_profile.sources.interface import choose_source
 
 
 def check(resolved: Resolved) -> None:
-    """Ask the mini-app whether it takes its parameters on every profiled number of ranks, the host for counters."""
+    """Ask the mini-app if it accepts its parameters on every profiled number of ranks, and the host for counters."""
     content = resolved.content
     application = content["application"]
     # A node on its own is a job of phase 2, of the same program.

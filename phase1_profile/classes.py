@@ -14,7 +14,7 @@ _DEFAULTS = ClassifyParameters()
 
 
 class RankClassifier(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Put ranks into classes; the number of classes is found, and one is a possible answer.
+    """Groups ranks into classes and finds the number of classes, which may be one.
 
     Parameters are those of :class:`~phase1_profile.parameters.ClassifyParameters`. Learned attributes: ``labels_``
     (class of each row; class 0 has the most ranks, then by size, equal sizes by their first row), ``n_classes_``,

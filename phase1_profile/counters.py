@@ -54,7 +54,7 @@ def sum_phases(records: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def check(frame: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Return ``frame`` when it is a sound counter table; otherwise raise :class:`InputError` at ``where``."""
+    """Return ``frame`` if it is a valid counter table; otherwise raise :class:`InputError` at ``where``."""
 
     def refuse(found: str, allowed: str) -> InputError:
         return InputError("a counter table cannot be used", where=where, found=found, allowed=allowed, remedy=_REMEDY)
@@ -86,7 +86,7 @@ def check(frame: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def write(path: Path, frame: pd.DataFrame, provenance: Mapping[str, Any]) -> None:
-    """Write a counter table; an unsound one is an :class:`InputError`."""
+    """Write a counter table; an invalid one is an :class:`InputError`."""
     tables.write_table(path, SCHEMA, check(frame, str(path)), provenance)
 
 

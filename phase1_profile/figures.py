@@ -100,7 +100,7 @@ def shares_by_size(content: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def class_phases(counters: pd.DataFrame, content: Mapping[str, Any]) -> pd.DataFrame:
-    """Return where the classes differ: one row per class, named phase and counter of the reference job.
+    """Return the differences of the classes: one row per class, named phase and counter of the reference job.
 
     Columns: ``class``, ``phase``, ``feature``, ``value`` (mean per rank), ``relative`` (to class 0). Empty where the
     source knows no phases.

@@ -46,7 +46,7 @@ def probe_hardware() -> HardwareCounters:
 
 
 def explain(code: int, paranoid: str) -> HardwareCounters:
-    """Return what a refusal with errno ``code`` means where ``perf_event_paranoid`` is ``paranoid``."""
+    """Return the meaning of errno ``code`` if ``perf_event_paranoid`` is ``paranoid``."""
     if code in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP):
         reason = f"the processor shows no performance counters ({os.strerror(code)}), as in most virtual machines"
         return HardwareCounters(False, reason, f"{CALLGRIND}, or profile on a physical host")

@@ -25,7 +25,7 @@ def markers_environment(directory: Path, flavour: Flavour, ranks_per_node: int |
 
 
 def complete_markers(directory: Path) -> list[MarkerFile]:
-    """Return the marker files of all ranks; one that lacks a part of the run is an :class:`InputError`."""
+    """Return the marker files of all ranks; an incomplete file is an :class:`InputError`."""
     files = read_marker_directory(directory, resolve=False)
     for file in files:
         for flag, found, remedy in (

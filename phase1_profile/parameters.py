@@ -15,7 +15,7 @@ DEFAULT_FEATURES = ("instructions", "ipc", "branches", "loads")
 
 @dataclass(frozen=True)
 class ClassifyParameters:
-    """How ranks are put into classes.
+    """Parameters for grouping ranks into classes.
 
     ``features``: the measured quantities that tell ranks apart (Eyerman et al., section 3.3); one that the source of
     the counters cannot tell is left out and named in the result. ``criterion``: how the number of classes is chosen

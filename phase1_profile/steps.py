@@ -35,7 +35,7 @@ def profile_counters(
     reason: str = "",
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Read what one job with ``nodes`` nodes left in ``directory`` under ``source`` and write its counter table.
+    """Read the files of one job with ``nodes`` nodes in ``directory`` from ``source`` and write its counter table.
 
     ``ranks_per_node`` numbers the nodes by rank where hosts do not tell them apart (virtual nodes). ``reason`` says why
     this source was chosen. Unreadable or incomplete output is an :class:`~manynode.errors.InputError`.
@@ -54,7 +54,7 @@ def classify(
     seed: int = 0,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Put the ranks of the jobs in ``counter_tables`` into classes and write the rank-classes file ``output``.
+    """Group the ranks of the jobs in ``counter_tables`` into classes and write the rank-classes file ``output``.
 
     The classes are those of the job with ``reference_nodes`` nodes (default: the largest); the others say whether they
     are stable. Nothing here is random; ``seed`` is recorded as part of the experiment.

@@ -33,7 +33,7 @@ class Geometry:
 
 @dataclass(frozen=True)
 class SimulatedCaches:
-    """The three caches of a callgrind run; ``last_level`` says which cache of the machine LL stands for."""
+    """The three caches of a callgrind run; ``last_level`` is the cache of the machine that LL represents."""
 
     i1: Geometry
     d1: Geometry
@@ -45,7 +45,7 @@ class SimulatedCaches:
         return [self.i1.option("I1"), self.d1.option("D1"), self.ll.option("LL")]
 
     def describe(self) -> dict[str, Any]:
-        """Return what was simulated and what was wanted [bytes], for the provenance of a result."""
+        """Return the simulated and the wanted sizes [bytes], for the provenance of a result."""
         named = {"I1": self.i1, "D1": self.d1, "LL": self.ll}
         return {
             "LL_stands_for": "l2" if self.last_level == "private" else "last_level",
@@ -84,7 +84,7 @@ def legal_geometry(wanted_bytes: float, associativity: int, line_bytes: int) -> 
 
 
 def simulated_caches(machine: Machine, ranks_per_node: int, last_level: LastLevel = "shared") -> SimulatedCaches:
-    """Return what callgrind simulates for one of ``ranks_per_node`` equal ranks on ``machine``.
+    """Return callgrind's caches for one of ``ranks_per_node`` equal ranks on ``machine``.
 
     ``shared`` (the default) lets LL stand for the rank's share of the last-level cache, so that LL misses are memory
     accesses; ``private`` lets it stand for the second level, for machines whose last level a rank hardly shares.
@@ -99,7 +99,7 @@ def simulated_caches(machine: Machine, ranks_per_node: int, last_level: LastLeve
         )
 
     def share(cache: Cache) -> float:
-        """Bytes of one rank: ranks sit on cores of their own as long as there are enough."""
+        """Bytes of one rank: each rank has its own core as long as there are enough."""
         ranks_per_core = max(1.0, ranks_per_node / machine.cores())
         sharers = min(cache.shared_by, max(1, math.ceil(ranks_per_node * cache.shared_by / machine.cores())))
         return cache.size / max(sharers, ranks_per_core)

@@ -16,7 +16,7 @@ _LINE = re.compile(r"^\s*checksum\s*[:=]\s*(\S+)\s*$", re.MULTILINE | re.IGNOREC
 
 
 def checksum_of(logs: Sequence[Path]) -> str | None:
-    """Return what the logs of one job say, all values in order; None where there is none."""
+    """Return the checksums in the logs of one job, all values in order, or None."""
     found = [match for path in logs if path.is_file() for match in _LINE.findall(path.read_text("utf-8", "replace"))]
     return " ".join(found) or None
 

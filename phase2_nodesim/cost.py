@@ -31,7 +31,7 @@ def node_runs(content: Mapping[str, Any], results: Path) -> list[MeasuredRun]:
 
 
 def node_run(content: Mapping[str, Any], results: Path, mode: str, node: int | None) -> MeasuredRun:
-    """Return the run of one simulated node; which one is not known yet where it is None."""
+    """Return the run of one simulated node; None means that the node is not known yet."""
     section, each, threads = content["nodesim"], content["ranks_per_node"], content["application"]["threads"]
     nodes = section["nodes"] if mode == "ext" else 1
     engine = section["engine"]

@@ -13,7 +13,7 @@ from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, Node
 
 
 def installed(engine: str, settings: Mapping[str, Any] | None) -> NodeEngine:
-    """Return the engine of that name; one that this host does not have is an :class:`EngineMissingError`."""
+    """Return the named engine; if this host lacks it, this is an :class:`EngineMissingError`."""
     chosen = ENGINES.get(engine)
     probe = chosen.probe(settings)
     if not probe.available:

@@ -35,7 +35,7 @@ class Pattern:
     prefix: int = 0
 
     def expected(self, length: int) -> Series:
-        """Return the clusters that the pattern says for executions 0 ... ``length`` - 1; -1 within the prefix."""
+        """Return the pattern's clusters for executions 0 ... ``length`` - 1; -1 within the prefix."""
         series = np.resize(np.array(self.sequence, dtype=np.int64), max(0, length - self.prefix))
         return np.concatenate([np.full(min(self.prefix, length), -1, dtype=np.int64), series])
 
@@ -58,7 +58,7 @@ def _majority(series: Series, period: int, clusters: int) -> tuple[Series, int]:
 
 
 def _bits(length: int, period: int, wrong: int, clusters: int) -> float:
-    """Return the bits that describe a series by its period: the sequence, where it is wrong, what is there instead."""
+    """Return the bits that describe a series by its period: the sequence, the exceptions and their clusters."""
     choices = math.log2(clusters)
     if wrong == 0:
         return period * choices
@@ -116,7 +116,7 @@ def find_pattern(series: Series, clusters: int, parameters: FitParameters) -> Pa
 
 
 def _significant(matches: Series, compared: Series, chance: float, level: float) -> npt.NDArray[np.bool_]:
-    """Tell where so many matches at a lag are improbable for a series in random order (binomial tail)."""
+    """Return for each lag whether its matches are improbable for a series in random order (binomial tail)."""
     from scipy.stats import binom
 
     return np.asarray(binom.sf(matches - 1, compared, chance) < level)

@@ -46,7 +46,7 @@ class PhaseSeries:
 
     @property
     def units(self) -> Labels:
-        """Return what ranks differ in: the cluster, or the whole phase where the cluster is drawn by weight."""
+        """Return the units in which ranks differ: the cluster, or the whole phase if the cluster is drawn by weight."""
         return self.labels if self.pattern is not None else np.zeros_like(self.labels)
 
 
@@ -64,7 +64,7 @@ def variance_split(times: Times, labels: Labels, ranks: Labels) -> Variance:
 
 
 def _pattern_labels(labels: Labels, starts: Labels, pattern: Pattern) -> Labels:
-    """Return the cluster that the pattern says for each execution; within its prefix, the cluster it has."""
+    """Return the pattern's cluster for each execution; within the prefix, the execution's own cluster."""
     expected = np.concatenate([pattern.expected(int(size)) for size in np.diff(np.append(starts, labels.size))])
     return np.where(expected >= 0, expected, labels)
 
@@ -105,7 +105,7 @@ def labelled(name: str, segments: pd.DataFrame, parameters: FitParameters) -> Ph
 
 
 def described(series: PhaseSeries, parameters: FitParameters) -> PhaseTimes:
-    """Return the phase as distributions, with what persists."""
+    """Return the phase as distributions, with its persistent differences."""
     clusters = summarise(series.times, series.labels, parameters)
     pattern = series.pattern
     words = (

@@ -74,7 +74,7 @@ def class_of_ranks(rank_classes: Mapping[str, Any], simulated: Sequence[int], ra
 
 
 def missing_class_error(name: str, rank_classes: Mapping[str, Any], ranks_per_node: int) -> InputError:
-    """Return the error for a class of which no rank was simulated; it names the nodes that have such ranks."""
+    """Return the error for a class without a simulated rank; it names the nodes with such ranks."""
     ranks = sorted(int(rank) for rank, entry in rank_classes["rank_class"].items() if entry == name)
     nodes = sorted({rank // ranks_per_node for rank in ranks})
     return InputError(

@@ -48,7 +48,7 @@ def drawn_ranks(ranks: Labels, nodes: Labels, rng: np.random.Generator) -> list[
 
 
 def resampled_phase(series: PhaseSeries, drawn: Sequence[tuple[int, int]], rng: np.random.Generator) -> PhaseSeries:
-    """Return the executions of the ``drawn`` ranks, numbered anew; of a single one, blocks drawn with replacement."""
+    """Return the executions of the ``drawn`` ranks, renumbered; for a single rank, blocks drawn with replacement."""
     starts = np.searchsorted(series.ranks, [rank for rank, _ in drawn], side="left")
     ends = np.searchsorted(series.ranks, [rank for rank, _ in drawn], side="right")
     picks, ranks, nodes = [], [], []
@@ -93,7 +93,7 @@ def _blocks(start: int, end: int, length: int, rng: np.random.Generator) -> Labe
 
 
 def resampled_class(series: ClassSeries, parameters: FitParameters, rng: np.random.Generator) -> ClassTimes:
-    """Return a class as other samples might have given it."""
+    """Return a class that other samples might have given."""
     ranks, nodes = _ranks_and_nodes(series)
     drawn = drawn_ranks(ranks, nodes, rng)
     phases = []

@@ -92,7 +92,7 @@ def make_segments(
 
 
 def read_segments(paths: Sequence[Path]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return the segments of several simulated nodes as one table, and what their runs have in common.
+    """Return the segments of several simulated nodes as one table, and the common facts of their runs.
 
     Runs of different engines, machines, sizes or applications, and a rank in two files, are an :class:`InputError`.
     """
@@ -126,7 +126,7 @@ def read_segments(paths: Sequence[Path]) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def read_provenance_of(path: Path) -> dict[str, Any]:
-    """Return the provenance of a segments table; one that lacks what the profile needs is an :class:`InputError`."""
+    """Return the provenance of a segments table; missing entries for the profile are an :class:`InputError`."""
     origin = read_provenance(path, SCHEMA)
     missing = [key for key in _COMMON if key not in origin]
     if missing:

@@ -22,7 +22,7 @@ def waited_seconds(records: pd.DataFrame) -> pd.Series:
 
 
 def waiting_of(segments: pd.DataFrame, *, counted: bool) -> Waiting | None:
-    """Return what is known of the waiting in ``segments``; None for an engine whose times do not come from a host."""
+    """Return the waiting in ``segments``; None for an engine whose times do not come from a host."""
     if COLUMN not in segments.columns:
         return None
     known = segments[segments[COLUMN].notna()]
@@ -33,14 +33,14 @@ def waiting_of(segments: pd.DataFrame, *, counted: bool) -> Waiting | None:
 
 
 def mean_waited_s(segments: pd.DataFrame) -> float | None:
-    """Return the mean time waited in an execution [s], None where it is not known."""
+    """Return the mean time waited in an execution [s], or None if it is not known."""
     if COLUMN not in segments.columns or segments[COLUMN].isna().any():
         return None
     return float(segments[COLUMN].mean())
 
 
 def waiting_warning(waiting: Waiting | None, what: str) -> str | None:
-    """Return the warning that the measured times deserve, None without reason."""
+    """Return a warning about the measured times, or None."""
     if waiting is None or waiting.share is None or not waiting.oversubscribed:
         return None
     return (

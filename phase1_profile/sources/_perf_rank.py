@@ -31,7 +31,7 @@ def perf_command(perf: str, stem: str, events: str, separator: str, command: lis
 
 
 def main(arguments: list[str]) -> int:
-    """Write down who this rank is and become perf."""
+    """Record the identity of this rank and become perf."""
     if len(arguments) < 5:
         print("usage: _perf_rank.py PERF FOLDER EVENTS SEPARATOR COMMAND...", file=sys.stderr)
         return 2

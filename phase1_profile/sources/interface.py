@@ -24,12 +24,12 @@ from manynode.registry import Registry
 
 
 class CounterSource(Protocol):
-    """A way to count what each rank of an MPI job executes; ``slow_down`` is what it typically costs."""
+    """A way to count the events of each rank of an MPI job; ``slow_down`` is its typical cost."""
 
     slow_down: SlowDown
 
     def probe(self) -> Probe:
-        """Say whether this host allows the source. Fast, and never an exception."""
+        """Return whether this host allows the source. Fast, and never raises."""
 
     def prefix(self, directory: Path) -> list[str]:
         """Return the words to put before the application's command; ranks write into the existing ``directory``.

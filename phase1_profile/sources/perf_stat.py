@@ -59,7 +59,7 @@ class PerfStat:
         return Probe(hardware.usable, path if hardware.usable else hardware.reason, "", PURPOSE, hardware.remedy)
 
     def prefix(self, directory: Path) -> list[str]:
-        """Return the launcher that lets every rank write a file of its own."""
+        """Return the launcher that makes every rank write its own file."""
         # An absolute path, because the rank may start in another folder.
         perf = os.path.abspath(find_program("perf", purpose=PURPOSE, remedy=REMEDY))
         events = ",".join(EVENTS.values())

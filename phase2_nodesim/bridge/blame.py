@@ -24,7 +24,7 @@ _GUEST_SAYS = re.compile(r"^manynode bridge: rank \d+: (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Verdict:
-    """The culprit, what is known of its end, and how to go on."""
+    """The culprit, how it ended, and how to continue."""
 
     culprit: str
     found: str
@@ -33,7 +33,7 @@ class Verdict:
 
 
 def first_death(ends: str) -> Death | None:
-    """Return the first rank that ended badly, from what ``manynode-rank`` noted, or None."""
+    """Return the first failed rank from the record of ``manynode-rank``, or None."""
     return next(iter(deaths(ends)), None)
 
 

@@ -15,7 +15,7 @@ _BUILD = "build the guest with -march=x86-64 and without options such as -mavx o
 
 @dataclass(frozen=True)
 class Refusal:
-    """What the simulator could not do, and how to mend it."""
+    """What the simulator could not do, and the remedy."""
 
     found: str
     remedy: str
@@ -52,7 +52,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str, str], ...] = (
 
 
 def refusal(output: str) -> Refusal | None:
-    """Return the first thing that gem5's ``output`` says it could not do for the guest, or None."""
+    """Return the first operation of the guest that gem5's ``output`` reports as failed, or None."""
     first: tuple[int, Refusal] | None = None
     for pattern, found, remedy in _PATTERNS:
         match = pattern.search(output)

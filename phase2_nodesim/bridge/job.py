@@ -69,7 +69,7 @@ class BridgeFolder:
         return self.path / "state"
 
     def guest_environment(self, rank: int) -> dict[str, str]:
-        """Return what the guest of ``rank`` needs in its environment; the clock is the simulator's."""
+        """Return the environment variables of the guest of ``rank``; the clock is the simulator's."""
         return {"MANYNODE_BRIDGE_DIR": str(self.path), "MANYNODE_BRIDGE_RANK": str(rank)}
 
     def states(self) -> bytes:
@@ -111,7 +111,7 @@ def run_bridged_job(
     timeout_s: float | None = None,
     follow: Callable[[int, str], None] | None = None,
 ) -> list[process.Completed]:
-    """Run ``job`` to its end; return what the MPI job and then each process of guests left.
+    """Run ``job`` to its end; return the results of the MPI job and then of each process of guests.
 
     ``follow`` gets the number of the process (0: the MPI job) and each line of its output.
 
@@ -147,7 +147,7 @@ def run_bridged_job(
 
 
 class _Unfinished:
-    """Notices a process of guests that has ended well although a rank of it has not called MPI_Finalize."""
+    """Detects a process of guests that ended normally although one of its ranks has not called MPI_Finalize."""
 
     def __init__(self, bridge: BridgeFolder, simulators: Sequence[Simulator]) -> None:
         self._bridge = bridge

@@ -78,13 +78,13 @@ class NodeJob:
         return list(range(self.first, self.first + self.ranks_per_node))
 
     def words(self, engine: str) -> str:
-        """Return what this job is, for messages."""
+        """Return a description of this job, for messages."""
         return f"the application with node {self.node} of {self.nodes} under {engine}"
 
 
 @dataclass(frozen=True)
 class NodeCost:
-    """What a job costs before it is paid: how many ranks are slowed down, by how much, and how many cores they share.
+    """Expected cost of a job: number of slowed ranks, their slow-down, and the cores that they share.
 
     ``cores`` is None where they may use all cores of the host.
     """
@@ -95,12 +95,12 @@ class NodeCost:
 
 
 class NodeEngine(Protocol):
-    """The contract; ``name`` is the one it is registered under."""
+    """The contract of an engine; ``name`` is its registered name."""
 
     name: str
 
     def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
-        """Look for the tool, where ``settings`` (the section ``nodesim``) say, without starting a simulation."""
+        """Look for the tool as given in ``settings`` (the section ``nodesim``), without starting a simulation."""
         ...
 
     def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
@@ -120,7 +120,7 @@ class NodeEngine(Protocol):
         ...
 
     def describe(self, run: NodeRun, segments: pd.DataFrame) -> Mapping[str, Any]:
-        """Return what the provenance should say of the run, such as what the tool was told to simulate."""
+        """Return the run's facts for the provenance, such as the tool's settings."""
         ...
 
 

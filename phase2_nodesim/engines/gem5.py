@@ -183,7 +183,7 @@ def _simulator(run: NodeRun, job: NodeJob, found: Installation, bridge: BridgeFo
 
 
 def _explain(output: str) -> Verdict | None:
-    """Return what gem5's own words say of a failure."""
+    """Return the explanation of a failure from gem5's own messages."""
     wrong = refusal(output)
     return None if wrong is None else Verdict("the guest program", wrong.found, wrong.remedy)
 

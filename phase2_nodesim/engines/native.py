@@ -33,7 +33,7 @@ _CPU_TIME = "cpu_ns"
 
 
 class Native:
-    """Takes the markers' times as they are; the machine file only gives its name."""
+    """Uses the markers' times directly; only the name of the machine file matters."""
 
     name = "native"
 
@@ -41,7 +41,7 @@ class Native:
         return Probe(True, platform.node(), platform.machine(), "phase 2: this host's own compute times", "")
 
     def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
-        """Any program that runs here will do."""
+        """Accept any program that runs here."""
 
     def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
         # Nodes that take turns compute on as many cores as one of them needs.

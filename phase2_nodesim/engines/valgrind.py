@@ -51,7 +51,7 @@ class Valgrind:
         return Probe(match is not None, path, match[0] if match else "unknown", _PURPOSE, "" if match else _REMEDY)
 
     def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
-        """Any machine has caches that callgrind comes near to."""
+        """Accept any machine: callgrind can approximate its caches."""
         simulated_caches(machine, experiment["ranks_per_node"])
 
     def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:

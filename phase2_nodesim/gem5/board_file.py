@@ -181,7 +181,7 @@ def cache_parameters(machine: Machine) -> dict[str, Any]:
 
 
 def own_latencies(machine: Machine) -> dict[str, int]:
-    """Return the latency [cycles] of each cache alone, so that load-to-use is the machine's.
+    """Return the latency [cycles] of each cache alone that gives the machine's load-to-use latency.
 
     A load that misses passes the level's own latency, one crossbar there and back, and the answer of each level above.
     """

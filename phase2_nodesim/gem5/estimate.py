@@ -32,7 +32,7 @@ def profiled_instructions(counters: Path, nodes: int, ranks: Sequence[int]) -> f
 
 
 def estimate(job: NodeJob) -> str:
-    """Return one line: what gem5 has to do and how long that takes."""
+    """Return one line: gem5's work and its estimated time."""
     if job.instructions is None:
         return f"gem5: {len(job.simulated())} ranks to simulate; how many instructions is not known (no profile)"
     return (
@@ -55,7 +55,7 @@ class Teller:
 
 
 def progress_facts(line: str) -> dict[str, Any] | None:
-    """Return what a line of progress holds, or None for any other line."""
+    """Return the content of a progress line, or None for any other line."""
     match = _PROGRESS.match(line)
     if match is None:
         return None
@@ -80,7 +80,7 @@ def progress_words(facts: dict[str, Any], expected: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a rounded time as text."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

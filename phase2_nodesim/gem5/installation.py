@@ -30,7 +30,7 @@ class Installation:
 
 
 def find_gem5(executable: str | None = None) -> Installation:
-    """Return the gem5 named ``executable`` or on PATH; none that can be used is an :class:`EngineMissingError`."""
+    """Return the gem5 named ``executable`` or on PATH; if none works, this is an :class:`EngineMissingError`."""
     candidates = [executable] if executable else list(NAMES)
     for name in candidates:
         if path := shutil.which(name):

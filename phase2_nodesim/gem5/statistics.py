@@ -31,7 +31,7 @@ def read_statistics(path: Path) -> pd.DataFrame:
 
 
 def without_rows_beyond(counts: pd.DataFrame, records: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of calls that the markers recorded, after a check that both tell of the same moments."""
+    """Return the rows of the calls recorded by the markers, after checking that both have the same times."""
     joined = counts.merge(records[["rank", "sequence", "time_in_s"]], on=["rank", "sequence"], validate="one_to_one")
     joined = joined.sort_values(["rank", "sequence"], ignore_index=True)
     # From call to call: the few cycles that differ at each pause would add up. A rank's first call, MPI_Init, looks for

@@ -157,7 +157,7 @@ def fills(prototype: Prototype) -> list[str]:
 
 
 def polite_call(prototype: Prototype, declared: set[str]) -> list[str]:
-    """Return the statements of the polite variant, or none when it cannot be had."""
+    """Return the statements of the polite variant, or none if there is no such variant."""
     if "polite" not in prototype.flags:
         return []
     base = prototype.name.removesuffix("_c")
@@ -257,7 +257,7 @@ def generate(table: Path, include: Path, out: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a generated file only when it changed, so that nothing is compiled again in vain."""
+    """Write a generated file only if it changed, to avoid needless compilation."""
     text = HEAD + text
     if not path.exists() or path.read_text() != text:
         path.write_text(text)

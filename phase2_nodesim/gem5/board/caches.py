@@ -8,7 +8,7 @@ from m5 import objects
 
 
 def cache(board: dict[str, Any], level: str, **options: Any) -> Any:
-    """Return a cache of ``level``; what it has of tags and data is read side by side."""
+    """Return a cache of ``level``; tags and data are read in parallel."""
     wanted = board["caches"][level]
     made = objects.Cache(
         size=f"{wanted['size_bytes']}B",
@@ -27,7 +27,7 @@ def cache(board: dict[str, Any], level: str, **options: Any) -> Any:
 
 
 def small_cache(size: str, **options: Any) -> Any:
-    """Return a cache of a helper's core: a network adapter has next to no room of its own."""
+    """Return a cache of a helper's core; it is tiny, like the memory of a network adapter."""
     return objects.Cache(
         size=size, assoc=2, tag_latency=1, data_latency=1, response_latency=1, mshrs=8, tgts_per_mshr=8, **options
     )

@@ -17,7 +17,7 @@ _KNOWN = "manynode knows releases 24 and 25; without counts: nodesim: gem5: stat
 
 
 class Counts:
-    """Between ``begin`` and ``end`` of a rank what its cores count belongs to a compute phase.
+    """Counts of a rank's cores; those between ``begin`` and ``end`` belong to a compute phase.
 
     A phase ends with a recorded call; the row is written when that call has been made, since one that the bridge
     refuses is none. A pause takes its time out of the phase.
@@ -42,7 +42,7 @@ class Counts:
         self._write({"columns": ["rank", "sequence", "tick", *self._names]})
 
     def begin(self, rank: int, is_call: bool) -> None:
-        """Take the mark after a call or a pause."""
+        """Handle the mark after a call or a pause."""
         if self._output is None:
             return
         index = rank - self._ranks[0]
@@ -59,7 +59,7 @@ class Counts:
         self._start[index] = self._read(index)
 
     def end(self, rank: int, is_call: bool) -> None:
-        """Take the mark before a call or a pause."""
+        """Handle the mark before a call or a pause."""
         if self._output is None:
             return
         index = rank - self._ranks[0]
@@ -78,7 +78,7 @@ class Counts:
         return sum(read() for _, read in self._instructions)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining counts."""
         if self._output is not None:
             self._output.close()
 
@@ -99,7 +99,7 @@ def _of(slots: list[Slot], index: int, threads: int) -> list[Slot]:
 
 
 def _sources(slot: Slot) -> list[Source]:
-    """Return (name, how to read it) for everything that is kept of one core."""
+    """Return (name, reader) for every recorded count of one core."""
     cpu = slot.cpu
     # Demand only: what a prefetcher brings is counted under a name of its own.
     # gem5 names requestors without the system that they are in.
@@ -158,7 +158,7 @@ def _cycles_with_commits(cpu: Any) -> Source:
 
 
 def _of_requestor(name: str, cache: Any, statistic: str, requestor: str) -> Source:
-    """Return the sum over the kinds of request of what ``cache`` counted for ``requestor``."""
+    """Return the counts of ``cache`` for ``requestor``, summed over the kinds of request."""
     kinds = [stat for stat in (_stat(cache, f"{command}.{statistic}") for command in _COMMANDS) if stat is not None]
     if not kinds:
         stop(f"this gem5 has no statistic {statistic} of {cache.path()}; {_KNOWN}")

@@ -18,7 +18,7 @@ _LONGEST_NAP_S = 0.25
 
 
 class Gate:
-    """The states of the ranks, and an event that looks at them; without a file of states it never sleeps."""
+    """The states of the ranks, and an event that checks them; without a state file it never sleeps."""
 
     def __init__(self, path: str | None, ranks: int, progress_s: float, instructions: Callable[[], float]) -> None:
         self._states: mmap.mmap | bytes = b""
