@@ -13,7 +13,7 @@ from manynode.errors import UsageError
 
 
 class ConvergeSection(Section):
-    """Simulate some iterations and extrapolate the rest where the checks allow it (docs/studies.md)."""
+    """Simulate some iterations and extrapolate the rest where the checks allow it (docs/how-to/run-experiments.md)."""
 
     iterations: PositiveInt | None = Field(
         default=None,

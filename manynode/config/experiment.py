@@ -44,8 +44,8 @@ class ApplicationSection(Section):
     )
     guest: str | None = Field(
         default=None,
-        description="Engine gem5: the program of 'command', built as a guest (docs/gem5.md). The mini-apps of this "
-        "project have their own guests",
+        description="Engine gem5: the program of 'command', built as a guest (docs/how-to/gem5.md). The mini-apps of "
+        "this project have their own guests",
     )
     threads: Annotated[int, Field(ge=1, le=4096)] = Field(
         default=1, description="Threads of each rank (OMP_NUM_THREADS)"

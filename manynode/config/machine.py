@@ -1,8 +1,8 @@
 """The node of the target machine: cores, caches, memory. Each file of ``configs/machines/`` describes one.
 
 Cache latencies are in core cycles, from a load's issue to its data. Sizes, the frequency and the memory's latency and
-bandwidth are quantities with units. The interval model (docs/interval_model.md) and the gem5 board (docs/gem5.md)
-explain each key; descriptions mark the keys that only gem5 uses.
+bandwidth are quantities with units. The interval model (docs/concepts/interval-model.md) and the gem5 board
+(docs/how-to/gem5.md) explain each key; descriptions mark the keys that only gem5 uses.
 """
 
 from __future__ import annotations

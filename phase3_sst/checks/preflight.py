@@ -122,7 +122,7 @@ def check_bisection(prober: Prober) -> Check:
             "correct the numbers of links"
         )
         return Check(name, not less, answer, expected.key, remedy)
-    remedy = "the formula is an upper bound for this machine and routing: see docs/network.md"
+    remedy = "the formula is an upper bound for this machine and routing: see docs/how-to/set-up-a-network.md"
     return Check(name, True, answer, expected.key, remedy, warning=True)
 
 

@@ -20,8 +20,6 @@ PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 KINDS = ("*.py", "*.md", "*.yaml", "*.smk", "*.toml", "*.json", "*.hpp", "*.cpp", "*.h", "*.c", "*.txt", "Makefile")
 # Input of commands: CSV files of these columns, which carry no schema.
 INPUT = {"round-trips/1", "application-runs/1"}
-# Pages that moved; the keys' declarations and phase 3 still name them.
-MOVED = {f"docs/{name}.md" for name in ("congestion", "gem5", "interval_model", "network", "studies")}
 
 
 def tracked(*patterns: str) -> list[Path]:
@@ -37,7 +35,7 @@ def test_pages_that_are_named_exist() -> None:
         f"{path.relative_to(ROOT)}: {page}"
         for path in tracked(*KINDS)
         for page in PAGE.findall(path.read_text(encoding="utf-8", errors="replace"))
-        if page not in MOVED and not (ROOT / page).is_file()
+        if not (ROOT / page).is_file()
     }
     assert missing == set()
 

@@ -47,7 +47,7 @@ def check(frame: pd.DataFrame, where: str, columns: Sequence[str] = COLUMNS) -> 
     if missing:
         raise InputError(
             "a table of runs lacks columns", where=where, found=f"no {', '.join(missing[:6])}",
-            allowed="run, application, nodes, run_time_s and the statistics of docs/congestion.md",
+            allowed="run, application, nodes, run_time_s and the statistics of docs/how-to/congestion/counters.md",
         )  # fmt: skip
     for name in columns:
         if name in ("run", "application"):
