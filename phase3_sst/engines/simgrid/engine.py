@@ -1,4 +1,4 @@
-"""A second, independent engine: SMPI, SimGrid's flow model, on the same run file; see ``README.md`` beside this file."""
+"""An independent engine: SMPI, SimGrid's flow model, on the same run file; see ``README.md`` beside this file."""
 
 from __future__ import annotations
 

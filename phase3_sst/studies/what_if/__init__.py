@@ -1,1 +1,1 @@
-"""What-if studies: alternatives of a machine beside each other; see docs/studies.md."""
+"""What-if studies compare alternatives of a machine; see docs/studies.md."""
