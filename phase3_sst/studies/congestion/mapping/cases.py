@@ -75,8 +75,8 @@ class MappingSection(Section):
     )
     snapshot: Literal["alone", "together"] = Field(
         default="alone",
-        description="counters of the traffic alone, or of traffic and job in its default mapping; the latter also avoids "
-        "the job's own stalls",
+        description="counters of the traffic alone, or of traffic and job in its default mapping; the latter also "
+        "avoids the job's own stalls",
     )
 
     @model_validator(mode="after")
