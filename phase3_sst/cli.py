@@ -88,7 +88,7 @@ def _point(
     from phase3_sst.point.inputs import check_profile
 
     content = ctx.with_resource(step_of(experiment)).content
-    # Checked here as well: the engines read the file themselves, and say less about what is wrong with it.
+    # Also checked here, for better messages than those of the engines, which read the file themselves.
     check_profile(profile, read_timing_profile(profile), technique, content["application"]["name"])
     if variant is not None:
         content = variant_of(content, variant).content(content)
@@ -179,7 +179,7 @@ def analyse(
     )
     engine = tables.read_json(results[0], RESULT_SCHEMA)["engine"]
     tools = {engine["name"]: engine["version"], **_phase2_tools(projection.parent, content["techniques"])}
-    # The projection last: it stands for all files of this step.
+    # The projection is written last, since it stands for all files of this step.
     tables.write_json(
         projection.parent / "provenance.json",
         "provenance/1",

@@ -1,7 +1,7 @@
-"""What phase 3 can say of an experiment before anything runs; an entry point of ``manynode.checks``.
+"""Phase 3's check of an experiment before anything runs; an entry point of ``manynode.checks``.
 
-Every point that the experiment and its studies have is described as its engine will read it, without the times that
-phases 1 and 2 have still to measure, and the engine is asked whether it can simulate that.
+Describes every point of the experiment and its studies in its engine's input format, without the times that phases 1
+and 2 still have to measure. The engine then checks whether it can simulate the point.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from phase3_sst.studies.validation import collectives
 
 
 def check(resolved: Resolved) -> None:
-    """Ask the engine of every point, and of those of a study that another engine confirms."""
+    """Check every point with its engine, including a study's points that another engine confirms."""
     content = resolved.content
     engine = _engine(content)
     if content["application"]["name"] is None:
-        return  # without a skeleton nothing is simulated
+        return  # nothing is simulated without a skeleton
     runs: dict[str, dict[str, Any]] = {}
     for variant, nodes, described in _points(content):
         point = Point(described, nodes, content["techniques"][0], None, (), seed=0, variant=variant)
@@ -71,7 +71,7 @@ def _points(content: Mapping[str, Any]) -> Iterator[tuple[str | None, int, dict[
 
 
 def _check_confirming(content: Mapping[str, Any]) -> None:
-    """Ask the engine that simulates points of a study again; where it is missing, the study does without."""
+    """Check with the confirming engine of a study; if it is missing, the study runs without it."""
     runs: dict[str, dict[str, Any]] = {}
     engine = None
     for variant in confirmed(content):

@@ -1,1 +1,1 @@
-"""From the results of points to tables: projection, intervals, links, estimates."""
+"""Turns the results of points into tables: projection, intervals, links, estimates."""

@@ -4,12 +4,12 @@ In: the makespans of a point's replicas, and those with resampled timing profile
 each with the number of its replica. Out: ``interval-parts/1``: technique, nodes, part (``replicas``, ``profile``,
 ``both``), low_s, high_s, error_s (standard error), bias_s, dof (degrees of freedom of Student's distribution).
 
-A resample is compared with the replica that had the same draws, so that the difference comes from the profile alone:
-its variance is that of the mean that other samples would have given, and its mean the bias of having so few (the
-slowest of many ranks is rarely among them), which is taken off. Few ranks bound how well that variance is known, and
-resampling k of k of them makes it too small by (k - 1) / k; Student's distribution with k - 1 degrees of freedom and
-that factor account for both. The squares of the parts' half widths add up (Zou and Donner, *Statistics in Medicine* 27,
-2008): the whole is never narrower than a part, and has no degrees of freedom of its own.
+A resample is compared with the replica that had the same draws; the difference comes from the profile alone. Its
+variance is that of the mean over other possible samples. Its mean is the bias of few samples (the slowest of many ranks
+is rarely among them), and is subtracted. The number k of ranks limits how well that variance is known, and resampling k
+of k makes it too small by (k - 1) / k. That factor and Student's distribution with k - 1 degrees of freedom account for
+both. The squares of the parts' half widths add up (Zou and Donner, *Statistics in Medicine* 27, 2008): the whole is
+never narrower than a part, and has no degrees of freedom of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLUMNS = ("technique", "nodes", "part", "low_s", "high_s", "error_s", "bias_s",
 
 @dataclass(frozen=True)
 class Part:
-    """A standard error [s] with its degrees of freedom, and what the estimate is expected to be off by [s]."""
+    """A standard error [s] with its degrees of freedom, and the expected bias of the estimate [s]."""
 
     error_s: float
     dof: float
@@ -49,20 +49,20 @@ def replicas_part(times_s: Sequence[float]) -> Part:
 
 
 def profile_part(differences_s: Sequence[float], groups: int) -> Part:
-    """Return the standard error that the profile's samples leave, from the differences that resamples make.
+    """Return the standard error due to the profile's limited samples, from the differences of the resamples.
 
-    ``groups`` is the number of ranks (or nodes) that were resampled. One tells nothing of how others differ: what is
-    left are its executions.
+    ``groups`` is the number of ranks (or nodes) that were resampled. A single one does not tell how others differ: only
+    its executions vary.
     """
     count = len(differences_s)
     if count < 2:
         return Part(0.0, 1)
     bias = float(np.mean(differences_s))
-    # The bias is known from as many resamples.
+    # The bias is a mean over this number of resamples and adds its own error.
     variance = float(np.var(differences_s, ddof=1)) * (1 + 1 / count)
     if groups < 2:
         return Part(math.sqrt(variance), count - 1, bias)
-    # So many resamples know their variance as well as count - 1 samples of a normal distribution do.
+    # The variance of these resamples is as uncertain as that of a normal sample with count - 1 degrees of freedom.
     dof = 1 / (1 / (groups - 1) + 1 / (count - 1))
     return Part(math.sqrt(variance * groups / (groups - 1)), dof, bias)
 
@@ -70,7 +70,7 @@ def profile_part(differences_s: Sequence[float], groups: int) -> Part:
 def interval_parts(
     replicas: Mapping[int, float], resamples: Sequence[tuple[int, float]], groups: int, confidence: float
 ) -> list[dict[str, float | str]]:
-    """Return the rows of a point; ``replicas`` is number -> time [s], ``resamples`` (replica, time [s])."""
+    """Return the rows of a point; ``replicas`` is number -> time [s], ``resamples`` has pairs (replica, time [s])."""
     times = list(replicas.values())
     centre = float(np.mean(times))
     found = {

@@ -1,4 +1,4 @@
-"""How iterations and ranks differ at a point: percentiles of the iteration time, the slowest rank's computation.
+"""Variation of iterations and ranks at a point: percentiles of the iteration time, the slowest rank's computation.
 
 In: the replicas of a point (``network-result/2``) and its table of ranks. Out: a row of the table ``iterations/1``, in
 seconds: iterations (of all replicas together), p05_s to p99_s and max_s (of the time of an iteration, which ends when
@@ -20,7 +20,7 @@ PERCENTILES = (5, 25, 50, 75, 95, 99)
 
 
 def lengths(ends_s: Sequence[float]) -> np.ndarray:
-    """Return the lengths of the iterations [s]; the first is left out where there are more: it holds the set-up."""
+    """Return the lengths of the iterations [s]; without the first, which includes the set-up, if there are several."""
     found = np.diff([0.0, *ends_s])
     return found[1:] if len(found) > 1 else found
 

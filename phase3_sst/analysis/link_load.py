@@ -49,7 +49,7 @@ _SERIES_COLUMNS = {
 
 
 def by_class(folder: Path, makespans_s: Mapping[int, float]) -> pd.DataFrame:
-    """Return per class of link, as means over the replicas (``makespans_s`` by replica).
+    """Return the load per class of link, as means over the replicas (``makespans_s`` by replica).
 
     ``links`` with traffic; ``bytes``, ``busy_s``, ``stall_s`` and ``queue_mean_chunks`` summed over them;
     ``busy_share_max`` of the busiest link in any replica, ``queue_max_bytes`` of the fullest.
@@ -79,7 +79,7 @@ def by_class(folder: Path, makespans_s: Mapping[int, float]) -> pd.DataFrame:
 
 
 def by_job(folder: Path, makespans_s: Mapping[int, float], jobs: Sequence[str]) -> pd.DataFrame:
-    """Return per job (by name) and class of link the means over the replicas of what its own chunks did."""
+    """Return the means over the replicas of the load of a job's own chunks, per job (by name) and class of link."""
     loads = tables.read_table(
         folder / "link_jobs.parquet", LINK_JOBS_SCHEMA, ["replica", "job", "class", "bytes", "busy_s", "stall_s"]
     )
@@ -95,8 +95,8 @@ def by_job(folder: Path, makespans_s: Mapping[int, float], jobs: Sequence[str]) 
 def over_time(folder: Path) -> pd.DataFrame:
     """Return the first replica's load per interval and class of link; empty without ``simulate.counters``.
 
-    One replica, since the mean of several would wash out what happens when. ``busy_share`` is the mean over the links
-    of the class with any traffic in the run, ``busy_share_max`` the busiest link's (unknown when counted per class).
+    A mean over replicas would blur the course over time. ``busy_share`` is the mean over the links of the class with
+    any traffic in the run, ``busy_share_max`` the busiest link's (unknown when counted per class).
     """
     path = folder / "series.parquet"
     if not path.is_file():

@@ -2,8 +2,8 @@
 
 In: the result folders of all points of an experiment. Out: tidy tables (schemas ``projection/1``, ``makespans/1``,
 ``breakdown/1``, ``jobs/1`` and those of :mod:`phase3_sst.analysis.iteration_times` and
-:mod:`phase3_sst.analysis.link_load`). All times in seconds. The projection is of job 0, the application under study;
-other jobs are there to disturb it.
+:mod:`phase3_sst.analysis.link_load`). All times in seconds. The projection is that of job 0, the application under
+study; other jobs only disturb it.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Tables:
 def bootstrap_interval(values: Sequence[float], confidence: float, rng: np.random.Generator) -> tuple[float, float]:
     """Return the bootstrap interval of the mean of ``values`` [same unit].
 
-    Bias-corrected and accelerated (Efron 1987) through :func:`scipy.stats.bootstrap`. One value, or values that are all
-    the same, give an interval of no width: the replicas do not differ.
+    Bias-corrected and accelerated (Efron 1987) through :func:`scipy.stats.bootstrap`. A single value or equal values
+    give an interval of width zero.
     """
     from scipy.stats import bootstrap
 
@@ -72,7 +72,7 @@ def analyse(
 ) -> Tables:
     """Return the tables of ``points`` (technique, nodes, result folder), in the order given.
 
-    ``resamples`` is the folder of the same points with resampled timing profiles; without it, no interval has parts.
+    ``resamples`` is the folder of the same points with resampled timing profiles; without it, intervals have no parts.
     """
     parts: list[dict[str, object]] = []
     projection, makespans, breakdown, jobs = [], [], [], []
@@ -117,7 +117,7 @@ def analyse(
         series.append(_keyed(link_load.over_time(folder), key))
     frame = pd.DataFrame(projection)
     base = frame.loc[frame.groupby("technique")["nodes"].idxmin()].set_index("technique")["time_s"]
-    # Weak scaling: the problem grows with the nodes, so that equal times mean an efficiency of 1.
+    # Weak scaling: the problem grows with the nodes, and equal times mean an efficiency of 1.
     frame["efficiency"] = frame["technique"].map(base) / frame["time_s"]
     joined = (_joined(found) for found in (breakdown, jobs, links, link_jobs, series))
     interval_parts_table = pd.DataFrame(parts, columns=list(interval_parts.COLUMNS))
@@ -132,18 +132,17 @@ def _interval_parts(replicas: Mapping[int, float], table: Path, confidence: floa
 
 
 def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all parts; without any, the columns."""
+    """Return the rows of all parts; without parts, only the columns."""
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else parts[0]
 
 
 def _jobs(replicas: Sequence[dict[str, Any]], growth: float = 1.0) -> pd.DataFrame:
-    """Return each job's own makespan, messages and bytes: mean, least and most over the replicas.
+    """Return each job's own makespan, messages and bytes: mean, minimum and maximum over the replicas.
 
-    ``growth`` is how many iterations stand for each simulated one.
+    ``growth`` is the ratio of all iterations to simulated ones.
 
-    A background job starts again until the others have ended: its ``makespan_s`` tells when it was stopped, and
-    ``iterations`` how far it came.
+    A background job restarts until the others have ended: ``makespan_s`` is its stop time, ``iterations`` its progress.
     """
     rows = [
         {
@@ -182,7 +181,7 @@ def _keyed(frame: pd.DataFrame, key: dict[str, object]) -> pd.DataFrame:
 
 
 def write(result: Tables, projection_path: Path) -> None:
-    """Write the tables beside each other, the projection last and under the given name."""
+    """Write the tables to one folder, the projection last, under the given name."""
     folder = projection_path.parent
     for name, schema, frame in (
         ("interval_parts", interval_parts.SCHEMA, result.interval_parts),

@@ -1,1 +1,1 @@
-"""Calibration: measured tables of messages in, the host parameters of a network file out, with the error of the fit."""
+"""Calibration: fits the host parameters of a network file to measured tables of messages, and reports the error."""

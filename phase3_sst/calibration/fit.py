@@ -1,15 +1,16 @@
-"""The host parameters of a network (LogGPS) from measured messages between two nodes.
+"""Fits the host parameters of a network (LogGPS) to measured messages between two nodes.
 
-The model is that of the fast engine, for one message at a time over links that nobody else uses::
+The model is that of the fast engine, for one message at a time over idle links::
 
     half round trip(n) = o_s(n) + c * (2 * nic latency + path latency) + n / bandwidth + o_r(n)
 
 with ``c`` = 1 up to the eager limit and 3 beyond (request, answer, data). Latencies come from the base network. The
-bandwidth is the slope of the last piece of the measured curve, the eager limit one of its breaks. What remains is the
-processors': o_s is what the calls of send and isend take, o_r the rest. Without durations of calls the rest is halved.
+bandwidth is the slope of the last piece of the measured curve, and the eager limit is one of its breaks. The remainder
+is processor time: o_s is the duration of the calls of send and isend, o_r the rest. Without durations of calls, the
+remainder is halved.
 
-In: the table of ``measurements.py`` and what the base network says. Out: a :class:`Fit`, which also says which of its
-parameters were fitted and which were assumed.
+In: the table of ``measurements.py`` and the values of the base network. Out: a :class:`Fit`, which also marks each
+parameter as fitted or assumed.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 
 CROSSINGS_OF_RENDEZVOUS = 3
 MOST_PIECES = 6
-# A rate can be told where the bytes take at least this share of the time of the largest message.
+# A rate can be fitted if the bytes take at least this share of the largest message's time.
 _BANDWIDTH_SHARE = 0.5
-# An isend of the rendezvous protocol copies nothing: its time per byte falls at least to this share, from one that is
-# at least the other share of the wire's.
+# An isend of the rendezvous protocol copies nothing: its time per byte falls at least to this share, from at least the
+# other share of the wire's time.
 _ISEND_FALL = 0.05
 _ISEND_COPIES = 0.02
 _USED = {"pingpong", "send", "isend", "recv", "bandwidth", "message-rate"}
@@ -43,7 +44,7 @@ _SHARE_THAT_COUNTS = 0.2
 
 @dataclass(frozen=True)
 class Base:
-    """What the base network says: latencies of the path between the two nodes, and defaults."""
+    """Values of the base network: latencies of the path between the two nodes, and defaults."""
 
     path_latency_s: float
     nic_latency_s: float
@@ -54,13 +55,13 @@ class Base:
 
     @property
     def crossing_s(self) -> float:
-        """The time in which a message without bytes gets from one NIC's host side to the other's."""
+        """The time of an empty message from one NIC's host side to the other's."""
         return self.path_latency_s + 2 * self.nic_latency_s
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted parameters; ``origin`` says of each where it comes from: "fitted: ..." or "assumed: ..."."""
+    """Fitted parameters; ``origin`` has the source of each: "fitted: ..." or "assumed: ..."."""
 
     base: Base
     overhead_send: tuple[Piece, ...]
@@ -184,7 +185,7 @@ def _eager_limit(
         if falls and min(falls)[0] < _ISEND_FALL:
             origin["eager_limit"] = "fitted: from there on, the time of an isend no longer grows with its size"
             return min(falls)[1] - 1
-    # Rendezvous crosses twice more: the largest jump of the curve, if it is large enough for that.
+    # Rendezvous crosses two more times: the largest jump of the curve, if it is large enough for that.
     jumps = [(b.at(b.from_bytes) - a.at(b.from_bytes), a.at(b.from_bytes), b.from_bytes) for a, b in _neighbours(curve)]
     jumps = [jump for jump in jumps if jump[0] >= 2 * base.crossing_s and jump[0] > 0.05 * jump[1]]
     if jumps:
@@ -201,10 +202,10 @@ def _neighbours(pieces: Sequence[Piece]) -> list[tuple[Piece, Piece]]:
 def _overhead_send(
     table: pd.DataFrame, sizes: Array, rest: Array, times: Array, most_pieces: int, origin: dict[str, str]
 ) -> tuple[Piece, ...] | None:
-    """Return what starting a send costs, or None where no calls were measured.
+    """Return the cost of starting a send; None without measured calls.
 
-    Both calls do more: send waits until the buffer is free, isend makes a request. So at each size the faster of the
-    two counts, and no more of it than the ping-pong leaves.
+    Both calls do more: send waits until the buffer is free, isend creates a request. The faster of the two therefore
+    counts at each size, limited to the time that the ping-pong leaves.
     """
     calls = table[table["measure"].isin(["send", "isend"])]
     fastest = calls.groupby(["size_bytes", "measure"])["time_s"].median().groupby("size_bytes").min()
@@ -252,8 +253,8 @@ def _gap(table: pd.DataFrame, base: Base, origin: dict[str, str]) -> float:
 def intranode(table: pd.DataFrame, latency_s: float) -> tuple[float, float, str, str]:
     """Return latency [s], bandwidth [B/s] within a node and the origin of each.
 
-    Ping-pongs between ranks of one node tell both. Memory copies tell the rate only: the median over the sizes from
-    4 KiB, where the cost of a call no longer counts; ``latency_s`` stays.
+    Ping-pongs between ranks of one node give both. Memory copies only give the rate: the median over the sizes from 4
+    KiB, where the cost of a call is negligible; ``latency_s`` stays.
     """
     sizes, times = medians(table, "pingpong")
     if len(sizes):

@@ -25,7 +25,7 @@ _WIDTH = 720
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file name whose ending is no known format."""
+    """Refuse a file name with an unknown extension."""
     if path.suffix not in FORMATS:
         raise UsageError("unknown format of a figure", found=path.name, allowed=", ".join(FORMATS))
 
@@ -42,7 +42,7 @@ def _options(suffix: str) -> dict[str, Any]:
 
 
 def model_line(fitted: Fit, largest: float) -> pd.DataFrame:
-    """Return the model at sizes even on a log axis, with both sides of each break, so that jumps are drawn upright."""
+    """Return the model at sizes evenly spaced on a log axis, with both sides of each break to draw jumps vertically."""
     import pandas as pd
 
     pieces = [*fitted.overhead_send, *fitted.overhead_recv]
@@ -53,7 +53,7 @@ def model_line(fitted: Fit, largest: float) -> pd.DataFrame:
 
 
 def chart(frame: pd.DataFrame, fitted: Fit, title: str) -> Any:
-    """Return the Altair chart; messages without bytes have no place on a log axis and are left out."""
+    """Return the Altair chart; empty messages do not fit on a log axis and are left out."""
     import altair as alt
     import pandas as pd
 

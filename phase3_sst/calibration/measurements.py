@@ -1,4 +1,4 @@
-"""Files of measurements of any known format into one table, of one cluster."""
+"""Reads files of measurements of any known format into one table of one cluster."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _recognised(text: str, path: Path) -> str:
 
 
 def _of_one_cluster(table: pd.DataFrame, cluster: str | None) -> pd.DataFrame:
-    # Rows without a cluster (other formats) belong to whichever is chosen.
+    # Rows without a cluster (other formats) belong to the chosen one.
     known = sorted(set(table["cluster"]) - {""})
     if cluster is None and len(known) > 1:
         raise UsageError(

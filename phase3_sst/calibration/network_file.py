@@ -1,7 +1,7 @@
 """The network file of a calibration: the base's topology, links and latencies, with the fitted host parameters.
 
-In: the base file's mapping and a fit. Out: YAML text without date or path, each value with its unit and where it comes
-from. The text is read back with the loader's own model, so that a file that cannot be used is never written.
+In: the base file's mapping and a fit. Out: YAML text without date or path, each value with its unit and its source. The
+text is read back with the loader's own model, so an invalid file is never written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WIDTH = 110
 def links_between(network: Mapping[str, Any]) -> int:
     """Return the links between the two nodes that are nearest to each other but not the same.
 
-    Two where a switch has several nodes, three where each has a switch of its own, as in Tofu-D.
+    There are two if a switch has several nodes, and three if each node has its own switch, as in Tofu-D.
     """
     topology = network["topology"]
     rails = network["host"].get("rails", 1)
@@ -34,7 +34,7 @@ def links_between(network: Mapping[str, Any]) -> int:
 
 
 def base_of(network: Mapping[str, Any], links: int) -> Base:
-    """Return what a fit needs of the resolved base ``network`` (SI units), for nodes with ``links`` between them."""
+    """Return the inputs of a fit from the base ``network`` (SI units), for nodes with ``links`` between them."""
     link, host = network["link"], network["host"]
     classes = network["link_classes"]
     ends = [classes.get(name, link) for name in ("host-up", "host-down")]
@@ -50,7 +50,7 @@ def base_of(network: Mapping[str, Any], links: int) -> Base:
 
 
 def read(content: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the network that ``content`` describes in SI units; a mistake is a usage error."""
+    """Return the network of ``content`` in SI units; invalid content is a usage error."""
     try:
         return Network.model_validate(dict(content)).model_dump(mode="json")
     except ValidationError as error:
@@ -130,13 +130,15 @@ def _comment(remarks: Sequence[str], indent: str = "") -> list[str]:
 
 
 def _block(key: str, value: Any, indent: str = "") -> list[str]:
-    """Return ``key: value`` as the shipped files have it: mappings in blocks, lists in one line, long texts folded."""
+    """Return ``key: value`` in the style of the shipped files: mappings in blocks, lists in one line, long texts
+    folded.
+    """
     if isinstance(value, Mapping):
         return [f"{indent}{key}:", *[line for k, v in value.items() for line in _block(k, v, indent + "  ")]]
     dumped: str = yaml.safe_dump(value, default_flow_style=True, width=10**6, allow_unicode=True)
     dumped = dumped.removesuffix("...\n").strip()
     if isinstance(value, str) and len(dumped) > _WIDTH - len(key):
-        # Folding turns each line's end into a space: words with hyphens and long ones stay whole.
+        # Folding turns each line's end into a space, so hyphenated and long words are not split.
         folded = textwrap.wrap(value, _WIDTH, break_on_hyphens=False, break_long_words=False)
         return [f"{indent}{key}: >-", *[f"{indent}  {line}" for line in folded]]
     return [f"{indent}{key}: {dumped}"]

@@ -1,11 +1,10 @@
-"""Piecewise linear regression with break points found, not given.
+"""Piecewise linear regression that finds its break points.
 
-In: sizes, values, and how much an error of one counts. Out: pieces, each a straight line of its own (jumps between
-them are allowed: a protocol change is one), with base and slope not negative, as a cost must be. The breaks are the
-optimum over all ways to cut the sorted sizes (dynamic programming; Bellman 1961), their number is that of the least BIC
-(Schwarz 1978). Libraries were looked at: ``pwlf`` and ``piecewise-regression`` fit continuous lines and search by
-chance; ``ruptures`` knows neither weights nor bounds. Each line is then fitted again with little regard to outliers
-(soft L1).
+In: sizes, values, and the weight of an error. Out: pieces, each a separate line with non-negative base and slope, since
+it is a cost. Jumps between pieces are allowed, such as a protocol change. The breaks are the optimum over all
+partitions of the sorted sizes (dynamic programming; Bellman 1961). Their number minimises BIC (Schwarz 1978). Libraries
+do not fit: ``pwlf`` and ``piecewise-regression`` fit continuous lines with random search; ``ruptures`` has neither
+weights nor bounds. Each line is finally fitted again with a loss that is robust to outliers (soft L1).
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from manynode.errors import InputError
 Array = NDArray[np.float64]
 
 FEWEST_POINTS = 3
-# The table of all pieces has the square of it.
+# The table of all pieces has the square of this size.
 MOST_SIZES = 2000
-# A piece has at least this share of the sizes, too: in dense tables, three neighbours are noise.
+# A piece also has at least this share of the sizes; in dense tables, three neighbours are noise.
 _FEWEST_SHARE = 1 / 40
-# Relative differences below this are no reason for another piece: no benchmark repeats itself better.
+# Smaller relative differences do not justify another piece; no benchmark is more repeatable.
 TOLERANCE = 0.005
-# Residuals above this count by their size, not by its square.
+# Larger residuals count linearly instead of quadratically.
 _OUTLIER = 0.03
 
 
 @dataclass(frozen=True)
 class Piece:
-    """``seconds + seconds_per_byte * size`` from ``from_bytes`` to where the next piece begins."""
+    """``seconds + seconds_per_byte * size`` from ``from_bytes`` to the start of the next piece."""
 
     from_bytes: int
     seconds: float
@@ -55,14 +54,14 @@ def evaluate(pieces: Sequence[Piece], sizes: Array) -> Array:
 def last_before(left: float, right: float) -> int:
     """Return the last size of the piece on the left, between the sizes measured last in it and first in the next.
 
-    Limits of protocols are powers of two as a rule: the largest one between the two, else the left size.
+    Protocol limits are usually powers of two: take the largest one between the two, else the left size.
     """
     power = 2 ** int(np.floor(np.log2(max(right - 1, 1))))
     return int(power if left <= power < right else left)
 
 
 def fit_pieces(sizes: Array, values: Array, scale: Array, most: int) -> list[Piece]:
-    """Return at most ``most`` pieces; ``sizes`` rise, ``scale`` is the value that an error is relative to."""
+    """Return at most ``most`` pieces; ``sizes`` increase; errors are relative to ``scale``."""
     if len(sizes) < FEWEST_POINTS:
         raise InputError(
             "too few sizes for a regression", found=f"{len(sizes)}", allowed=f"at least {FEWEST_POINTS} different sizes"
@@ -130,14 +129,14 @@ def _best_cuts(costs: Array, most: int) -> list[tuple[int, int]]:
 
 
 def _bic(cost: float, n: int, count: int) -> float:
-    # Three numbers a piece: base, slope and where it ends.
+    # Three parameters per piece: base, slope and end.
     return float(n * np.log(cost / n + TOLERANCE**2) + 3 * count * np.log(n))
 
 
 def _robust_line(sizes: Array, values: Array, scale: Array) -> tuple[float, float]:
     from scipy.optimize import least_squares
 
-    # Unknowns of order one: the line's values at the first and the last size would do as well, but cannot be bounded.
+    # Unknowns of order one. The line's values at the first and last size would work too, but cannot be bounded.
     unit_y = float(np.median(np.abs(values))) or 1.0
     unit_x = float(max(sizes[-1], 1.0))
     columns = np.stack([unit_y / scale, unit_y * sizes / unit_x / scale], axis=1)
@@ -155,6 +154,6 @@ def _robust_line(sizes: Array, values: Array, scale: Array) -> tuple[float, floa
         gtol=1e-12,
     )
     base, slope = result.x
-    # The solver stays a hair inside of its bounds.
+    # The solver stays slightly inside its bounds.
     base, slope = (0.0 if value < 1e-7 else float(value) for value in (base, slope))
     return base * unit_y, slope * unit_y / unit_x

@@ -1,4 +1,4 @@
-"""How well a fit reproduces its measurements: relative error and spread, by range of sizes."""
+"""The quality of a fit: relative error and spread, by range of sizes."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def by_range(frame: pd.DataFrame) -> pd.DataFrame:
     """Return per range of sizes: points, median and largest |error|, and the spread of measured / model.
 
     ``low`` and ``high`` are the 5 and 95 % quantiles of that ratio. ``repeats_cv`` is the median coefficient of
-    variation of repeated measurements of one size, NaN where each size was given once. The model is deterministic:
-    this spread is what it leaves out.
+    variation of repeated measurements of one size, NaN if each size was measured once. The deterministic model does not
+    include this spread.
     """
     import pandas as pd
 
@@ -66,12 +66,12 @@ def by_range(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_within(frame: pd.DataFrame) -> dict[float, float]:
-    """Return the share of measured points that the model meets within 5, 10 and 20 %."""
+    """Return the shares of measured points within 5, 10 and 20 % of the model."""
     return {bound: float((frame["error"].abs() <= bound).mean()) for bound in WITHIN}
 
 
 def as_text(ranges: pd.DataFrame) -> str:
-    """Return the table for people."""
+    """Return the table as text."""
     lines = [f"{'sizes':<18}{'points':>7}{'median':>9}{'largest':>9}   measured / model (5 to 95 %)"]
     for row in ranges.to_dict("records"):
         spread = f"{row['low']:.3f} to {row['high']:.3f}"

@@ -1,1 +1,1 @@
-"""How many points are run: points -> folders by digest -> batches of Snakemake -> progress."""
+"""Runs many points: points -> folders by digest -> batches of Snakemake -> progress."""

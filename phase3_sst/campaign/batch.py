@@ -1,7 +1,7 @@
-"""A batch of points as a file: written by a study's command, simulated by one step of the workflow, on any machine.
+"""A batch of points as a file. A study's command writes it; one workflow step simulates it, on any machine.
 
-The file (``campaign-batch/1``, JSON) holds all that its points are made of; timing profiles are absolute paths on the
-file system that the machines share. A point that fails leaves its error in its folder and does not stop the others.
+The file (``campaign-batch/1``, JSON) describes its points completely. Timing profiles are absolute paths on a file
+system that the machines share. A failed point leaves its error in its folder and does not stop the others.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def read_batch(path: Path) -> list[PlannedPoint]:
 
 
 def simulate_batch(path: Path, output: Path, processes: int = 1) -> None:
-    """Simulate the points of the batch at ``path`` that have no result below ``output`` yet.
+    """Simulate the points of the batch at ``path`` without a result below ``output``.
 
-    ``processes`` is how many replicas of a point may be simulated side by side.
+    ``processes`` is the number of replicas of a point that may run in parallel.
     """
     with folders.bound(output):
         for number, one in enumerate(missing(output, read_batch(path)), start=1):
@@ -42,7 +42,7 @@ def simulate_batch(path: Path, output: Path, processes: int = 1) -> None:
 
 
 def simulate(planned: PlannedPoint, output: Path, processes: int = 1) -> None:
-    """Simulate one point into its folder below ``output``; a failure is kept there."""
+    """Simulate one point into its folder below ``output``; a failure is recorded there."""
     folder = output / planned.folder
     members = {**vars(planned.point), "processes": processes}
     try:
@@ -74,7 +74,7 @@ def _point(entry: Mapping[str, Any]) -> PlannedPoint:
 
 
 def _plain(value: Any) -> Any:
-    """Return ``value`` in JSON's types: paths absolute, numbers of numpy as Python's."""
+    """Return ``value`` in JSON's types: absolute paths, numpy numbers as Python's."""
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | range):

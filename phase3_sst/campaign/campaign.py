@@ -1,8 +1,7 @@
-"""The points of a study, dealt into batches that Snakemake runs: on this host or by the executor of a profile.
+"""Distributes the points of a study over batches that Snakemake runs, on this host or through a profile's executor.
 
-A point that has a result is never simulated again: only the missing ones are dealt out. One that fails leaves its error
-in its folder and does not stop the others; the next command tries it again. Whatever ended the last run, the next one
-goes on.
+Only points without a result are simulated. A failed point leaves its error in its folder and does not stop the others;
+the next command tries it again. After an interruption, the next run continues.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from phase3_sst.point.contract import engine_of
 
 SNAKEFILE = Path(__file__).with_name("batches.smk")
 PLAN_SCHEMA = "campaign-plan/1"
-# Safety factors on the estimates: schedulers end a job that takes more than it asked for.
+# Safety factors on the estimates, because schedulers kill jobs over their limits.
 _MORE_TIME = 4
 _STARTING_MINUTES = 10
 _MORE_MEMORY = 1.5
@@ -36,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class How:
-    """How a campaign is run: points of a batch at most, cores, Snakemake's profile, the noun for a point."""
+    """Settings of a campaign: most points per batch, cores, Snakemake's profile, the noun for a point."""
 
     batch: int
     cores: int
@@ -45,7 +44,7 @@ class How:
 
 
 def check_engine(simulate: Mapping[str, Any]) -> None:
-    """Raise :class:`EngineMissingError` when the engine is not installed: every point would fail alike."""
+    """Raise :class:`EngineMissingError` when the engine is not installed, since every point would fail."""
     name = str(simulate["engine"])
     probe = engine_of({"simulate": dict(simulate)}).probe()
     if not probe.available:
@@ -60,9 +59,9 @@ def cores_of_one(simulate: Mapping[str, Any]) -> int:
 
 
 def deal(points: Sequence[T], size: int, cores: int) -> list[list[T]]:
-    """Return the points in batches of at most ``size``, enough for ``cores``; neighbours go to different batches.
+    """Return batches of at most ``size`` points, enough for ``cores``; neighbours go to different batches.
 
-    Points that stand together are alike: in turns, every batch gets some of each kind and takes about as long.
+    Neighbouring points are alike. Round-robin gives every batch some of each kind and about the same run time.
     """
     if not points:
         return []
@@ -73,7 +72,7 @@ def deal(points: Sequence[T], size: int, cores: int) -> list[list[T]]:
 def run(
     output: Path, by_part: Mapping[str, Sequence[PlannedPoint]], how: How, say: Callable[[str], None], indent: str = ""
 ) -> None:
-    """Say what the points (part of the study -> its points) will take, and simulate those that have no result.
+    """Print the estimate of the points (part of the study -> its points) and simulate those without a result.
 
     Points that failed in an earlier run are tried again. Raises as :func:`simulate_missing` does.
     """
@@ -91,21 +90,21 @@ def simulate_missing(
     expected: Mapping[str, Cost],
     say: Callable[[str], None],
 ) -> None:
-    """Simulate those of ``points`` that have no result; their results or failures lie below ``output`` afterwards.
+    """Simulate those of ``points`` without a result; their results or failures are below ``output`` afterwards.
 
-    ``expected`` is the estimate by the point's folder: for progress, and for executors. Raises what a step raised where
-    a point has neither result nor failure.
+    ``expected`` is the estimate by the point's folder, for progress and for executors. Raises a step's error when a
+    point has neither result nor failure.
     """
     undone = missing(output, points)
     if not undone:
         return
     plan = output / "campaign"
-    # Batches of an earlier run: what they left undone is dealt out again.
+    # Batches of an earlier run are removed; their missing points are distributed again.
     shutil.rmtree(plan, ignore_errors=True)
     each = max(cores_of_one(one.point.experiment["simulate"]) for one in undone)
     at_once = max(1, how.cores // each)
     batches = deal(undone, how.batch, at_once)
-    # Cores that have no batch of their own share the replicas of a point.
+    # Cores without a batch share the replicas of a point.
     processes = max(1, min(at_once // len(batches), max(len(one.point.chosen_replicas) for one in undone)))
     seconds = {one.folder: expected[one.folder].processor_s if one.folder in expected else None for one in undone}
     longest = max(sum(seconds[one.folder] or 0.0 for one in members) for members in batches)

@@ -1,7 +1,7 @@
-"""How many points are finished, and how long the others will take: from their folders and an estimate.
+"""Counts finished points from their folders and estimates the time left.
 
-What has a result or a failure is finished, whoever simulated it and wherever: steps on other machines write into the
-same folder.
+A point with a result or a failure is finished, wherever it was simulated: steps on other machines write into the same
+folder.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from pathlib import Path
 from phase3_sst.analysis.estimates.estimate_sentences import duration
 from phase3_sst.campaign.planned_point import finished
 
-# A shared file system is not asked more often.
+# Limits the load on a shared file system.
 _EVERY_S = 2.0
 
 
 class CampaignProgress:
-    """Counts finished folders; ``expected_s`` is folder -> processor time [s], None where it is not known."""
+    """Counts finished folders; ``expected_s`` is folder -> processor time [s], None if unknown."""
 
     def __init__(
         self, expected_s: Mapping[Path, float | None], noun: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         known = [value for value in expected_s.values() if value is not None]
         self._noun = noun
-        # A point that the estimate does not know is like the others.
+        # A point without an estimate counts like the others.
         typical = sum(known) / len(known) if known else 1.0
         self._left = {folder: typical if value is None else value for folder, value in expected_s.items()}
         self._count = len(expected_s)
@@ -36,10 +36,10 @@ class CampaignProgress:
         self._words = ""
 
     def read(self, line: str) -> None:
-        """Take in a line of Snakemake's output: nothing in it that the folders do not tell."""
+        """Ignore a line of Snakemake's output: the folders already tell everything."""
 
     def words(self) -> str:
-        """Return how many points are finished and how long the others will take."""
+        """Return the number of finished points and the time left, as text."""
         now = self._clock()
         if self._asked is None or now - self._asked >= _EVERY_S:
             self._asked = now

@@ -1,9 +1,8 @@
-"""What the points of a campaign will take, before they are simulated: one trial for each kind of them.
+"""Estimates the cost of a campaign's points before they are simulated, with one trial for each kind of point.
 
-Points of a kind differ only in the nodes that their jobs are on and in the draws. With the engine fast the first
-iterations of the job under study are timed on this host, beside the other jobs; with sst the estimate is that of
-:mod:`phase3_sst.engines.sst.run.sst_estimate`; what simgrid takes is not known. Trials are kept in
-``campaign-cost.json``.
+Points of a kind differ only in their jobs' placement and draws. For the engine fast, the first iterations of the job
+under study are timed on this host, beside the other jobs. For sst, the estimate is that of
+:mod:`phase3_sst.engines.sst.run.sst_estimate`; for simgrid, there is none. Trials are kept in ``campaign-cost.json``.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from phase3_sst.point.contract import Point
 from phase3_sst.point.run_file import run_description
 
 COST_SCHEMA = "campaign-cost/1"
-# Starting Python is paid once by a batch.
+# A batch starts Python once.
 _FILES_S = 0.1
 _TRIAL_LIMIT_S = 60.0
 _MOST_TRIALS = 24
@@ -38,21 +37,22 @@ _MOST_TRIALS = 24
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor time [s] of a point, all its replicas together, None where it is not known; memory [B] of a replica."""
+    """Processor time [s] of all replicas of a point, None if unknown; memory [B] of one replica."""
 
     processor_s: float | None
     memory_bytes: float = 0.0
 
 
 def costs(output: Path, points: Sequence[PlannedPoint]) -> dict[str, Cost]:
-    """Return folder -> cost of each point; a trial for each kind that has none yet, up to a number.
+    """Return folder -> cost of each point; runs a trial for each new kind, up to a limit.
 
-    Of more kinds some are tried, from the smallest to the largest; the others cost what the nearest of these does.
+    With more kinds than that, some are tried, from the smallest to the largest. The others get the cost of the nearest
+    one.
     """
     path = output / "campaign-cost.json"
     known = _read(path)
     kinds = {one.folder: _kind(one.point) for one in points}
-    # From small to large: a trial's memory is that of the largest process so far.
+    # Small ones first: a trial's memory is that of the largest process so far.
     by_size = sorted(points, key=lambda one: _nodes(one.point))
     new = {kinds[one.folder]: one for one in reversed(by_size) if kinds[one.folder] not in known}
     wanted = list(reversed(new.items()))
@@ -69,7 +69,7 @@ def costs(output: Path, points: Sequence[PlannedPoint]) -> dict[str, Cost]:
 def estimate_lines(
     output: Path, by_part: Mapping[str, Sequence[PlannedPoint]], batch: int, cores: int, noun: str = "point"
 ) -> list[str]:
-    """Return the estimate in words: a line for each part, one for all that is yet to simulate."""
+    """Return the estimate as text: a line for each part, one for everything still to simulate."""
     everything = {one.folder: one for group in by_part.values() for one in group}
     undone = missing(output, everything.values())
     cost = costs(output, undone)
@@ -103,12 +103,12 @@ def _number(count: int, noun: str) -> str:
 
 
 def _nodes(point: Point) -> int:
-    """Return the nodes of all jobs."""
+    """Return the number of nodes of all jobs."""
     return point.nodes + sum(int(job["nodes"]) for job in point.experiment["simulate"]["jobs"])
 
 
 def _kind(point: Point) -> str:
-    """Return the digest of what decides how much there is to simulate."""
+    """Return the digest of everything that determines the amount of simulation."""
     content = json.loads(json.dumps(point.experiment, default=_plain))
     content.pop("seed")
     simulate = content["simulate"]
@@ -120,7 +120,7 @@ def _kind(point: Point) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of numpy as the same number of Python."""
+    """Return a numpy number as a Python number."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
@@ -137,16 +137,16 @@ def _cost(point: Point) -> Cost:
         run = {**run_description(point), "replicas": [0]}
         trial = tried_run(run, counter, total, _TRIAL_LIMIT_S)
     except ManynodeError:
-        return Cost(None)  # the point itself will say what lacks
+        return Cost(None)  # the point's own run reports what is missing
     return Cost(_FILES_S + replicas * trial.seconds(total), trial.memory_bytes)
 
 
 def _iterations(application: Mapping[str, Any]) -> tuple[str | None, int]:
-    """Return the parameter that counts the iterations of the job under study, and how many it has."""
+    """Return the parameter that sets the iterations of the job under study, and their number."""
     parameters = application["parameters"]
     if application["name"] in application_dirs():
         counter = read_application(application["name"]).iterations
-    else:  # a pattern, which is only compiled in
+    else:  # a pattern; patterns are compiled in
         counter = "iterations" if "iterations" in parameters else None
     return counter, 1 if counter is None else int(parameters[counter])
 

@@ -1,6 +1,6 @@
-"""The experiments of a study: ``manynode run`` in a folder each, measured once for each kind of node.
+"""Runs the experiments of a study: ``manynode run`` in a folder each, with one measurement for each kind of node.
 
-Everything that ``manynode run`` keeps is kept: a study that was stopped goes on where it was.
+All files of ``manynode run`` are kept: an interrupted study resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 class PlannedExperiment:
     """An experiment of a study; it runs in ``folder``. ``name`` is for messages.
 
-    ``only`` is the file of its results that the study needs; nothing that comes after it is made.
+    ``only`` is the result file that the study needs; later steps are not run.
     """
 
     name: str
@@ -51,8 +51,8 @@ class PlannedExperiment:
 class ExperimentRunner:
     """Runs the experiments of a study one after the other.
 
-    ``measurements_from`` is a results folder or a folder of several: each experiment takes over the measured runs that
-    fit it. With ``shared`` it also takes over those of an earlier experiment of the study that are the same.
+    ``measurements_from`` is a results folder or a folder of several: each experiment reuses the measured runs that fit
+    it. With ``shared``, it also reuses identical ones of an earlier experiment of the study.
     """
 
     cores: int
@@ -63,7 +63,7 @@ class ExperimentRunner:
     _known: dict[str, Path] = field(default_factory=dict)
 
     def run(self, experiments: Iterable[PlannedExperiment]) -> None:
-        """Run all experiments; raise the error of the first that fails, with its name, at once."""
+        """Run all experiments; stop at the first failure and raise its error with its name."""
         for one in experiments:
             self.say(one.name)
             try:
@@ -74,7 +74,7 @@ class ExperimentRunner:
                 raise error.named(one.name) from None
 
     def run_whatever_fails(self, experiments: Iterable[PlannedExperiment]) -> None:
-        """Run all experiments; raise the error of the first that fails, with its name, after the others have run."""
+        """Run all experiments; then raise the error of the first that failed, with its name."""
         failures: list[tuple[str, ManynodeError]] = []
         for one in experiments:
             self.say(one.name)

@@ -1,4 +1,4 @@
-"""A point that a study plans: what engines read of it, and the folder of its result below the study's."""
+"""A planned point of a study: the engines' input, and the folder of its result below the study's."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FAILURE = "failure.json"
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """``name`` is for messages; ``folder`` is relative to the study's and carries the digest of all that the result
-    depends on, so that a finished point is found again and a changed one is not mistaken for it.
+    """``name`` is for messages; ``folder`` is relative to the study's and carries the digest of everything that the
+    result depends on. A finished point is found by it, and a changed point gets another folder.
     """
 
     name: str
@@ -26,12 +26,12 @@ class PlannedPoint:
 
 
 def finished(folder: Path) -> bool:
-    """Return whether the point of ``folder`` has a result or a failure on record."""
+    """Return whether the point of ``folder`` has a result or a recorded failure."""
     return any((folder / name).is_file() for name in (RESULT, FAILURE))
 
 
 def missing(output: Path, points: Iterable[PlannedPoint]) -> list[PlannedPoint]:
-    """Return the points that have neither a result nor a failure on record below ``output``."""
+    """Return the points with neither a result nor a recorded failure below ``output``."""
     return [one for one in points if not finished(output / one.folder)]
 
 
@@ -44,6 +44,6 @@ def failed(folder: Path) -> str | None:
 
 
 def forget_failures(output: Path, points: Iterable[PlannedPoint]) -> None:
-    """Let points that failed in an earlier run be tried again: what failed then may have been mended."""
+    """Delete failures of earlier runs, because their cause may have been fixed; those points are tried again."""
     for one in points:
         (output / one.folder / FAILURE).unlink(missing_ok=True)

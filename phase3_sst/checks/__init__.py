@@ -1,1 +1,1 @@
-"""What is checked of a network before it is simulated: pre-flight probes, line rates, reaction to a sweep."""
+"""Checks of a network before it is simulated: pre-flight probes, line rates, reaction to a sweep."""

@@ -1,7 +1,7 @@
-"""What a network can carry at most, by closed formulas, and what sets the limit.
+"""Closed formulas for the most that a network can carry, and for what limits it.
 
 In: the ``network`` of a run file (:mod:`phase3_sst.point.run_file`). Out: rates [B/s] and times [s], each with the
-key of the experiment that limits it. The pre-flight check holds the engines to these figures.
+experiment key that limits it. The pre-flight check compares the engines with these figures.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ OVERHEAD = "network.host overhead per byte (of sender and receiver)"
 
 @dataclass(frozen=True)
 class Limit:
-    """A rate [B/s] and the key of the experiment that sets it."""
+    """A rate [B/s] and the experiment key that sets it."""
 
     rate_Bps: float
     key: str
 
     def words(self) -> str:
-        """Return the limit as it is said to people."""
+        """Return the limit as text."""
         return f"{self.key} {units.render(self.rate_Bps, 'bandwidth')}"
 
 
 def slowest_link(network: Mapping[str, Any], classes: Collection[str] = ()) -> Limit:
-    """Return the slowest link of the given classes, of all that the network names when none is given."""
+    """Return the slowest link of the given classes; without classes, of all in the network."""
     return min(_links(network, classes), key=lambda limit: limit.rate_Bps)
 
 
 def fastest_link(network: Mapping[str, Any]) -> Limit:
-    """Return the fastest link of all that the network names."""
+    """Return the fastest link of the network."""
     return max(_links(network, ()), key=lambda limit: limit.rate_Bps)
 
 
@@ -51,7 +51,7 @@ def _links(network: Mapping[str, Any], classes: Collection[str]) -> list[Limit]:
 def line_rate(network: Mapping[str, Any], classes: Collection[str]) -> Limit:
     """Return the rate of one message along links of the given classes: the slowest of links and NICs.
 
-    A message that is striped over the rails has those of all of them.
+    A message striped over the rails has the links and NICs of all rails.
     """
     host = network["host"]
     rails = host.get("rails", 1) if host.get("rail_choice") == "striped" else 1
@@ -61,7 +61,7 @@ def line_rate(network: Mapping[str, Any], classes: Collection[str]) -> Limit:
 
 
 def overhead_s(segments: Sequence[Mapping[str, float]], size_bytes: float) -> float:
-    """Return the processor time [s] of a message: piecewise linear in its size, as LogGPS hosts have it."""
+    """Return the processor time [s] of a message: piecewise linear in its size, as in LogGPS."""
     segment = [entry for entry in segments if entry["from_bytes"] <= size_bytes][-1]
     return float(segment["seconds"] + segment["seconds_per_byte"] * size_bytes)
 
@@ -69,7 +69,7 @@ def overhead_s(segments: Sequence[Mapping[str, float]], size_bytes: float) -> fl
 def message_time_s(network: Mapping[str, Any], line_Bps: float, size_bytes: float) -> float:
     """Return the time [s] of a large message from call to call: sender's processor, line, receiver's processor.
 
-    LogGP (Alexandrov et al. 1995) without its latency, which a large message makes small.
+    LogGP (Alexandrov et al. 1995) without latency, which is small beside a large message.
     """
     host = network["host"]
     processors_s = overhead_s(host["overhead_send"], size_bytes) + overhead_s(host["overhead_recv"], size_bytes)
@@ -85,11 +85,11 @@ def message_rate(network: Mapping[str, Any], classes: Collection[str], size_byte
 def bisection_rate(
     network: Mapping[str, Any], links: int, pairs: int, size_bytes: float, sharing: float = 1.0
 ) -> Limit:
-    """Return the rate in one direction between the halves of a machine of which ``pairs`` ranks send at once.
+    """Return the rate in one direction between the halves of a machine when ``pairs`` ranks send at once.
 
-    Each has its own line, and its share of the ``links`` that cross the cut in that direction; ``sharing`` messages
-    share the busiest link of fixed routes. Where classes of links differ, those of the cut count as the fastest: the
-    formula is a bound then. Without contention there is no cut.
+    Each pair has its own line and its share of the ``links`` that cross the cut in that direction. With fixed routes,
+    ``sharing`` messages share the busiest link. If classes of links differ, those of the cut count as the fastest, and
+    the formula is an upper bound. Without contention there is no cut.
     """
     line, fastest = line_rate(network, ()), fastest_link(network)
     if network["contention"]:

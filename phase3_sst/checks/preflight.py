@@ -1,11 +1,11 @@
-"""The check before the first simulation: can the network do what it claims?
+"""The pre-flight check: does the simulated network reach its closed formulas?
 
-In: a resolved experiment and an engine. Out: a list of :class:`Check`, each a probe's figure beside the closed formula
-(:mod:`phase3_sst.checks.line_rate`). Two questions, and a third in :mod:`phase3_sst.checks.sweep_reaction`:
+In: a resolved experiment and an engine. Out: a list of :class:`Check`, each compares a probe with the closed formula
+(:mod:`phase3_sst.checks.line_rate`). There are two checks here and a third in :mod:`phase3_sst.checks.sweep_reaction`:
 
-- line rate: a large message between the hosts that are farthest apart reaches the rate of the slowest link on its
-  route, its NICs and its processors;
-- bisection: all nodes of the low half and of the high half exchange at the rate of the topology's formula.
+- line rate: a large message between the farthest hosts reaches the rate of the slowest link on its route, its NICs and
+  its processors;
+- bisection: the low and the high half of the nodes exchange at the rate of the topology's formula.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from phase3_sst.point.contract import NetworkEngine
 
 PREFLIGHT_SCHEMA = "preflight/1"
 
-# Share of the formula that a large message reaches: the latency of one that takes LARGE_S is small beside 2 %.
+# Share of the formula that a large message must reach; the latency is small beside 2 % of LARGE_S.
 LINE_RATE_SHARE = 0.98
-# No routing carries more than the cut, but for what the probe's rounding adds.
+# No routing carries more than the cut; the margin covers the probe's rounding.
 MOST_SHARE = 1.01
-# ... and for a chunk of a message that has left a slow link when it meets a fast one.
+# ... and a chunk that has left a slow link when it reaches a fast one.
 ONE_CHUNK = 1 / 64
-# Share of the formula that the exchange of the halves reaches where routing can use every link of the cut.
+# Share of the formula that the exchange must reach where routing can use every link of the cut.
 BISECTION_SHARE = 0.95
-# ... and where the formula is an upper bound only: routing picks links without regard for the other messages.
+# ... and where the formula is only an upper bound: routing picks links without regard to other messages.
 BOUND_SHARE = 0.2
 
 
 @dataclass(frozen=True)
 class Check:
-    """One question to the network: its answer in a sentence, whether it is good enough, else what to do.
+    """One check of the network: its result in a sentence, whether it passed, and the remedy if not.
 
-    With ``warning``, the answer is worth a look, but the formula is no more than an upper bound: the run goes on.
+    With ``warning``, the result is suspicious, but the formula is only an upper bound: the run continues.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Check:
 def check_network(experiment: dict[str, Any], engine: NetworkEngine) -> list[Check]:
     """Return the checks of the network itself: line rate and bisection; none for a machine of one node.
 
-    Slow links are left out: they are meant to miss the line rate.
+    Slow links are left out, since they miss the line rate on purpose.
     """
     network = {**experiment["network"], "slow_links": []}
     prober = Prober({**experiment, "network": network}, engine)
@@ -92,10 +92,10 @@ def check_line_rate(prober: Prober) -> Check:
 
 
 def check_bisection(prober: Prober) -> Check:
-    """Let the two halves of the machine exchange.
+    """Check the exchange between the two halves of the machine.
 
-    No routing carries more than the cut between the halves: more is refused. Less is refused where the formula is
-    exact (:func:`is_exact`), and is a warning where it is an upper bound only.
+    A rate above the cut between the halves fails, since no routing can reach it. A lower rate fails where the formula
+    is exact (:func:`is_exact`), and is a warning where it is only an upper bound.
     """
     network = prober.network
     links = resolve_json(prober.experiment, "the experiment").model.network.topology.bisection_links()
@@ -127,13 +127,13 @@ def check_bisection(prober: Prober) -> Check:
 
 
 def is_exact(network: Mapping[str, Any], nodes: int) -> bool:
-    """Return whether the formula of the bisection is what a machine of ``nodes`` nodes reaches, not a bound only.
+    """Return whether a machine of ``nodes`` nodes reaches the bisection formula exactly.
 
     Routes are fixed and the load of every link is known (:mod:`phase3_sst.checks.routing_load`) on a fat-tree with
     D-mod-k routing, where an even number of nodes exchanges by a shift (Zahavi 2010), and on a torus whose last
-    dimension is even, where the exchange goes along that dimension alone. Both hold for one class of links; the latter
-    for buffers without end only, since the hosts of a switch together get more of a ring than what passes through and
-    then holds up the ring behind it.
+    dimension is even, where the exchange goes along that dimension alone. Both require a single class of links. The
+    torus also requires unlimited buffers: the hosts of a switch together get a larger share of a ring than passing
+    traffic, which then blocks the ring behind it.
     """
     topology = network["topology"]
     if network["link_classes"]:
@@ -144,11 +144,11 @@ def is_exact(network: Mapping[str, Any], nodes: int) -> bool:
 
 
 def least_share(network: Mapping[str, Any], nodes: int) -> float:
-    """Return the share of the formula below which the exchange of the halves is no longer what one expects.
+    """Return the share of the formula below which the exchange between the halves is suspicious.
 
-    Where the formula is a bound, this is what a sound machine mostly reaches: with adaptive routing; on a torus whose
-    halves part within a plane, since messages go round other rings too; on a dragonfly, whose minimal routing uses one
-    of a group's ways only; and where classes of links differ, since the formula then counts the fastest of them.
+    Where the formula is a bound, a sound machine usually reaches this share. That is so with adaptive routing; on a
+    torus whose halves split a plane, since messages also use other rings; on a dragonfly, since minimal routing uses
+    only one of a group's paths; and with several classes of links, since the formula then counts the fastest.
     """
     if is_exact(network, nodes):
         return BISECTION_SHARE
@@ -161,12 +161,12 @@ def least_share(network: Mapping[str, Any], nodes: int) -> float:
 
 
 def messages_on_a_link(network: Mapping[str, Any], exchange: Exchange) -> float:
-    """Return how many messages of the exchange share the busiest link, where that is known; else 1.
+    """Return how many messages of the exchange share the busiest link; 1 if unknown.
 
-    A message that is striped over the rails of its node counts as a part of one on each.
+    A message striped over the rails counts as a fraction on each rail.
     """
     rails = network["host"]["rails"]
-    # Striped, the chunks of a message take turns over all NICs; else each of the node's ranks has one.
+    # With striping, the chunks of a message rotate over all NICs; otherwise each rank of the node has one NIC.
     nics = np.arange(rails)
     low = (np.asarray(exchange.nodes)[:, None] * rails + nics).ravel()
     high = low + exchange.apart * rails
@@ -176,7 +176,7 @@ def messages_on_a_link(network: Mapping[str, Any], exchange: Exchange) -> float:
 
 
 def verdict(checks: Sequence[Check], where: str) -> dict[str, Any]:
-    """Return the checks as a document; a check that failed is a :class:`CheckFailedError` that names them all."""
+    """Return the checks as a document; raise a :class:`CheckFailedError` that names all failed checks."""
     failed = [check for check in checks if not check.passed]
     if failed:
         first = failed[0]

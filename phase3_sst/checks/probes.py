@@ -1,6 +1,6 @@
-"""Probe runs: small jobs on the experiment's own network that show what it can carry and what it reacts to.
+"""Probe runs: small jobs on the experiment's own network that measure its rates and its reaction to parameters.
 
-In: a resolved experiment and an engine. Out: times [s] and rates [B/s]. Computing takes no time in a probe.
+In: a resolved experiment and an engine. Out: times [s] and rates [B/s]. Probes have no compute time.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from phase3_sst.checks.line_rate import line_rate
 from phase3_sst.point.contract import Measurement, NetworkEngine
 from phase3_sst.point.run_file import run_of
 
-# A large message is one that takes so long at the line rate: what does not depend on its size is then small beside it.
+# A large message takes this long at the line rate, which makes size-independent costs negligible.
 LARGE_S = 5e-3
 SMALL_BYTES = 8
-# Hosts spread over the machine, of which the one that is farthest from host 0 is taken.
+# Number of hosts, spread over the machine, among which the farthest from host 0 is chosen.
 CANDIDATES = 8
-# Of a larger machine only so many nodes exchange: each then has more of the bisection than in the whole machine.
+# At most this many nodes exchange. On a larger machine, each then has a larger share of the bisection.
 MOST_NODES = 16_384
-# Where an engine cannot afford LARGE_S for all: the latency is still small beside it.
+# Used when LARGE_S for all is too expensive for an engine; the latency is still small beside it.
 SHORT_S = 200e-6
 # The experiment's own application, as a probe.
 OWN_RANKS = 1024
@@ -32,10 +32,10 @@ OWN_ITERATIONS = 3
 
 @dataclass(frozen=True)
 class Exchange:
-    """What the exchange of the halves was: ranks of each half, bytes of each message, and how long it took [s].
+    """The exchange between the halves: ranks in each half, bytes of each message, and its time [s].
 
-    ``nodes`` are those of the low half, ``apart`` is how far their partners are, ``ranks_per_node`` how many exchange
-    on each.
+    ``nodes`` are those of the low half. ``apart`` is the distance to their partners. ``ranks_per_node`` exchange on
+    each.
     """
 
     pairs: int
@@ -55,7 +55,7 @@ class Prober:
 
     @property
     def network(self) -> dict[str, Any]:
-        """The network as the run file has it."""
+        """The network of the run file."""
         network: dict[str, Any] = self._run([])["network"]
         return network
 
@@ -66,7 +66,7 @@ class Prober:
         return model.network.room()
 
     def farthest(self) -> int:
-        """Return the node, among some that are spread over the machine, that a small message takes longest to."""
+        """Return the node that a small message takes longest to reach, among some spread over the machine."""
         last = self.room - 1
         nodes = sorted({last - index * last // CANDIDATES for index in range(CANDIDATES)} - {0})
         return max(nodes, key=lambda node: (self.ping_pong(node, SMALL_BYTES).makespan_s, node))
@@ -76,13 +76,13 @@ class Prober:
         return self.engine.measure(self._run([ping_pong([0, node], size_bytes)]))
 
     def timed_ping_pong(self, node: int, size_bytes: int) -> Measurement:
-        """Send a message that is large, so that it takes time, from node 0 to ``node`` and back."""
+        """Send a large message, which must take time, from node 0 to ``node`` and back."""
         return _timed(self.ping_pong(node, size_bytes), "ping-pong", size_bytes)
 
     def exchange(self) -> Exchange:
-        """Let the ranks of the low half and those on the nodes half the machine away send each other a message.
+        """Let each rank of the low half exchange a message with the rank on the node half the machine away.
 
-        One rank on each node, or on each NIC where a rank has one.
+        There is one rank per node, or per NIC if each rank has its own.
         """
         whole, apart = halves(self.room)
         half, per_node, network = len(whole), self._ranks_per_node(), self.network
@@ -103,7 +103,7 @@ class Prober:
         return int(host["rails"]) if host["rail_choice"] == "by-rank" else 1
 
     def own(self) -> Measurement:
-        """Run the first iterations of the experiment's application on as many of its nodes as make a small job."""
+        """Run the first iterations of the experiment's application, on few enough nodes for a small job."""
         per_node = int(self.experiment["ranks_per_node"])
         nodes = min(max(self.experiment["nodes"]), max(2, OWN_RANKS // per_node))
         application = self.experiment["application"]
@@ -128,10 +128,10 @@ class Prober:
 
 
 def halves(nodes: int) -> tuple[range, int]:
-    """Return the low half of so many nodes, and how far their partners in the high half are.
+    """Return the low half of ``nodes`` nodes and the distance to their partners in the high half.
 
-    Of an odd number the node in the middle is in neither: each half is on its own side of the middle of the hosts,
-    whatever the number of NICs of a node, and the cut of the topology parts them.
+    With an odd number, the middle node is in neither half. Each half is then on its own side of the middle of the
+    hosts, for any number of NICs per node, and the topology's cut separates them.
     """
     half = nodes // 2
     return range(half), nodes - half
@@ -143,12 +143,12 @@ def large_message(network: Mapping[str, Any]) -> int:
 
 
 def _bytes_of(seconds: float, rate_Bps: float) -> int:
-    """Return how much goes through in this time: at least a byte, without which no rate could be told."""
+    """Return the bytes transferred in this time; at least one byte, since zero bytes have no rate."""
     return max(1, round(seconds * rate_Bps))
 
 
 def _timed(measured: Measurement, what: str, size_bytes: int) -> Measurement:
-    """Return the measurement of a probe that must take time; none is a defect of the engine or of its times."""
+    """Return the measurement of a probe; a time of zero is a defect of the engine or of its times."""
     if measured.makespan_s > 0 and math.isfinite(measured.makespan_s):
         return measured
     raise EngineFailedError(
@@ -165,7 +165,7 @@ def pattern(name: str, size_bytes: int) -> dict[str, Any]:
 
 
 def ping_pong(hosts: list[int], size_bytes: int) -> dict[str, Any]:
-    """Return the job in which the first and the last of ``hosts`` send one message back and forth."""
+    """Return the job in which the first and the last of ``hosts`` exchange one message, there and back."""
     return {
         "name": "ping-pong",
         "application": pattern("ping-pong", size_bytes),
@@ -176,7 +176,7 @@ def ping_pong(hosts: list[int], size_bytes: int) -> dict[str, Any]:
 
 
 def bisection(low: Sequence[int], apart: int, ranks_per_node: int, size_bytes: int) -> dict[str, Any]:
-    """Return the job in which the ranks of the nodes ``low`` exchange with those so many nodes ``apart``."""
+    """Return the job in which the ranks of the nodes ``low`` exchange with those ``apart`` nodes away."""
     return {
         "name": "bisection",
         "application": pattern("bisection", size_bytes),

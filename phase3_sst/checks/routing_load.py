@@ -1,8 +1,8 @@
-"""What fixed routes make of an exchange: the most messages that any link carries.
+"""The busiest link of an exchange on fixed routes: the most messages that any link carries.
 
-In: the ``topology`` of a run file whose routes are fixed, and who sends to whom. Out: the load of the busiest link. A
-least cut between the halves of a machine says what the best routing could carry; where the halves cut a subtree, or
-messages do not divide evenly among links, fixed routes carry less, and this figure says how much less.
+In: the ``topology`` of a run file with fixed routes, sources and destinations. Out: the load of the busiest link. A
+minimum cut between the halves of a machine bounds what the best routing can carry. Fixed routes carry less where the
+halves cut a subtree, or where messages do not divide evenly among links. This figure tells how much less.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Hosts = npt.NDArray[np.int64]
 
 
 def busiest_link(topology: Mapping[str, Any], sources: Hosts, destinations: Hosts) -> int | None:
-    """Return the most messages on a link when each source sends one; None where it is not known.
+    """Return the most messages on a link when each source sends one; None if unknown.
 
-    Known are fat-trees with D-mod-k routing, and tori where all messages go half-way round the last dimension.
+    Supports fat-trees with D-mod-k routing, and tori where all messages go half-way round the last dimension.
     """
     if topology["kind"] == "fat-tree" and topology["routing"] == "d-mod-k":
         return _on_a_tree(topology, sources, destinations)
@@ -34,8 +34,8 @@ def _on_a_tree(topology: Mapping[str, Any], sources: Hosts, destinations: Hosts)
 
     The node of a level on the way to host ``d`` has the digits ``d mod W``, W being the switches of that level above a
     host, and goes up by port ``(d / W) mod ports`` (Zahavi 2010; ``phase3_sst/machine/topologies/fat_tree.cpp``):
-    the messages that share a link to the next level have the subtree and ``d mod (W ports)`` in common. The way down is
-    the one that a message to ``d`` from anywhere takes.
+    messages that share a link to the next level have the same subtree and the same ``d mod (W ports)``. The way down to
+    ``d`` is the same from every source.
     """
     most, below, above = 0, 1, 1
     levels = zip(topology["children"], topology["parents"], topology["parallel_links"], strict=True)
@@ -59,7 +59,7 @@ def _on_rings(topology: Mapping[str, Any], sources: Hosts, destinations: Hosts) 
     start, end = sources // hosts, destinations // hosts
     ring, here, there = start % stride, start // stride, end // stride
     balanced = topology["routing"] == "dimension-order"
-    # The numbers of host and switches choose the way round and the cable.
+    # Direction and cable depend on the numbers of host and switches.
     number = destinations % hosts + here + there
     rest = ring
     for extent in shape[:-1]:

@@ -1,7 +1,7 @@
-"""Does the simulated network react to a parameter? A sweep over one that changes nothing would be for nothing.
+"""Checks that the simulated network reacts to a parameter before a sweep over it is run.
 
-In: a resolved experiment, an engine, a key such as ``network.link.bandwidth`` and the values that it is to take. Out: a
-:class:`Check`: a probe that the parameter should move is run at each value, and every step must move it.
+In: a resolved experiment, an engine, a key such as ``network.link.bandwidth`` and its values. Out: a :class:`Check`: a
+probe that depends on the parameter runs at each value, and its result must change at every step.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from phase3_sst.checks.preflight import Check
 from phase3_sst.checks.probes import SMALL_BYTES, Prober, large_message
 from phase3_sst.point.contract import NetworkEngine
 
-# A probe's time that changes by less than this share has not moved.
+# A probe's time counts as unchanged below this relative change.
 MOVES = 1e-3
-# ... and where the parameter is a rate, by less than this part of the parameter's own change.
+# ... or, if the parameter is a rate, below this part of the parameter's own change.
 RATE_PART = 0.05
 
 _VARIED = ("network.", "application.parameters.", "simulate.collectives.", "simulate.placement.", "ranks_per_node")
@@ -29,7 +29,7 @@ _SMALL = ("latency", "nic_latency", "switch_latency", "gap", "overhead_send", "o
 
 
 def check_varied(key: str) -> None:
-    """Refuse a parameter that the pre-flight check cannot vary."""
+    """Raise an error for a parameter that the pre-flight check cannot vary."""
     if not key.startswith(_VARIED):
         raise UsageError(
             "the pre-flight check cannot vary this parameter",
@@ -41,7 +41,7 @@ def check_varied(key: str) -> None:
 
 
 def check_vary(experiment: dict[str, Any], engine: NetworkEngine, key: str, values: Sequence[object]) -> Check:
-    """Return whether each value of ``key`` moves a probe's result away from that of the value before it."""
+    """Return the check that each value of ``key`` changes a probe's result compared with the previous value."""
     check_varied(key)
     variants = [Prober(with_value(experiment, key, value, "--vary"), engine) for value in values]
     what, probe = _probe_for(key)
@@ -64,7 +64,7 @@ def check_vary(experiment: dict[str, Any], engine: NetworkEngine, key: str, valu
 
 
 def written_values(text: str) -> list[object]:
-    """Return the values of a command line such as ``20 Gbit/s,100 Gbit/s``: whole numbers and numbers as such."""
+    """Return the values of a command line such as ``20 Gbit/s,100 Gbit/s``: integers and floats are converted."""
     try:
         values = [yaml_text.parse(word) for word in text.split(",") if word.strip()]
     except ValueError as error:
@@ -80,7 +80,7 @@ def written_values(text: str) -> list[object]:
 
 
 def _probe_for(key: str) -> tuple[str, Callable[[Prober], list[float]]]:
-    """Return what shows the effect of ``key``: its name and the times [s] that it measures."""
+    """Return the probe that shows the effect of ``key``: its name and its measured times [s]."""
     last = key.rsplit(".", 1)[-1]
     on_the_way = key.startswith("network.") and not key.startswith("network.intranode.")
     if on_the_way and any(word in last for word in _LARGE) and "reduce" not in last:
@@ -112,16 +112,16 @@ def _largest_change(before: Sequence[float], after: Sequence[float]) -> float:
 
 
 def _least_change(before: Prober, after: Prober, key: str) -> float:
-    """Return the least change that shows a rate to matter: a part of the change of the parameter itself.
+    """Return the smallest change that shows that a rate matters: a part of the parameter's own change.
 
-    The last chunk of a message notices a faster link even where another part of the way limits all chunks before it.
+    A faster link speeds up the last chunk of a message even if another part of the path limits all earlier chunks.
     """
     values = [float(value_of(prober.experiment, key)) for prober in (before, after)]
     return max(MOVES, RATE_PART * _largest_change(values[:1], values[1:]))
 
 
 def _unmoved(key: str, answer: str, prober: Prober, rate: bool) -> Check:
-    """Return the failed check; where a rate was varied, with what limits in its place."""
+    """Return the failed check; for a rate, with the actual limit."""
     name = f"{key} moves the result"
     if not rate:
         return Check(name, False, f"{answer}: it does not depend on this parameter", "", "leave the parameter out")

@@ -1,4 +1,4 @@
-"""What engines of the native build share: replicas dealt to processes, results brought together, errors told.
+"""The common part of native engines: distributes replicas over processes, merges results, reports errors.
 
 Such an engine is a program ``PROGRAM RUN.json --output FOLDER [--progress]`` that reads a run file
 (:mod:`phase3_sst.point.run_file`), writes the files of :mod:`phase3_sst.point.result_files`, and on failure leaves
@@ -26,7 +26,7 @@ from phase3_sst.point.run_file import run_description, run_text
 
 
 class NativeEngine:
-    """An engine whose program is in the native build; a subclass names the program."""
+    """An engine with a program in the native build; a subclass names the program."""
 
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
@@ -36,7 +36,7 @@ class NativeEngine:
 
     @classmethod
     def for_experiment(cls, _experiment: Mapping[str, Any]) -> Self:
-        """Return the engine: the run file has all that it needs."""
+        """Return the engine; all its settings are in the run file."""
         return cls()
 
     def cores_of_replica(self) -> int:
@@ -44,7 +44,7 @@ class NativeEngine:
         return 1
 
     def probe_bytes(self, _network: Mapping[str, Any]) -> float:
-        """Return that probes may cause any traffic."""
+        """Return infinity: probes may cause any traffic."""
         return math.inf
 
     def probe(self) -> Probe:
@@ -57,7 +57,7 @@ class NativeEngine:
         return Probe(True, str(path), version, self.purpose, "")
 
     def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
-        """Ask the program whether it can simulate the run files ``runs``, by their names in messages."""
+        """Ask the program whether it can simulate the run files ``runs``, which messages name by key."""
         program = native_program(self.program)
         with tempfile.TemporaryDirectory(prefix=f"{self.program}.") as folder:
             files = {str(Path(folder) / f"run-{index}.json"): name for index, name in enumerate(runs)}
@@ -116,9 +116,9 @@ class NativeEngine:
 
 
 def deal(replicas: int, processes: int) -> list[range]:
-    """Return the replicas as at most ``processes`` consecutive, equally long shares (the first ones may have one more).
+    """Return at most ``processes`` consecutive shares of the replicas, equally long (the first may have one more).
 
-    Consecutive, so that the results put one after the other are in the replicas' order, however many shares there are.
+    Shares are consecutive: concatenated results are in the replicas' order for any number of shares.
     """
     count = max(1, min(replicas, processes))
     bounds = [-(-replicas * index // count) for index in range(count + 1)]
@@ -134,7 +134,7 @@ def _labelled(progress: Callable[[str], None], processes: int) -> Callable[[int,
 
 
 def engine_error(completed: process.Completed, what: str) -> ManynodeError:
-    """Turn the JSON line that a native program writes to stderr into an error; else show its last lines."""
+    """Return the error from the JSON line on a native program's stderr; without one, an error with the last lines."""
     reported = reported_error(completed, what)
     if reported is not None:
         return reported

@@ -11,7 +11,7 @@ namespace manynode::network {
 
 namespace {
 
-// As many as a person reads.
+// A readable number.
 constexpr std::size_t kMostParts = 4;
 
 struct Part {
@@ -61,7 +61,7 @@ std::vector<Part> parts(const RunConfig& config, double bytes) {
     add_rate("injection of job " + job.name, share * network.line_rate_Bps());
   }
   std::stable_sort(found.begin(), found.end(), [](const Part& a, const Part& b) { return a.seconds > b.seconds; });
-  // Classes of links without values of their own have the same key.
+  // Classes of links without their own values share a key.
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kExitInput = 3;  // as in manynode/errors.py
 
-// A line per second at most, on stderr. The time left is told where the number of steps is known, from the share of
-// the replicas and steps that are done.
+// At most one line per second, on stderr. If the number of steps is known, the time left follows from the finished
+// share of replicas and steps.
 ProgressSink progress_printer(const RunConfig& config) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
@@ -61,7 +61,7 @@ void print_simulation_error(const SimulationError& error) {
   std::cerr << line.dump(-1, ' ', true) << std::endl;
 }
 
-// What comes from the timing profile is input data, not usage.
+// Errors in the timing profile are input errors, not usage errors.
 std::vector<Program> load_programs(const RunConfig& config, int& exit_code) {
   std::vector<Program> programs;
   for (const JobConfig& job : config.jobs) {
@@ -77,7 +77,7 @@ std::vector<Program> load_programs(const RunConfig& config, int& exit_code) {
   return programs;
 }
 
-// All that a simulation could refuse before its first event.
+// Everything that a simulation can refuse before its first event.
 void check(const EngineProgram& engine, const std::vector<std::string>& run_files, int& exit_code) {
   for (const std::string& run_file : run_files) {
     const RunConfig config = read_run_config(run_file);

@@ -29,7 +29,7 @@ ResultWriter::ResultWriter(std::filesystem::path directory, EngineName engine, c
       classes_(config.network.topology->link_classes()) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
-  // A result of an earlier run must not stand beside the tables of this one.
+  // An earlier run's result must not be mixed with this run's tables.
   std::filesystem::remove(directory_ / "result.json", error);
   std::filesystem::remove(directory_ / series_.name, error);
   std::filesystem::remove(directory_ / injection_.name, error);

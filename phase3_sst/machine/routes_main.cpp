@@ -5,8 +5,8 @@
 //   routes.csv  source, destination (nodes of the machine), way, links (numbers, in order, separated by blanks)
 //   links.csv   link, class, source, target, bandwidth_Bps of every link of the network
 //
-// A pair has one way per rail, where routes are fixed. Where they depend on load or chance, the network is idle and
-// each rail's route is drawn `--draws` times, so that all that an idle network would choose among are there.
+// With fixed routes, a pair has one path per rail. If routes depend on load or chance, the network is idle and each
+// rail's route is drawn `--draws` times, to include all routes that an idle network may choose.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -21,7 +21,7 @@
 namespace manynode::network {
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood, 2014): neighbouring numbers become unrelated ones.
+// SplitMix64 (Steele, Lea and Flood, 2014): turns neighbouring numbers into unrelated ones.
 std::uint64_t mixed(std::uint64_t number) {
   number += 0x9e3779b97f4a7c15u;
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9u;

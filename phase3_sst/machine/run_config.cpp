@@ -90,7 +90,7 @@ std::map<std::string, LinkConfig> read_link_classes(StrictObject object, const n
   return classes;
 }
 
-// Cables slower than their class: the network gets a class of links for each.
+// Cables slower than their class; each gets its own class of links.
 void read_slow_links(NetworkConfig& network, std::vector<StrictObject> objects, const std::string& place) {
   std::vector<SlowCable> cables;
   std::vector<double> shares;

@@ -1,4 +1,4 @@
-// The jobs of a run file: read, and held against the machine and each other.
+// Reads the jobs of a run file and checks them against the machine and each other.
 #include "run_config_jobs.hpp"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ InjectionConfig read_injection(StrictObject object) {
   return injection;
 }
 
-// A NIC is held back as a whole, and by what it can see.
+// Injection control acts on a whole NIC, with the NIC's local information.
 void check_injection(const RunConfig& config) {
   if (!config.controls_injection()) return;
   if (config.network.host.receive == Receive::OnArrival) {

@@ -44,7 +44,7 @@ std::string bounds(std::int64_t minimum, std::int64_t maximum) {
 
 nlohmann::json parse_json(const std::string& text) {
   using nlohmann::json;
-  std::vector<std::string> path;  // the key that was read last, and those around it; empty in lists
+  std::vector<std::string> path;  // the last key read and its enclosing keys; empty in lists
   const auto follow = [&path](int depth, json::parse_event_t event, json& parsed) {
     if (event == json::parse_event_t::key) {
       path.resize(static_cast<std::size_t>(depth));
@@ -126,7 +126,7 @@ std::int64_t StrictObject::integer(const std::string& key, std::int64_t minimum,
 
 std::uint64_t StrictObject::seed(const std::string& key) {
   const auto& member = value(key);
-  // What is not negative and a whole number, the parser keeps unsigned.
+  // The parser stores non-negative integers as unsigned.
   if (!member.is_number_unsigned()) refuse(key, "an integer, 0 to 18446744073709551615");
   return member.get<std::uint64_t>();
 }

@@ -12,7 +12,7 @@ namespace manynode::network {
 
 namespace {
 
-// A function's static, because registrations of other files run before main in no known order.
+// A function-local static, because registrations in other files run before main in unknown order.
 std::map<std::string, TopologyFactory>& registry() {
   static std::map<std::string, TopologyFactory> kinds;
   return kinds;

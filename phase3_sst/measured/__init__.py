@@ -1,1 +1,1 @@
-"""Reports of other tools -> the tables of measurements that a validation study reads (``manynode measured``)."""
+"""Converts reports of other tools to the measurement tables of a validation study (``manynode measured``)."""

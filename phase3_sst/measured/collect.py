@@ -1,4 +1,4 @@
-"""Files of reports and benchmark tables -> rows of the tables that a validation study reads.
+"""Converts reports and benchmark tables to rows of the tables of a validation study.
 
 Reports of a run (mpiP, IPM, a folder of marker files) become runs; tables of collectives (OSU, IMB, in the formats of
 :mod:`phase3_sst.calibration.readers`) become latencies.
@@ -22,7 +22,7 @@ from phase3_sst.measured.marker_files import read_markers
 from phase3_sst.measured.readers.interface import Report, readers
 
 MARKERS = "markers"
-# The benchmarks tell the whole vector; each rank keeps its part of it.
+# The benchmarks report the size of the whole vector; each rank keeps its part of it.
 _WHOLE_VECTOR = "reduce_scatter"
 
 
@@ -32,13 +32,13 @@ def formats() -> list[str]:
 
 
 def check_format(form: str) -> None:
-    """Raise :class:`UsageError` for a format that is not known."""
+    """Raise :class:`UsageError` for an unknown format."""
     if form not in formats():
         raise UsageError("unknown format", where="--format", found=form, allowed=", ".join(formats()))
 
 
 def report_format(path: Path, form: str) -> str | None:
-    """Return the format of reports that ``path`` has; None for one of tables."""
+    """Return the report format of ``path``; None if it is a table."""
     if form == MARKERS or (form == AUTO and os.path.isdir(path)):
         return MARKERS
     if form != AUTO:
@@ -59,7 +59,7 @@ def report_format(path: Path, form: str) -> str | None:
 def runs(paths: Sequence[Path], forms: Sequence[str], nodes: int | None) -> list[dict[str, Any]]:
     """Return a run for each report in ``paths``, with a running replica for each node count.
 
-    ``nodes`` takes the place of what the reports tell.
+    ``nodes`` overrides the node count of the reports.
     """
     count: Counter[int] = Counter()
     found: list[dict[str, Any]] = []
@@ -76,7 +76,7 @@ def runs(paths: Sequence[Path], forms: Sequence[str], nodes: int | None) -> list
 
 
 def _fill(found: Sequence[dict[str, Any]]) -> None:
-    """Give the runs the same MPI operations: a tool that tells of them leaves out those that took no time."""
+    """Give the runs the same MPI operations: tools leave out operations that took no time."""
     telling = [run["operations"] for run in found if any(name != COMPUTE for name in run["operations"])]
     for name in sorted({name for operations in telling for name in operations}):
         for operations in telling:
@@ -96,7 +96,7 @@ def _text(path: Path) -> str:
 def collectives(
     paths: Sequence[Path], form: str, nodes: int | None, ranks_per_node: int
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the latencies of collectives in ``paths``, the median of repeats, and what was left out, in words.
+    """Return the latencies of collectives in ``paths``, the median of repeats, and text on what was left out.
 
     Without ``nodes`` they follow from the processes that a table tells.
     """

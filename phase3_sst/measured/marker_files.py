@@ -1,6 +1,6 @@
-"""A folder of marker files -> a report: the time of a run from the end of MPI_Init to the start of MPI_Finalize.
+"""Turns a folder of marker files into a report: a run's time from the end of MPI_Init to the start of MPI_Finalize.
 
-The markers library can be preloaded into any run on a real machine, as phase 2 does it on this one; its files tell each
+The markers library can be preloaded into any run on a real machine, as phase 2 does on this one. Its files have each
 rank's time between MPI calls and in them.
 """
 

@@ -1,29 +1,29 @@
 """The contract of a phase 3 engine.
 
-In: a :class:`Point` (one technique at one node count) and a folder. Out: that folder holding ``result.json`` and the
-tables below, the same for every engine. All times are simulated seconds. The same point gives the same bytes, for any
-number of processes.
+In: a :class:`Point` (one technique at one node count) and a folder. Out: that folder with ``result.json`` and the
+tables below. They are the same for every engine. All times are simulated seconds. The same point gives the same bytes
+with any number of processes.
 
 - result.json (``network-result/2``): engine name and version; per replica the makespan [s] (end of the last job that is
-  no background job), events, messages, bytes, and its jobs: name, background, own makespan [s], the end of each
-  iteration [s], messages, bytes. Job 0 is the application under study. Written last: its presence says that the others
-  are whole.
+  no background job), events, messages, bytes and its jobs: name, background, own makespan [s], the end of each
+  iteration [s], messages, bytes. Job 0 is the application under study. This file is written last: if it exists, the
+  others are complete.
 - ranks.parquet (``rank-times/2``): replica, job, rank (in its job), operation ("compute" or an MPI call), seconds,
   calls, bytes.
 - links.parquet (``link-load/3``): replica, link, class, source, target, bytes, chunks, busy_s, stall_s (summed over the
-  chunks that waited), credit_stall_s and inq_stall_s (what a router's counters tell, each at most the time of the run:
-  the link stood idle although a chunk was ready for it; the first chunk of the input port behind the link could not go
-  on), queue_max_bytes (the most unsent bytes that a chunk found before it). Links without traffic have no row.
+  chunks that waited), credit_stall_s and inq_stall_s (a router's counters, each at most the run's time: the link was
+  idle although a chunk was ready for it; the first chunk of the input port behind the link could not move),
+  queue_max_bytes (the most unsent bytes that a chunk found in front of it). Links without traffic have no row.
 - link_jobs.parquet (``link-jobs/1``): replica, job, class, bytes, chunks, busy_s, stall_s, summed over the links of a
   class.
-- series.parquet (``link-series/2``), with ``simulate.counters`` only: replica, start_s, end_s, class, link (empty when
-  counted per class: then a row sums over the links), bytes, busy_s, stall_s, credit_stall_s, inq_stall_s, queue_bytes.
+- series.parquet (``link-series/2``), only with ``simulate.counters``: replica, start_s, end_s, class, link (empty when
+  counted per class; a row then sums over the links), bytes, busy_s, stall_s, credit_stall_s, inq_stall_s, queue_bytes.
 
-- injection.parquet (``injection/1``), only where jobs are held back (``simulate: injection``): replica, job, nic (its
-  host in the topology), bytes (that it sent under control), held_bytes (of chunks that waited), held_s (while at least
-  one waited), rate_mean_Bps and rate_least_Bps (of the rate that it was allowed, over the run).
+- injection.parquet (``injection/1``), only where jobs have injection control (``simulate: injection``): replica, job,
+  nic (its host in the topology), bytes (sent under control), held_bytes (of chunks that waited), held_s (while at least
+  one chunk waited), rate_mean_Bps and rate_least_Bps (of the allowed rate, over the run).
 
-A quantity that an engine cannot tell (SimGrid's flows neither stall nor queue) is 0 or empty.
+A quantity that an engine does not model is 0 or empty (SimGrid's flows neither stall nor queue).
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ ProgressSink = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Point:
-    """One point of an experiment: what is simulated, on how many nodes, with which compute times (None: no time).
+    """One point of an experiment: its experiment, node count and compute times (None: no time).
 
-    ``processes`` is how many processes may share the replicas; ``progress`` receives the lines in which the engine says
-    how far it is; ``variant`` names the variant of a study, for messages; ``replicas`` are the numbers of those to
+    ``processes`` is the number of processes that may share the replicas. ``progress`` receives the engine's progress
+    lines. ``variant`` names the variant of a study in messages. ``replicas`` are the numbers of the replicas to
     simulate, if not all.
     """
 
@@ -68,7 +68,7 @@ class Point:
 
     @property
     def chosen_replicas(self) -> Sequence[int]:
-        """The numbers of the replicas that are simulated: ``replicas``, or all of the experiment's."""
+        """The numbers of the simulated replicas: ``replicas``, or all of the experiment's."""
         return range(self.experiment["simulate"]["replicas"]) if self.replicas is None else self.replicas
 
     @property
@@ -78,14 +78,14 @@ class Point:
 
     @property
     def name(self) -> str:
-        """The point in words, for messages."""
+        """The point's name for messages."""
         words = f"{self.technique} on {self.nodes} node{'' if self.nodes == 1 else 's'}"
         return words if self.variant is None else f"{words}, {self.variant}"
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a probe tells: its makespan [s], the classes of the links that it used, their chunks, and the messages."""
+    """Results of a probe: makespan [s], classes of the links in use, their chunks, and the messages."""
 
     makespan_s: float
     link_classes: frozenset[str]
@@ -95,18 +95,18 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an engine can do beyond the parts of a run file that every engine simulates."""
+    """What an engine can do beyond what every engine can."""
 
     controls_injection: bool = False
-    """Holds the NICs of jobs back as ``simulate: injection`` says."""
+    """Limits the injection of jobs' NICs as ``simulate: injection`` says."""
     counts_stalls: bool = False
-    """Counts how long links and router inputs stand still."""
+    """Counts the stall times of links and router inputs."""
     always_has_buffers: bool = False
-    """Simulates finite buffers also with ``flow_control: none``."""
+    """Simulates finite buffers even with ``flow_control: none``."""
 
 
 class NetworkEngine(Protocol):
-    """A network simulator; found by its name."""
+    """A network simulator, looked up by name."""
 
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
@@ -116,34 +116,36 @@ class NetworkEngine(Protocol):
         """Return the engine with the settings of a resolved experiment."""
 
     def probe_bytes(self, network: Mapping[str, Any]) -> float:
-        """Return how much traffic a probe of the pre-flight check may cause at most on ``network`` (of a run file)."""
+        """Return the most bytes that a probe of the pre-flight check may send on ``network`` (of a run file)."""
 
     def probe(self) -> Probe:
-        """Say whether the engine is installed, where, and what to do when it is not."""
+        """Report whether the engine is installed, where, and what to do when it is not."""
 
     def cores_of_replica(self) -> int:
         """Return the number of cores that the simulation of one replica keeps busy."""
 
     def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
-        """Refuse run files (:mod:`phase3_sst.point.run_file`; by their names in messages) that cannot be simulated.
+        """Refuse run files (:mod:`phase3_sst.point.run_file`) that cannot be simulated.
 
-        Nothing is simulated. What a simulation would refuse before its first event is a :class:`UsageError` (of a
-        timing profile, an :class:`InputError`); an engine that is not installed is an :class:`EngineMissingError`, once
-        all has been said that can be said without it.
+        The keys of ``runs`` name them in messages.
+
+        Nothing is simulated. A run that a simulation would refuse before its first event is a :class:`UsageError` (for
+        a timing profile, an :class:`InputError`). An engine that is not installed is an :class:`EngineMissingError`,
+        raised after all checks that work without it.
         """
 
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate ``point`` and write its files into ``directory``."""
 
     def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
-        """Simulate one replica of a run file (:mod:`phase3_sst.point.run_file`): the pre-flight check's probes."""
+        """Simulate one replica of a run file (:mod:`phase3_sst.point.run_file`); used by the pre-flight check."""
 
 
 engines: Registry[type[NetworkEngine]] = Registry("network engine", "phase3_sst.engines", inside="engine")
 
 
 def engine_of(experiment: Mapping[str, Any]) -> NetworkEngine:
-    """Return the engine that a resolved experiment names, with its settings."""
+    """Return the engine of a resolved experiment, with its settings."""
     return engines.get(experiment["simulate"]["engine"]).for_experiment(experiment)
 
 

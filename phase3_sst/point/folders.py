@@ -1,5 +1,5 @@
-"""Studies keep a point in a folder whose name has the digest of all that the point depends on; its files are bound to
-that name, so that files of two such folders cannot be exchanged.
+"""Binds the files of a study's points to their folders. A folder's name has the digest of everything that the point
+depends on. Files of two such folders cannot be exchanged unnoticed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PLACE = re.compile(r"(situations|points/[^/]+)/[^/]+-[0-9a-f]{12}/[^/]+\.(json|
 
 @contextlib.contextmanager
 def bound(study: Path) -> Iterator[None]:
-    """Bind the files of the points in the folder of a study while the context is open."""
+    """Bind the files of the points in a study's folder while the context is open."""
 
     def identity_of(place: str) -> artefacts.Identity | None:
         return artefacts.Identity("of its folder", traced=False) if _PLACE.fullmatch(place) else None

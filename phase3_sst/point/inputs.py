@@ -1,4 +1,4 @@
-"""What a point is given and what an engine left of it, checked against each other."""
+"""Checks a point's inputs, and an engine's results against the point."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from manynode.timing_profile import TimingProfile
 
 
 def check_profile(path: Path, profile: TimingProfile, technique: str, application: str | None) -> None:
-    """Raise :class:`InputError` where a timing profile is of another technique or application than the point."""
+    """Raise :class:`InputError` when a timing profile has another technique or application than the point."""
     external = technique.startswith("ext")
     if profile.external != external:
         raise InputError(
@@ -33,7 +33,7 @@ def check_profile(path: Path, profile: TimingProfile, technique: str, applicatio
 
 
 def check_ranks(table: pd.DataFrame, replicas: Sequence[int], ranks: int, where: Path) -> None:
-    """Raise :class:`InputError` where a point's table of ranks lacks ranks of job 0, or has a row twice.
+    """Raise :class:`InputError` when a point's table of ranks lacks ranks of job 0 or has a duplicate row.
 
     ``table`` has the columns replica, job, rank, operation; each of ``replicas`` must have ranks 0 to ``ranks`` - 1.
     """

@@ -1,7 +1,7 @@
-"""Nodes of the machine for a job: computed here once, so that every engine simulates the same placement.
+"""Computes the machine's nodes for a job once; every engine simulates the same placement.
 
-In: a :class:`Placement`, how many nodes the job needs and the machine has, the seed, the nodes of other jobs. Out: the
-machine's node for each node of the job, all different.
+In: a :class:`Placement`, the node counts of job and machine, the seed, the nodes of other jobs. Out: the machine's node
+for each node of the job, all different.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from manynode.seeds import generator
 def hosts(placement: Placement, nodes: int, room: int, seed: int, taken: Collection[int] = ()) -> list[int]:
     """Return the node of the machine for each of the job's ``nodes`` nodes, none of them in ``taken``.
 
-    Random placements of more nodes begin with the nodes of those with fewer. A job that does not fit, or whose first
-    node is not on the machine, is a :class:`UsageError`.
+    A random placement of more nodes starts with the nodes of a smaller one. A job that does not fit, or whose first
+    node is not on the machine, raises a :class:`UsageError`.
     """
     occupied = {node for node in taken if 0 <= node < room}
     if nodes > room - len(occupied):
@@ -48,9 +48,9 @@ def hosts(placement: Placement, nodes: int, room: int, seed: int, taken: Collect
 
 
 def rank_order_of(placement: Placement, nodes: int, ranks_per_node: int) -> dict[str, Any]:
-    """Return how the run file says where the ranks are: ``rank_order``, and ``slots`` where they are listed.
+    """Return the run file's rank order: ``rank_order``, and ``slots`` when they are listed.
 
-    A list that does not have one slot for each rank is a :class:`UsageError`.
+    A list without exactly one slot per rank raises a :class:`UsageError`.
     """
     if placement.rank_order != "listed":
         return {"rank_order": placement.rank_order}
@@ -65,14 +65,14 @@ def rank_order_of(placement: Placement, nodes: int, ranks_per_node: int) -> dict
 
 
 def own_node(placement: Placement, rank: int, nodes: int, ranks_per_node: int) -> int:
-    """Return on which of the job's nodes ``rank`` is."""
+    """Return the index of the job's node that has ``rank``."""
     if placement.rank_order == "cyclic":
         return rank % nodes
     return (placement.slots[rank] if placement.rank_order == "listed" else rank) // ranks_per_node
 
 
 def _listed(given: Sequence[int], nodes: int, room: int, occupied: set[int]) -> list[int]:
-    """Return the first ``nodes`` of the given nodes, all of which must be there and free."""
+    """Return the first ``nodes`` of the given nodes; all must exist and be free."""
     if len(given) < nodes:
         raise UsageError(
             "a job has more nodes than its placement lists",
@@ -94,10 +94,10 @@ def _listed(given: Sequence[int], nodes: int, room: int, occupied: set[int]) -> 
 
 
 def _strided(nodes: int, room: int, offset: int, stride: int, occupied: set[int]) -> list[int]:
-    """Return every ``stride``-th node from ``offset`` on, round the machine, or the next free one where it is not."""
-    # Links from a node to one at or after it that may be free, shortened on every walk: without them, long runs of
-    # occupied nodes would be walked again for each node of the job.
-    # Only of nodes that are not free: a machine may have millions.
+    """Return every ``stride``-th node from ``offset`` on, with wrap-around, or the next free one if it is occupied."""
+    # Maps a node to a later one that may be free; paths are compressed on every walk. Otherwise each node of the job
+    # would walk long runs of occupied nodes again. Holds occupied nodes only, since a machine may have millions of
+    # nodes.
     onward = {node: (node + 1) % room for node in occupied}
     chosen: list[int] = []
     at = offset

@@ -1,6 +1,6 @@
-"""What a simulation costs on this host: wall time, processor time and memory of the engine's processes.
+"""Records the cost of a simulation on this host: wall time, processor time and memory of the engine's processes.
 
-Kept beside the logs and not among the results: no two runs cost the same, and results have the same bytes.
+The cost is kept beside the logs, not among the results: it differs between runs, and results must be byte-identical.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ COST_COLUMNS = ("wall_s", "processor_s", "memory_bytes")
 
 
 def cost_file(results: Path, technique: str, nodes: int) -> Path:
-    """Return where the cost of a point stands in a results folder (``rules.smk`` says the same)."""
+    """Return the path of a point's cost in a results folder (``rules.smk`` uses the same path)."""
     return results / "logs" / "phase3_simulate_point" / f"{technique}-{nodes}.cost.csv"
 
 
 @contextlib.contextmanager
 def recorded(path: Path | None) -> Iterator[None]:
-    """Write what the child processes of the block cost to ``path``, when there is one: a line of CSV.
+    """Write the cost of the block's child processes to ``path`` as a line of CSV; do nothing without a path.
 
-    Memory is that of the largest single process, this one's at its start included (it is the child's until its program
-    is loaded).
+    Memory is that of the largest process. This process at its start counts too: a child has its size until the child's
+    program is loaded.
     """
     began = time.monotonic()
     yield

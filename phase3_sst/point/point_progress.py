@@ -1,4 +1,4 @@
-"""What the engine says while it runs: a line that renews itself on a terminal, plain lines in a log."""
+"""Shows the engine's progress: a line that updates in place on a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def shown(wanted: bool) -> Iterator[Callable[[str], None] | None]:
-    """Yield where the engine's lines go, None when nobody wants them."""
+    """Yield the receiver of the engine's lines; None when they are not wanted."""
     if not wanted:
         yield None
         return
@@ -23,7 +23,7 @@ def shown(wanted: bool) -> Iterator[Callable[[str], None] | None]:
     with console.status("starting") as status:
 
         def renew(line: str) -> None:
-            # "process 2 of 4: replica 3: ..." renews the line of that process alone.
+            # "process 2 of 4: replica 3: ..." updates only the line of that process.
             process = line.split(":", 1)[0] if line.startswith("process ") else ""
             latest[process] = line
             status.update(Text("\n".join(latest[key] for key in sorted(latest))))

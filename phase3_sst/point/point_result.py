@@ -1,4 +1,4 @@
-"""One engine's results of an experiment, point by point, as ``manynode run`` leaves them."""
+"""Reads the results that ``manynode run`` wrote with one engine, point by point."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from phase3_sst.point.point_cost import COST_COLUMNS, cost_file
 
 @dataclass(frozen=True)
 class PointResult:
-    """The result of one point; tables are read when they are asked for."""
+    """The result of one point; tables are read on demand."""
 
     folder: Path
 
@@ -61,11 +61,11 @@ class EngineResults:
         return PointResult(self.folder / "simulate" / technique / f"nodes-{nodes}")
 
     def version(self, technique: str, nodes: int) -> str:
-        """Return the engine's version, as the result of a point tells it."""
+        """Return the engine's version, from the result of a point."""
         return str(self.point(technique, nodes).document["engine"]["version"])
 
     def costs(self, points: Sequence[tuple[str, int]]) -> pd.DataFrame:
-        """Return engine, technique, nodes and what each simulation cost, where that was recorded."""
+        """Return engine, technique, nodes and recorded cost of each simulation."""
         rows = []
         for technique, nodes in points:
             path = cost_file(self.folder, technique, nodes)

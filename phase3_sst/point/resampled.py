@@ -1,4 +1,5 @@
-"""A point with resampled timing profiles: one replica for each, with the draws of the point's own replicas in turn.
+"""Simulates a point with resampled timing profiles: one replica each, reusing the draws of the point's replicas in
+turn.
 
 In: a :class:`Point`, the resamples of its timing profile. Out: ``profile-resamples/1``: resample, replica, makespan_s,
 groups (ranks or nodes that were resampled).
@@ -21,7 +22,7 @@ from phase3_sst.point.slow_node import slowed
 
 def simulate_resamples(point: Point, resamples: ProfileResamples) -> pd.DataFrame:
     """Return the table of the point's resamples, simulated one after the other."""
-    assert point.timing_profile is not None  # its resamples were made of it
+    assert point.timing_profile is not None  # the resamples were made from it
     profile = read_timing_profile(point.timing_profile)
     replicas = point.experiment["simulate"]["replicas"]
     rows = []

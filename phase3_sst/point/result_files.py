@@ -1,7 +1,7 @@
-"""What a native engine wrote (result.json and CSV tables) -> the contract's files (result.json and Parquet).
+"""Converts the files of a native engine (result.json and CSV tables) to the contract's (result.json and Parquet).
 
 In: one or more folders of an engine, each with some of the replicas, in the order of the replicas. Out: one folder as
-:mod:`phase3_sst.point.contract` describes it. The bytes do not depend on how the replicas were dealt out.
+:mod:`phase3_sst.point.contract` describes it. The bytes do not depend on the distribution of the replicas.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Table:
     optional: bool = False
 
 
-# An engine that cannot tell a quantity leaves its column empty: floats, where a whole number would do.
+# An engine that does not model a quantity leaves its column empty, hence floats for whole numbers.
 _TABLES = (
     _Table(
         "ranks",
@@ -123,12 +123,12 @@ COLUMNS = {table.name: table.columns for table in _TABLES}
 
 
 def collect(out: Path, directory: Path) -> None:
-    """Bring the engine's folder ``out`` into ``directory``."""
+    """Convert the engine's folder ``out`` into ``directory``."""
     collect_parts([out], directory)
 
 
 def collect_parts(parts: Sequence[Path], directory: Path) -> None:
-    """Bring the engine's folders ``parts``, which share the replicas between them, into ``directory``."""
+    """Merge the engine's folders ``parts``, each with some of the replicas, into ``directory``."""
     results = [tables.read_json(part / "result.json", RESULT_SCHEMA, sealed=False) for part in parts]
     for table in _TABLES:
         present = [(part / f"{table.name}.csv").is_file() for part in parts]
@@ -137,14 +137,14 @@ def collect_parts(parts: Sequence[Path], directory: Path) -> None:
         frames = [_read(part / f"{table.name}.csv", table) for part in parts]
         frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
         tables.write_table(directory / f"{table.name}.parquet", table.schema, frame)
-    # The result last: its presence says that the others are whole.
+    # The result is written last: if it exists, the others are complete.
     whole: dict[str, Any] = {**results[0], "replicas": [entry for result in results for entry in result["replicas"]]}
     whole.pop("schema")
     tables.write_json(directory / "result.json", RESULT_SCHEMA, whole)
 
 
 def read_measurement(part: Path) -> Measurement:
-    """Return what a probe tells from the engine's folder ``part``."""
+    """Return a probe's measurement from the engine's folder ``part``."""
     result = tables.read_json(part / "result.json", RESULT_SCHEMA, sealed=False)
     links = next(table for table in _TABLES if table.name == "links")
     table = _read(part / "links.csv", links)
@@ -154,9 +154,9 @@ def read_measurement(part: Path) -> Measurement:
 
 
 def _read(path: Path, table: _Table) -> pd.DataFrame:
-    """Return the CSV table at ``path``; one with other columns is the engine's fault."""
+    """Return the CSV table at ``path``; wrong columns are an engine error."""
     try:
-        # The engine writes the shortest text of a number, which is read back to the same bits.
+        # The engine writes the shortest text of a number that reads back to the same bits.
         frame = pd.read_csv(path, dtype=table.columns, float_precision="round_trip")
     except (OSError, ValueError) as error:
         raise EngineFailedError(

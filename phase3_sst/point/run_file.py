@@ -1,8 +1,8 @@
-"""The run file, schema ``network-run/2``: one experiment's point as the native engines read it (SI units).
+"""The run file, schema ``network-run/2``: one point of an experiment, as the native engines read it (SI units).
 
 In: a :class:`Point` and the numbers of the replicas. Out: a mapping to write as JSON. ``manynode-fast`` and
-``manynode-simgrid`` read it with the same code (``phase3_sst/machine/run_config.hpp``), so that every engine
-simulates the same jobs on the same nodes. The members are listed in ``phase3_sst/engines/fast/README.md``.
+``manynode-simgrid`` read it with the same code (``phase3_sst/machine/run_config.hpp``), and every engine simulates the
+same jobs on the same nodes. Its members are listed in ``phase3_sst/engines/fast/README.md``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RUN_SCHEMA = "network-run/2"
 
 
 def run_text(run: Mapping[str, Any]) -> str:
-    """Return the run file as JSON; a number that JSON has not (infinite, not a number) is named with its key."""
+    """Return the run file as JSON; an infinite number or a NaN is an error that names its key."""
     _check_finite(run, "")
     return json.dumps(run, allow_nan=False)
 
@@ -83,7 +83,8 @@ def main_job(point: Point) -> dict[str, Any]:
         "nodes": point.nodes,
         "ranks_per_node": experiment["ranks_per_node"],
         "timing_profile": None if point.timing_profile is None else str(point.timing_profile.resolve()),
-        # A node that ran alone never executed what only external communication brings about: it takes no time there.
+        # A node that ran alone never executed the phases that only external communication triggers. They take no time
+        # there.
         "missing_is_zero": point.technique.startswith("no-ext"),
         "class_of_rank": list(point.class_of_rank),
         "constant": point.technique.endswith("const"),
@@ -93,13 +94,13 @@ def main_job(point: Point) -> dict[str, Any]:
 
 
 def _draws(point: Point) -> dict[str, bool]:
-    """Return how the compute times of all jobs are drawn."""
+    """Return the settings for drawing the compute times of all jobs."""
     simulate = point.experiment["simulate"]
     return {"persistent": simulate["persistent"], "tail": simulate["tail"]}
 
 
 def further_jobs(point: Point) -> list[dict[str, Any]]:
-    """Return the other jobs of the machine; their compute times are variable or constant as the point's are."""
+    """Return the other jobs of the machine; their compute times are variable or constant like the point's."""
     return [
         {
             "name": job["name"],
@@ -118,7 +119,7 @@ def further_jobs(point: Point) -> list[dict[str, Any]]:
 
 
 def _injection(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a job's NICs are held back, nothing when they are not."""
+    """Return the injection control of a job's NICs; empty without one."""
     control = job.get("injection")
     if control is None or control["kind"] == "none":
         return {}
@@ -126,7 +127,7 @@ def _injection(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_injection(run: Mapping[str, Any], engine: str) -> None:
-    """Refuse a run whose jobs are held back, for an engine whose NICs cannot do that."""
+    """Refuse a run with injection control, for an engine that does not model it."""
     for job in run["jobs"]:
         if "injection" in job:
             raise UsageError(
@@ -141,7 +142,7 @@ def refuse_injection(run: Mapping[str, Any], engine: str) -> None:
 def _place(
     jobs: Sequence[dict[str, Any]], placements: Sequence[Mapping[str, Any]], experiment: Mapping[str, Any]
 ) -> None:
-    """Give the jobs their nodes, one after the other."""
+    """Assign nodes to the jobs, one job after the other."""
     room = Network.model_validate(experiment["network"], context=RESOLVED).room()
     taken: set[int] = set()
     for job, described in zip(jobs, placements, strict=True):

@@ -1,8 +1,8 @@
-"""One slow node: its ranks draw from a copy of their class whose times are longer.
+"""One slow node: its ranks draw from a slower copy of their class.
 
 In: a :class:`Point` of an experiment with ``simulate: slow_node``. Out: the point with a timing profile that has a
-class ``NAME, slow`` beside each class of that node, and with the ranks' classes to match. All engines simulate it,
-because they know classes only; the draws stay the same numbers, so that runs with and without are paired.
+class ``NAME, slow`` beside each class of that node, and with matching rank classes. Every engine can simulate it, since
+engines only know classes. The draws keep their numbers, and runs with and without the slow node are paired.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from phase3_sst.point.placement import own_node
 
 @contextlib.contextmanager
 def slowed(point: Point, folder: Path) -> Iterator[Point]:
-    """Yield the point with its slow node, if it has one; a timing profile of its own lives in ``folder`` meanwhile.
+    """Yield the point with its slow node, if any; its modified timing profile is in ``folder`` during the context.
 
-    A node that the job does not have is a :class:`UsageError`.
+    A slow node outside the job is a :class:`UsageError`.
     """
     simulate = point.experiment["simulate"]
     node, factor = simulate["slow_node"]["node"], simulate["slow_node"]["factor"]
@@ -49,7 +49,7 @@ def slowed(point: Point, folder: Path) -> Iterator[Point]:
 
 
 def check_slow_node(experiment: Mapping[str, Any], nodes: int) -> None:
-    """Refuse a slow node that a job of ``nodes`` nodes does not have, whatever its factor."""
+    """Refuse a slow node outside a job of ``nodes`` nodes, whatever its factor."""
     node = experiment["simulate"]["slow_node"]["node"]
     if node >= nodes:
         raise UsageError(
@@ -66,12 +66,12 @@ def _slow(name: str) -> str:
 
 
 def longer(entry: ClassTimes, factor: float) -> ClassTimes:
-    """Return the class with all times ``factor`` times as long (and variances by its square), under its slow name."""
+    """Return the class under its slow name, with times multiplied by ``factor`` and variances by its square."""
     return ClassTimes.model_validate({**_scaled(entry.model_dump(), factor), "name": _slow(entry.name)})
 
 
 def _scaled(value: Any, factor: float, name: str = "") -> Any:
-    """Return the part of a profile with its times longer: their names end in _s, those of variances in _s2."""
+    """Return the part of a profile with scaled times (names ending in _s) and variances (names ending in _s2)."""
     if isinstance(value, dict):
         return {key: _scaled(entry, factor, key) for key, entry in value.items()}
     if isinstance(value, list):

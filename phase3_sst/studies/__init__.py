@@ -1,1 +1,1 @@
-"""Studies: many points of one experiment brought to an answer."""
+"""Studies: many points of one experiment that answer one question."""

@@ -68,8 +68,8 @@ void Exchange::backward() {
       const PhaseLabel label(Work::Backward);
       network_.backward(layer);
     }
-    // A rank passes a layer's gradient on as many layers later as there are ranks below it on the longest way: by then
-    // its children's, sent one layer earlier, have come during its own backward pass.
+    // A rank forwards a layer's gradient with a delay in layers equal to the ranks below it on the longest path. By
+    // then its children's gradients, sent one layer earlier, have arrived during its own backward pass.
     if (layer + height_ < kLayers) {
       reduce(layer + height_);
     }

@@ -1,4 +1,4 @@
-// Allgather after Bruck: in round k, a rank sends all that it has, at most what is still needed, to the one 2^k below
+// Allgather after Bruck: in round k, a rank sends all its data, limited to what is still needed, to the rank 2^k below
 // it; ceil(log2 p) rounds for any number of ranks. Bruck et al., "Efficient algorithms for all-to-all communications in
 // multiport message-passing systems", 1997.
 #include "algorithm.hpp"

@@ -1,4 +1,4 @@
-// Allgather on a ring: each rank passes on what it got in the step before; p - 1 steps between neighbours.
+// Allgather on a ring: each rank forwards what it received in the previous step; p - 1 steps between neighbours.
 #include "algorithm.hpp"
 
 namespace manynode::collectives {

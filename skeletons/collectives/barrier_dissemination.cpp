@@ -1,4 +1,4 @@
-// Barrier by dissemination: in round k, rank r tells r + 2^k and hears from r - 2^k; ceil(log2 p) rounds.
+// Barrier by dissemination: in round k, rank r sends to r + 2^k and receives from r - 2^k; ceil(log2 p) rounds.
 // Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988.
 #include "algorithm.hpp"
 

@@ -1,4 +1,4 @@
-// Algorithms by name, what "auto" stands for, and the plans made of them.
+// Algorithms by name, the meaning of "auto", and the plans built from them.
 #include "plan.hpp"
 
 #include <deque>
@@ -21,7 +21,7 @@ struct RulesEntry {
 
 constexpr RulesEntry kRules[] = {{"mpich", mpich_rules}, {"openmpi", openmpi_rules}};
 
-// Of "reduce_scatter_ring", reduce_scatter and not reduce: the longest collective that the name begins with.
+// The longest collective that the name begins with: for "reduce_scatter_ring", reduce_scatter and not reduce.
 const CollectiveField* collective_of(std::string_view file_name) {
   const CollectiveField* longest = nullptr;
   for (const CollectiveField& field : collective_fields()) {

@@ -1,5 +1,5 @@
 // Reduce-scatter on a ring: p - 1 steps in which each rank combines one share and passes it on, until it holds its own;
-// the first half of the ring allreduce (Patarasuk and Yuan, 2009). Only neighbours talk.
+// the first half of the ring allreduce (Patarasuk and Yuan, 2009). Only neighbours communicate.
 #include "algorithm.hpp"
 
 namespace manynode::collectives {

@@ -1,4 +1,4 @@
-// Scatter by the root alone: its share to each other rank, all posted at once.
+// Scatter by the root alone: it sends each other rank its share, all posted at once.
 #include "algorithm.hpp"
 
 namespace manynode::collectives {

@@ -23,7 +23,7 @@ Complex input(std::int64_t side, const Place& place) {
   return {bits(2 * n), bits(2 * n + 1)};
 }
 
-// Where what is here after so many solutions was at first.
+// The original position of this rank's data after this many solutions.
 Place origin(std::int64_t side, const Place& place, int solutions) {
   const auto before = [&](std::int64_t at, std::int64_t shift) {
     const std::int64_t from = (at - shift * (solutions % side)) % side;

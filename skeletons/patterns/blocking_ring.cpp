@@ -1,5 +1,5 @@
-// Every rank sends to the next one and then receives from the one before: what MPI calls an unsafe program. It ends as
-// long as messages are eager; longer ones wait for receives that nobody comes to, and all ranks wait for ever.
+// Every rank sends to the next one and then receives from the previous one, which MPI calls an unsafe program. It
+// finishes if messages are eager. Longer messages wait for receives that no rank reaches, and the program deadlocks.
 #include "manynode/error_report.hpp"
 #include "pattern.hpp"
 

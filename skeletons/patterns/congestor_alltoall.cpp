@@ -1,4 +1,4 @@
-// Everybody to everybody, pair by pair: GPCNeT's all-to-all congestor (a2a_congestor).
+// All ranks to all ranks, pair by pair: GPCNeT's all-to-all congestor (a2a_congestor).
 #include "congestor.hpp"
 
 namespace manynode::patterns {
@@ -23,7 +23,7 @@ class CongestorAlltoall final : public Pattern {
   }
 
  private:
-  // In step 0 GPCNeT's ranks send to themselves, which no link sees.
+  // In step 0, GPCNeT's ranks send to themselves, which uses no link.
   int source(int rank, int step) const { return power_of_two_ ? rank ^ step : (rank - step + size_) % size_; }
   int destination(int rank, int step) const { return power_of_two_ ? rank ^ step : (rank + step) % size_; }
 

@@ -1,5 +1,5 @@
 // Many ranks send to one, which posts a receive for each: GPCNeT's two-sided incast (p2p_incast_congestor), with the
-// allreduce by which GPCNeT looks at its time limit. It also bounds by how much senders run ahead.
+// allreduce of GPCNeT's time limit check. It also limits how far senders run ahead.
 #include "congestor.hpp"
 
 namespace manynode::patterns {

@@ -1,4 +1,4 @@
-// Many ranks send to rank 0 at once, which has posted all receives.
+// Many ranks send at once to rank 0, which has posted all receives.
 #include "manynode/error_report.hpp"
 #include "pattern.hpp"
 

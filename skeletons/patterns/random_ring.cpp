@@ -14,7 +14,7 @@ class RandomRing final : public Pattern {
   RandomRing(int size, std::uint64_t seed, std::uint64_t bytes)
       : order_(static_cast<std::size_t>(size)), place_(order_.size()), bytes_(bytes) {
     std::iota(order_.begin(), order_.end(), 0);
-    // Fisher and Yates by hand: std::shuffle differs from library to library, and results must not.
+    // Own Fisher-Yates shuffle, because std::shuffle differs between libraries and results must not.
     std::mt19937_64 random(seed);
     for (std::size_t i = order_.size() - 1; i > 0; --i) {
       std::swap(order_[i], order_[random() % (i + 1)]);

@@ -48,7 +48,7 @@ const PatternEntry& find(const std::string& name) {
   throw UserError("unknown pattern", "pattern", name, joined(names), did_you_mean(name, names));
 }
 
-// A parameter that changes nothing is a mistake.
+// A parameter without effect is an error.
 void check_that_all_serve(const PatternEntry& entry, const Parameters& given) {
   std::vector<std::string> serve = {"pattern", "iterations"};
   serve.insert(serve.end(), entry.parameters.begin(), entry.parameters.end());

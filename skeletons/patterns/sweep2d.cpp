@@ -1,6 +1,6 @@
 // Wavefronts over a 2-D grid of ranks, from each of its four corners in turn (Koch, Baker and Alcouffe's sweep of SN
-// transport, as in SNAP): a rank hears from its two upstream neighbours and tells its two downstream ones, chunk by
-// chunk.
+// transport, as in SNAP): a rank receives from its two upstream neighbours and sends to its two downstream ones, chunk
+// by chunk.
 #include "grid.hpp"
 #include "pattern.hpp"
 

@@ -1,7 +1,7 @@
 // The goal sink: the schedule language of LogGOPSim (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly
 // Language", 2009), from primitives. A wait is no operation there: what follows it requires the operations waited for.
-// Compute phases, pauses and reductions are `calc` with whole nanoseconds, 0 where the selection has no times; what is
-// rounded off one is added to the next.
+// Compute phases, pauses and reductions are `calc` with whole nanoseconds, 0 where the selection has no times; the
+// rounding error of one is added to the next.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,8 +69,8 @@ class Schedule {
     return static_cast<std::uint64_t>(whole);
   }
 
-  // A rank does one thing after the other: an operation starts when the one before it has started, and when all that
-  // was waited for since then has ended.
+  // A rank works sequentially: an operation starts when the previous one has started and all operations waited for
+  // since then have ended.
   std::uint64_t operation(const std::string& text) {
     const std::uint64_t label = next_label_++;
     out_ << fmt::format("l{}: {}\n", label, text);

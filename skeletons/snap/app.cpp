@@ -13,7 +13,7 @@
 namespace manynode::snap {
 namespace {
 
-// The greatest relative change; where there was nothing, the change from nothing does not count.
+// The greatest relative change; changes from zero do not count.
 double greatest_change(const double* before, const double* after, std::size_t count) {
   constexpr double kNothing = 1e-12;
   double greatest = 0;
@@ -149,7 +149,7 @@ class Solver {
   Vector inner_history_, outer_history_;
 };
 
-// Prints the result and returns whether it is one: particles are neither made nor lost, and no flux is below zero.
+// Prints the result and returns whether it is valid: particles are conserved, and no flux is negative.
 bool report(const Settings& settings, int size, const Solver& solver, const std::array<double, kSums>& sums,
             double seconds, bool history) {
   const auto sum = [&](Sum which) { return sums[static_cast<std::size_t>(which)]; };

@@ -122,13 +122,13 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
     return;
   }
   if (alltoallv) {
-    // The mean size differs from rank to rank, so that no rule may look at it.
+    // The mean size differs between ranks, so rules must not use it.
     task.send_bytes = calls.sent(call);
     task.recv_bytes = calls.received(call);
     task.bytes = 0;
   }
 
-  // A tag says how many collectives this communicator has seen; 20 bits tell apart more than can be under way at once.
+  // A tag counts the collectives of this communicator; 20 bits distinguish more than can be active at once.
   constexpr std::uint32_t kTagMask = (1u << 20) - 1;
   const collectives::Messages::Envelope envelope{.call = call.kind,
                                                  .context = collective_context(call.communicator),

@@ -13,7 +13,7 @@ namespace manynode {
 
 namespace {
 
-// Bytes of a message, and of what a collective brings together.
+// Limits of the bytes of a message and of the total of a collective.
 constexpr std::uint64_t kMostOfOne = std::uint64_t{1} << 50;
 constexpr std::uint64_t kMostOfAll = std::uint64_t{1} << 62;
 
@@ -156,7 +156,7 @@ void Mpi::check_bytes(CallKind kind, std::uint64_t bytes, Communicator comm) con
                   "choose smaller sizes in application: parameters");
 }
 
-// A wrong peer is a defect of the skeleton: better found here, with a name, than as a deadlock of the simulation.
+// A wrong peer is a defect of the skeleton. It is reported here by name instead of deadlocking the simulation.
 void Mpi::check_peer(int peer, Communicator comm) const {
   const bool special = peer == kProcNull || peer == kAnySource;
   if (!special && (peer < 0 || peer >= communicators_.size(comm))) {

@@ -20,7 +20,7 @@ double unit_interval(std::uint32_t high, std::uint32_t low) {
 
 constexpr double kBelowOne = 1 - 0x1.0p-53;
 
-// Where the arithmetic of scores would end at 0 or 1.
+// Limits, where the arithmetic of scores would reach 0 or 1.
 double inside(double probability) { return std::clamp(probability, 0x1.0p-54, kBelowOne); }
 
 r123::Philox4x32::ctr_type bits(const r123::Philox4x32::ctr_type& counter, std::uint64_t seed) {
@@ -28,7 +28,7 @@ r123::Philox4x32::ctr_type bits(const r123::Philox4x32::ctr_type& counter, std::
   return r123::Philox4x32{}(counter, key);
 }
 
-// Words of a counter that no draw of an execution has: phases are few.
+// Counter words that no draw of an execution uses, since there are few phases.
 constexpr std::uint32_t kOfRank = 0x80000000;
 constexpr std::uint32_t kOfNode = 0xc0000000;
 constexpr std::uint32_t kAllPhases = 0x3fffffff;

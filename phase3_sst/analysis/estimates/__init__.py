@@ -1,1 +1,1 @@
-"""What the points of an experiment will take, before they are launched."""
+"""Estimates time and memory of an experiment's points before they are launched."""

@@ -1,4 +1,4 @@
-"""The estimate of an experiment's points in words: a line for each node count, a line for the whole."""
+"""The estimate of an experiment's points as text: a line for each node count, a line for the total."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phase3_sst.analysis.estimates.points import PointCost
 
 
 def lines(costs: Sequence[PointCost], ranks_per_node: int, cores: int) -> list[str]:
-    """Return what is said of the points: by node count, then of all together on so many cores."""
+    """Return the lines of the points by node count, then of all points together on ``cores`` cores."""
     found = []
     for nodes in sorted({cost.nodes for cost in costs}):
         chosen = [cost for cost in costs if cost.nodes == nodes]
@@ -40,7 +40,7 @@ def _span(least: float, most: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it: "40 s", "3 min", "5 h"."""
+    """Return a rounded time: "40 s", "3 min", "5 h"."""
     value, unit = seconds / 3600, "h"
     for limit, divisor, name in ((100, 1, "s"), (100 * 60, 60, "min")):
         if seconds < limit:

@@ -1,8 +1,9 @@
-"""Every point of an experiment, those of its studies included -> processor time and memory, before the launch.
+"""Estimates processor time and memory of every point of an experiment and its studies, before the launch.
 
-In: a resolved experiment. Out: a :class:`PointCost` for each. With the engine fast the first iterations are timed on
-this host; with sst the estimate is that of :mod:`phase3_sst.engines.sst.run.sst_estimate`; what simgrid takes is not
-known. Points that differ in what changes no number of messages (technique, bandwidth, latency) share a trial.
+In: a resolved experiment. Out: a :class:`PointCost` for each. For the engine fast, the first iterations are timed on
+this host. For sst, the estimate is that of :mod:`phase3_sst.engines.sst.run.sst_estimate`; for simgrid, there is none.
+Points share a trial if they differ only in settings that do not change the number of messages (technique, bandwidth,
+latency).
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from phase3_sst.analysis.estimates.trial import Trial, iterations, tried
 
 ESTIMATE_SCHEMA = "cost-estimate/1"
 
-# Starting Python, reading and writing the point's files: processor time, measured on the machine of docs/validation.md.
+# Processor time to start Python and to read and write the point's files, on the machine of docs/validation.md.
 START_S = 1.3
 _TRIAL_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)
 class PointCost:
-    """A point's processor time [s], all replicas together, and memory [B] of one replica.
+    """A point's processor time [s] for all replicas together, and memory [B] of one replica.
 
-    ``least_s`` is what it takes when its iterations converge at once, ``processor_s`` when all are simulated; None is
-    not known. ``variant`` is empty for the points of the experiment itself.
+    ``least_s`` applies if its iterations converge at once, ``processor_s`` if all are simulated; None is unknown.
+    ``variant`` is empty for the points of the experiment itself.
     """
 
     technique: str
@@ -43,10 +44,10 @@ class PointCost:
 
 
 def point_costs(content: Mapping[str, Any]) -> list[PointCost]:
-    """Return the cost of every point, of the experiment first, then of its study."""
+    """Return the cost of every point, first those of the experiment, then those of its study."""
     wanted = list(_points(content))
     known: dict[str, tuple[float, float, float] | None] = {}
-    # From few nodes to many: a trial's memory is that of the largest process so far.
+    # Few nodes first: a trial's memory is that of the largest process so far.
     for _, nodes, _, changed in sorted(wanted, key=lambda point: point[1]):
         key = _key(changed, nodes)
         if key not in known:
@@ -60,7 +61,7 @@ def point_costs(content: Mapping[str, Any]) -> list[PointCost]:
 
 
 def write(path: Path, digest: str, costs: list[PointCost]) -> None:
-    """Write the estimate for who shows how far a run is."""
+    """Write the estimate for the progress display of a run."""
     tables.write_json(path, ESTIMATE_SCHEMA, {"digest": digest, "points": [asdict(cost) for cost in costs]})
 
 
@@ -77,7 +78,7 @@ def _points(content: Mapping[str, Any]) -> Iterator[tuple[str, int, str, Mapping
 
 
 def _key(content: Mapping[str, Any], nodes: int) -> str:
-    """Return what decides how many messages and chunks a point has."""
+    """Return a key of everything that determines the number of messages and chunks of a point."""
     network = content["network"]
     parts = [network[key] for key in ("topology", "chunk", "flow_control", "contention")]
     host = {key: network["host"][key] for key in ("eager_limit", "rails", "rail_choice", "receive")}
@@ -85,7 +86,7 @@ def _key(content: Mapping[str, Any], nodes: int) -> str:
 
 
 def _cost(content: Mapping[str, Any], nodes: int) -> tuple[float, float, float] | None:
-    """Return least and most processor time [s] and memory [B] of a point; None when it is not known."""
+    """Return minimum and maximum processor time [s] and the memory [B] of a point; None if unknown."""
     simulate = content["simulate"]
     replicas = int(simulate["replicas"])
     per_replica: Callable[[float], float]
@@ -101,13 +102,13 @@ def _cost(content: Mapping[str, Any], nodes: int) -> tuple[float, float, float] 
         else:
             return None
     except ManynodeError:
-        return None  # the point itself will say what lacks
+        return None  # the point's own run reports what is missing
     _, total = iterations(content)
     most = START_S + replicas * per_replica(total)
     converge = simulate.get("converge")
     if not converge or total < 2 * converge["first"]:
         return most, most, memory
-    # Half of them are simulated once more, for the slope.
+    # Half of the iterations are simulated once more, for the slope.
     least = START_S + replicas * (per_replica(converge["first"]) + per_replica(converge["first"] / 2))
     # The attempts before the last one have as many iterations together as half of all, and half of that for the first.
     return least, most + replicas * per_replica(total / 2), memory

@@ -1,6 +1,6 @@
-"""What Snakemake is told of the points of an experiment, so that an executor can place them.
+"""The Snakemake resources of an experiment's points, for executors of clusters.
 
-``mpi`` and ``tasks`` are the words of snakemake-executor-plugin-slurm for a job that starts MPI processes by itself.
+``mpi`` and ``tasks`` are the resources of snakemake-executor-plugin-slurm for a job that starts its own MPI processes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from manynode.workflow import Plan
 from phase3_sst.analysis.estimates.trial import bare_run
 from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate_of
 
-# Estimates are of the machine in docs/validation.md; a job that outgrows what it asked for is ended by the cluster.
+# Estimates are for the machine in docs/validation.md; the cluster kills a job over its limits, hence the margins.
 _MORE_MEMORY = 1.5
 _MORE_TIME = 4
 _STARTING_MINUTES = 10
@@ -25,7 +25,7 @@ _MB_OF_A_POINT = 1000
 
 
 def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any, int], int | str]]:
-    """Return the resources of the rules that simulate a point, as functions; ``engine`` is another than the study's."""
+    """Return the resources of the rules that simulate a point, as functions; ``engine`` overrides the study's."""
     simulate = plan.model.simulate
     if (engine or simulate.engine) != "sst":
         return {"mem_mb": lambda wildcards, threads: _native_mb(plan, int(wildcards.nodes), threads)}
@@ -37,7 +37,7 @@ def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any,
         try:
             return point_estimate(content, nodes)
         except ManynodeError:
-            # The point itself will say what lacks.
+            # The point's own run reports what is missing.
             return None
 
     def mem_mb(wildcards: Any, threads: int) -> int:
@@ -63,12 +63,12 @@ def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any,
 
 
 def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
-    """Return the memory of a point with an engine of the native build: so many replicas at once, and the tables."""
+    """Return the memory of a point with a native engine: ``threads`` replicas at once, and the tables."""
     ranks = nodes * plan.model.ranks_per_node
     return _MB_OF_A_POINT + math.ceil(_MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
 
 
 def point_estimate(content: dict[str, Any], nodes: int) -> Estimate:
-    """Return the estimate of a replica of the application under study on ``nodes`` nodes, beside the further jobs."""
+    """Return the estimate of a replica of the application under study on ``nodes`` nodes, with the other jobs."""
     run = bare_run(content, nodes)
     return estimate_of(run, content["simulate"]["sst"]["processes"])

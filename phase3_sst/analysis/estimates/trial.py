@@ -1,7 +1,7 @@
-"""A point's first iterations under the engine fast, timed on this host -> processor time and memory of all of them.
+"""Times a point's first iterations with the engine fast on this host -> processor time and memory of all iterations.
 
-Compute times are left out, so that no profile is needed. The number of iterations is doubled until they take long
-enough to be timed; what one iteration takes follows from the difference to the first, so that starting counts once.
+Compute times are left out, and no profile is needed. The number of iterations doubles until they are long enough to
+time. The cost of one iteration is the difference to the first, which counts the start-up once.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from manynode.config.converge import iterations_of
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.point.run_file import run_of
 
-# Long enough for the clock of the processor, short against a study.
+# Long enough for the processor clock, short compared with a study.
 _ENOUGH_S = 0.15
-# A machine whose first iteration takes so long needs no second one.
+# If the first iteration takes this long, no second one is needed.
 _LONG_S = 3.0
 
 
@@ -36,7 +36,7 @@ class Trial:
 
 
 def bare_run(content: Mapping[str, Any], nodes: int) -> dict[str, Any]:
-    """Return the run file of the application on ``nodes`` nodes, beside the further jobs; computing takes no time."""
+    """Return the run file of the application on ``nodes`` nodes, with the other jobs; computing takes no time."""
     application = {key: content["application"][key] for key in ("name", "parameters")}
     jobs: list[dict[str, Any]] = [
         {"name": "main", "application": application, "nodes": nodes, "ranks_per_node": content["ranks_per_node"]},
@@ -51,7 +51,7 @@ def bare_run(content: Mapping[str, Any], nodes: int) -> dict[str, Any]:
 
 
 def iterations(content: Mapping[str, Any]) -> tuple[str | None, int]:
-    """Return the parameter that counts the application's iterations and how many a point has; None and 1 without."""
+    """Return the parameter that sets the application's iterations and their number; None and 1 without one."""
     if content["simulate"].get("converge"):
         return iterations_of(content)
     application = content["application"]
@@ -62,13 +62,13 @@ def iterations(content: Mapping[str, Any]) -> tuple[str | None, int]:
 def tried(content: Mapping[str, Any], nodes: int, timeout_s: float) -> Trial:
     """Return the trial of a resolved experiment on ``nodes`` nodes.
 
-    Raises what the engine raises, :class:`EngineFailedError` when an iteration takes longer than ``timeout_s``.
+    Raises the engine's errors, and :class:`EngineFailedError` when an iteration takes longer than ``timeout_s``.
     """
     return tried_run(bare_run(content, nodes), *iterations(content), timeout_s)
 
 
 def tried_run(run: Mapping[str, Any], counter: str | None, total: int, timeout_s: float) -> Trial:
-    """Return the trial of a run file whose first job has ``total`` iterations, which its parameter ``counter`` counts.
+    """Return the trial of a run file whose first job has ``total`` iterations, set by its parameter ``counter``.
 
     Raises as :func:`tried` does.
     """
@@ -87,7 +87,7 @@ def tried_run(run: Mapping[str, Any], counter: str | None, total: int, timeout_s
         count = min(2 * count, total)
         last = timed(count)
     iteration = first if count == 1 else max(0.0, last - first) / (count - 1)
-    # Linux counts ru_maxrss in KiB: of the largest child so far, so that points are tried from few nodes to many.
+    # Linux counts ru_maxrss in KiB, for the largest child so far. Points are therefore tried from few nodes to many.
     return Trial(first, iteration, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024.0)
 
 

@@ -11,7 +11,7 @@ from manynode.errors import InputError, nearest
 
 
 def header(text: str) -> list[str]:
-    """Return the column names, none where the first line is no CSV; what follows a ``#`` in the last is a comment."""
+    """Return the column names, empty if the first line is not CSV; text after a ``#`` in the last is a comment."""
     first = text.lstrip("\ufeff").split("\n", 1)[0]
     try:
         cells = next(csv.reader(io.StringIO(first)), [])

@@ -1,8 +1,8 @@
 """CSV of call durations: ``experiment,cluster,msg_size,duration``, one row per call or per mean of calls, any order.
 
 ``experiment`` is send, isend, recv or pingpong. The ping-pong's duration is the whole round trip, so half of it is
-returned: that is how the tables of Cornebize's platform calibration are made (the durations of large sends show it: a
-send of 100 MB takes half of what its ping-pong takes). A file in which they are equal holds half round trips already.
+returned. The tables of Cornebize's platform calibration are made this way: a send of 100 MB takes half the time of its
+ping-pong. A file in which the two are equal has half round trips already.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("experiment", "cluster", "msg_size", "duration")
 EXPERIMENTS = ("send", "isend", "recv", "pingpong")
-# Sends that surely wait for the receiver: they last as long as the way there.
+# Sends large enough to wait for the receiver; they take as long as the transfer.
 _LARGE = 2**20
 
 
@@ -59,7 +59,7 @@ class CallsReader:
 
 
 def _holds_halves(rows: list[Row], source: str) -> bool:
-    """Say whether the ping-pongs are half round trips; decided by large sends of the same cluster and size."""
+    """Return whether the ping-pongs are half round trips; decided by large sends of the same cluster and size."""
     sends = {(row.cluster, row.size_bytes): row.time_s for row in rows if row.measure == "send"}
     ratios = [
         row.time_s / sends[row.cluster, row.size_bytes]

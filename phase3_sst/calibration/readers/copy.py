@@ -1,4 +1,4 @@
-"""CSV of memory copies, ``size,duration`` in bytes and seconds, any order: what a message within a node costs."""
+"""CSV of memory copies, ``size,duration`` in bytes and seconds, any order: the cost of a message within a node."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Intel MPI Benchmarks as they print: a block ``# Benchmarking NAME`` for each, with a header that names the columns.
+"""Reads the output of the Intel MPI Benchmarks: a block ``# Benchmarking NAME`` for each, with a header that names the
+columns.
 
 ``PingPong`` prints half a round trip. Times are in microseconds; of t_min, t_max and t_avg the average is taken. Sizes
-that ran into the benchmark's time limit ("time-out.") have no value and are left out.
+that hit the benchmark's time limit ("time-out.") have no value and are left out.
 """
 
 from __future__ import annotations

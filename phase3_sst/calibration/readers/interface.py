@@ -1,14 +1,14 @@
 """The contract of a reader of measured tables.
 
-In: the text of a file as another program printed it, and the file's name. Out: a tidy table, one row per value:
+In: the text of another program's output file, and the file's name. Out: a tidy table, one row per value:
 
 - measure: ``pingpong`` (half a round trip), ``send``, ``isend``, ``recv`` (duration of that call), ``bandwidth``,
   ``bidirectional-bandwidth``, ``message-rate``, ``copy`` (within memory), or another benchmark's name such as
   ``allreduce``, which calibration does not use;
-- size_bytes; time_s [s], bandwidth_Bps [B/s], messages_per_s [1/s]: NaN where the benchmark does not tell;
-- processes (0: not told), cluster ("" where there is one only), line (of the file, from 1).
+- size_bytes; time_s [s], bandwidth_Bps [B/s], messages_per_s [1/s]: NaN if not reported;
+- processes (0: unknown), cluster ("" if there is only one), line (of the file, from 1).
 
-A reader keeps no state. What it cannot read is an :class:`InputError` with line, finding and what is allowed.
+A reader keeps no state. Unreadable input is an :class:`InputError` with line, finding and allowed values.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def size(text: str, source: str, line: int) -> int:
 
 
 def rising(rows: Sequence[Row], source: str) -> None:
-    """Check that the sizes of one block rise, as every benchmark prints them: else two runs were pasted together."""
+    """Check that the sizes of one block increase; otherwise two runs were pasted together."""
     for before, after in pairwise(rows):
         if after.size_bytes <= before.size_bytes:
             raise InputError(
@@ -88,7 +88,7 @@ def rising(rows: Sequence[Row], source: str) -> None:
 
 
 def as_table(rows: Sequence[Row], source: str) -> pd.DataFrame:
-    """Return ``rows`` as a table; none at all is an error."""
+    """Return ``rows`` as a table; an empty table is an error."""
     import pandas as pd
 
     if not rows:

@@ -1,8 +1,8 @@
-"""OSU micro-benchmarks as they print: ``# OSU MPI Latency Test v7.0``, a header, then rows of size and value.
+"""Reads the output of the OSU micro-benchmarks: ``# OSU MPI Latency Test v7.0``, a header, then rows of size and value.
 
-Also the ports that print the same layout (mpi4py's demos). The title says what the value is: such a port heads its
-MB/s with "Latency [us]". Times are in microseconds, ``MB/s`` are 10^6 bytes a second. ``osu_latency`` prints half a
-round trip. Launcher messages between the rows are skipped; of the columns with averages, minima and maxima, the first
+Also the ports that print the same layout (mpi4py's demos). The title determines the quantity, because such a port
+labels its MB/s "Latency [us]". Times are in microseconds, ``MB/s`` are 10^6 bytes a second. ``osu_latency`` prints half
+a round trip. Launcher messages between the rows are skipped; of the columns with averages, minima and maxima, the first
 (the average) is taken.
 """
 

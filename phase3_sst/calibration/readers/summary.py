@@ -1,7 +1,7 @@
 """CSV of single OSU results, ``Test,Ranks,Msg Size,Num Nodes,Result``, as acceptance reports list them.
 
-A row may hold several sizes with as many results ("8B, 16 MB" and "345.55, 2477365.95 us"). Such a file has one or
-two sizes per test: enough to check a machine file, too few to fit one.
+A row may hold several sizes with as many results ("8B, 16 MB" and "345.55, 2477365.95 us"). Such a file has one or two
+sizes per test: enough to check a machine file, but too few for a fit.
 """
 
 from __future__ import annotations

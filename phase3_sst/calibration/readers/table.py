@@ -1,7 +1,7 @@
 """CSV of times by message size whose column names carry units: ``size (bytes),time (seconds)``.
 
-The time is the column called time, latency or avg_time. The file does not say what was measured; its name has to, by
-the name of a benchmark (``..._pingpong.csv``, ``osu_latency.csv``), and times are half round trips then.
+The time is the column called time, latency or avg_time. The file does not name the measured quantity. Its name must
+contain the name of a benchmark (``..._pingpong.csv``, ``osu_latency.csv``), and times are half round trips then.
 """
 
 from __future__ import annotations

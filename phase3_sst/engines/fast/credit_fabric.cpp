@@ -9,7 +9,7 @@ namespace manynode::network {
 
 namespace {
 
-// A chunk longer than chunk_bytes has at most this part of a buffer, so that a buffer is never full with one or two.
+// A chunk longer than chunk_bytes takes at most this part of a buffer; one or two chunks never fill a buffer.
 constexpr std::uint64_t kChunksPerBuffer = 8;
 
 }  // namespace
@@ -74,7 +74,7 @@ void CreditFabric::extend(std::uint32_t index) {
   packet.whole = network_.topology_.host_behind(route[packet.hops - 1]) == packet.to_nic;
 }
 
-// The latency of the NIC is before its queue, so that the buffer behind the link is asked when the link begins.
+// The NIC's latency comes before its queue; the buffer behind the link is checked when the link starts.
 void CreditFabric::send(std::uint32_t index, Picoseconds time) {
   const std::uint32_t chunks = network_.messages_[index].chunks;
   for (std::uint32_t chunk = 0; chunk < network_.lanes_ && chunk < chunks; ++chunk) {
@@ -121,7 +121,7 @@ Progress CreditFabric::handle(const Event& event) {
   return {};
 }
 
-// As Replica::prefetch: first the packet, then where it comes to, then where it goes on.
+// As in Replica::prefetch: first the packet, then its arrival, then its next hop.
 void CreditFabric::prefetch() const {
   constexpr std::size_t kFar = 28;
   constexpr std::size_t kMiddle = 18;
@@ -176,7 +176,7 @@ Progress CreditFabric::deliver(std::uint32_t index) {
   packets_.release(index);
   const Progress progress = network_.eject(packet.message, packet.to_nic, packet.chunk == 0, link_of(packet.lane),
                                            network_.events_.now(), packet.bytes);
-  // The NIC takes a chunk out of its buffer when it begins with it.
+  // The NIC removes a chunk from its buffer when it starts to take it in.
   const Picoseconds taken = network_.receivers_[packet.to_nic].free - network_.nic_time_.of(packet.bytes);
   return_credit(packet.lane, packet.bytes, taken);
   return progress;
@@ -314,7 +314,7 @@ void CreditFabric::start(LaneId id) {
   --port.packets;
   if (port.stalled_since != kNever) {
     if (network_.injection_ && packet.hop == 0) network_.injection_->stall_ends(packet.from_nic);
-    // What waited may have been the last part of a packet from a slower link: then nothing was stalled.
+    // The wait may have been for the rest of a packet from a slower link, which is no stall.
     port.credit_stall += std::max<Picoseconds>(0, now - port.stalled_since);
     port.stalled_since = kNever;
   }
@@ -325,8 +325,8 @@ void CreditFabric::start(LaneId id) {
   Picoseconds begin = now;
   Picoseconds ready = packet.ready;
   if (packet.hop == 0) {
-    // The NIC is part of the host's link: waiting for the NIC is no stall of the link, and where the NIC is slower, the
-    // link begins so late that it never waits for the tail.
+    // The NIC is part of the host's link, so waiting for it is no stall of the link. If the NIC is slower, the link
+    // starts late enough that it never waits for the tail.
     ready = std::max(ready, use.free);
     const Picoseconds nic_duration = network_.nic_time_.of(packet.bytes);
     begin += std::max<Picoseconds>(0, nic_duration - duration);

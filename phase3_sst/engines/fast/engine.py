@@ -23,5 +23,5 @@ class FastEngine(NativeEngine):
     purpose = "phase 3: the built-in network simulator"
 
     def probe_bytes(self, network: Mapping[str, Any]) -> float:
-        """Return what takes some ten seconds with credits, where every chunk is an event on every link of its way."""
+        """Return the bytes that take some ten seconds with credits: each chunk is an event on each link of its path."""
         return CREDITS_PROBE_BYTES if network.get("flow_control", "none") == "credits" else math.inf

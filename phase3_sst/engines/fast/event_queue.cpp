@@ -40,7 +40,7 @@ Event& EventQueue::insert(Picoseconds time) {
     divide_bottom();
     if (time >= bottom_end_) return place(time);
   }
-  // After the events of the same time. Most new events are later than most of the bottom.
+  // After events of the same time. Most new events are later than most events of the bottom.
   std::size_t place = bottom_.size();
   bottom_.emplace_back();
   for (; place > head_ && time < bottom_[place - 1].time; --place) bottom_[place] = bottom_[place - 1];
@@ -49,7 +49,7 @@ Event& EventQueue::insert(Picoseconds time) {
 
 void EventQueue::divide_bottom() {
   const Picoseconds least = bottom_[head_].time;
-  if (bottom_.back().time == least) return;  // nothing to divide: later ones go to the end at once
+  if (bottom_.back().time == least) return;  // nothing to divide; later ones go directly to the end
   const std::size_t waiting = bottom_.size() - head_;
   Rung& rung = add_rung(least, bottom_end_, waiting);
   for (std::size_t i = head_; i < bottom_.size(); ++i) put(rung, bottom_[i].time) = bottom_[i];
@@ -62,7 +62,7 @@ Event& EventQueue::place(Picoseconds time) {
   for (std::size_t i = depth_; i-- > 0;) {
     if (time < rungs_[i].end) return put(rungs_[i], time);
   }
-  // Whatever is beyond the end of time comes here, behind all rungs.
+  // Events beyond the end of time go here, behind all rungs.
   if (time > kEndOfTime) [[unlikely]]
     end_of_time();
   if (top_.count == 0) {
@@ -82,8 +82,8 @@ Event& EventQueue::put(Rung& rung, Picoseconds time) {
 
 EventQueue::Rung& EventQueue::add_rung(Picoseconds start, Picoseconds end, std::size_t count) {
   Rung& rung = rungs_[depth_++];
-  // Some twenty events per bucket: enough to know what comes, few enough to sort. At least 32 buckets, so that a
-  // handful of rungs divides any span of time.
+  // About twenty events per bucket: enough to look ahead, few enough to sort. At least 32 buckets: a few rungs then
+  // divide any span of time.
   const unsigned wanted = std::clamp<unsigned>(static_cast<unsigned>(std::bit_width(count / 32)), 5, kMostBucketsLog2);
   const auto span = static_cast<std::uint64_t>(end - start);
   const auto span_log2 = static_cast<unsigned>(std::bit_width(span - 1));

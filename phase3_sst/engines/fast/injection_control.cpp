@@ -9,13 +9,13 @@ namespace manynode::network {
 
 namespace {
 
-// Event::hop of a chunk whose turn it is; chunks that come to their NIC have none behind them.
+// Event::hop of a chunk whose turn has come; chunks that arrive at their NIC have passed no hop.
 constexpr std::uint8_t kItsTurn = 1;
 
-// An average below it is none: then a NIC at line rate need not look at its windows one by one.
+// A lower average counts as zero; a NIC at line rate then need not check its windows one by one.
 constexpr double kForgotten = 1e-9;
 
-// kBeyondTime for a rate that is next to none.
+// kBeyondTime for a rate near zero.
 Picoseconds time_of(std::uint64_t bytes, double rate_Bps) {
   const double time = static_cast<double>(bytes) / rate_Bps * 1e12;
   return time <= static_cast<double>(kEndOfTime) ? std::llrint(time) : kBeyondTime;

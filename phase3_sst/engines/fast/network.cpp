@@ -24,10 +24,10 @@ std::uint64_t mixed(std::uint64_t counter) {
 // Bytes by which rates are compared.
 constexpr std::uint64_t kMuch = 1'000'000'000;
 
-// As a number, because on a slow link it is no time that a run could have.
+// As a floating-point number, because a slow link may exceed the range of times.
 double time_of_much(ByteTime time) { return std::nearbyint(time.picoseconds(kMuch)); }
 
-// A processor that takes a message in is busy from its first byte to its last, which must be one event for that.
+// A processor that receives a message is busy from its first byte to its last, so the message must be one event.
 constexpr std::uint64_t kWhole = std::uint64_t{1} << 31;
 
 constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15u;
@@ -85,7 +85,7 @@ LinkId Network::first_link(std::uint32_t nic) const {
   return route[0];
 }
 
-// Longer chunks in place of more chunks: bytes / kMostChunks, rounded up.
+// Longer chunks instead of more chunks: bytes / kMostChunks, rounded up.
 std::uint64_t Network::chunk_size(const Message& message, std::uint32_t chunk) const {
   if (!has_data(message) || message.bytes == 0) return 0;
   if (message.bytes <= chunk_bytes_) return message.bytes;
@@ -233,7 +233,7 @@ Progress Network::inject(const Event& event) {
     next_link = topology_.link_at(from, to, 1, event.hops);
   }
   const LinkClass& link_class = classes_[links_[link].link_class];
-  // A NIC slower than the link: the link starts so late that it never waits for the tail.
+  // If the NIC is slower than the link, the link starts late enough that it never waits for the tail.
   const Picoseconds ready = start + nic_latency_ + std::max<Picoseconds>(0, duration - link_class.time.of(event.bytes));
   Event& next = events_.push(event, occupy(link, ready, event.bytes, event.job) + link_class.to_next);
   next.subject = subject;
@@ -255,8 +255,8 @@ Progress Network::inject(const Event& event) {
   return {};
 }
 
-// A chunk that comes from a slower link has to wait for its own tail: the head may go on at once, but the faster link
-// begins so late that it never runs dry.
+// A chunk from a slower link must wait for its own tail: the head may continue at once, but the faster link starts late
+// enough that it never runs dry.
 Picoseconds Network::wait_for_tail(LinkId before, LinkId link, std::uint64_t bytes) const {
   const Picoseconds slow = classes_[links_[before].link_class].time.of(bytes);
   return std::max<Picoseconds>(0, slow - classes_[links_[link].link_class].time.of(bytes));
@@ -343,7 +343,7 @@ void Network::extend(std::uint32_t index, Picoseconds time) {
   flight.whole = topology_.host_behind(route[flight.hops - 1]) == flight.to_nic;
 }
 
-// The processor copies through memory that both ranks see; copies of different pairs do not slow each other down.
+// The processor copies through shared memory; copies of different pairs do not slow each other down.
 Progress Network::intranode_head(const Event& event) {
   Message& message = messages_[event.subject];
   message.undelivered = 0;

@@ -1,4 +1,4 @@
-// What a network can count in its integers: the longest message, the bytes of all, the time of a link.
+// Limits of the network's integers: the longest message, the total bytes, the time of a link.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,15 +13,15 @@ namespace manynode::network {
 
 namespace {
 
-// Of any message: sizes and sums of them are far from 64 bits.
+// Limit of any message; sizes and their sums are far below 64 bits.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
 
-// Tables have bytes as signed integers.
+// Tables store bytes as signed integers.
 constexpr std::uint64_t kMostInAll = std::uint64_t{1} << 62;
 
 }  // namespace
 
-// Chunks are counted in 32 bits and have their bytes in as many, in the buffers of flow control in one less.
+// The number of chunks and their bytes have 32 bits each; bytes in buffers of flow control have 31.
 std::uint64_t Network::most_message_bytes() const {
   std::uint64_t chunk = fabric_ ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::uint32_t>::max();
   chunk = std::min(chunk, nic_time_.most_bytes());
@@ -29,7 +29,7 @@ std::uint64_t Network::most_message_bytes() const {
   if (chunk < chunk_bytes_) return chunk;
   std::uint64_t most = kMostChunks * chunk;
   if (most_chunk_bytes_ <= chunk) most = most_chunk_bytes_ * std::numeric_limits<std::uint32_t>::max();
-  // A processor that takes messages in is busy with the whole of one.
+  // A receiving processor is busy with a whole message.
   if (config_.host.receive == Receive::OnArrival) most = std::min(most, nic_time_.most_bytes());
   return std::min(most, kMostBytes);
 }

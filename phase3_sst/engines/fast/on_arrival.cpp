@@ -1,4 +1,4 @@
-// The event loop's part where processors take messages in as they come (processor.hpp).
+// The part of the event loop in which processors receive messages on arrival (processor.hpp).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -30,7 +30,7 @@ void Replica::note_send(const Rank& rank, std::uint32_t index, std::uint32_t mes
 
 namespace {
 
-// The event of a turn carries it where others have their chunk.
+// The event of a turn stores it in place of the chunk.
 Event event_of(const Turn& turn) {
   return Event{.subject = turn.subject,
                .from = static_cast<std::uint32_t>(turn.age >> 32),
@@ -49,8 +49,8 @@ Turn turn_of(const Event& event) {
 
 }  // namespace
 
-// Events of equal time come in the order of their making, turns in that of their ages: so all of a moment
-// are gathered, and each event takes the oldest of them, not its own.
+// Events of equal time come in order of creation, but turns must come in order of age. All turns of a time are
+// therefore gathered, and each event takes the oldest, not its own.
 void Replica::add_turn(const Turn& turn, Picoseconds time) {
   events_.push(event_of(turn), time);
   if (time == turns_time_) turns_.push(turn);
@@ -113,7 +113,7 @@ void Replica::perform(std::uint32_t index, const Processor::Task& task) {
 
 void Replica::bring_to_processor(std::uint32_t index) {
   const Message& message = network_.messages()[index];
-  // So that the last byte comes in when it has come.
+  // The last byte is received when it has arrived.
   const Picoseconds ready = std::max(events_.now(), message.complete_at - network_.bytes_time(message));
   add_turn({message_ages_[index], index, 0, true}, ready);
 }

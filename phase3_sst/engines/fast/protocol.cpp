@@ -1,4 +1,4 @@
-// Messages: how ranks start and await them, how they are matched, and the eager and rendezvous protocols.
+// Messages: starting them, waiting for them, matching, and the eager and rendezvous protocols.
 #include <algorithm>
 #include <string>
 
@@ -42,7 +42,7 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
     check_length(rank, index, message);
   if (result.bytes > most_bytes_of_job_) [[unlikely]]
     refuse_bytes(message);
-  // What is too late will be no event.
+  // Times beyond the end of time get no event.
   rank.clock += overhead_send_.of(primitive.bytes);
   const bool rendezvous = primitive.bytes > config_.network.host.eager_limit_bytes;
   if (rendezvous) message.kind = MessageKind::RequestToSend;
@@ -101,7 +101,7 @@ void Replica::start_message(Rank& rank, std::uint32_t index, const Call& call) {
 
 bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> ids, CallKind call) {
   Mailbox& mailbox = mailboxes_[index];
-  // Between the requests of a wait a rank does nothing that others could see, so it need not wake for each.
+  // Between the requests of a wait, a rank does nothing visible to others, so it need not wake for each.
   if (!rank.in_wait) {
     for (const std::uint32_t id : ids) {
       Request& request = mailbox.requests[slot_of(index, id, call)];
@@ -121,7 +121,7 @@ bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_
     completions_.push_back({request.time, pays ? overhead_receive_.of(request.bytes) : 0});
     mailbox.requests.remove(slot);
   }
-  // The processor takes messages as they come, whatever their order in the call.
+  // The processor takes messages in order of arrival, whatever their order in the call.
   std::sort(completions_.begin(), completions_.end());
   for (const auto& [time, overhead] : completions_) {
     rank.clock = std::max(rank.clock, time) + overhead;
@@ -154,10 +154,10 @@ void Replica::deliver(const Progress& progress) {
       arrive(index);
     }
   }
-  if (kind == MessageKind::Eager && progress.head) return;  // settled when its head arrived, if it has arrived whole
+  if (kind == MessageKind::Eager && progress.head) return;  // settled when its head arrived, if it is complete
 
   if (!progress.complete || for_processor) return;
-  // A copy: references to messages end where a rank goes on, because it may send.
+  // A copy, because a rank that continues may send, which invalidates references to messages.
   const Message message = network_.messages()[index];
   if (kind == MessageKind::ClearToSend) {
     network_.messages()[index].kind = MessageKind::Data;
@@ -185,11 +185,11 @@ void Replica::prefetch_receive(const Message& message) const {
 
 void Replica::prefetch_receiver(std::uint32_t rank) const {
   const Mailbox& mailbox = mailboxes_[rank];
-  // One of the last that the rank waits for: it will go on soon.
+  // One of the last requests that the rank waits for; it will continue soon.
   if (mailbox.awaits > 2) return;
   ranks_[rank].fetch_program();
   mailbox.fetch_rest();
-  // What it counts: of sends, receives and waits.
+  // Its counts of sends, receives and waits.
   fetch_lines_ahead(&result_.jobs[mailbox.job].ranks[rank - jobs_[mailbox.job].first], 3);
 }
 
@@ -230,7 +230,7 @@ void Replica::match(std::uint32_t index, std::uint32_t number, Picoseconds time)
   request.bytes = message.bytes;
   message.receive_request = number;
   if (message.kind == MessageKind::RequestToSend) {
-    // NICs answer by themselves, without the processor (asynchronous progress).
+    // NICs answer on their own, without the processor (asynchronous progress).
     const Picoseconds answer = std::max({time, message.complete_at, events_.now()});
     message.kind = MessageKind::ClearToSend;
     network_.send(index, answer);

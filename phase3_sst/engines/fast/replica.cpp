@@ -28,7 +28,7 @@ Operation operation_of(PrimitiveKind kind) {
   return Operation::None;
 }
 
-// Of other calls, the primitives have one each.
+// For other calls, each primitive has its own.
 Operation operation_of(CallKind kind) {
   switch (kind) {
     case CallKind::Compute:
@@ -74,7 +74,7 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
   job.size = config.ranks();
   job.phases = job.application->phases().size();
   if (program.profile) {
-    // A job of its own has draws of its own; those of the first are the same whatever runs beside it.
+    // Each job has its own draws; those of the first job do not depend on the others.
     job.timing.emplace(timing_model(config, *program.profile, config_.seed + number, replica));
     job.draws.resize(std::size_t{job.size} * job.phases, 0);
   }
@@ -155,10 +155,10 @@ ReplicaResult Replica::run_to_end(const ProgressSink& progress) {
   return std::move(result_);
 }
 
-// Memory is far away: what a message needs when it comes to its receiver is fetched while other events are handled, in
-// steps, because each needs what the one before has fetched: the message, its receiver, the receive it will meet, what
-// the receiver goes on with. The first steps are taken for events without a message, too: a needless fetch costs less
-// than a branch that nobody can foresee.
+// Memory is slow. The data of an arriving message is prefetched while other events are handled. It takes several steps,
+// because each step needs the previous one: the message, its receiver, the matching receive, the receiver's next
+// operation. The first steps also run for events without a message: a useless prefetch costs less than an unpredictable
+// branch.
 void Replica::look_ahead() {
   constexpr std::uint32_t kFar = 60;
   constexpr std::uint32_t kMiddle = 40;
@@ -233,7 +233,7 @@ void Replica::advance(std::uint32_t index) {
     }
     OperationUse& use =
         result_.jobs[rank.job].ranks[index - jobs_[rank.job].first][static_cast<std::size_t>(call.kind)];
-    // With what its processor did for messages since the call before.
+    // Includes the processor's work on messages since the previous call.
     use.time += rank.clock - rank.call_began;
     rank.call_began = rank.clock;
     use.bytes += rank.call_bytes;
@@ -243,7 +243,7 @@ void Replica::advance(std::uint32_t index) {
   }
 }
 
-// What makes up most programs is executed as it is; other calls become primitives.
+// The most frequent operations are executed directly; other calls become primitives.
 bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
   switch (call.kind) {
     case CallKind::Compute:

@@ -49,7 +49,7 @@ void StepStore::leave_out_complete() {
     if (request >= complete_.size()) complete_.resize(2 * request + 64);
     complete_[request] = true;
   };
-  // Once only: whoever waits a second time shall hear of it.
+  // Only once: a second wait on a request is an error.
   const auto was_complete = [&](std::uint32_t request) {
     if (request >= complete_.size() || !complete_[request]) return false;
     complete_[request] = false;

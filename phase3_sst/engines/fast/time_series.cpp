@@ -15,7 +15,7 @@ void TimeSeries::close(Picoseconds now) {
   while (end_ <= now) {
     close_one(end_);
     start_ = end_;
-    // Nothing happens before `now`: but links may still be sending what they hold.
+    // Nothing happens before `now`, but links may still be sending their data.
     end_ += interval_;
   }
 }
@@ -35,7 +35,7 @@ void TimeSeries::close_one(Picoseconds end) {
     SeriesRow& row = rows[place];
     row.link = per_link_ ? link : kAllLinks;
     row.link_class = use.link_class;
-    // A link counts a chunk as a whole when the chunk's turn is settled; what lies ahead of `end` is not yet done.
+    // A link counts a whole chunk when the chunk's turn is settled; the part after `end` is not done yet.
     const Picoseconds ahead = std::max<Picoseconds>(0, use.free - end);
     row.bytes += use.bytes;
     row.busy += use.busy - std::min(ahead, use.busy);

@@ -1,4 +1,4 @@
-// What is said of a run whose times or bytes do not fit: which key makes them so, or who spent the time.
+// The error of a run whose times or bytes do not fit: the responsible key, or the operation that took the time.
 #include <algorithm>
 #include <string>
 
@@ -28,7 +28,7 @@ void Replica::check_length(const Rank& rank, std::uint32_t index, const Message&
   if (receive > kMost) refuse_time(rank, index, receive, Spent::Receive, message.bytes);
 }
 
-// An operation that takes so long is at fault itself; else all that came before it is.
+// An operation this long is the cause itself; otherwise everything before it is.
 void Replica::refuse_time(const Rank& rank, std::uint32_t index, Picoseconds duration, Spent on,
                           std::uint64_t amount) const {
   if (duration < kLongestStep) end_of_time();

@@ -1,4 +1,4 @@
-// The account of a run that came to a standstill: which ranks wait, for what, and which messages nobody received.
+// The report of a deadlocked run: waiting ranks, what they wait for, and messages that nobody received.
 #include <string>
 
 #include "replica.hpp"
@@ -8,7 +8,7 @@ namespace manynode::network {
 
 namespace {
 
-// As many lines as a person reads; the first ranks usually tell the story.
+// A readable number of lines; the first ranks usually show the cause.
 constexpr std::size_t kMostDetails = 10;
 
 std::string peer_name(std::int32_t peer) {
@@ -23,7 +23,7 @@ std::string envelope_text(std::int32_t tag, std::uint64_t bytes, std::uint16_t c
 
 }  // namespace
 
-// As the job numbers it; with its job where there are several.
+// The rank's number in its job; with the job's name if there are several.
 std::string Replica::rank_name(std::uint32_t index) const {
   const Job& job = jobs_[ranks_[index].job];
   const std::string name = "rank " + std::to_string(index - job.first);
@@ -76,7 +76,7 @@ std::vector<std::string> Replica::describe_unmatched(std::size_t most) const {
   for (std::uint32_t index = 0; index < mailboxes_.size(); ++index) {
     const Mailbox& mailbox = mailboxes_[index];
     mailbox.posted.for_each_slot([&](std::uint32_t slot) {
-      // What a rank waits for is told with the rank.
+      // Messages that a rank waits for are reported with the rank.
       if (lines.size() == most || mailbox.requests[slot].awaited) return;
       lines.push_back("nobody sent to the " + describe_receive(index, slot));
     });
@@ -85,7 +85,7 @@ std::vector<std::string> Replica::describe_unmatched(std::size_t most) const {
 }
 
 void Replica::check_end() const {
-  // Jobs in the background are cut off in the middle of their messages.
+  // Background jobs are stopped in the middle of their messages.
   if (foreground_ < ranks_.size() && finished_ == foreground_) return;
   std::vector<std::string> details;
   const std::uint32_t unfinished = foreground_ - finished_;

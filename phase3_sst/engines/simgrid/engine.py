@@ -1,4 +1,4 @@
-"""The independent opinion: SMPI, SimGrid's flow model, on the same run file; see ``README.md`` beside this file."""
+"""An independent engine: SMPI, SimGrid's flow model, on the same run file; see ``README.md`` beside this file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REMEDY = "optional; apt-get install libsimgrid-dev, then 'make build'"
 
 @engines.register("simgrid")
 class SimgridEngine(NativeEngine):
-    """``manynode-simgrid``, part of the native build where SimGrid's headers and library are installed."""
+    """``manynode-simgrid``, part of the native build if SimGrid's headers and library are installed."""
 
     name = "simgrid"
     capabilities = Capabilities()
@@ -34,7 +34,7 @@ class SimgridEngine(NativeEngine):
         return found if found.available else replace(found, remedy=REMEDY)
 
     def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
-        """Ask the program; where the build has none, the reader of run files that all engines share."""
+        """Check with the program; without it, with the run file reader that all engines share."""
         for run in runs.values():
             refuse_injection(run, self.name)
         try:

@@ -13,7 +13,7 @@ namespace {
 
 namespace s4u = ::simgrid::s4u;
 
-// What every route reports as its latency; any positive number does (see the header).
+// The reported latency of every route; any positive number works (see the header).
 constexpr double kReportedLatency_s = 1;
 
 // SplitMix64 (Steele, Lea, Flood 2014).
@@ -82,7 +82,7 @@ void Machine::make_host(std::uint32_t nic) {
   if (nics_.size() <= id) nics_.resize(id + 1);
   nics_[id] = nic;
 
-  // A NIC that is as fast as the fastest link is never what a message waits for.
+  // A NIC as fast as the fastest link never limits a message.
   const double bandwidth_Bps = config_.host.nic_bandwidth_Bps;
   double fastest_Bps = 0;
   for (const auto& name : config_.topology->link_classes()) {
@@ -92,7 +92,7 @@ void Machine::make_host(std::uint32_t nic) {
     injection_[nic] = make_link("injection-" + std::to_string(nic), bandwidth_Bps, config_.contention);
     ejection_[nic] = make_link("ejection-" + std::to_string(nic), bandwidth_Bps, config_.contention);
   }
-  // Pairs of ranks of a node do not slow each other down.
+  // Pairs of ranks on a node do not slow each other down.
   const std::uint32_t node = node_of_nic(nic);
   if (!within_node_.contains(node)) {
     within_node_[node] = make_link("node-" + std::to_string(node), config_.intranode.bandwidth_Bps, false);
@@ -133,7 +133,7 @@ void Machine::set_factors() {
     return (bytes > eager_bytes ? handshake_s(from, to, bytes) : latency_s(from, to)) / kReportedLatency_s;
   });
   model->set_bw_factor_cb([](double bytes, const s4u::Host*, const s4u::Host*, const auto&, const auto&) {
-    // A message without bytes still has an envelope; it passes a thousand times faster than one of a byte.
+    // An empty message still has an envelope, which is a thousand times faster than one byte.
     return bytes / std::max(bytes - kEnvelopeBytes, 1e-3);
   });
 }

@@ -13,7 +13,7 @@ namespace {
 
 namespace s4u = ::simgrid::s4u;
 
-// A sleep of no time would still be a simulation event.
+// A sleep of zero time would still be a simulation event.
 void pass(double seconds) {
   if (seconds > 0) s4u::this_actor::sleep_for(seconds);
 }
@@ -24,7 +24,7 @@ double overhead_s(const std::vector<network::OverheadSegment>& segments, std::ui
   return segment->seconds + segment->seconds_per_byte * static_cast<double>(bytes);
 }
 
-// No byte of it is ever read or written.
+// Its bytes are never read or written.
 char payload;
 
 int count_of(const Primitive& primitive) {
@@ -65,13 +65,13 @@ void Rank::run() {
     }
   }
   world_.finished(job_);
-  // Messages may still come to this rank; SMPI sends only to actors that are there.
+  // Messages may still arrive at this rank, and SMPI only sends to existing actors.
   s4u::this_actor::suspend();
 }
 
 void Rank::join() {
   // SMPI's MPI_COMM_WORLD finds its group by the actor that runs, and matching a receive from any source runs outside
-  // of actors: hence a duplicate. Making it takes simulated messages, so the ranks' time begins after them.
+  // of actors: hence a duplicate. Creating it takes simulated messages, so the ranks' time starts after them.
   const std::string& instance = world_.job(job_).instance;
   s4u::Actor::self()->set_property("instance_id", instance);
   s4u::Actor::self()->set_property("rank", std::to_string(rank_));
@@ -139,7 +139,7 @@ void Rank::execute(const Primitive& primitive) {
       start_receive(primitive);
       break;
     case PrimitiveKind::Wait:
-      break;  // play_step() takes those that follow each other together
+      break;  // play_step() merges consecutive ones
   }
 }
 
@@ -170,17 +170,16 @@ void Rank::start_receive(const Primitive& primitive) {
   pending_.insert_or_assign(primitive.request, Pending{request, primitive});
 }
 
-// SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender;
-// it reaches the receiver a latency later, the sender is done when the acknowledgement has crossed as well. Each
-// receive costs its processor, in the order in which the messages come. The rank sleeps once for all of it, so that
-// SimGrid's time lags behind the rank's within the loop. A message that was there before the wait began may have come
-// at any time and counts as arrived.
+// SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender.
+// It reaches the receiver a latency later; the sender is done when the acknowledgement has crossed as well. Each
+// receive costs processor time, in the order of arrival. The rank sleeps once for all of it, so SimGrid's time lags
+// behind the rank's within the loop. A message that arrived before the wait began counts as arrived, whatever its time.
 void Rank::wait(std::span<const Primitive> waits) {
   const double began_s = s4u::Engine::get_clock();
   std::vector<Pending> pending = take(waits);
   std::vector<MPI_Request> requests;
   for (const Pending& one : pending) requests.push_back(one.request);
-  std::vector<std::pair<double, double>> completions;  // when, and what it costs the processor [s]
+  std::vector<std::pair<double, double>> completions;  // when, and its processor time [s]
   for (std::size_t left = pending.size(); left > 0; --left) {
     const auto first =
         std::find_if(requests.begin(), requests.end(), [](MPI_Request request) { return request != MPI_REQUEST_NULL; });

@@ -16,7 +16,7 @@ namespace {
 
 namespace s4u = ::simgrid::s4u;
 
-// Every factor that SimGrid's models bring with them from TCP over Ethernet is set to what the run file says, or off.
+// Every factor of SimGrid's models for TCP over Ethernet is set to the run file's value, or off.
 void configure(const network::HostConfig& host) {
   const auto set = [](const std::string& option) { s4u::Engine::set_config(option); };
   set("network/model:CM02");

@@ -27,7 +27,7 @@ void write_all(int file, const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t written = write(file, bytes, size);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) std::_Exit(kExitFailed);  // nobody reads any more
+    if (written <= 0) std::_Exit(kExitFailed);  // the reader is gone
     bytes += written;
     size -= static_cast<std::size_t>(written);
   }
@@ -101,7 +101,7 @@ std::vector<std::string> last_lines(std::FILE* file) {
   return lines;
 }
 
-// The child's life. What SimGrid writes goes to `words`.
+// Runs in the child. SimGrid's output goes to `words`.
 [[noreturn]] void simulate_here(const std::vector<network::Program>& programs, const network::RunConfig& config,
                                 std::uint32_t replica, bool with_progress, int out, std::FILE* words) {
   dup2(fileno(words), STDOUT_FILENO);

@@ -17,7 +17,7 @@ namespace {
 
 namespace s4u = ::simgrid::s4u;
 
-// As many lines as a person reads; the first ranks usually tell the story.
+// A readable number of lines; the first ranks usually show the cause.
 constexpr std::size_t kMostDetails = 10;
 
 }  // namespace
@@ -41,7 +41,7 @@ World::World(const std::vector<network::Program>& programs, const network::RunCo
     job.instance = "job-" + std::to_string(i);
     job.phases = job.application->phases().size();
     if (programs[i].profile) {
-      // Jobs draw apart from each other, as in the engine fast.
+      // Each job has its own draws, as in the engine fast.
       job.timing.emplace(network::timing_model(*job.config, *programs[i].profile, config.seed + i, replica));
     }
     for (std::uint32_t rank = 0; rank < job.config->ranks(); ++rank) {
@@ -142,7 +142,7 @@ void World::finish() {
   std::vector<std::string> left;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     if (jobs_[i].config->background) {
-      // Cut off in the middle of its messages.
+      // Stopped in the middle of its messages.
       result_.jobs[i].makespan = result_.makespan;
       continue;
     }

@@ -1,7 +1,7 @@
 """The reference engine: merlin's routers and firefly's NICs in an unmodified SST.
 
-Every replica is a simulation of its own, which may have several processes and threads (``simulate: sst``); as many
-replicas run side by side as there are cores for. ``phase3_sst/engines/sst/machine/README.md`` has the model.
+Each replica is a separate simulation, with one or more processes and threads (``simulate: sst``). As many replicas run
+in parallel as the cores allow. ``phase3_sst/engines/sst/machine/README.md`` describes the model.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SstEngine:
         return cls(experiment["simulate"]["sst"])
 
     def probe_bytes(self, _network: Mapping[str, Any]) -> float:
-        """Return what takes some 15 s: every packet passes every port of its way as events."""
+        """Return the bytes that take about 15 s: every packet is an event at every port on its path."""
         return 640e6
 
     def cores_of_replica(self) -> int:
@@ -60,7 +60,7 @@ class SstEngine:
         return int(self.settings["threads"] * self.settings["processes"])
 
     def probe(self) -> Probe:
-        """Look for SST, ember's sources and the element library, and whether they belong together."""
+        """Look for SST, ember's sources and the element library, and check that they fit together."""
         try:
             found = find_sst(self.settings)
         except ManynodeError as error:
@@ -71,7 +71,7 @@ class SstEngine:
         return Probe(True, words, found.version, PURPOSE, "")
 
     def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
-        """Ask the machine description, then the reader of run files that the motif shares with the engine fast."""
+        """Check with the machine description, then with the run file reader that motif and engine fast share."""
         networks: set[str] = set()
         for name, run in runs.items():
             refuse_injection(run, self.name)
@@ -88,7 +88,7 @@ class SstEngine:
         find_sst(self.settings)
 
     def simulate(self, point: Point, directory: Path) -> None:
-        """Simulate all replicas of ``point``, with as many side by side as ``point.processes`` cores allow."""
+        """Simulate all replicas of ``point``, in parallel on ``point.processes`` cores."""
         refuse_injection(run_description(point), self.name)
         settings = point.experiment["simulate"]["sst"]
         installation = find_sst(settings)
@@ -126,7 +126,7 @@ class SstEngine:
             collect_parts(outs, directory)
 
     def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
-        """Simulate the first replica of the run file ``run``; SST's output is kept when that fails."""
+        """Simulate the first replica of the run file ``run``; keep SST's output after a failure."""
         installation = find_sst(self.settings)
         one = {**run, "replicas": list(run["replicas"][:1])}
         handle, log = tempfile.mkstemp(prefix="manynode-sst.", suffix=".log")
@@ -138,7 +138,7 @@ class SstEngine:
 
 
 def check_memory(expected: Estimate, beside: int, settings: Mapping[str, Any], what: str) -> None:
-    """Refuse what will not fit this host; who sets a limit of their own is believed, and held to it."""
+    """Refuse simulations that do not fit this host's memory; a limit set by the user is trusted and enforced."""
     here = process_tree.host_memory_bytes()
     if settings["memory"] is not None or settings["launcher"] is not None or beside * expected.memory_bytes <= here:
         return
@@ -153,5 +153,5 @@ def check_memory(expected: Estimate, beside: int, settings: Mapping[str, Any], w
 
 
 def side_by_side(cores: int, settings: Mapping[str, Any]) -> int:
-    """Return how many simulations run at a time on so many cores: at least one."""
+    """Return the number of simulations that run in parallel on ``cores`` cores: at least one."""
     return max(1, cores // int(settings["threads"] * settings["processes"]))

@@ -11,7 +11,7 @@ namespace manynode::network {
 
 namespace {
 
-// What a chunk's random number is used for; each use draws independently. Local links add the number of the hop.
+// The uses of a chunk's random number; each use draws independently. Local links add the number of the hop.
 enum Use : std::uint32_t { kGroup, kRouter, kFirstCable, kOnwardCable, kGatewayPort, kLocal };
 
 // The drawn one of the numbers without `one` and `other` (which differ).
@@ -50,7 +50,7 @@ const TopologyRegistration registration("dragonfly", make_dragonfly);
 
 }  // namespace
 
-// A route that grows link by link, and where it has come to.
+// A route that grows link by link, with its current position.
 class Dragonfly::Path {
  public:
   Path(const Dragonfly& machine, LinkId* out, std::uint32_t hops, Place at)
@@ -61,20 +61,20 @@ class Dragonfly::Path {
 
   void append(LinkId link) { out_[hops_++] = link; }
 
-  // To a router of the same group over cable `k` of the two; nothing where the path is there already.
+  // To a router of the same group over cable `k` of the two; nothing if the path is already there.
   void to_router(std::uint32_t router, std::uint32_t k) {
     if (router == at_.router) return;
     append(machine_.first_local(at_.group, at_.router, router) + k);
     at_.router = router;
   }
 
-  // The same over a link that is already chosen.
+  // The same over a given link.
   void along(LinkId link, std::uint32_t router) {
     append(link);
     at_.router = router;
   }
 
-  // Over a global port of the router where the path is.
+  // Over a global port of the current router.
   void over(std::uint32_t port) {
     append(machine_.global(at_.group, port));
     const auto end = machine_.cables_.other_end(at_.group, port);
@@ -171,7 +171,7 @@ std::uint32_t Dragonfly::drawn_port(const RouteRequest& request, std::uint32_t u
   return cables_.port(from, to, draw(request.random, use, cables_.count(from, to)));
 }
 
-// From a router of the destination's group or of the intermediate group to the end.
+// From a router of the destination's or the intermediate group to the end.
 void Dragonfly::finish(const RouteRequest& request, const Ends& way, Path& path) const {
   if (path.at().group != way.destination.group) {
     const std::uint32_t port = drawn_port(request, kOnwardCable, path.at().group, way.destination.group);
@@ -215,7 +215,7 @@ std::uint32_t Dragonfly::ugal(const RouteRequest& request, std::uint32_t hops, L
   } else if (hops == 1) {
     ugal_at_source(request, way, loads, path);
   } else {
-    // Only a minimal route that began with a local link is left open; the link tells the router.
+    // Only a minimal route that began with a local link is unfinished; the link determines the router.
     const std::uint32_t other = (out[1] - local_) / local_links_.value() % (routers_ - 1);
     Path onward(*this, out, hops, {way.source.group, other < way.source.router ? other : other + 1});
     ugal_at_gateway(request, way, loads, onward);
@@ -245,7 +245,7 @@ void Dragonfly::ugal_within_group(const RouteRequest& request, const Ends& way, 
   finish(request, way, path);
 }
 
-// The link that a route over a global port of the group begins with: the global one, or the least loaded local one.
+// The first link of a route over a global port of the group: the global one, or the least loaded local one.
 LinkId Dragonfly::first_link(Place at, std::uint32_t port, const RouteRequest& request, const LinkLoads& loads) const {
   const std::uint32_t gateway = router_of_port(port);
   if (gateway == at.router) return global(at.group, port);
@@ -368,8 +368,8 @@ std::uint64_t Dragonfly::cables_across(std::uint32_t routers) const {
 }
 
 std::uint64_t Dragonfly::bisection_links() const {
-  // Groups are cut off whole. Where there is one in the middle, it is divided between two of its routers, or goes to
-  // one half; hosts whose router goes to the other half are cut off from it.
+  // Groups are cut off whole. A group in the middle is divided between two of its routers, or goes to one half. Hosts
+  // whose router goes to the other half are cut off from it.
   const std::uint32_t half = hosts_ / 2;
   const std::uint32_t middle = hosts_per_router_.quotient(half) / routers_ * routers_;
   std::uint64_t least = half;

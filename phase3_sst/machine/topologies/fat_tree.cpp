@@ -133,11 +133,11 @@ std::uint32_t FatTree::next_links(const RouteRequest& request, std::uint32_t hop
   const std::uint32_t host_port = host_level.ports.remainder(destination);
   const std::uint32_t host_cable = host_level.parents.quotient(host_port);
 
-  // Where the chunk is: the node of level `height` with the digits `low`, above the source or above the destination.
+  // The chunk's position: the node of level `height` with the digits `low`, above the source or above the destination.
   std::size_t height = 0;
   std::uint32_t low = 0;
   bool downward = false;
-  bool here = true;  // the head of the chunk is at this node, so its loads may be looked at
+  bool here = true;  // the head of the chunk is at this node, which knows its own loads
   if (hops == 0) {
     low = host_port - host_cable * host_level.parents.value();
     out[hops++] = host_level.up + source * host_level.ports.value() + low * host_level.parallel + host_cable;
@@ -232,7 +232,7 @@ std::uint8_t FatTree::link_class(LinkId link) const {
 }
 
 std::uint64_t FatTree::bisection_links() const {
-  // The least cut between the halves. All switches of one level over the same hosts act as one, because flows spread
+  // The minimum cut between the halves. All switches of one level over the same hosts act as one, because flows spread
   // evenly over them; so the tree is cut as a tree, from the hosts upwards. `whole`: links to be cut around a subtree
   // of the level below. `if_low` and `if_high`: links to be cut in the one subtree that holds hosts of both halves,
   // when its own switches are counted to the low or to the high half.

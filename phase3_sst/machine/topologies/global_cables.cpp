@@ -18,7 +18,7 @@ GlobalCables::GlobalCables(std::uint32_t groups, std::uint32_t ports) : groups_(
 std::uint32_t GlobalCables::port(std::uint32_t from, std::uint32_t to, std::uint32_t cable) const {
   const std::uint32_t far = distance(from, to);
   if (cable < rounds_) return cable * others_.value() + far - 1;
-  // The further cables follow, in the order of their distances: near, opposite, near on the other side.
+  // The extra cables follow, ordered by distance: near, opposite, near on the other side.
   const std::uint32_t first = rounds_ * others_.value();
   if (far <= near_) return first + far - 1;
   if (2 * far == groups_) return first + near_;

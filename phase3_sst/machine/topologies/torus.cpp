@@ -188,9 +188,9 @@ LinkDescription Torus::describe(LinkId link) const {
 }
 
 std::uint64_t Torus::bisection_links() const {
-  // The last dimension runs slowest, so the halves of the hosts are arcs of its rings, and each ring is cut twice.
-  // Where its size is odd, the plane in the middle is divided likewise along the dimension before; where all are odd,
-  // the hosts of the switch in the middle are.
+  // The last dimension runs slowest, so the halves of the hosts are arcs of its rings, and each ring is cut twice. If
+  // its size is odd, the middle plane is divided in the same way along the previous dimension. If all sizes are odd,
+  // the hosts of the middle switch are divided.
   std::uint64_t cut = 0;
   std::uint64_t rings = switches_;
   for (std::size_t i = dimensions_.size(); i-- > 0;) {

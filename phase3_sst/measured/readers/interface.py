@@ -1,7 +1,7 @@
-"""The contract of a reader of reports: what a profiling tool printed of a run -> its time and where it went.
+"""The contract of a reader of reports: converts a profiling tool's output to a run's time by operation.
 
 In: the text of a file and its name. Out: a :class:`Report` for each run in it, in their order. A reader keeps no state.
-What it cannot read is an :class:`InputError` with line, finding and what is allowed.
+Unreadable input is an :class:`InputError` with line, finding and allowed values.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from manynode.config.validation import COMPUTE
 from manynode.errors import InputError
 from manynode.registry import Registry
 
-# They begin and end a run: what a skeleton replays lies between them.
+# These calls begin and end a run; a skeleton replays what is between them.
 _OUTSIDE = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 
 @dataclass(frozen=True)
 class Report:
-    """One run: seconds of the slowest rank, ranks, nodes, and mean seconds per rank by operation (empty: not told)."""
+    """One run: seconds of the slowest rank, ranks, nodes, and mean seconds per rank by operation (empty: unknown)."""
 
     seconds: float
     ranks: int
@@ -33,7 +33,7 @@ class Reader(Protocol):
     """Reads the reports of one tool."""
 
     def recognises(self, text: str) -> bool:
-        """Say whether ``text`` has such a report."""
+        """Return whether ``text`` has such a report."""
 
     def read(self, text: str, source: str) -> list[Report]:
         """Return the runs in ``text``; ``source`` is the file's name, for errors."""
@@ -45,8 +45,8 @@ readers: Registry[type[Reader]] = Registry("format of reports", "phase3_sst.meas
 def report(wall_s: float, mean_s: float, ranks: int, nodes: int, sums_s: Mapping[str, float] | None) -> Report:
     """Return a report from the slowest rank's time, the mean time, and ``sums_s`` over all ranks by MPI operation [s].
 
-    What is left of the mean time is computation. Without sums nothing is told of operations. MPI_Init and MPI_Finalize
-    are not part of a run.
+    The rest of the mean time is computation. Without sums, operations are unknown. MPI_Init and MPI_Finalize are not
+    part of a run.
     """
     if sums_s is None:
         return Report(wall_s, ranks, nodes, {})

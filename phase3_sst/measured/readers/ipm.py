@@ -1,7 +1,7 @@
 """IPM's banner, as versions 0.98 and 2.0 print it at the end of a run, alone or within the output of a job.
 
-The wall clock of the slowest rank is taken. Seconds by MPI operation stand in the banner with ``IPM_REPORT=full``; the
-short one has only the share of communication, from which computation follows.
+The wall clock of the slowest rank is taken. With ``IPM_REPORT=full``, the banner has the seconds by MPI operation. The
+short banner only has the share of communication, from which computation follows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class IpmReader:
     """Reads what IPM prints."""
 
     def recognises(self, text: str) -> bool:
-        """Say whether a banner is there."""
+        """Return whether there is a banner."""
         return any(_TITLE.match(line.strip()) for line in text.splitlines())
 
     def read(self, text: str, source: str) -> list[Report]:
@@ -38,7 +38,7 @@ class IpmReader:
 
 
 def _banners(text: str) -> Iterator[Lines]:
-    """Yield the lines of each banner, without what marks them; output of the job between them is left out."""
+    """Yield the lines of each banner without their marks; the job's output between them is left out."""
     banner: Lines | None = None
     for index, line in enumerate(text.splitlines(), start=1):
         line = line.strip()
@@ -64,7 +64,7 @@ def _run(lines: Lines, source: str) -> Report:
             "a run without time", where=f"{source}:{first}", found="wallclock : 0", remedy="measure a longer run"
         )
     calls = {}
-    # Regions of the code have tables of their own after that of the whole run: an operation counts once.
+    # After the table of the whole run, regions of the code have their own tables; an operation counts once.
     for index, line in lines:
         if (match := _CALL.match(line)) and match[1] not in calls:
             calls[match[1]] = number(match[2], f"the time of {match[1]}", source, index)

@@ -18,7 +18,7 @@ from phase3_sst.measured.readers.interface import Report, number, readers, repor
 _SECTION = re.compile(r"@--- (?P<title>.*?)\s*-*$")
 _TASK = re.compile(r"@ MPI Task Assignment\s*:\s*(\d+)\s+(\S+)")
 _MILLI = 1e-3
-# Three digits of each call site, and of the total.
+# Rounding of three digits in each call site and in the total.
 _ROUNDING = 0.05
 _TIMES, _SITES, _TOP = "MPI Time (seconds)", "Callsite Time statistics", "Aggregate Time"
 
@@ -30,7 +30,7 @@ class MpipReader:
     """Reads what mpiP writes at MPI_Finalize."""
 
     def recognises(self, text: str) -> bool:
-        """Say whether the first line is that of mpiP."""
+        """Return whether the first line is mpiP's."""
         return text.lstrip().startswith("@ mpiP")
 
     def read(self, text: str, source: str) -> list[Report]:

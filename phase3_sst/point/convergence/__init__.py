@@ -1,1 +1,1 @@
-"""Simulate iterations until their time has converged, and extrapolate the others, with checks that say when not to."""
+"""Simulates iterations until their time has converged and extrapolates the others, unless a check forbids it."""

@@ -1,11 +1,11 @@
-"""A point of an experiment with ``simulate: converge``: run, judge, double, extrapolate; or refuse and run it whole.
+"""A point of an experiment with ``simulate: converge``: run, judge, double, extrapolate; or refuse and simulate all.
 
-Every engine can do it, because a run of n iterations is a point with another parameter of the application. What came
-of it stands in result.json as ``iterations``:
+Every engine can do this: a run of n iterations is a point with another application parameter. The outcome is the member
+``iterations`` of result.json:
 
 - ``parameter``, ``of`` (N), ``simulated`` (n), ``extrapolated``;
 - extrapolated: ``since`` (m: the slope is that of iterations m + 1 to n), ``period``, ``half_width`` and ``width``
-  (shares of the mean iteration time), ``confidence``, ``added_s`` (what the half width comes to in the makespan [s]),
+  (shares of the mean iteration time), ``confidence``, ``added_s`` (the half width in terms of the makespan [s]),
   ``checked`` (iterations whose operations were counted);
 - not extrapolated: ``reasons``.
 """
@@ -39,9 +39,9 @@ class RefusedError(Exception):
 
 
 def simulate_point(engine: NetworkEngine, point: Point, directory: Path) -> None:
-    """Simulate ``point`` into ``directory``: all iterations, or some where the experiment asks for that and it can be.
+    """Simulate ``point`` into ``directory``, with its slow node if any; extrapolate if requested and possible.
 
-    With its slow node, if it has one.
+    Otherwise all iterations are simulated.
 
     Raises what the engine raises, and :class:`CheckFailedError` when a point must be extrapolated and cannot be.
     """
@@ -78,7 +78,7 @@ def _simulate(engine: NetworkEngine, point: Point, directory: Path) -> None:
 
 
 class _Attempt:
-    """One point on its way; runs of fewer iterations lie in folders of their own until the end."""
+    """One attempt at a point; runs of fewer iterations have their own folders until the end."""
 
     def __init__(self, engine: NetworkEngine, point: Point, directory: Path, section: Mapping[str, Any]) -> None:
         self._engine = engine
@@ -102,7 +102,7 @@ class _Attempt:
         repeats, phase = period(profile, classes)
         count = _multiple(self._section["first"], 4 * repeats)
         if count > self.total // 2:
-            # A pattern that is longer than the sample: nothing that was simulated tells what is still to come.
+            # The pattern is longer than the sample: the simulated iterations do not predict the others.
             raise RefusedError(
                 f"the compute times of phase {phase!r} follow a pattern that takes {repeats} iterations, of which four "
                 f"are to be seen in half of {self.total} iterations"
@@ -125,16 +125,16 @@ class _Attempt:
             shutil.rmtree(folder, ignore_errors=True)
 
     def note(self, simulated: int) -> dict[str, Any]:
-        """Return the members of the note that every result has."""
+        """Return the members that every note has."""
         return {"parameter": self._counter, "of": self.total, "simulated": simulated}
 
     def tell(self, line: str) -> None:
-        """Say how far it is."""
+        """Report progress."""
         if self._point.progress is not None:
             self._point.progress(line)
 
     def of(self, iterations: int) -> Point:
-        """Return the point with so many iterations and what is left of its time limit, which holds for all its runs."""
+        """Return the point with ``iterations`` iterations and the rest of the time limit, which covers all its runs."""
         application, simulate = self._point.experiment["application"], self._point.experiment["simulate"]
         parameters = {**application["parameters"], self._counter: iterations}
         limit = simulate.get("time_limit")
@@ -152,7 +152,7 @@ class _Attempt:
             raise RefusedError("counters over time are asked for, which only the whole run has")
 
     def _classes(self, profile: TimingProfile) -> tuple[list[Replayed], Iteration]:
-        """Return the classes in use; the first rank of each, the first, the middle and the last are counted."""
+        """Return the classes in use; counts the first rank of each class, and the first, middle and last rank."""
         ranks = self._point.ranks
         numbers = Counter(self._point.class_of_rank)
         firsts = {name: self._point.class_of_rank.index(name) for name in numbers}
@@ -189,7 +189,7 @@ class _Attempt:
         return self._runs[iterations]
 
     def _ends(self, iterations: int) -> Array:
-        """Return when each iteration ended [s], by replica; an iteration may have several steps of the skeleton."""
+        """Return the end of each iteration [s] by replica; an iteration may have several skeleton steps."""
         document = tables.read_json(self._run(iterations) / "result.json", RESULT_SCHEMA)
         ends = np.array([replica["jobs"][0]["iteration_end_s"] for replica in document["replicas"]], dtype=float)
         if ends.shape[1] % iterations:
@@ -216,5 +216,5 @@ class _Attempt:
 
 
 def _multiple(number: int, of: int) -> int:
-    """Return the least multiple of ``of`` that is at least ``number``."""
+    """Return the smallest multiple of ``of`` that is at least ``number``."""
     return -(-number // of) * of

@@ -1,11 +1,11 @@
-"""Results of two runs, of m and of n iterations -> the result of N, in the files of the engines' contract.
+"""Extrapolates the results of two runs of m and n iterations to N iterations, in the files of the engines' contract.
 
-The two draw the same numbers, so that what the second has more comes from iterations m + 1 to n alone: set-up and end
-cancel. Of everything that grows, X(N) = X(n) + (N - n) (X(n) - X(m)) / (n - m): makespans, messages, bytes, calls,
-seconds, busy and stall times. Longest queues and the ends of single iterations are those of the run of n.
+Both runs draw the same numbers. Their difference comes from iterations m + 1 to n alone: set-up and end cancel.
+Everything that grows follows X(N) = X(n) + (N - n) (X(n) - X(m)) / (n - m): makespans, messages, bytes, calls, seconds,
+busy and stall times. Longest queues and the ends of single iterations are taken from the run of n.
 
-The seconds of each rank add up to its own end, as in any result: the makespan less what it was idle in the run of n.
-An operation that no iteration calls (a barrier after the set-up) keeps its seconds.
+The seconds of each rank add up to its own end, as in any result: the makespan less its idle time in the run of n. An
+operation that no iteration calls (a barrier after the set-up) keeps its seconds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def extrapolate(
     ):
         before, after = _both(short, long, name, schema)
         tables.write_table(directory / f"{name}.parquet", schema, _linear(before, after, keys, counts))
-    (directory / "series.parquet").unlink(missing_ok=True)  # of an earlier run of the same point
+    (directory / "series.parquet").unlink(missing_ok=True)  # from an earlier run of the same point
     whole = {**later, "iterations": dict(note), "replicas": replicas}
     whole.pop("schema")
     if any(not np.isfinite(end) or end <= 0 for end in ends.values()):
@@ -86,7 +86,7 @@ def _replica(before: Mapping[str, Any], after: Mapping[str, Any], counts: tuple[
 def extrapolate_ranks(
     before: pd.DataFrame, after: pd.DataFrame, counts: tuple[int, int, int], slopes: Mapping[int, float]
 ) -> pd.DataFrame:
-    """Return the table of ranks of N iterations; ``slopes`` is each replica's time of an iteration [s]."""
+    """Return the table of ranks of N iterations; ``slopes`` is the time per iteration [s] of each replica."""
     keys = ["replica", "job", "rank", "operation"]
     joined = after.merge(before, on=keys, how="left", suffixes=("", "_before")).fillna(
         {"seconds_before": 0.0, "calls_before": 0, "bytes_before": 0}
@@ -96,7 +96,7 @@ def extrapolate_ranks(
     of_rank = [joined[key] for key in keys[:3]]
     sums = growth.groupby(of_rank).transform("sum")
     members = called.groupby(of_rank).transform("sum").clip(lower=1)
-    # Shares of the growth, so that they add up to the time of an iteration.
+    # Shares of the growth; they add up to the time of an iteration.
     shares = (growth / sums.where(sums > 0)).fillna(called / members)
     more = counts[2] - counts[1]
     found = joined[list(after.columns)].copy()
@@ -109,7 +109,7 @@ def extrapolate_ranks(
 def _linear(
     before: pd.DataFrame, after: pd.DataFrame, keys: Sequence[str], counts: tuple[int, int, int]
 ) -> pd.DataFrame:
-    """Return the table with its sums grown; quantities that the engine cannot tell stay empty."""
+    """Return the table with its sums extrapolated; quantities that the engine does not model stay empty."""
     joined = after.merge(before, on=list(keys), how="left", suffixes=("", "_before"))
     found = joined[list(after.columns)].copy()
     for column in ("bytes", "chunks", "busy_s", "stall_s", "credit_stall_s", "inq_stall_s"):
@@ -127,7 +127,7 @@ def _linear(
 
 
 def _whole(before: pd.Series, after: pd.Series, counts: tuple[int, int, int]) -> pd.Series:
-    """Return whole numbers grown; exact where iterations are alike."""
+    """Return extrapolated whole numbers; exact when iterations are alike."""
     short, long, total = counts
     more = (after.astype("int64") - before.astype("int64")).clip(lower=0)
     whole, rest = more // (long - short), more % (long - short)

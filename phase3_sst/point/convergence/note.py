@@ -1,4 +1,4 @@
-"""What result.json says of its iterations, for tables: whether a point was extrapolated, from what, how surely."""
+"""What result.json says about its iterations, for tables: whether a point was extrapolated, from what, the error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def extrapolated(document: Mapping[str, Any]) -> bool:
 
 
 def growth(document: Mapping[str, Any]) -> float:
-    """Return how many iterations stand for each simulated one: 1 unless the result was extrapolated."""
+    """Return the ratio of all iterations to simulated ones: 1 unless the result was extrapolated."""
     return document["iterations"]["of"] / document["iterations"]["simulated"] if extrapolated(document) else 1.0
 
 
@@ -33,10 +33,10 @@ def columns(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def widened(low: float, high: float, mean: float, document: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the interval of a mean makespan [s], at least as wide as what the extrapolation adds.
+    """Return the interval of a mean makespan [s], at least as wide as the extrapolation's own interval.
 
-    Each replica is extrapolated from its own iterations, so that the interval over the replicas holds their
-    uncertainty already, as far as a few replicas can show it.
+    Each replica is extrapolated from its own iterations. The interval over the replicas therefore includes their
+    uncertainty, as far as a few replicas show it.
     """
     added = columns(document)["extrapolation_s"]
     return min(low, mean - added), max(high, mean + added)

@@ -1,8 +1,8 @@
-"""Are an application's iterations alike? Counted from its skeleton's operation stream, for a few ranks.
+"""Checks that an application's iterations are alike, from the operation stream of its skeleton, for a few ranks.
 
-In: application, parameters, ranks. Out: how often each compute phase is executed in an iteration. A rank's operations
-and bytes in a run of all iterations must be those of a short run and so many iterations more; else some iterations
-differ, and no few of them tell the others.
+In: application, parameters, ranks. Out: executions of each compute phase per iteration. A rank's operations and bytes
+in the full run must equal those of a short run plus those of the extra iterations. Otherwise some iterations differ,
+and a few cannot predict the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from manynode.paths import native_program
 
 _PROGRAM = "manynode-skeleton"
 _ROW = re.compile(r"^(\S+) +(\d+)(?: +(\d+))?$")
-# Operations that are counted at most for one rank: some seconds.
+# Limit of the operations counted for one rank; takes some seconds.
 _MOST_OPERATIONS = 50_000_000
 
 Counts = dict[str, tuple[int, int]]
@@ -27,20 +27,20 @@ Counts = dict[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration of one rank: executions of each compute phase. ``counted`` iterations were looked at."""
+    """One iteration of one rank: executions of each compute phase. ``counted`` iterations were inspected."""
 
     draws: Mapping[str, int]
     counted: int
 
 
 class UnlikeIterationsError(Exception):
-    """Iterations of the application differ; the text says how."""
+    """Iterations of the application differ; the message says how."""
 
 
 def iteration_of(name: str, parameters: Mapping[str, Any], counter: str, ranks: int, rank: int) -> Iteration:
     """Return an iteration of ``rank``; :class:`UnlikeIterationsError` when they differ.
 
-    ``counter`` is the parameter that counts the iterations. All of them are counted, or as many as have fifty million
+    ``counter`` is the parameter that sets the number of iterations. All iterations are counted, up to fifty million
     operations.
     """
 

@@ -1,4 +1,4 @@
-"""What the timing profile says of iterations that were not simulated: patterns longer than the sample, rare long times.
+"""What the timing profile says about iterations that were not simulated: long patterns and rare long times.
 
 In: a timing profile, the class of each rank, and an iteration's executions of each compute phase. Pure arithmetic.
 """
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from manynode.timing_profile import PhaseTimes, SequencePattern, TimingProfile
 
-# Fewer draws than this say little about how often such a time comes.
+# Fewer draws than this do not tell how frequent such a time is.
 _SEEN_OFTEN = 5
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """The ranks of one class: how many, and how often each executes each compute phase in an iteration."""
+    """The ranks of one class: their number, and each rank's executions of each compute phase in an iteration."""
 
     name: str
     ranks: int
@@ -25,9 +25,9 @@ class Replayed:
 
 
 def period(profile: TimingProfile, classes: Sequence[Replayed]) -> tuple[int, str]:
-    """Return after how many iterations the patterns of clusters of all phases repeat together, and the longest's phase.
+    """Return the number of iterations after which all phases' cluster patterns repeat, and the phase with the longest.
 
-    A sequence of L executions, d in an iteration, is back at its start after L / gcd(L, d) iterations.
+    A sequence of L executions, d per iteration, returns to its start after L / gcd(L, d) iterations.
     """
     whole, longest, phase = 1, 1, ""
     for times, draws, _ in _phases(profile, classes):
@@ -41,10 +41,10 @@ def period(profile: TimingProfile, classes: Sequence[Replayed]) -> tuple[int, st
 
 
 def unseen(profile: TimingProfile, classes: Sequence[Replayed], iterations: float, constant: bool) -> tuple[float, str]:
-    """Return how much of an iteration [s] at most comes from times that ``iterations`` hardly hold, and their phase.
+    """Return an upper bound on the time per iteration [s] from values too rare to be sampled, and their phase.
 
-    These are the longest times of a phase that are drawn fewer than five times by all ranks together. Each is taken to
-    hold up the whole job, beyond the phase's mean. ``iterations`` are counted over all replicas.
+    Such values are the longest times of a phase that all ranks together draw fewer than five times. Each is assumed to
+    delay the whole job by its excess over the phase's mean. ``iterations`` counts those of all replicas.
     """
     worst, phase = 0.0, ""
     for times, draws, ranks in _phases(profile, classes):
@@ -61,21 +61,21 @@ def unseen(profile: TimingProfile, classes: Sequence[Replayed], iterations: floa
 
 
 def _phases(profile: TimingProfile, classes: Sequence[Replayed]) -> list[tuple[PhaseTimes, int, int]]:
-    """Return the phases that iterations execute, with executions per rank and iteration, and ranks."""
+    """Return the executed phases, with executions per rank and iteration, and the number of ranks."""
     by_name = {entry.name: entry for entry in profile.classes}
     return [
         (times, replayed.draws[times.name], replayed.ranks)
         for replayed in classes
-        if replayed.name in by_name  # the engine says it better when a class is missing
+        if replayed.name in by_name  # the engine reports a missing class
         for times in by_name[replayed.name].phases
         if replayed.draws.get(times.name)
     ]
 
 
 def _values(times: PhaseTimes, constant: bool) -> list[tuple[float, float]]:
-    """Return times [s] that are drawn, with their probabilities: clusters' means, or the upper edges of their bins.
+    """Return the possible times [s] with their probabilities: clusters' means, or the upper edges of their bins.
 
-    In a sequence each cluster comes as often as it stands there; that is no matter of chance, and left out.
+    A sequence fixes how often each cluster occurs. That is not random and is left out.
     """
     sequence = isinstance(times.pattern, SequencePattern)
     found = []
@@ -86,7 +86,7 @@ def _values(times: PhaseTimes, constant: bool) -> list[tuple[float, float]]:
             continue
         below = 0.0
         for value, probability in edges:
-            # Of a sequence, only what is long within its cluster.
+            # In a sequence, only long times within a cluster count.
             excess = value - cluster.mean_s + times.mean_s if sequence else value
             found.append((excess, cluster.weight * (probability - below)))
             below = probability

@@ -1,16 +1,16 @@
-"""Iteration times -> have they converged? Pure arithmetic on the ends of iterations of several replicas.
+"""Judges whether iteration times have converged. Pure arithmetic on the iteration ends of several replicas.
 
 In: the times at which the first n of N iterations ended, by replica [s]. Out: a :class:`Judgement`. The first half is
-left out as the start, and the last iteration, which holds what follows the loop. Of the rest:
+left out as the start. The last iteration is left out because it includes what follows the loop. The rest is judged by:
 
-- the interval of the mean is that of batch means (Schmeiser, Operations Research 30, 1982: 10 to 30 batches; here at
-  least 20 over all replicas and 4 of each), widened by what correlation is left between neighbouring batches as if they
-  were autoregressive of first order;
-- a drift is the slope of the batch means over the iterations (least squares within replicas, t test), which matters
-  when the remaining iterations would be longer or shorter by more than the width if it went on;
-- the halves: how far the second quarter's mean is off as a prediction of the second half's.
+- the interval of the mean: batch means (Schmeiser, Operations Research 30, 1982: 10 to 30 batches; here at least 20
+  over all replicas and 4 of each), widened for the remaining correlation between neighbouring batches with a
+  first-order autoregressive model;
+- the drift: the slope of the batch means over the iterations (least squares within replicas, t test). It matters if,
+  continued, it would change the remaining iterations by more than the width;
+- the halves: the error of the second quarter's mean as a prediction of the second half's mean.
 
-Where compute times follow a pattern, ``period`` is how many iterations it takes, and whole periods are averaged.
+If compute times follow a pattern, ``period`` is its length in iterations, and whole periods are averaged.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Array = NDArray[np.float64]
 
 _BATCHES = 20
 _BATCHES_OF_A_REPLICA = 4
-# A drift is tested again with each doubling: at this level one of a hundred steady series is simulated for longer.
+# The drift is tested at each doubling. At this level, one steady series in a hundred is simulated for longer.
 _SIGNIFICANCE = 0.01
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the simulated iterations say; all but ``mean_s`` are shares of the mean iteration time.
+    """The judgement on the simulated iterations; all members but ``mean_s`` are shares of the mean iteration time.
 
-    ``half_width`` of its interval; ``halves``, the error of the second quarter as a prediction of the second half;
-    ``drift``, how much longer (or shorter, below 0) the remaining iterations would be if the slope went on, 0 when the
-    slope is not significant.
+    ``half_width`` is that of the interval. ``halves`` is the error of the second quarter as a prediction of the second
+    half. ``drift`` is how much longer (negative: shorter) the remaining iterations would be if the slope continued; 0
+    when the slope is not significant.
     """
 
     iterations: int
@@ -45,7 +45,7 @@ class Judgement:
     drift: float
 
     def objections(self, width: float) -> list[str]:
-        """Return why these iterations do not tell the others to within ``width``; empty when they do."""
+        """Return why these iterations do not predict the others within ``width``; empty when they do."""
         found = []
         if self.drift and abs(self.drift) > width:
             way = "longer" if self.drift > 0 else "shorter"
@@ -66,7 +66,7 @@ class Judgement:
 
 
 def judge(ends_s: Array, total: int, confidence: float, period: int = 1) -> Judgement:
-    """Return what ``ends_s`` [replica, iteration] says about the rest of ``total`` iterations.
+    """Return the judgement of ``ends_s`` [replica, iteration] on the rest of ``total`` iterations.
 
     The number of iterations is a multiple of four periods, and at least 8.
     """
@@ -88,7 +88,7 @@ def judge(ends_s: Array, total: int, confidence: float, period: int = 1) -> Judg
 
 
 def batches(blocks: Array) -> Array:
-    """Return the means of consecutive, equally long batches of ``blocks`` [replica, block]; the first may be left."""
+    """Return the means of consecutive, equally long batches of ``blocks`` [replica, block]; may drop first ones."""
     replicas, length = blocks.shape
     count = min(length, max(_BATCHES_OF_A_REPLICA, math.ceil(_BATCHES / replicas)))
     size = length // count
@@ -123,7 +123,7 @@ def _error_of_mean(deviations: Array, freedom: int) -> float:
     if squares == 0:
         return 0.0
     count = deviations.shape[1]
-    # The estimate of a short series' correlation is too low by about 1 / length (Kendall, Biometrika 41, 1954).
+    # The correlation of a short series is underestimated by about 1 / length (Kendall, Biometrika 41, 1954).
     correlation = float((deviations[:, 1:] * deviations[:, :-1]).sum()) / squares + 1 / count
     correlation = min(max(correlation, 0.0), 0.95)
     variance = squares / freedom / deviations.size

@@ -1,1 +1,1 @@
-"""The same experiment with several engines: how far their results agree, and where they do not."""
+"""Runs the same experiment with several engines and compares the results."""

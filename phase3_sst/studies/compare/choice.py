@@ -1,4 +1,4 @@
-"""Which engines take part in a comparison, and which of two is the reference."""
+"""Selects the engines of a comparison, and the reference of two."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from manynode.errors import EngineMissingError, UsageError
 from manynode.probe import Probe
 from phase3_sst.point.contract import engines
 
-# The more of the network a model has, the more it is believed: flits, then flows of a model by others.
+# More detailed models have more authority: flits first, then an independent flow model.
 AUTHORITY = ("sst", "simgrid")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The engines that run, and the others with what to do to have them."""
+    """The engines that run, and the others with their remedies."""
 
     names: list[str]
     skipped: dict[str, Probe]
 
 
 def named(text: str | None) -> list[str]:
-    """Return the engines of a list such as ``fast,sst``, all that are known for None; a wrong name is an error."""
+    """Return the engines of a list such as ``fast,sst``; all known ones for None; a wrong name is an error."""
     if text is None:
-        # The quickest first: it is the one that measures.
+        # The fastest first, since the first one measures.
         return sorted(engines.names(), key=_authority, reverse=True)
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
@@ -44,7 +44,7 @@ def named(text: str | None) -> list[str]:
 def choose(names: Sequence[str], experiment: Mapping[str, Any]) -> Choice:
     """Return those of the engines that are installed; fewer than two are an :class:`EngineMissingError`.
 
-    ``experiment`` is the resolved experiment, whose settings of an engine may say where it is.
+    ``experiment`` is the resolved experiment, whose engine settings may name its location.
     """
     probes = {name: engines.get(name).for_experiment(experiment).probe() for name in names}
     there = [name for name, probe in probes.items() if probe.available]

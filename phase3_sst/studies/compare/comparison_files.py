@@ -1,4 +1,4 @@
-"""The files of a comparison: Parquet and CSV of every table, comparison.json, which tells what they are of."""
+"""The files of a comparison: Parquet and CSV of every table, and comparison.json with their origin."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SCHEMAS = {
     "cost": "engine-cost/1",
 }
 DOCUMENT_SCHEMA = "engine-comparison/1"
-# The rest is small enough to be read by people.
+# The other tables are small and are written as CSV too.
 _PARQUET_ONLY = ("link_pairs",)
 
 
 def write(output: Path, found: Tables, document: Mapping[str, Any]) -> None:
-    """Write everything into ``output``, the document last: its presence says that the others are whole."""
+    """Write everything into ``output``, the document last: if it exists, the others are complete."""
     for name, schema in SCHEMAS.items():
         frame: pd.DataFrame = getattr(found, name)
         tables.write_table(output / f"{name}.parquet", schema, frame)
@@ -40,10 +40,9 @@ def write(output: Path, found: Tables, document: Mapping[str, Any]) -> None:
 
 
 def heading(content: Mapping[str, Any], digest: str) -> dict[str, Any]:
-    """Return what comparison.json says of the experiment (resolved), beside engines and pairs.
+    """Return the part of comparison.json about the resolved experiment, in addition to engines and pairs.
 
-    ``largest`` is the point that stands for the others where one is shown: the most complete technique that was
-    projected, at the largest node count.
+    ``largest`` is the representative point: the most complete projected technique at the largest node count.
     """
     techniques = [name for name in BY_COMPLETENESS if name in content["techniques"]]
     return {
@@ -62,7 +61,7 @@ def heading(content: Mapping[str, Any], digest: str) -> dict[str, Any]:
 
 
 def finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``values`` with None for what is not a number: JSON has no NaN."""
+    """Return ``values`` with None for NaN, which JSON does not have."""
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in values.items()
     }

@@ -1,4 +1,4 @@
-"""A comparison in few numbers and sentences: for every two engines, how far apart they are and where most."""
+"""Summarises a comparison: for every two engines, their differences and where they are largest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = ["engine", "reference"]
 
 @dataclass(frozen=True)
 class PairSummary:
-    """Two engines over all points; differences are relative to the reference. NaN: there is no such figure."""
+    """Two engines over all points; differences are relative to the reference. NaN: not available."""
 
     engine: str
     reference: str
@@ -32,11 +32,11 @@ class PairSummary:
 
     @property
     def same_compute(self) -> bool:
-        """Whether no rank computes for longer in one than in the other."""
+        """Whether every rank computes for the same time in both."""
         return self.compute_s < SAME_COMPUTE_S
 
     def sentences(self) -> list[str]:
-        """Return the summary in words."""
+        """Return the summary as sentences."""
         said = [
             f"makespan of {self.engine} against {self.reference}: {self.median:.2%} apart in the median of "
             f"{self.points} points, at most {self.worst:+.2%} ({self.worst_point})",
@@ -72,7 +72,7 @@ def _summary(found: Tables, engine: str, reference: str) -> PairSummary:
     most = compute.loc[compute["largest_s"].idxmax()]
     links = of_pair(found.links, engine, reference)
     links = links[links["level"] == SINGLE] if len(links) else links
-    # Over all classes; of the only class where there is one.
+    # Over all classes, or the only class.
     whole = links.groupby(["technique", "nodes"], sort=False).tail(1)
     known = whole["pearson"].dropna() if len(whole) else pd.Series(dtype=float)
     return PairSummary(

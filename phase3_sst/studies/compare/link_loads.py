@@ -1,8 +1,8 @@
-"""Do two engines load the same links? Correlation of the bytes, link by link.
+"""Checks that two engines load the same links: correlation of the bytes, link by link.
 
 In: the tables of links of a point (``link-load/3``), one of each engine. Links are matched by source, target and their
-number among the parallel ones, which their id tells; one without traffic in an engine (it has no row) carried 0 bytes
-there, one without in either is not counted. Bytes are means over the replicas.
+number among parallel links (from the id). A link without a row carried 0 bytes in that engine; one without a row in
+both is ignored. Bytes are means over the replicas.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from manynode.errors import InputError
 ALL = "all"
 SINGLE, TOGETHER = "single links", "parallel links together"
 _KEY = ["link", "class", "source", "target"]
-# Means of the same whole numbers that were added in another order.
+# Tolerance for means of the same whole numbers added in another order.
 _SAME = 1e-12
 
 
 def matched(links: pd.DataFrame, references: pd.DataFrame, replicas: int) -> pd.DataFrame:
-    """Return link, class, source, target, bytes, reference_bytes of every link that carried something in either.
+    """Return link, class, source, target, bytes, reference_bytes of every link with traffic in either.
 
-    Engines that give one id to different links are an :class:`InputError`.
+    One id for different links is an :class:`InputError`.
     """
     joined = pd.merge(
         _mean(links, replicas, "bytes"), _mean(references, replicas, "reference_bytes"), on=_KEY, how="outer"
@@ -50,8 +50,8 @@ def _mean(links: pd.DataFrame, replicas: int, name: str) -> pd.DataFrame:
 def correlations(loads: pd.DataFrame, names: tuple[str, str]) -> pd.DataFrame:
     """Return the correlation per class and over all classes, of single links and of parallel ones taken together.
 
-    Columns: level, class, links, bytes, reference_bytes (of all links), pearson, spearman, remark. Where loads are all
-    equal there is no correlation, and ``remark`` says what there is instead; ``names`` are the engines for it.
+    Columns: level, class, links, bytes, reference_bytes (of all links), pearson, spearman, remark. Equal loads have no
+    correlation; ``remark`` then describes them with the engines' ``names``.
     """
     levels = {SINGLE: loads}
     bundles = loads.groupby(["class", "source", "target"], as_index=False)[["bytes", "reference_bytes"]].sum()
@@ -76,7 +76,7 @@ def correlations(loads: pd.DataFrame, names: tuple[str, str]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Pearson's and Spearman's coefficient; NaN with a ``remark`` where loads do not vary."""
+    """Pearson's and Spearman's coefficient; NaN with a ``remark`` if loads do not vary."""
 
     pearson: float
     spearman: float
@@ -84,7 +84,7 @@ class Correlation:
 
 
 def correlation(a: np.ndarray, b: np.ndarray, names: tuple[str, str]) -> Correlation:
-    """Return how the loads ``a`` and ``b`` [B] of the same links vary together."""
+    """Return the correlation of the loads ``a`` and ``b`` [B] of the same links."""
     if len(a) < 2:
         return Correlation(math.nan, math.nan, "one link only")
     flat = [name for name, loads in zip(names, (a, b), strict=True) if _all_equal(loads)]
@@ -108,6 +108,6 @@ def _size(value: float) -> str:
 
 
 def distinct(loads: pd.DataFrame) -> pd.DataFrame:
-    """Return class, bytes, reference_bytes and how many links have exactly these: what a scatter plot shows."""
+    """Return class, bytes, reference_bytes and the number of links with exactly these values, for a scatter plot."""
     groups = loads.groupby(["class", "reference_bytes", "bytes"], sort=True)
     return groups.size().rename("links").reset_index()

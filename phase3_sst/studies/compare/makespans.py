@@ -1,7 +1,7 @@
-"""Makespans of two engines beside each other, with the interval of their difference.
+"""Compares the makespans of two engines, with an interval of their difference.
 
-In: the makespans [s] of job 0, replica by replica. Both engines draw the same compute times for a replica, so that the
-replicas are pairs: what the draws do to both does not widen the interval of their difference.
+In: the makespans [s] of job 0, replica by replica. Both engines draw the same compute times for a replica, so the
+replicas are paired: common effects of the draws do not widen the interval of the difference.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 RESAMPLES = 9999
-# Ratios of the replicas that differ by less than this are the same number but for rounding.
+# Ratios that differ by less than this are equal except for rounding.
 _SAME = 1e-12
 
 
@@ -21,7 +21,7 @@ _SAME = 1e-12
 class Difference:
     """Mean makespans [s] of an engine and of the reference, (mean - reference) / reference and its interval.
 
-    The interval is NaN with one replica, which tells nothing about the others.
+    The interval is NaN with a single replica.
     """
 
     replicas: int

@@ -1,4 +1,4 @@
-"""A comparison as Markdown: what a person reads first, and what goes into a document of validation."""
+"""Writes a comparison as Markdown, for readers and for validation documents."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The same experiment with each engine: ``manynode run`` in a folder of its own, from the same measurements.
+"""Runs the same experiment with each engine: ``manynode run`` in separate folders, from the same measurements.
 
-The first engine's run measures (phases 1 and 2), unless measurements are given; the others take these over, so that all
-replay the same timing profiles with the same draws. Everything that ``manynode run`` keeps is kept: a comparison that
-was stopped goes on where it was, and a further engine repeats nothing.
+The first engine's run measures (phases 1 and 2), unless measurements are given. The others reuse these, and all replay
+the same timing profiles with the same draws. All files of ``manynode run`` are kept: an interrupted comparison resumes
+where it stopped, and an additional engine repeats nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PROFILES = "nodesim/timing-profile-*.json"
 
 @dataclass(frozen=True)
 class Runs:
-    """What is run and where to: ``output``/ENGINE/results/NAME."""
+    """The runs of a comparison and their folders: ``output``/ENGINE/results/NAME."""
 
     experiment: Path
     output: Path
@@ -40,7 +40,7 @@ class Runs:
     measurements_from: Path | None = None
 
     def check(self) -> None:
-        """Raise a :class:`UsageError` for what cannot be compared, before anything runs."""
+        """Raise a :class:`UsageError` for experiments that cannot be compared, before anything runs."""
         if ENGINE_KEY in self.changes:
             raise UsageError(
                 "the engines of a comparison are not a change of the experiment",
@@ -80,13 +80,13 @@ class Runs:
         return results
 
     def _order(self, engines: Sequence[str]) -> list[str]:
-        """Return the engines, one that has been measured with before the others."""
+        """Return the engines; one with existing measurements comes first."""
         return sorted(engines, key=lambda engine: not measured(self.folder(engine)))
 
     def _run(self, engine: str, source: Path | None) -> None:
         own = self.output / engine
         if source is not None and differ(source, self.folder(engine)):
-            # Of other measurements: nothing in it could be compared.
+            # These results have other measurements and cannot be compared.
             for stale in (self.folder(engine), own / ".snakemake"):
                 shutil.rmtree(stale, ignore_errors=True)
         path = own / "experiment.yaml"

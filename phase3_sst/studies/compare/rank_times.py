@@ -1,4 +1,4 @@
-"""Where the ranks' time goes in two engines, and whether both drew the same compute times.
+"""Compares the ranks' time by operation in two engines, and checks that both drew the same compute times.
 
 In: the tables of ranks of a point (``rank-times/2``), one of each engine, and the makespan [s] of the reference. Out:
 tidy tables of seconds.
@@ -15,9 +15,10 @@ COMPUTE = "compute"
 
 
 def breakdown_differences(ranks: pd.DataFrame, references: pd.DataFrame, makespan_s: float) -> pd.DataFrame:
-    """Return per operation of job 0 the mean seconds per rank in both, and their difference in [s] and of the makespan.
+    """Return mean seconds per rank by operation of job 0 in both, and the difference in [s] and relative to the
+    makespan.
 
-    An operation that one engine does not have took no time there.
+    An operation missing in one engine took no time there.
     """
     joined = pd.DataFrame({"seconds": _mean(ranks), "reference_seconds": _mean(references)}).fillna(0.0)
     joined["difference_s"] = joined["seconds"] - joined["reference_seconds"]
@@ -34,7 +35,7 @@ def _mean(ranks: pd.DataFrame) -> pd.Series[float]:
 
 @dataclass(frozen=True)
 class ComputeTimes:
-    """How many compute times of ranks were compared, the largest difference [s], and whose it is."""
+    """The number of compared compute times, the largest difference [s], and its rank."""
 
     compared: int
     largest_s: float
@@ -44,8 +45,8 @@ class ComputeTimes:
 def compute_difference(ranks: pd.DataFrame, references: pd.DataFrame, jobs: Collection[int]) -> ComputeTimes:
     """Return the largest absolute difference of the seconds that a rank of ``jobs`` computes in a replica.
 
-    ``jobs`` leaves out those in the background: how often these begin again depends on the time that others take.
-    A rank that one engine does not have counts as one that computes for no time there.
+    ``jobs`` excludes background jobs, because their number of restarts depends on the other jobs' time. A rank missing
+    in one engine computes for no time there.
     """
     joined = pd.DataFrame({"a": _computing(ranks, jobs), "b": _computing(references, jobs)}).fillna(0.0)
     if joined.empty:

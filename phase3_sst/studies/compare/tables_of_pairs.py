@@ -1,4 +1,4 @@
-"""All comparisons of an experiment as tidy tables: every two engines, every point.
+"""Builds tidy tables of all comparisons of an experiment: every two engines, every point.
 
 In: the results of the engines. Out: :class:`Tables`, whose columns engine, reference, technique and nodes come first.
 """
@@ -15,7 +15,7 @@ from manynode.errors import InputError
 from phase3_sst.point.point_result import EngineResults, PointResult
 from phase3_sst.studies.compare import link_loads, makespans, rank_times
 
-# The longest that a rank may compute more in one engine than in another [s].
+# Tolerance on the difference of a rank's compute time between two engines [s].
 SAME_COMPUTE_S = 1e-9
 
 Point = tuple[str, int]
@@ -89,6 +89,6 @@ def _keyed(frame: pd.DataFrame, key: Mapping[str, object]) -> pd.DataFrame:
 
 
 def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all parts; without any, the columns."""
+    """Return the rows of all parts; without parts, only the columns."""
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else parts[0]

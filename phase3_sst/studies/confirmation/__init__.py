@@ -1,1 +1,1 @@
-"""Points of a study simulated again by a second engine, and compared."""
+"""Simulates points of a study again with a second engine and compares them."""

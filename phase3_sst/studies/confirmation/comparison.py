@@ -1,11 +1,11 @@
-"""Multi-fidelity: points of a study that a second engine has simulated too -> ratios, and whether both order alike.
+"""Multi-fidelity: compares a study's points with those of a second engine: ratios, and whether both rank alike.
 
 In: makespans [s] by replica of each point from both engines, which draw the same compute times replica by replica. Out:
 the table ``confirmation/1``: variant (of a what-if study the alternative), technique, nodes, time_s, confirmed_s (means
 over the replicas that both have), ratio (confirmed over study), low, high (bootstrap interval of the mean ratio of the
 replicas), replicas, place, confirmed_place (1 is the shortest time of this technique and node count), and for a
 sensitivity study a column "NAME, written" per parameter; and the document ``confirmation-summary/1``: engine (of the
-study), confirmed_by, lacks (what to do to have that engine; empty where it ran), sentences.
+study), confirmed_by, lacks (the remedy if that engine is missing; empty if it ran), sentences.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from phase3_sst.point.point_result import PointResult
 
 SCHEMA = "confirmation/1"
 SUMMARY_SCHEMA = "confirmation-summary/1"
-# Times that differ by less are not ordered: no decision depends on them.
+# Times that differ by less are not ranked: no decision depends on them.
 DIFFERENT = 0.01
 
 _KEYS = ["variant", "technique", "nodes"]
@@ -39,7 +39,7 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class Pair:
-    """One point as both engines have it: replica -> makespan [s]; ``settings`` are further columns."""
+    """One point in both engines: replica -> makespan [s]; ``settings`` are additional columns."""
 
     variant: str
     technique: str
@@ -51,14 +51,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The table and what it says."""
+    """The table and its sentences."""
 
     table: pd.DataFrame
     summary: dict[str, Any]
 
 
 def of_study(content: Mapping[str, Any], points: Path, again: Path, lacking: str | None) -> Confirmation:
-    """Return the confirmation of a sensitivity study whose points lie in ``points`` and ``again``."""
+    """Return the confirmation of a sensitivity study with points in ``points`` and ``again``."""
     engine = str(content["sensitivity"]["confirm"]["engine"])
     planned = [] if lacking else confirmed(content)
     pairs = [
@@ -78,7 +78,7 @@ def of_study(content: Mapping[str, Any], points: Path, again: Path, lacking: str
 
 
 def compare(pairs: Sequence[Pair], engine: str, by: str, content: Mapping[str, Any], lacking: str = "") -> Confirmation:
-    """Return table and sentences of points that ``engine`` and ``by`` have simulated."""
+    """Return table and sentences of the points of ``engine`` and ``by``."""
     frame = pd.DataFrame([_row(pair, content) for pair in pairs], columns=_columns(pairs))
     for column, times in (("place", "time_s"), ("confirmed_place", "confirmed_s")):
         frame[column] = frame.groupby(["technique", "nodes"])[times].rank(method="min").astype(int)
@@ -87,7 +87,7 @@ def compare(pairs: Sequence[Pair], engine: str, by: str, content: Mapping[str, A
 
 
 def not_there(engine: str, remedy: str) -> str:
-    """Return the sentence of an engine that is not installed."""
+    """Return the sentence about an engine that is not installed."""
     return f"Nothing was confirmed: the engine {engine} is not installed here ({remedy})."
 
 
@@ -98,7 +98,7 @@ def write(found: Confirmation, path: Path) -> None:
 
 
 def sentences(frame: pd.DataFrame, engine: str, by: str) -> list[str]:
-    """Return what the second engine says: by how much times differ, and which orders it turns around."""
+    """Return the sentences on differences of times and reversed orders."""
     off = (frame["ratio"] - 1).abs()
     worst = frame.loc[off.idxmax()]
     least, largest = frame["ratio"].min(), frame["ratio"].max()
@@ -127,9 +127,9 @@ def sentences(frame: pd.DataFrame, engine: str, by: str) -> list[str]:
 
 
 def orders(frame: pd.DataFrame) -> tuple[int, list[tuple[pd.Series[Any], pd.Series[Any]]]]:
-    """Return how many orders agree, and the pairs (faster, slower with the second engine) that do not.
+    """Return the number of equal orders, and the reversed pairs (faster, slower with the second engine).
 
-    Orders are of points of one technique and node count whose times differ by more than 1 % with the second engine.
+    Points are ordered within a technique and node count if their times differ by more than 1 % with the second engine.
     """
     agreeing, turned = 0, []
     for _, group in frame.groupby(["technique", "nodes"], sort=False):
@@ -174,7 +174,7 @@ def _makespans(folder: Path, variant: Variant, technique: str, nodes: int) -> di
 def _written(content: Mapping[str, Any], variant: Variant) -> dict[str, str]:
     names = content["sensitivity"]["parameters"]
     texts = {name: str(variant.settings.get(name, "as in the experiment")) for name in names}
-    # Of a network's file only its name.
+    # Only the name of a network's file.
     return {
         f"{name}, written": Path(text).stem if text.endswith((".yaml", ".yml")) else text
         for name, text in texts.items()

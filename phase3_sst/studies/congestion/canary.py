@@ -1,15 +1,15 @@
-"""What a canary tells of congestion: average and 99th percentile of its iterations, alone and beside congestors.
+"""Measures congestion with a canary: average and 99th percentile of its iterations, alone and beside congestors.
 
-In: results of a job that does one thing over and over (a pattern ``random-ring`` or ``collective``;
+In: results of a job that repeats one operation (a pattern ``random-ring`` or ``collective``;
 skeletons/patterns/README.md). Out: seconds of an iteration, latency, bandwidth, and impact factors as GPCNeT defines
 them (network_load_test.c, ``print_comparison_results``; Chunduri et al., SC '19): how many times longer the congested
 canary takes.
 
 GPCNeT keeps the time of every iteration on every rank. A result holds the seconds of every rank in the whole run, and
-for every iteration when its last rank ended it. So the average is over all ranks and iterations, as GPCNeT's, the
-first ones included; the 99th percentile is over iterations, each from the end of the one before on the slowest rank to
-its own. Of allreduces, which end on all ranks nearly together, that is GPCNeT's to within the skew; of rings it is the
-more pessimistic the more ranks differ.
+for every iteration when its last rank ended it. The average is therefore over all ranks and iterations, like GPCNeT's,
+including the first ones. The 99th percentile is over iterations, each measured between the ends of consecutive
+iterations on the slowest rank. For allreduces, which end almost together on all ranks, it equals GPCNeT's up to the
+skew. For rings, it is more pessimistic the more ranks differ.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ def read_canary(result: PointResult, job: int = 0, warm_up: int = 1) -> CanaryTi
 
 
 def summary(times: CanaryTimes) -> CanarySummary:
-    """Return average and 99th percentile; the percentile is one that occurred, as GPCNeT's histogram finds it."""
+    """Return average and 99th percentile; the percentile is an observed value, as in GPCNeT's histogram."""
     percentile = np.percentile(times.by_iteration_s, PERCENTILE, method="inverted_cdf")
     return CanarySummary(float(times.by_rank_s.mean()), float(percentile))
 
 
 def impact(congested: CanarySummary, isolated: CanarySummary) -> Impact:
-    """Return congested over isolated, of latencies; of bandwidths, which are bytes over these times, it is the same."""
+    """Return congested over isolated latency; the ratio of bandwidths (bytes over these times) is the same."""
     return Impact(
         congested.average_s / isolated.average_s,
         congested.percentile_99_s / isolated.percentile_99_s,

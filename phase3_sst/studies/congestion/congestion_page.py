@@ -1,4 +1,4 @@
-"""What the parts conclude -> the study's page, and every table as Parquet and CSV in a folder of the part."""
+"""Writes the parts' findings: the study's page, and every table as Parquet and CSV in a folder of the part."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def write(
 def digests(
     study: Study, settings: Mapping[str, Any], networks: Mapping[str, Network], workloads: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the digests of the study's file as it was read, and of the experiments that measure its workloads."""
+    """Return the digests of the study's file and of the experiments that measure its workloads."""
     sections = [
         {name: section.model_dump(mode="json") for name, section in given.items()} for given in (settings, networks)
     ]
@@ -78,7 +78,7 @@ def digests(
 
 
 def _page(part: Concluded) -> PartPage:
-    # Figures of different parts may have the same name; in the page it is an id.
+    # Figures of different parts may have the same name, which is an id in the page.
     figures = [replace(figure, name=f"{part.name}-{figure.name}") for figure in part.findings.figures]
     found = [TablePage(name, schema, frame) for name, (schema, frame) in part.findings.tables.items()]
     return PartPage(part.name, part.title, part.findings.sentences, part.failure, figures, found)

@@ -1,9 +1,9 @@
-"""The contract of a part of a congestion study: what it simulates, round by round, and what it concludes.
+"""The contract of a part of a congestion study: its situations, round by round, and its findings.
 
 A part is one module of ``phase3_sst/studies/congestion/parts`` that registers a :class:`Part`; its section of the
-study's file has the part's name. It says which situations it needs; when they are simulated it is asked again, and may
-need others that depend on their results (a mapping needs the counters of the congested machine first). When it needs
-none, it concludes. What it returns goes into the study's page and, table by table, into files beside it.
+study's file has the part's name. In each round, it returns the situations that it needs. Later ones may depend on
+earlier results (a mapping first needs the counters of the congested machine). When it needs no more, it returns its
+findings. They go into the study's page and, table by table, into files beside it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from phase3_sst.studies.congestion.situation import Member, Situation
 
 @dataclass(frozen=True)
 class Workload:
-    """An application of the study: its skeleton, and the compute times that were measured for it (None: no time)."""
+    """An application of the study: its skeleton and its measured compute times (None: no time)."""
 
     name: str
     application: str
@@ -41,19 +41,19 @@ class Workload:
 
 
 class Machine(Protocol):
-    """The machine of the study, its workloads, and the results of situations that are simulated."""
+    """The machine of the study, its workloads, and the results of simulated situations."""
 
     @property
     def network(self) -> Network:
-        """Return the network as it was checked."""
+        """Return the checked network."""
 
     @property
     def network_content(self) -> Mapping[str, Any]:
-        """Return the network as engines read it."""
+        """Return the network in the engines' form."""
 
     @property
     def simulate(self) -> Mapping[str, Any]:
-        """Return the section ``simulate`` as engines read it."""
+        """Return the section ``simulate`` in the engines' form."""
 
     @property
     def seed(self) -> int:
@@ -72,15 +72,15 @@ class Machine(Protocol):
         """Return the folder of the study."""
 
     def result(self, situation: Situation) -> PointResult:
-        """Return the result of a situation that a former round asked for."""
+        """Return the result of a situation of an earlier round."""
 
     def failed(self, situation: Situation) -> str | None:
-        """Return why a situation of a former round has no result, None when it has one."""
+        """Return why a situation of an earlier round has no result; None when it has one."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a part concludes: sentences, tables (name -> schema and rows) and figures of those tables."""
+    """The findings of a part: sentences, tables (name -> schema and rows) and figures of those tables."""
 
     sentences: Sequence[str]
     tables: Mapping[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
@@ -88,26 +88,26 @@ class Findings:
 
 
 class Part(Protocol):
-    """A part of a study; one object for all studies, without state of its own."""
+    """A part of a study; one stateless object for all studies."""
 
     title: str
     section: type[Section]
 
     def check(self, machine: Machine, settings: Any) -> None:
-        """Raise :class:`UsageError` where the settings do not fit the machine; nothing has been simulated yet."""
+        """Raise :class:`UsageError` when the settings do not fit the machine, before anything is simulated."""
 
     def situations(self, machine: Machine, settings: Any, round_number: int) -> Sequence[Situation]:
-        """Return the situations of a round, counted from 0; none when all is there to conclude."""
+        """Return the situations of a round, counted from 0; empty when no more are needed."""
 
     def conclude(self, machine: Machine, settings: Any) -> Findings:
-        """Return what the results tell; the same results give the same findings."""
+        """Return the findings; they depend only on the results."""
 
 
 parts: Registry[Part] = Registry("part of a congestion study", "phase3_sst.studies.congestion", inside="part")
 
 
 def check_workloads(machine: Machine, names: Sequence[str], where: str) -> None:
-    """Raise :class:`UsageError` for a name that is no workload of the study."""
+    """Raise :class:`UsageError` for an unknown workload."""
     for name in names:
         if name not in machine.workloads:
             near = nearest(name, machine.workloads)

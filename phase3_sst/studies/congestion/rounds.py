@@ -1,7 +1,6 @@
-"""The rounds of a study: every part is asked what it needs, all of it is simulated, until none needs more.
+"""Runs the rounds of a study: collects the situations that the parts need and simulates them, until no part needs more.
 
-Parts share situations: one that two of them ask for is simulated once. A part that needs nothing more in a round is not
-asked again.
+Parts share situations: one that two parts need is simulated once. A part that needs nothing in a round is finished.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.study_file import Described
 
 Simulate = Callable[[int, Mapping[str, Sequence[Situation]]], None]
-"""Simulates what the parts need in a round: its number, part -> situations."""
+"""Simulates the situations of a round: its number, part -> situations."""
 
 
 @dataclass(frozen=True)
 class Concluded:
-    """What a part concluded, or why it could not."""
+    """The findings of a part, or the reason for its failure."""
 
     name: str
     title: str
@@ -31,7 +30,7 @@ class Concluded:
 
 
 def chosen_parts(described: Described, only: Sequence[str]) -> dict[str, Section]:
-    """Return the settings of the parts that are to run: those of ``only``, all of the study's when it is empty."""
+    """Return the settings of the parts to run: those in ``only``, or all of the study's if it is empty."""
     for name in only:
         if name not in described.settings:
             near = nearest(name, described.settings)
@@ -46,7 +45,7 @@ def chosen_parts(described: Described, only: Sequence[str]) -> dict[str, Section
 
 
 def check_parts(runs: Runs, settings: Mapping[str, Section]) -> None:
-    """Let every part check its settings before anything is run; the part is named in the error."""
+    """Let every part check its settings before anything runs; an error names the part."""
     for name, section in settings.items():
         try:
             parts.get(name).check(runs.of(name), section)
@@ -55,7 +54,7 @@ def check_parts(runs: Runs, settings: Mapping[str, Section]) -> None:
 
 
 def needed(runs: Runs, settings: Mapping[str, Section], number: int) -> dict[str, Sequence[Situation]]:
-    """Return what the parts need in round ``number``, parts that need nothing left out.
+    """Return the situations of round ``number`` by part; parts that need none are left out.
 
     Situations of a part with a machine of its own carry that machine's network.
     """
@@ -69,7 +68,7 @@ def needed(runs: Runs, settings: Mapping[str, Section], number: int) -> dict[str
 
 
 def run_rounds(runs: Runs, settings: Mapping[str, Section], simulate: Simulate) -> list[Situation]:
-    """Run all rounds; return every situation that was asked for, each once."""
+    """Run all rounds; return every situation once."""
     asking, number = dict(settings), 0
     everything: dict[str, Situation] = {}
     while wanted := needed(runs, asking, number):
@@ -81,7 +80,7 @@ def run_rounds(runs: Runs, settings: Mapping[str, Section], simulate: Simulate) 
 
 
 def conclude(runs: Runs, settings: Mapping[str, Section]) -> list[Concluded]:
-    """Return what every part concludes; one that cannot (its situations failed) does not stop the others."""
+    """Return the findings of every part; a part whose situations failed does not stop the others."""
     found = []
     for name, section in settings.items():
         part = parts.get(name)
@@ -94,7 +93,7 @@ def conclude(runs: Runs, settings: Mapping[str, Section]) -> list[Concluded]:
 
 
 def _with_machine(findings: Findings, runs: Runs, part: str) -> Findings:
-    """Return the findings; of a part with a machine of its own, that machine is named first."""
+    """Return the findings; those of a part with its own machine name that machine first."""
     if part not in runs.networks:
         return findings
     network = runs.networks[part]

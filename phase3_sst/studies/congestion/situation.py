@@ -1,9 +1,8 @@
-"""A situation: jobs on given nodes of one machine, simulated once; what every congestion study is made of.
+"""A situation: jobs on given nodes of one machine, simulated once. Every congestion study consists of situations.
 
-In: a :class:`Situation`, the network and the settings of phase 3. Out: a point in the words of the engines' contract
-(:mod:`phase3_sst.point.contract`), so that every engine simulates the same situation. A situation is known by the
-digest of all that its result depends on; its folder carries it, so that a finished one is found again and a changed one
-is not mistaken for it.
+In: a :class:`Situation`, the network and the settings of phase 3. Out: a point of the engines' contract
+(:mod:`phase3_sst.point.contract`), which every engine simulates alike. The name of a situation's folder has the digest
+of everything that its result depends on. A finished situation is found by it, and a changed one gets another folder.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 from phase3_sst.point.contract import Point
 
 DIGITS = 12
-# Keys of the section simulate that change no result.
+# Keys of the section simulate that do not change results.
 _NO_RESULT = ("confidence", "time_limit", "preflight", "profile_bootstrap")
 
 
@@ -28,10 +27,9 @@ class Member:
     """One job of a situation.
 
     ``hosts`` are nodes of the machine, one for each node of the job; ``slots``, if not empty, has a slot for each rank
-    (slot s is on node s / ranks_per_node of the job), else ranks fill one node after the other.
-    ``timing_profile`` None: computing takes no time.
-    A ``background`` job begins again until all others have ended. ``injection`` is how its NICs are held back
-    (``simulate: jobs: injection``), None: not at all.
+    (slot s is on node s / ranks_per_node of the job), else ranks fill one node after the other. ``timing_profile``
+    None: computing takes no time. A ``background`` job restarts until all others have ended. ``injection`` is its
+    injection control (``simulate: jobs: injection``), None: none.
     """
 
     name: str
@@ -50,9 +48,9 @@ class Member:
 class Situation:
     """Jobs side by side; the first is the one under study and runs once.
 
-    ``seed`` is that of the draws: situations with the same one draw the same compute times. ``counters`` is
-    ``simulate: counters`` (interval [s], per class or link), None: sums over the run alone. ``network`` is another one
-    than the study's, as engines read it.
+    ``seed`` is that of the draws: situations with the same seed draw the same compute times. ``counters`` is
+    ``simulate: counters`` (interval [s], per class or link), None: sums over the run alone. ``network`` overrides the
+    study's, in the engines' form.
     """
 
     name: str
@@ -86,7 +84,7 @@ class Situation:
         }
 
     def digest(self, network: Mapping[str, Any], simulate: Mapping[str, Any]) -> str:
-        """Return the digest of all that the result depends on: not of limits, timing profiles by their bytes."""
+        """Return the digest of everything that the result depends on: no limits, timing profiles by their bytes."""
         profiles = [None if member.timing_profile is None else _file(member.timing_profile) for member in self.members]
         content = self.content(network, simulate)
         for job in content["simulate"]["jobs"]:
@@ -111,7 +109,7 @@ def _file(path: Path) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _digest_of(path: Path, _changed_ns: int, _bytes: int) -> str:
-    """Return the digest of a file, read again only when it has changed: thousands of situations share a few."""
+    """Return the digest of a file, cached until it changes, because thousands of situations share a few files."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Situations simulated and kept: a folder each, named after the situation and the digest of what it depends on."""
+"""Simulates situations and keeps each in a folder named after the situation and its digest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Runs:
     networks: Mapping[str, Network] = field(default_factory=dict)
 
     def of(self, part: str) -> Runs:
-        """Return the machine of a part: its own, or else the study's."""
+        """Return the machine of a part: its own, else the study's."""
         if part not in self.networks:
             return self
         network = self.networks[part]
@@ -50,11 +50,11 @@ class Runs:
         return self.output / "situations" / f"{situation.name}-{digest}"
 
     def missing(self, situations: Iterable[Situation]) -> list[Situation]:
-        """Return the situations that have neither a result nor a failure on record."""
+        """Return the situations with neither a result nor a recorded failure."""
         return [one for one in situations if not planned_point.finished(self.folder(one))]
 
     def run(self, situation: Situation) -> None:
-        """Simulate one situation in this process; a failure is kept in its folder."""
+        """Simulate one situation in this process; a failure is recorded in its folder."""
         batch.simulate(self.planned(situation), self.output)
 
     def result(self, situation: Situation) -> PointResult:

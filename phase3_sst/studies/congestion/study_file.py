@@ -1,6 +1,6 @@
-"""The file of a congestion study: machine, workloads, and a section for each part that is to run.
+"""The file of a congestion study: machine, workloads, and a section for each part to run.
 
-In: a YAML file. Out: a checked :class:`Study` and the settings of its parts; a mistake is a :class:`UsageError`.
+In: a YAML file. Out: a checked :class:`Study` and the settings of its parts; an invalid file is a :class:`UsageError`.
 """
 
 from __future__ import annotations
@@ -21,24 +21,26 @@ from manynode.config.skeleton import resolve_skeleton
 from manynode.errors import UsageError, nearest
 from phase3_sst.studies.congestion.contract import parts
 
-# What counts of the section simulate; the other keys belong to an experiment.
+# The keys of the section simulate in use; the others only apply to an experiment.
 _SIMULATE = ("engine", "collectives", "persistent", "tail", "confidence", "time_limit", "sst")
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
 
 
 class WorkloadSection(Section):
-    """An application of the study: an experiment that measures it, or a skeleton with the times it is given."""
+    """An application of the study: an experiment that measures it, or a skeleton with given times."""
 
     experiment: str | None = Field(
         default=None,
-        description="file of an experiment, relative to the study's; it is run first, for the compute times between "
-        "MPI calls (its machine and techniques count, its network and node counts do not)",
+        description="file of an experiment, relative to the study's; it runs first and measures the compute times "
+        "between MPI calls (with its machine and techniques; its network and node counts are ignored)",
     )
-    application: SkeletonChoice | None = Field(default=None, description="a skeleton, where no experiment is named")
-    ranks_per_node: PositiveInt = Field(default=1, description="of a skeleton; an experiment has its own")
+    application: SkeletonChoice | None = Field(default=None, description="a skeleton, if there is no experiment")
+    ranks_per_node: PositiveInt = Field(
+        default=1, description="ranks per node of a skeleton; an experiment has its own"
+    )
     timing_profile: str | None = Field(
-        default=None, description="of a skeleton: its compute times; without one, computing takes no time"
+        default=None, description="timing profile of a skeleton; without one, computing takes no time"
     )
 
     @model_validator(mode="after")
@@ -53,26 +55,26 @@ class WorkloadSection(Section):
 class Study(Section):
     """A congestion study's file, without the sections of its parts."""
 
-    name: Name = Field(description="folder of the results")
+    name: Name = Field(description="name of the results folder")
     title: str = Field(default="", description="headline of the page")
     network: Network = Field(description="a file of configs/networks/ by name, a path, or the text itself")
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="root seed of everything random")
     simulate: SimulateSection = Field(
         default_factory=SimulateSection, description="engine, collectives and engine settings of every situation"
     )
-    batch: PositiveInt = Field(default=20, description="situations that one step of the workflow simulates")
+    batch: PositiveInt = Field(default=20, description="situations per workflow step")
     workloads: dict[Name, WorkloadSection] = Field(min_length=1, description="applications by name")
 
 
 class OwnMachine(Section):
-    """What a part's section may have beside the part's own keys."""
+    """Keys of any part's section, in addition to the part's own."""
 
-    network: Network = Field(description="machine of this part in place of the study's; named as the study's is")
+    network: Network = Field(description="machine of this part, instead of the study's; same form as there")
 
 
 @dataclass(frozen=True)
 class Described:
-    """A study as it was read: the shared keys, and the settings of each part in the file's order.
+    """A study: the shared keys, and the settings of each part in the file's order.
 
     ``networks`` are those of parts that name one of their own.
     """
@@ -139,7 +141,7 @@ def _own_networks(chosen: dict[str, Any], base: Path, path: Path) -> dict[str, N
 
 
 def _check_part_names(content: Mapping[str, Any], path: Path) -> None:
-    """Refuse a key that is none of the study's and nearly the name of a part."""
+    """Refuse an unknown key that resembles the name of a part."""
     for key in content:
         near = None if key in Study.model_fields else nearest(key, parts.names())
         if near:
@@ -153,7 +155,7 @@ def _check_part_names(content: Mapping[str, Any], path: Path) -> None:
 
 
 def _check_simulate(simulate: SimulateSection, path: Path) -> None:
-    """Refuse keys that would have no effect: what they say of an experiment, situations say themselves."""
+    """Refuse keys without effect: situations define these settings themselves."""
     idle = sorted(simulate.model_fields_set - set(_SIMULATE))
     if idle:
         raise UsageError(
@@ -166,5 +168,5 @@ def _check_simulate(simulate: SimulateSection, path: Path) -> None:
 
 
 def as_content(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the network and the section ``simulate`` as the engines read them."""
+    """Return the network and the section ``simulate`` in the engines' form."""
     return study.network.model_dump(mode="json"), study.simulate.model_dump(mode="json")

@@ -1,4 +1,4 @@
-"""The workloads of a study, measured: each experiment is run as far as its timing profile, in a folder of its own.
+"""Measures the workloads of a study: runs each experiment up to its timing profile, in its own folder.
 
 In: a study. Out: :class:`Planned` workloads. An experiment runs on the node count of its phase 2, without its
 simulations and studies.
@@ -18,7 +18,7 @@ from phase3_sst.campaign.experiments import PlannedExperiment
 from phase3_sst.studies.congestion.contract import Workload
 from phase3_sst.studies.congestion.study_file import Described, WorkloadSection
 
-# What the study needs of an experiment; nothing that comes after it is run.
+# The file of an experiment that the study needs; later steps are not run.
 _PROFILE = "nodesim/timing-profile-ext.json"
 
 
@@ -31,16 +31,16 @@ class Planned:
 
     @property
     def measured(self) -> bool:
-        """Return whether its compute times are there."""
+        """Return whether its compute times have been measured."""
         return self.workload.timing_profile is None or self.workload.timing_profile.is_file()
 
     def without_missing_times(self) -> Workload:
-        """Return the workload, computing in no time where it has not been measured: for an estimate."""
+        """Return the workload for an estimate; without measurements, computing takes no time."""
         return self.workload if self.measured else replace(self.workload, timing_profile=None)
 
 
 def plan_workloads(described: Described, output: Path) -> dict[str, Planned]:
-    """Return the workloads by name, all checked; a mistake in an experiment is named with its workload."""
+    """Return the workloads by name, all checked; an error in an experiment names its workload."""
     base = described.path.resolve().parent
     found = {}
     for name, section in described.study.workloads.items():

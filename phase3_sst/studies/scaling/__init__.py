@@ -1,1 +1,1 @@
-"""The scaling study: where the time goes as nodes are added."""
+"""The scaling study: the losses as nodes are added."""

@@ -1,20 +1,20 @@
-"""What the time is lost to at each node count: paired counterfactual simulations -> table ``scaling/1``.
+"""Breaks the time at each node count down into losses: paired counterfactual simulations -> table ``scaling/1``.
 
-In: a resolved experiment with a section ``scaling`` and the folder of its results. Costs are taken away one after the
-other (:mod:`manynode.config.counterfactuals`), with the same draws; what the time falls by is lost to that cost. Out, a
+In: a resolved experiment with a section ``scaling`` and the folder of its results. Costs are removed one after the
+other (:mod:`manynode.config.counterfactuals`), with the same draws; the drop in time is the loss to that cost. Out, a
 row per technique, node count and part: technique, nodes, ranks, part, seconds (mean over the replicas), low_s, high_s
 (bootstrap interval over the paired replicas), share (of the time), growth_s (over the smallest node count). The parts
 of a point add up to its time:
 
 - compute: mean over ranks of the computation, with constant times;
 - dependency: waiting that remains with constant times on a network that costs nothing (pipelines, unequal classes);
-- variability: waiting because the times vary;
+- variability: waiting caused by varying times;
 - overhead: processor time of messages and of reducing;
-- latency: of links, switches, adapters and within the node;
-- bandwidth: of these, and the adapters' gap between messages;
-- contention: waiting for links that others use.
+- latency: that of links, switches, adapters and within the node;
+- bandwidth: that of the same parts, and the adapters' gap between messages;
+- contention: waiting for busy links.
 
-A part can be negative: a change that speeds up a message may delay another one.
+A part can be negative, since faster messages may delay others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PARTS = ("compute", "dependency", "variability", "overhead", "latency", "bandwid
 
 
 def analyse(content: Mapping[str, Any], folder: Path) -> pd.DataFrame:
-    """Return the table of losses of the experiment whose results lie in ``folder``."""
+    """Return the table of losses of the experiment with results in ``folder``."""
     rows = []
     for technique in loss_techniques(content):
         for nodes in loss_nodes(content):
@@ -58,7 +58,7 @@ def analyse(content: Mapping[str, Any], folder: Path) -> pd.DataFrame:
                 )
     frame = pd.DataFrame(rows)
     frame["share"] = frame["seconds"] / frame.groupby(["technique", "nodes"])["seconds"].transform("sum")
-    # The node counts rise: the first row of a part is that of the smallest.
+    # The node counts increase; the first row of a part has the smallest.
     frame["growth_s"] = frame["seconds"] - frame.groupby(["technique", "part"])["seconds"].transform("first")
     return frame
 

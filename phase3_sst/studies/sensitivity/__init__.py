@@ -1,1 +1,1 @@
-"""The sensitivity study: what each parameter of the network changes."""
+"""The sensitivity study: the effect of each network parameter."""

@@ -1,18 +1,18 @@
-"""The points of a sensitivity study -> times, knees, Sobol indices.
+"""Turns the points of a sensitivity study into tables of times, knees and Sobol indices.
 
 In: a resolved experiment and the folder of the study's points. Out: tables (times in seconds, quantities in SI units):
 
 - ``sensitivity/1``: variant, technique, nodes, ranks, replicas, time_s, low_s, high_s (bootstrap interval over the
   replicas), compute_s (mean per rank), relative (time over the study's shortest of this technique and node count),
-  varied (the parameters that the variant sets), and two columns per parameter: NAME (SI units, or the text) and
-  "NAME, written" (as it stands in the experiment);
+  varied (the parameters that the variant sets), and two columns per parameter: NAME (SI units, or the text) and "NAME,
+  written" (as written in the experiment);
 - ``sensitivity-knees/1``: technique, nodes, parameter, others (the values of the other parameters), best_s, worst_s,
   knee, enough (values of the parameter as written; empty where there is none);
 - ``sensitivity-indices/1``, of the plan sobol: technique, nodes, parameter, first, first_conf, total, total_conf: first
   and total order indices of the time with the half width of their interval.
 
-All variants draw the same compute times (common random numbers), so that differences between them come from what was
-varied.
+All variants draw the same compute times (common random numbers); differences between them come from the varied
+parameters.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ KNEES_SCHEMA = "sensitivity-knees/1"
 INDICES_SCHEMA = "sensitivity-indices/1"
 
 WRITTEN = ", written"
-"""Ends the name of the column that has a parameter's value as the experiment has it."""
+"""Suffix of the column with a parameter's value as written in the experiment."""
 
 _KNEE_COLUMNS = ["technique", "nodes", "parameter", "others", "best_s", "worst_s", "knee", "enough"]
 _INDEX_COLUMNS = ["technique", "nodes", "parameter", "first", "first_conf", "total", "total_conf"]
@@ -60,7 +60,7 @@ class Tables:
 
 
 def analyse(content: Mapping[str, Any], folder: Path) -> Tables:
-    """Return the tables of the study whose points lie in ``folder``."""
+    """Return the tables of the study with points in ``folder``."""
     planned = variants(content)
     keys = [(technique, nodes) for technique in study_techniques(content) for nodes in study_nodes(content)]
     settings = [_settings(content, variant) for variant in planned]
@@ -79,7 +79,7 @@ def analyse(content: Mapping[str, Any], folder: Path) -> Tables:
 
 
 def write(result: Tables, path: Path) -> None:
-    """Write the tables beside each other, the points last and under the given name."""
+    """Write the tables to one folder, the points last, under the given name."""
     tables.write_table(path.parent / "sensitivity_knees.parquet", KNEES_SCHEMA, result.knees)
     tables.write_table(path.parent / "sensitivity_indices.parquet", INDICES_SCHEMA, result.indices)
     tables.write_table(path, POINTS_SCHEMA, result.points)
@@ -90,7 +90,7 @@ def _settings(content: Mapping[str, Any], variant: Variant) -> dict[str, float |
     for name in content["sensitivity"]["parameters"]:
         value, given = setting_value(content, variant, name), variant.settings.get(name)
         found[name] = _named(value)
-        # "20 Gbit/s"; what was sampled, or not varied here, has no text of its own.
+        # "20 Gbit/s"; a sampled parameter, or one not varied here, has no written text.
         found[name + WRITTEN] = given if isinstance(given, str) and isinstance(value, float) else _text(value)
     return found
 
@@ -168,10 +168,11 @@ def _words(others: Mapping[str, Any]) -> str:
 
 
 def knee(values: Sequence[float] | np.ndarray, times: Sequence[float] | np.ndarray, log: bool) -> float:
-    """Return the value at which a curve of times bends most, NaN where it does not bend.
+    """Return the value at which a curve of times bends most; NaN without a bend.
 
     The point farthest from the chord (Satopää et al., Kneedle, ICDCSW 2011), with the values on a logarithmic axis when
-    ``log``. Times that do not change by 1 % have no knee, nor has a curve that gets steeper, or has less than 3 points.
+    ``log``. There is no knee if the times change by less than 1 %, if the curve gets steeper, or with fewer than 3
+    points.
     """
     x, y = np.asarray(values, dtype=float), np.asarray(times, dtype=float)
     if len(x) < 3 or y.max() < 1.01 * y.min() or (log and x.min() <= 0):
@@ -186,14 +187,15 @@ def knee(values: Sequence[float] | np.ndarray, times: Sequence[float] | np.ndarr
 
 
 def enough(values: Sequence[float] | np.ndarray, times: Sequence[float] | np.ndarray, share: float) -> float:
-    """Return the cheapest value that is enough: no value saves more than ``share`` of its time.
+    """Return the cheapest sufficient value: no other value saves more than ``share`` of its time.
 
-    Cheapest is the one farthest from the end where the times are shortest: the lowest bandwidth, the highest latency.
+    The cheapest value is the one farthest from the end with the shortest times: the lowest bandwidth, the highest
+    latency.
     """
     x, y = np.asarray(values, dtype=float), np.asarray(times, dtype=float)
     order = np.argsort(x)
     x, y = x[order], y[order]
-    if y[0] < y[-1]:  # shorter times at low values
+    if y[0] < y[-1]:  # low values give shorter times
         x, y = x[::-1], y[::-1]
     good = y * (1 - share) <= y.min()
     return float(x[int(np.argmax(good))])

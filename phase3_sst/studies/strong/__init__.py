@@ -1,1 +1,1 @@
-"""Strong scaling: one problem on more and more nodes, from timing profiles at a few sizes per rank."""
+"""Strong scaling: one problem on increasing node counts, from timing profiles at a few sizes per rank."""

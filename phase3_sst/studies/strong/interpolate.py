@@ -1,9 +1,8 @@
-"""Timing profiles at a few sizes of a rank's part -> the timing profile at a size between two of them.
+"""Interpolates timing profiles between a few sizes of a rank's part.
 
-Compute times follow powers of the size over short ranges, so that every quantile is interpolated linearly in the
-logarithms of time and work, between the two neighbouring sizes. Clusters are matched where both sizes have as many in
-the same pattern; else the phase becomes one cluster. How well that works at a size that was left out is in
-:func:`errors`.
+Over short ranges, compute times follow powers of the size. Every quantile is therefore interpolated linearly in the
+logarithms of time and work, between the two neighbouring sizes. Clusters are matched if both sizes have the same number
+in the same pattern; otherwise the phase becomes one cluster. The error at a held-out size is in :func:`errors`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _GRID = np.linspace(0.0, 1.0, 101)
 
 
 def at_work(profiles: Mapping[int, TimingProfile], work: int) -> TimingProfile:
-    """Return the timing profile at ``work``, which is among or between the works of ``profiles``.
+    """Return the timing profile at ``work``, which is within the range of the works of ``profiles``.
 
     Profiles with other rank classes are an :class:`InputError`.
     """
@@ -55,7 +54,7 @@ def at_work(profiles: Mapping[int, TimingProfile], work: int) -> TimingProfile:
 
 
 def errors(predicted: TimingProfile, measured: TimingProfile) -> pd.DataFrame:
-    """Return a row per class and phase of a size that was left out.
+    """Return a row per class and phase of a held-out size.
 
     rank_class, phase, share (of the class's compute time), measured_s, interpolated_s (mean of an execution), error
     (interpolated over measured, less 1; NaN where the measured mean is 0).
@@ -84,7 +83,7 @@ def _class(low: ClassTimes, high: ClassTimes, part: float) -> ClassTimes:
     near = low if part < 0.5 else high
     others = {phase.name: phase for phase in high.phases}
     phases = [_phase(phase, others[phase.name], part) for phase in low.phases if phase.name in others]
-    # A phase that one of the sizes lacks is taken as it is where it is nearer.
+    # A phase that only one of the sizes has is copied if that size is nearer.
     shared = {phase.name for phase in phases}
     phases += [phase for phase in near.phases if phase.name not in shared]
     return near.model_copy(update={"phases": phases})
@@ -116,7 +115,7 @@ def _phase(low: PhaseTimes, high: PhaseTimes, part: float) -> PhaseTimes:
 
 def _cluster(low: ClusterTimes, high: ClusterTimes, part: float) -> ClusterTimes:
     times = _between(_quantiles(low.cdf), _quantiles(high.cdf), part)
-    # Rounding must not make a quantile smaller than the one before.
+    # Rounding must not make a quantile smaller than the previous one.
     times = np.maximum.accumulate(times)
     return ClusterTimes(
         mean_s=float(_between(np.array(low.mean_s), np.array(high.mean_s), part)),
@@ -149,12 +148,12 @@ def _quantiles(cdf: Cdf) -> np.ndarray:
 
 
 def _rising(probability: Sequence[float]) -> np.ndarray:
-    """Return probabilities that rise, as numpy wants them: steps of a distribution get a width that does not matter."""
+    """Return strictly increasing probabilities for numpy: steps of a distribution get a negligible width."""
     return np.asarray(np.asarray(probability, dtype=float) + np.arange(len(probability)) * 1e-12)
 
 
 def _between(low: np.ndarray, high: np.ndarray, part: float) -> np.ndarray:
-    """Return what lies at ``part`` of the way between, in logarithms; linearly where one of them is 0."""
+    """Return the value at share ``part`` between both, in logarithms; linearly if one of them is 0."""
     linear = (1 - part) * low + part * high
     with np.errstate(divide="ignore", invalid="ignore"):
         powers = np.exp((1 - part) * np.log(low) + part * np.log(high))

@@ -1,6 +1,6 @@
-"""The file of a strong scaling study: a rank's part at each node count, and the sizes at which times are measured.
+"""The file of a strong scaling study: a rank's part at each node count, and the measured sizes.
 
-In: a YAML file. Out: a checked :class:`Strong`; a mistake is a :class:`UsageError`.
+In: a YAML file. Out: a checked :class:`Strong`; an invalid file is a :class:`UsageError`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from manynode.errors import UsageError
 
 Size = dict[str, PositiveInt]
 
-# Problems that differ by less are the same.
+# Problems that differ by less count as equal.
 _SAME_WORK = 0.01
 
 
@@ -27,23 +27,24 @@ class Strong(Section):
     """A strong scaling study's file."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
-        description="folder of the results"
+        description="name of the results folder"
     )
     title: str = Field(default="", description="headline of the page")
     experiment: str = Field(description="the base experiment's file, relative to this one")
     techniques: list[Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]] = Field(
-        default=["ext-var"], min_length=1, description="by which the times are projected"
+        default=["ext-var"], min_length=1, description="techniques that project the times"
     )
     nodes: dict[PositiveInt, Size] = Field(
         min_length=2,
-        description="node count -> the size of a rank's part: parameters of the application, whose product is its "
-        "work, such as {1: {nx: 64, ny: 64, nz: 64}, 8: {nx: 32, ny: 32, nz: 32}}",
+        description="node count -> size of a rank's part: application parameters whose product is its work, such as "
+        "{1: {nx: 64, ny: 64, nz: 64}, 8: {nx: 32, ny: 32, nz: 32}}",
     )
     measured: list[Size] = Field(
-        min_length=2, description="sizes at which compute times are taken; those of the nodes lie among or between them"
+        min_length=2,
+        description="sizes at which compute times are measured; those of the nodes must lie in their range",
     )
     held_out: Size | None = Field(
-        default=None, description="a size that is measured only to tell the error of the interpolation"
+        default=None, description="a size that is measured only to determine the interpolation error"
     )
 
     @model_validator(mode="after")
@@ -80,7 +81,7 @@ def work(size: Mapping[str, int]) -> int:
 
 
 def words(size: Mapping[str, int]) -> str:
-    """Return a size in words, which is a folder's name too."""
+    """Return a size as text, which is also a folder's name."""
     return ",".join(f"{key}={value}" for key, value in sorted(size.items()))
 
 

@@ -1,7 +1,7 @@
 """Measure at each size, interpolate, simulate every node count: the steps of a strong scaling study.
 
-What is finished is kept: a measured size is an experiment with results of its own, and a point lies in a folder whose
-name has the digest of all that it depends on.
+Finished work is kept. A measured size is an experiment with its own results. A point's folder name has the digest of
+everything that the point depends on.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from phase3_sst.studies.strong.interpolate import at_work, errors
 from phase3_sst.studies.strong.strong_file import Size, Strong, words, work
 
 STRONG_SCHEMA = "strong/1"
-# Points of a step: a study has few, and each may take long.
+# Points per workflow step; a study has few, and each may take long.
 _BATCH = 1
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A size at which compute times are taken, and its experiment."""
+    """A size at which compute times are measured, and its experiment."""
 
     size: Size
     experiment: PlannedExperiment
@@ -58,7 +58,7 @@ class Measured:
 
 
 def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured], dict[int, Resolved]]:
-    """Return the measured sizes (the one that is held out last) and the experiment of each node count, all checked."""
+    """Return the measured sizes (the held-out one last) and the experiment of each node count, all checked."""
     base = path.resolve().parent / study.experiment
 
     def checked(size: Size, nodes: list[int] | None, what: str) -> tuple[dict[str, Any], Resolved]:
@@ -114,7 +114,7 @@ def plan(study: Strong, sizes: Sequence[Measured], points: Mapping[int, Resolved
 def simulate(
     points: Sequence[StrongPoint], output: Path, *, cores: int, profile: str | None, say: Callable[[str], None]
 ) -> None:
-    """Simulate what has no result yet; raise :class:`StepFailedError` with the points that failed."""
+    """Simulate the points without a result; raise :class:`StepFailedError` with the points that failed."""
     planned = [point.planned for point in points]
     campaign.run(output, {"points": planned}, campaign.How(_BATCH, cores, profile), say)
     failures = {one.name: why for one in planned if (why := failed(output / one.folder)) is not None}
@@ -160,7 +160,7 @@ def conclude(points: Sequence[StrongPoint], output: Path) -> pd.DataFrame:
 
 
 def interpolation_errors(study: Strong, sizes: Sequence[Measured]) -> pd.DataFrame:
-    """Return the errors of the interpolation at the size that was held out, by mode; empty without one."""
+    """Return the interpolation errors at the held-out size, by mode; empty without one."""
     held = next((size for size in sizes if size.size == study.held_out), None)
     found = []
     for mode in sorted({"ext" if name.startswith("ext") else "no-ext" for name in study.techniques}):

@@ -1,4 +1,4 @@
-"""What a strong scaling study says."""
+"""The sentences of a strong scaling study."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pandas as pd
 
 from manynode.report.wording import count, duration, percent
 
-# Half of the nodes are wasted below it.
+# Below this efficiency, half of the nodes are wasted.
 _WORTH = 0.5
 
 
 def sentences(table: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
-    """Return the study in sentences: for each technique the fastest node count, then what the interpolation costs."""
+    """Return the study in sentences: for each technique the fastest node count, then the error of the interpolation."""
     said = [_of(str(technique), own) for technique, own in table.groupby("technique", sort=False)]
     inside = int(table["interpolated"].sum())
     if inside:
@@ -37,7 +37,7 @@ def _quality(errors: pd.DataFrame) -> str:
     known = errors.dropna(subset=["error"])
     if known.empty:
         return "No size was held out to tell their error ('held_out')."
-    # Of the whole computation: errors of phases weighted with their time.
+    # Error of the whole computation: phases' errors weighted with their time.
     whole = (known["share"] * known["error"]).groupby([known["mode"], known["rank_class"]]).sum()
     worst = known.loc[known["error"].abs().idxmax()]
     return (

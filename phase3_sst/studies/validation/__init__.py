@@ -1,1 +1,1 @@
-"""The validation: projections beside measured times."""
+"""The validation: compares projections with measured times."""

@@ -1,9 +1,9 @@
-"""Measured latencies of collectives against the experiment's network: tables of the OSU and Intel MPI benchmarks.
+"""Compares measured latencies of collectives (OSU and Intel MPI benchmarks) with the experiment's network.
 
 In: a resolved experiment with ``validation: collectives`` and an engine. Out: ``validation-collectives/1``, a row per
 measured latency: collective, bytes, nodes, ranks_per_node, measured_s, simulated_s, error (simulated / measured - 1).
-What is simulated is the pattern ``collective`` of skeletons/patterns, which is nothing but that operation: the makespan
-of ``validation: iterations`` executions, one after the other without a barrier between them, over their number.
+The simulation runs the pattern ``collective`` of skeletons/patterns, which only has that operation. The simulated
+latency is the makespan of ``validation: iterations`` consecutive executions without barriers, divided by their number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Projection and measurements -> errors: Table 2 and Figure 6 of Eyerman et al. for the user's own machine.
+"""Computes projection errors from measurements: Table 2 and Figure 6 of Eyerman et al. for the user's own machine.
 
 In: a resolved experiment with ``validation: measured`` and its tables ``projection/1`` and ``breakdown/1``. Out, with
 times in seconds and errors as projection / measurement - 1:
@@ -13,9 +13,8 @@ times in seconds and errors as projection / measurement - 1:
   projection / measurement changes with each doubling of the nodes, less one: least squares of its logarithm over
   log2(nodes); NaN below two node counts);
 - ``validation-region/1``, a row per technique and projected node count: technique, nodes, measured (whether), doublings
-  (beyond the largest measured node count; negative below the smallest; 0 between them), error_if_trend (what the error
-  would be if its trend went on: a warning, no correction), machine_measured, machine, network_measured, network,
-  same_machine;
+  (beyond the largest measured node count; negative below the smallest; 0 between them), error_if_trend (the error if
+  its trend continued: a warning, not a correction), machine_measured, machine, network_measured, network, same_machine;
 - ``validation-breakdown/1``, a row per technique, node count and operation: technique, nodes, operation ("compute", an
   MPI operation, or "all MPI"), measured_s, measured_low_s, measured_high_s, projected_s (mean per rank), difference_s,
   error (NaN where nothing was measured), share (difference over the measured time of the run).
@@ -42,7 +41,7 @@ REGION_SCHEMA = "validation-region/1"
 BREAKDOWN_SCHEMA = "validation-breakdown/1"
 
 ALL_MPI = "all MPI"
-# Fewer points always agree or disagree wholly.
+# Fewer points always agree or disagree completely.
 _LEAST_RANKED = 3
 _BREAKDOWN_COLUMNS = [
     *("technique", "nodes", "operation", "measured_s", "measured_low_s", "measured_high_s", "projected_s"),
@@ -75,7 +74,7 @@ def analyse(content: Mapping[str, Any], projection: pd.DataFrame, breakdown: pd.
 
 
 def write(result: Tables, path: Path) -> None:
-    """Write the tables beside each other, the points last and under the given name."""
+    """Write the tables to one folder, the points last, under the given name."""
     for name, schema, frame in (
         ("summary", SUMMARY_SCHEMA, result.summary),
         ("region", REGION_SCHEMA, result.region),
@@ -108,7 +107,7 @@ def _mean(values: Sequence[float], confidence: float, seed: int, *key: object) -
 
 
 def compare(projection: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """Return ``validation/1``: the node counts that are in both tables, in the order of the projection's techniques."""
+    """Return ``validation/1``: the node counts in both tables, in the order of the projection's techniques."""
     joined = projection[["technique", "nodes", "time_s", "low_s", "high_s"]].merge(measured, on="nodes")
     joined["error"] = joined["time_s"] / joined["measured_s"] - 1
     joined["error_low"] = joined["low_s"] / joined["measured_high_s"] - 1
@@ -142,7 +141,7 @@ def summarise(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_correlation(projected: Sequence[float] | pd.Series, measured: Sequence[float] | pd.Series) -> float:
-    """Return Kendall's tau-b (:func:`scipy.stats.kendalltau`), NaN below three points or where all times are equal."""
+    """Return Kendall's tau-b (:func:`scipy.stats.kendalltau`), NaN below three points or if all times are equal."""
     from scipy.stats import kendalltau
 
     if len(measured) < _LEAST_RANKED or np.ptp(measured) == 0 or np.ptp(projected) == 0:
@@ -153,7 +152,7 @@ def rank_correlation(projected: Sequence[float] | pd.Series, measured: Sequence[
 def trend(nodes: Sequence[int] | pd.Series, errors: Sequence[float] | pd.Series) -> tuple[float, float]:
     """Return slope per doubling of the nodes and value at one node of ln(1 + error); NaN below two node counts.
 
-    Least squares of the logarithm: however far the line is drawn on, a projection stays above zero.
+    The fit is a least-squares line of the logarithm, which keeps any extrapolated projection above zero.
     """
     doublings = np.log2(np.asarray(nodes, dtype=float))
     if len(doublings) < 2 or np.ptp(doublings) == 0:
@@ -165,7 +164,7 @@ def trend(nodes: Sequence[int] | pd.Series, errors: Sequence[float] | pd.Series)
 def region(
     content: Mapping[str, Any], projection: pd.DataFrame, points: pd.DataFrame, summary: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return ``validation-region/1``: how far each projection lies from what was measured."""
+    """Return ``validation-region/1``: the distance of each projection from the measured points."""
     nodes = sorted({int(n) for n in points["nodes"]})
     study = content["validation"]
     machine, network = content["machine"]["name"], content["network"]["name"]
@@ -191,7 +190,7 @@ def region(
 
 
 def doublings_beyond(nodes: int, validated: Sequence[int]) -> float:
-    """Return log2 of how many times more nodes than the most that were validated; negative below the fewest."""
+    """Return log2 of nodes over the largest validated node count; negative below the smallest."""
     if nodes > max(validated):
         return math.log2(nodes / max(validated))
     return min(0.0, math.log2(nodes / min(validated)))
@@ -200,7 +199,7 @@ def doublings_beyond(nodes: int, validated: Sequence[int]) -> float:
 def compare_operations(
     breakdown: pd.DataFrame, runs: Sequence[Mapping[str, Any]], confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Return ``validation-breakdown/1`` of the runs whose parts were measured; without such, the columns."""
+    """Return ``validation-breakdown/1`` of the runs with measured parts; without such runs, only the columns."""
     rows = []
     for nodes, own in sorted(_by_nodes(runs).items()):
         parts = [_parts(run) for run in own if run["operations"]]
@@ -220,7 +219,7 @@ def compare_operations(
 
 
 def _parts(run: Mapping[str, Any]) -> dict[str, float]:
-    """Return a run's seconds by operation, with what follows from them: all MPI, or computation, as the rest."""
+    """Return a run's seconds by operation, and derive all MPI, or computation, as the rest."""
     parts = dict(run["operations"])
     calls = [value for name, value in parts.items() if name != COMPUTE]
     if calls:
@@ -236,7 +235,7 @@ def _operation(
 ) -> dict[str, Any]:
     nothing = {"measured_s": math.nan, "measured_low_s": math.nan, "measured_high_s": math.nan}
     measured = means.get(name, nothing)
-    # What the skeleton does not name takes no time there.
+    # Operations that the skeleton does not have take no time there.
     seconds = projected.get(name, 0.0)
     difference = seconds - measured["measured_s"]
     return {

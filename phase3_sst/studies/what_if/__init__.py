@@ -1,1 +1,1 @@
-"""What-if studies: alternatives of a machine beside each other; see docs/how-to/compare-offers.md."""
+"""What-if studies compare alternatives of a machine; see docs/how-to/compare-offers.md."""

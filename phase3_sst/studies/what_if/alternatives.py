@@ -1,7 +1,7 @@
-"""The alternatives' experiments: ``manynode run`` in a folder each, measured once for each kind of node.
+"""The alternatives' experiments: ``manynode run`` in a folder each, with one measurement for each kind of node.
 
-Alternatives whose measured runs would be the same (application, node, phases 1 and 2) share those of the first. What
-``manynode run`` keeps is kept: a study that was stopped goes on where it was.
+Alternatives with the same measured runs (application, node, phases 1 and 2) share those of the first. All files of
+``manynode run`` are kept: an interrupted study resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Case:
     ideal: bool
     content: dict[str, Any]
     resolved: Resolved
-    engine: str = ""  # that confirms it, where it is not the study's
+    engine: str = ""  # the confirming engine, if not the study's
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ class Case:
         return self.planned(output).results
 
     def planned(self, output: Path) -> PlannedExperiment:
-        """Return it as an experiment that runs below ``output``."""
+        """Return the case as an experiment that runs below ``output``."""
         how = " on the ideal network" if self.ideal else f" with the engine {self.engine}" if self.engine else ""
         return PlannedExperiment(
             f"alternative {self.alternative!r}{how}", self.content, self.resolved, output / self.name
@@ -56,7 +56,7 @@ class Case:
 
 
 def cases(study: WhatIf, path: Path) -> list[Case]:
-    """Return the study's experiments, all checked; a mistake in an alternative is named with it."""
+    """Return the study's checked experiments; an error names its alternative."""
     base = path.resolve().parent / study.experiment
     found = []
     for name, alternative in study.alternatives.items():
@@ -75,14 +75,14 @@ def cases(study: WhatIf, path: Path) -> list[Case]:
 
 
 def confirming(planned: list[Case], names: Collection[str], confirm: ConfirmSection) -> list[Case]:
-    """Return the cases of the alternatives ``names`` with the engine and replicas that confirm them."""
+    """Return the cases of the alternatives ``names`` with the confirming engine and replicas."""
     found = []
     for case in planned:
         if case.ideal or case.alternative not in names:
             continue
         simulate = dict(case.content.get("simulate") or {})
         simulate["engine"] = confirm.engine
-        # Replicas are numbered from 0 and draw by their number: the first ones are those of the study.
+        # Replicas are numbered from 0 and draw by their number; the first ones equal those of the study.
         simulate["replicas"] = min(case.resolved.model.simulate.replicas, confirm.replicas or 10**9)
         content = {**case.content, "simulate": simulate}
         resolved = resolve(content, where=f"{case.alternative} with {confirm.engine}", base=Path())

@@ -1,7 +1,7 @@
 """The bill of materials of a machine: nodes, network adapters, switches, cables by class; their cost and power.
 
 In: a network, a number of nodes, prices. Out: a table with a row per item: item, count, price (of one), cost, watts (of
-one), power_w. The network is bought whole, as its topology says, whether nodes fill it or not.
+one), power_w. The network is bought completely, as its topology says, even if nodes do not fill it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from manynode.errors import UsageError
 
 
 def bill(network: Network, nodes: int, prices: Prices) -> pd.DataFrame:
-    """Return the bill of ``nodes`` nodes on ``network``; more than the network has room for is a UsageError."""
+    """Return the bill of ``nodes`` nodes on ``network``; too many nodes for the network are a UsageError."""
     if not 1 <= nodes <= network.room():
         raise UsageError(
             "the nodes do not fit the network",
@@ -45,7 +45,7 @@ def bill(network: Network, nodes: int, prices: Prices) -> pd.DataFrame:
 
 
 def _check_classes(network: Network, prices: Prices) -> None:
-    """Refuse a price of a class of cables that no topology has; another topology's is left alone."""
+    """Refuse a price for a cable class that no topology has; classes of other topologies are ignored."""
     known = {"host", "local", "global"} | set(network.topology.cables())
     for kind in prices.cables:
         stem = kind.rstrip("0123456789")

@@ -1,7 +1,7 @@
-"""Alternatives -> time, cost, energy; which are on the Pareto front, which is faster and how surely, what is cheapest.
+"""Compares alternatives: time, cost, energy, Pareto front, and the probability that one is faster.
 
 In: makespans [s] by replica of each alternative, its bill of materials. All alternatives draw the same numbers (seed,
-replica, rank, phase), so that replicas are pairs. Out: tables ``what-if/1`` (a row per alternative),
+replica, rank, phase), so their replicas are paired. Out: tables ``what-if/1`` (a row per alternative),
 ``what-if-pairs/1`` (a row per two of them), ``what-if-bills/1``.
 """
 
@@ -28,7 +28,7 @@ _JOULES_PER_KWH = 3.6e6
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one alternative came to: seconds of the whole work by replica, on an ideal network too, and its bill."""
+    """The result of one alternative: seconds of the whole work by replica, also on an ideal network, and its bill."""
 
     name: str
     nodes: int
@@ -45,7 +45,7 @@ def alternatives(
 
     name, nodes, ranks, replicas, time_s (of the whole work), low_s, high_s, cost, power_w, energy_kwh and energy_cost
     (of the whole work, the building's overhead included), ideal_s (NaN when not simulated), front (of time and cost),
-    maybe_front (another draw of the replicas might bring it there), near (its time is within ``within`` of the best).
+    maybe_front (may be on it with another draw of the replicas), near (its time is within ``within`` of the best).
     """
     rows = []
     for outcome in outcomes:
@@ -81,7 +81,7 @@ def alternatives(
 
 
 def pareto(times: Sequence[float] | pd.Series[float], costs: Sequence[float] | pd.Series[float]) -> list[bool]:
-    """Return which alternatives no other one beats: none is as fast and as cheap and better in one of the two."""
+    """Return the Pareto front: no other alternative is as fast and as cheap, and better in one of the two."""
     points = list(zip(times, costs, strict=True))
     return [not any(t <= time and c <= cost and (t < time or c < cost) for t, c in points) for time, cost in points]
 
@@ -90,9 +90,9 @@ def pairs(outcomes: Sequence[Outcome], confidence: float, seed: int) -> pd.DataF
     """Return a row per two alternatives.
 
     first, second (names; ``first`` has the shorter mean time), difference_s (second less first, mean over the paired
-    replicas) with its bootstrap interval low_s, high_s, probability (that ``first`` is the faster one in a further
-    pair of runs), settled (the interval leaves 0 out), replicas, more (replicas that would probably
-    settle the order; 0 when it is settled, NaN where the times are equal).
+    replicas) with its bootstrap interval low_s, high_s, probability (that ``first`` is faster in another pair of runs),
+    settled (the interval excludes 0), replicas, more (further replicas that would probably settle the order; 0 when
+    settled, NaN for equal times).
     """
     rows = []
     for one, other in itertools.combinations(outcomes, 2):
@@ -119,18 +119,18 @@ def pairs(outcomes: Sequence[Outcome], confidence: float, seed: int) -> pd.DataF
 
 
 def probability(gaps: np.ndarray) -> float:
-    """Return the probability that the next gap is above zero: ties count half, with one success and one failure added.
+    """Return the probability that the next gap is above zero: ties count half; one success and one failure are added.
 
-    The mean of the posterior of a rate under Laplace's prior; the replicas alone would say 1 where they are few.
+    This is the posterior mean of a rate under Laplace's prior. A few replicas alone would often give 1.
     """
     wins = float((gaps > 0).sum() + 0.5 * (gaps == 0).sum())
     return (wins + 1) / (len(gaps) + 2)
 
 
 def further_replicas(gaps: np.ndarray, confidence: float) -> float:
-    """Return how many more replicas would make the interval of the mean gap leave zero out, by its normal form.
+    """Return how many more replicas would make the normal interval of the mean gap exclude zero.
 
-    NaN where that cannot be said: one replica, or gaps without a mean.
+    NaN if unknown: a single replica, or a mean gap of zero.
     """
     from scipy.stats import norm
 

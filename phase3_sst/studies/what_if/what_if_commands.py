@@ -29,7 +29,7 @@ def what_if(
     planned = cases(described, study)
     target = output or Path("results") / described.name
     with only_here(target, what="what-if study", command="what-if", remedy="choose another --output"):
-        # Nothing runs before every bill can be made.
+        # Every bill is made before anything runs.
         bills = {case.alternative: _bill(described, case) for case in planned if not case.ideal}
         runner = ExperimentRunner(cores, profile, measurements_from, typer.echo, shared=True)
 
@@ -150,7 +150,7 @@ def _confirm(
     from phase3_sst.studies.confirmation import comparison, second_engine
     from phase3_sst.studies.what_if.alternatives import confirming
 
-    # What an earlier run with another file left would be taken for this study's.
+    # Files of an earlier run with another study file would be mistaken for this study's.
     for stale in ("confirmation.parquet", "confirmation.json", "confirmation.csv"):
         (target / stale).unlink(missing_ok=True)
     if described.confirm is None:
@@ -163,7 +163,7 @@ def _confirm(
         run(again)
     first = {case.alternative: case for case in real}
     pairs = [
-        # Alternatives of different sizes are compared with each other: what counts is the time of the work.
+        # Alternatives of different sizes are compared by the time of the whole work.
         comparison.Pair(case.alternative, described.technique, 0, times(first[case.alternative]), times(case), {})
         for case in ([] if lacking else again)
     ]

@@ -16,7 +16,7 @@ from manynode.config.resolved import checked, included, read_yaml
 from manynode.errors import UsageError
 
 IDEAL = "ideal network"
-# A network that takes no time but what the hosts' processors spend on messages.
+# A network that takes no time; only the hosts' processors spend time on messages.
 IDEAL_CHANGES: Mapping[str, Any] = {
     "network.contention": False,
     "network.flow_control": "none",
@@ -33,19 +33,21 @@ AlternativeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$",
 
 
 class Alternative(Section):
-    """One machine that might be bought, and what differs from the base experiment on it."""
+    """A candidate machine and its changes to the base experiment."""
 
-    nodes: PositiveInt | None = Field(default=None, description="of the machine; empty: the largest of the experiment")
+    nodes: PositiveInt | None = Field(
+        default=None, description="nodes of the machine; default: the experiment's largest node count"
+    )
     set: dict[str, Any] = Field(
         default_factory=dict,
         description="changes of the base experiment, key: value, such as {network: paper-torus, machine: wide-core}",
     )
     node: Item | None = Field(
-        default=None, description="price and watts of its nodes, where the price file's are others'"
+        default=None, description="price and watts of its nodes, if they differ from the price file"
     )
     runs: Annotated[float, Field(gt=0)] = Field(
         default=1.0,
-        description="such runs that do the work to be compared: 2 where the machine solves half of it in one run",
+        description="runs needed for the compared work: 2 if one run on this machine solves half of it",
     )
 
 
@@ -53,27 +55,30 @@ class WhatIf(Section):
     """A what-if study's file."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
-        description="folder of the results"
+        description="name of the results folder"
     )
     title: str = Field(default="", description="headline of the page")
     experiment: str = Field(description="the base experiment's file, relative to this one")
     technique: Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"] = Field(
-        default="ext-var", description="by which the times are projected"
+        default="ext-var", description="technique that projects the times"
     )
     prices: Prices = Field(description="a file of configs/prices/ by name, a path, or the text itself")
     within: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="of the inverse question: the cheapest alternative that is so near the best time"
+        default=0.05,
+        description="for the inverse question: the cheapest alternative within this share of the best time",
     )
     ideal: bool = Field(
         default=True,
-        description="simulate each alternative with a network that takes no time as well: what is left to gain",
+        description="also simulate each alternative with a network that takes no time, to show the possible gain",
     )
     confirm: ConfirmSection | None = Field(
         default=None,
-        description="simulate the alternatives of the Pareto front, and those that may be on it, again with another "
+        description="simulate alternatives on the Pareto front, and those that may be on it, again with another "
         "engine: {engine: sst}",
     )
-    alternatives: dict[AlternativeName, Alternative] = Field(min_length=2, description="what is compared, by name")
+    alternatives: dict[AlternativeName, Alternative] = Field(
+        min_length=2, description="the compared alternatives, by name"
+    )
 
     @field_validator("alternatives", mode="after")
     @classmethod
@@ -89,7 +94,7 @@ class WhatIf(Section):
 
 
 def read_study(path: Path) -> WhatIf:
-    """Return the study of the YAML file ``path``; a mistake is a :class:`UsageError`."""
+    """Return the study of the YAML file ``path``; an invalid file is a :class:`UsageError`."""
     content = read_yaml(path, "the study")
     if isinstance(content.get("prices"), str):
         content["prices"] = included("prices", content["prices"], "prices", path.resolve().parent, str(path))

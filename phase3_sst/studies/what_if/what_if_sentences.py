@@ -1,4 +1,4 @@
-"""What a what-if study says: sentences and the answer to the inverse question."""
+"""The sentences of a what-if study and the answer to its inverse question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from manynode.report.wording import change, count, duration, listing, number, pe
 
 
 def sentences(table: pd.DataFrame, pairs: pd.DataFrame, within: float, currency: str) -> list[str]:
-    """Return the study in sentences, the answer first."""
+    """Return the study's sentences, the answer first."""
     fastest = table.loc[table["time_s"].idxmin()]
     near = table[table["near"]]
     cheapest = near.loc[near["cost"].idxmin()]
@@ -46,7 +46,7 @@ def _front(table: pd.DataFrame, currency: str) -> str:
 
 
 def _doubt(pairs: pd.DataFrame, table: pd.DataFrame) -> str | None:
-    """Return what is said of the orders that the replicas do not settle."""
+    """Return the sentence on orders that the replicas do not settle."""
     open_ = pairs[~pairs["settled"]]
     if not len(open_):
         replicas = count(int(table["replicas"].min()), "replica")

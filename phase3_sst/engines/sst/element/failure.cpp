@@ -19,13 +19,13 @@ int exit_code(const std::exception& error) {
 }
 
 void fail(const std::exception& error) {
-  // Never given back: the first error is the one to report, and other threads must not go on.
+  // Never released: only the first error is reported, and other threads must not continue.
   static std::mutex one_only;
   one_only.lock();
   std::fflush(nullptr);
   print_error(std::cerr, error);
-  // Without destructors and MPI_Finalize: other threads are in the middle of the simulation, and mpirun then ends the
-  // other processes.
+  // Exit without destructors and MPI_Finalize, because other threads are still simulating. mpirun then ends the other
+  // processes.
   std::_Exit(exit_code(error));
 }
 

@@ -64,7 +64,7 @@ std::uint32_t rank_of_ember(const network::JobConfig& job, std::uint32_t ember_r
   if (job.rank_order == network::RankOrder::Cyclic) {
     return ember_rank % job.ranks_per_node * job.nodes + ember_rank / job.ranks_per_node;
   }
-  // Asked once by each rank; lists come from mappings, which have thousands of ranks at most.
+  // Called once by each rank; lists come from mappings, which have at most thousands of ranks.
   const auto found = std::find(job.slots.begin(), job.slots.end(), ember_rank);
   return static_cast<std::uint32_t>(found - job.slots.begin());
 }

@@ -13,7 +13,7 @@ namespace manynode::sst_element {
 
 namespace {
 
-// As many as a person reads; the first ranks usually tell the story.
+// A readable number; the first ranks usually show the cause.
 constexpr std::size_t kMostUnfinished = 20;
 
 nlohmann::ordered_json unfinished_entry(const RankProgram& program) {

@@ -6,7 +6,7 @@ namespace manynode::sst_element {
 
 namespace {
 
-// The clock is looked at once for so many calls of a rank: a call costs SST some microseconds.
+// The clock is read once per this many calls of a rank; a call costs SST some microseconds.
 constexpr std::uint32_t kLookEvery = 256;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Calls of MPI as events: messages and the waits for them.
+// MPI calls as events: messages and the waits for them.
 #include <stdexcept>
 #include <string>
 

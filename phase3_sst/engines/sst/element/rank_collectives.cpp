@@ -8,14 +8,14 @@ namespace manynode::sst_element {
 
 namespace {
 
-// Primitives of a collective asked for at once: events of thousands of ranks would else fill the memory.
+// Primitives of a collective fetched at once; otherwise events of thousands of ranks would fill the memory.
 constexpr std::size_t kPiece = 128;
 
 }  // namespace
 
 void RankProgram::more_primitives(EventSink& sink) {
   if (next_primitive_ == 0) {
-    // The numbers of the requests of one call follow each other.
+    // The requests of one call have consecutive numbers.
     std::uint32_t count = 0;
     for (const Primitive& primitive : primitives_) {
       if (primitive.kind != PrimitiveKind::Isend && primitive.kind != PrimitiveKind::Irecv) continue;
@@ -27,7 +27,7 @@ void RankProgram::more_primitives(EventSink& sink) {
   while (next_primitive_ < end) run_primitive(sink);
 }
 
-// A message and the wait for it become one event, and so do waits for requests that follow each other.
+// A message and its wait become one event, as do waits for consecutive requests.
 void RankProgram::run_primitive(EventSink& sink) {
   const Primitive& primitive = primitives_[next_primitive_];
   const std::size_t left = primitives_.size() - next_primitive_;
@@ -80,7 +80,7 @@ void RankProgram::run_primitive(EventSink& sink) {
 }
 
 bool RankProgram::make_groups(EventSink& sink) {
-  // Made by all ranks of the job in the same order, as MPI asks for; a program that begins again makes the same ones.
+  // All ranks of the job create them in the same order, as MPI requires; a restarted program creates the same ones.
   bool asked = false;
   groups_.reserve(communicators_.count() - 1);
   while (groups_.size() + 1 < communicators_.count()) {
@@ -103,11 +103,11 @@ bool RankProgram::make_groups(EventSink& sink) {
 bool RankProgram::start_own_collective(const Call& call, EventSink& sink) {
   const Communicator communicator{call.communicator};
   const bool alltoallv = call.kind == CallKind::Alltoallv;
-  // As MPI libraries, and as the expansion.
+  // As in MPI libraries and in the expansion.
   if (communicators_.size(communicator) == 1) return false;
   if (call.bytes == 0 && call.kind != CallKind::Barrier && !alltoallv) return false;
   const std::uint32_t group = call.communicator == 0 ? 0 : groups_[call.communicator - 1u];
-  // The group of all ranks has them in ember's order, others in the communicator's.
+  // The group of all ranks uses ember's order, others the communicator's.
   const auto place = [&](int rank) { return group == 0 ? static_cast<int>(to_ember(rank)) : rank; };
   if (!alltoallv) {
     sink.collective(call.kind, group, place(std::max(call.peer, 0)), message_size(call.bytes, call.kind));

@@ -1,4 +1,4 @@
-// The course of a rank: from call to call and step to step, its accounts, what it is at.
+// The execution of a rank: its calls and steps, its accounts, its current operation.
 #include "rank_program.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ bool RankProgram::advance(network::Picoseconds now, EventSink& sink) {
     }
     end_call(now);
   }
-  // Compute phases move this on when they happen.
+  // Compute phases advance this when they happen.
   call_began_ = now;
   bool computes = false;
   for (;;) {
@@ -63,7 +63,7 @@ bool RankProgram::advance(network::Picoseconds now, EventSink& sink) {
     call_bytes_ = 0;
     in_call_ = true;
     if (start(call, sink)) return true;
-    // Nothing to be done, as for a message to MPI_PROC_NULL.
+    // Nothing to do, as for a message to MPI_PROC_NULL.
     end_call(call_began_);
   }
 }
@@ -159,7 +159,7 @@ RankProgram::Present RankProgram::present() const {
   const Call* call = &calls_.calls[next_call_];
   present.operation = call_name(call->kind);
   if (call->kind == CallKind::Wait || call->kind == CallKind::Waitall) {
-    // Of several, the first receive: sends mostly complete by themselves.
+    // With several, the first receive, since sends mostly complete on their own.
     const auto waits = std::span(calls_.requests).subspan(call->first, call->count);
     const Call* found = nullptr;
     for (const Call& started : calls_.calls) {

@@ -39,9 +39,9 @@ Settings settings_of(SST::Params& parameters, std::uint32_t process) {
   return settings;
 }
 
-// An engine of which nothing exists but an output that writes nothing. When SST takes a simulation apart, it deletes an
-// engine before the motif that it has not finished, and ember's destructor of the motif then writes into the output of
-// the deleted engine: the heap breaks. (Seen in the development version of 2026; ember's own motifs have it, too.)
+// An engine with nothing but a silent output. When SST destroys a simulation, it deletes an engine before its
+// unfinished motif. Ember's destructor of the motif then writes into the output of the deleted engine, which corrupts
+// the heap. (Seen in the development version of 2026; ember's own motifs are affected too.)
 SST::Ember::EmberEngine* silent_engine() {
   using SST::Ember::EmberEngine;
   alignas(EmberEngine) static std::byte storage[sizeof(EmberEngine)];
@@ -74,7 +74,7 @@ SkeletonMotif::~SkeletonMotif() {
     if (state_ == State::Finished) {
       world_->rank_finished();
     } else {
-      // The simulation has ended before the rank: it takes its components apart when all threads have stopped.
+      // The simulation has ended before the rank; it destroys its components when all threads have stopped.
       setEngine(silent_engine());
       world_->write_parts();
     }
@@ -189,7 +189,7 @@ void SkeletonMotif::collective(CallKind kind, std::uint32_t group, int root, std
 }
 
 void SkeletonMotif::alltoallv(std::uint32_t group, int* sent, int* received) {
-  // Where the pieces lie in buffers that are not there is of no account.
+  // Positions in the buffers do not matter, because there are no buffers.
   mpi().alltoallv(*queue_, kNoData, sent, sent, MP::CHAR, kNoData, received, received, MP::CHAR, group);
 }
 

@@ -64,7 +64,7 @@ void World::prepare_job(std::size_t index) {
     job.all_steps = std::min<std::uint64_t>(*config.iterations_limit, job.all_steps.value_or(*config.iterations_limit));
   }
   if (!loaded_[index].profile) return;
-  // Jobs draw apart from each other, as in the engine fast.
+  // Each job has its own draws, as in the engine fast.
   job.timing.emplace(
       network::timing_model(config, *loaded_[index].profile, config_.seed + index, config_.replicas.front()));
 }

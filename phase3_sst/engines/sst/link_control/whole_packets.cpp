@@ -32,7 +32,7 @@ WholePackets::WholePackets(SST::ComponentId_t id, SST::Params& /*parameters*/, i
 }
 
 void WholePackets::init(unsigned int phase) {
-  // Here and not in setup(), which firefly's NIC does not pass on.
+  // Here and not in setup(), which firefly's NIC does not forward.
   if (phase == 0) {
     inner_->setNotifyOnReceive(new SimpleNetwork::Handler<WholePackets, &WholePackets::head_arrived>(this));
   }
@@ -53,8 +53,8 @@ void WholePackets::finish() {
 }
 
 bool WholePackets::head_arrived(int network) {
-  // The link leaves room for the tail of one packet before the head of the next; where packets have been put in order
-  // on the way, several may come at once.
+  // The link leaves room for the tail of one packet before the head of the next. Packets reordered on the path may
+  // arrive together.
   const SST::SimTime_t now = getCurrentSimCycle();
   SST::SimTime_t& last = last_tail_[index(network)];
   while (Request* request = inner_->recv(network)) {

@@ -1,4 +1,4 @@
-"""From a run to the whole machine as plain data."""
+"""Builds the whole machine as plain data from a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from phase3_sst.engines.sst.machine.switches import (
 )
 from phase3_sst.engines.sst.machine.wiring import Wiring, component_name, wiring_of
 
-# The file is SST's; what it counts is read by statistics_file.py.
+# SST writes this file; statistics_file.py reads it.
 STATISTICS_FILE = "statistics.csv"
 # Of this project (phase3_sst/engines/sst/link_control).
 WHOLE_PACKETS = "manynodelink.WholePackets"
@@ -50,7 +50,7 @@ def machine_of(run: Run) -> Machine:
 
 
 def _link_control(run: Run, wiring: Wiring, rates: Rates, buffers: Buffers) -> tuple[list[str], dict[str, Any]]:
-    # The outermost is the NIC's.
+    # The outermost belongs to the NIC.
     controls = [WHOLE_PACKETS, *(["merlin.reorderlinkcontrol"] if wiring.reorders else []), "merlin.linkcontrol"]
     parameters = {
         "link_bw": bandwidth(rates.hosts),
@@ -106,7 +106,7 @@ def _host_links(wiring: Wiring, rates: Rates, present: set[str], controls: list[
 
 
 def port_of_nic(nic: str, controls: list[str]) -> str:
-    """Return the part of a NIC that has the link to the network."""
+    """Return the part of a NIC with the link to the network."""
     return ":".join([component_name(nic), "rtrLink", *["networkIF"] * (len(controls) - 1)])
 
 

@@ -1,4 +1,4 @@
-"""The machine as plain data: what ``issue.py`` hands to SST, and what tests look at without SST."""
+"""The machine as plain data: the input of ``issue.py``, which tests can inspect without SST."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class End:
 
 @dataclass(frozen=True)
 class SstLink:
-    """A link of SST; a link that must not be cut keeps both its ends on one thread."""
+    """A link of SST; both ends of a no-cut link stay on one thread."""
 
     name: str
     a: End
@@ -68,7 +68,7 @@ class LoopBack:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is counted where, and how often it is written."""
+    """The statistics: what is counted where, and the interval of writing."""
 
     file: str
     rate: str  # "0ns": once, at the end
@@ -78,14 +78,14 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Machine:
-    """Everything."""
+    """The whole machine."""
 
     routers: Sequence[Router]
     nics: Sequence[Nic]
     loop_backs: Sequence[LoopBack]
     engines: Sequence[Engine]
     links: Sequence[SstLink]
-    # Parameters of all engines' parts, each set given to SST once.
+    # Parameters of all engines' parts; SST gets each set once.
     virtual_nic_parameters: Mapping[str, Any]
     protocol_parameters: Mapping[str, Any]
     statistics: Statistics

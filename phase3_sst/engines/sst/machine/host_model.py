@@ -1,7 +1,7 @@
-"""The LogGPS parameters of a host as parameters of firefly's NIC and of its message protocol.
+"""Converts the LogGPS parameters of a host to parameters of firefly's NIC and message protocol.
 
-README.md has the table of what becomes what, and what it is off by. All hidden costs of firefly (copies, matching,
-registration, entering and leaving functions) are set to nothing, so that a message costs what the run file says.
+README.md has the table of the conversion and its errors. All hidden costs of firefly (copies, matching, registration,
+entering and leaving functions) are set to zero. A message then costs what the run file says.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from phase3_sst.engines.sst.machine.latency_ranges import Segments, latency_parameters, segments_of
 from phase3_sst.engines.sst.machine.sst_run_file import HEADER_BYTES
 
-# Without bound in practice: what a NIC has taken from the network it keeps, so that N-to-1 traffic never stops it.
+# Unlimited in practice: a NIC keeps everything from the network, and N-to-1 traffic never blocks it.
 _ENDLESS = 1 << 20
-# Receive buffers that a rank offers to messages it does not await yet. Each takes the memory of an eager message.
+# A rank's receive buffers for unexpected messages. Each takes the memory of an eager message.
 _OFFERED_BYTES = 1 << 20
 _LEAST_OFFERED, _MOST_OFFERED = 16, 64
 _NOTHING = [(0, 0.0, 0.0)]
 _LONGEST = 2**63
-# Those that it adds for receives it has posted.
+# Additional ones for posted receives.
 _POSTED_BYTES = 8 << 20
 
 
@@ -37,7 +37,7 @@ class HostModel:
 
 
 def host_model(network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]]) -> HostModel:
-    """Return the parameters of hosts; ``extra`` overrides those of "firefly.nic" and "firefly.protocol"."""
+    """Return the hosts' parameters; ``extra`` overrides those of "firefly.nic" and "firefly.protocol"."""
     host, intranode = network["host"], network["intranode"]
     latency_ps = round(host["nic_latency_s"] * 1e12)
     whole_ns, bus_ps = _split(latency_ps)
@@ -49,12 +49,12 @@ def host_model(network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]
         "packetOverhead": 0,
         "txDelay_ns": 0,
         "rxMatchDelay_ns": 0,
-        # A request crosses the bus of the NIC that holds the data twice in our model, never in firefly's.
+        # In our model, a request crosses the bus of the NIC that holds the data twice; in firefly's, never.
         "hostReadDelay_ns": round(2 * host["nic_latency_s"] * 1e9),
         "dmaBW_GBs": 0,
         "dmaContentionMult": 0,
-        # Messages take turns packet by packet, as many at a time as that; those of two ranks are put in order where
-        # they arrive (phase3_sst/engines/sst/link_control/message_order.hpp).
+        # This many messages alternate packet by packet; messages between two ranks are put in order on arrival
+        # (phase3_sst/engines/sst/link_control/message_order.hpp).
         "numSendMachines": 64,
         "maxSendMachineQsize": 1,
         "maxRecvMachineQsize": _ENDLESS,
@@ -90,7 +90,7 @@ def host_model(network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]
 def _split(latency_ps: int) -> tuple[int, int]:
     """Return firefly's whole nanoseconds and the latency of its link to the NIC.
 
-    firefly waits one nanosecond less than it is told, because it expects one on the link: the link gets what is over.
+    firefly waits one nanosecond less than its parameter, because it expects one on the link. The link gets the rest.
     """
     whole_ns = max(0, latency_ps // 1000)
     return whole_ns, max(1, latency_ps - max(0, whole_ns - 1) * 1000)
@@ -107,10 +107,10 @@ def _beyond(segments: Segments, eager: int) -> list[tuple[int, float, float]]:
 
 
 def _within_calls(segments: Segments, intranode: Mapping[str, Any], eager: int) -> list[tuple[int, float, float]]:
-    """Return what a rank does with a message when it matches.
+    """Return a rank's cost of a matched message.
 
-    firefly asks for it for short messages and for those within a node, whatever their length. Of the latter, the two
-    handshakes and the copy belong to it, too.
+    firefly uses it for short messages and for all messages within a node. For the latter, it includes the two
+    handshakes and the copy.
     """
     handshakes, per_byte = 2 * intranode["latency_s"], 1 / intranode["bandwidth_Bps"]
     short = [part for part in segments if part[0] <= eager]

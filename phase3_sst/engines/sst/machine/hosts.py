@@ -1,8 +1,7 @@
-"""The nodes that have ranks: NICs, ranks and the path between the ranks of a node.
+"""The nodes with ranks: NICs, ranks and the path between the ranks of a node.
 
-A node of the machine is ``rails`` hosts of the topology, one after the other. A job's ranks are shared among as many of
-them as there are ranks for, in blocks: ember numbers ranks by node, NIC and core. Hosts without ranks get no component;
-their switch ports stay free.
+A node of the machine is ``rails`` consecutive hosts of the topology. A job's ranks are distributed over them in blocks,
+since ember numbers ranks by node, NIC and core. Hosts without ranks get no component; their switch ports stay free.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ class Hosts:
 
 
 def engine_parameters(run: Run, job: Job) -> dict[str, Any]:
-    """Return the parameters of the ranks of a job: the motif and what it needs."""
+    """Return the parameters of a job's ranks: the motif and its inputs."""
     return {
         "jobId": job.number,
         "verbose": 0,

@@ -1,4 +1,4 @@
-"""The machine handed to SST: the one file that calls the ``sst`` module, which exists inside ``sst`` alone.
+"""Creates the machine in SST. Only this file calls the ``sst`` module, which exists only inside ``sst``.
 
 Only sst.Component, setSubComponent and sst.Link are used: the Python classes that come with merlin and ember differ
 between releases.

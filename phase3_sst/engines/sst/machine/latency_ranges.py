@@ -1,10 +1,10 @@
-"""Overheads by segments of message sizes as parameters of firefly's ``LatencyMod``.
+"""Converts overheads by segments of message sizes to parameters of firefly's ``LatencyMod``.
 
 firefly computes ``base + factor * bytes`` with the factor of the range in which the size falls, and rounds to whole
-nanoseconds. With ``base`` the seconds of the first segment, a segment of the same seconds is one range and exact. In
-any other segment the difference of the seconds has to be spread over the bytes: the segment is cut into ranges so short
-that the whole overhead is off by at most :data:`TOLERANCE`. Factors are not negative (SST reads no sign), so that a
-message never costs less than the seconds of the first segment.
+nanoseconds. ``base`` is the constant part of the first segment. A segment with the same constant is one exact range. In
+any other segment, the difference of the constants is spread over the bytes: the segment is split into ranges short
+enough for an error of the whole overhead of at most :data:`TOLERANCE`. Factors are never negative (SST reads no sign),
+and a message never costs less than the constant of the first segment.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def segments_of(overhead: Sequence[Mapping[str, float]]) -> list[tuple[int, floa
 
 
 def time_of(segments: Segments, size: int) -> float:
-    """Return the time of a message, without roundings."""
+    """Return the time of a message, without rounding."""
     seconds, per_byte = next((s, b) for first, s, b in reversed(segments) if size >= first)
     return seconds + per_byte * size
 
@@ -56,7 +56,7 @@ def _ranges(
         return [(first, last, per_byte)]
     ranges = []
     while first <= last:
-        # From the middle of the range to its ends, the extra part is off by their distance over the middle.
+        # The relative error of the extra part at the ends of the range is their distance to the middle over the middle.
         spread = max(TOLERANCE * time(first), 0.5e-9) / abs(extra)
         end = min(last, max(first, int(first * (1 + 2 * spread)))) if spread < 1e6 else last
         middle = (first + end) / 2

@@ -1,11 +1,11 @@
-"""Which port of which component of SST sends over which link of ours, and which one receives from it."""
+"""Maps the sending and receiving ports of SST's components to our links."""
 
 from __future__ import annotations
 
 from phase3_sst.engines.sst.machine.sst_run_file import Run
 from phase3_sst.engines.sst.machine.wiring import Link, component_name, wiring_of
 
-# The link control of a NIC, whose statistics have no port.
+# Stands for the link control of a NIC, whose statistics have no port.
 NIC_PORT = ""
 
 

@@ -1,7 +1,7 @@
 """The script that ``sst`` runs: ``sst ... machine.py -- RUN.json OUT``.
 
-RUN.json has the schema ``sst-run/1``; SST's statistics go to OUT. An error that the user can mend is one line of JSON
-on stderr, as from the native engines.
+RUN.json has the schema ``sst-run/1``; SST's statistics go to OUT. An error that the user can fix is one line of JSON on
+stderr, as in the native engines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phase3_sst.engines.sst.machine.sst_run_file import read_run
 
 
 def main(arguments: list[str]) -> None:
-    """Describe the machine and hand it to SST."""
+    """Describe the machine and create it in SST."""
     from phase3_sst.engines.sst.machine.issue import issue
 
     try:
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _paths(arguments: list[str]) -> tuple[str, str]:
-    """Return RUN.json and OUT. SST parts its arguments at every blank, so paths with blanks come in pieces."""
+    """Return RUN.json and OUT. SST splits its arguments at blanks, so paths with blanks arrive in pieces."""
     for end in range(1, len(arguments)):
         run = " ".join(arguments[:end])
         if Path(run).is_file():

@@ -1,8 +1,8 @@
-"""The rate and latency of every link, as merlin can be given them.
+"""The rate and latency of every link, in a form that merlin accepts.
 
 merlin gives each router one rate for all its ports (its dragonfly three: to hosts, within the group, between groups),
-and a cable runs at the lower rate of its two ends, in both directions. Classes of links with a rate of their own are
-therefore made by choosing the rates of routers; what cannot be made so is refused by name.
+and a cable runs at the lower rate of its two ends, in both directions. Links with their own rate are therefore modelled
+through the rates of routers. A class that cannot be modelled this way is refused by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Rates:
     groups: Mapping[str, float]  # merlin's logical groups of ports with rates of their own, in every router
     hosts: float  # of the links of hosts: the slower of link and NIC
     latencies: Mapping[str, float]  # by class of links
-    classes: Mapping[str, float]  # what each class runs at
+    classes: Mapping[str, float]  # the rate of each class
 
 
 def rates_of(network: Mapping[str, Any], wiring: Wiring) -> Rates:
@@ -47,7 +47,7 @@ def rates_of(network: Mapping[str, Any], wiring: Wiring) -> Rates:
 
 
 def _useful(groups: Mapping[str, float], wiring: Wiring) -> Mapping[str, float]:
-    # merlin counts all but the first local ports as global where cables run in parallel within a group.
+    # With parallel cables within a group, merlin treats all local ports but the first as global.
     parallel = wiring.parameters.get("intragroup_links", 1) > 1
     return {} if parallel or len(set(groups.values())) < 2 else groups
 

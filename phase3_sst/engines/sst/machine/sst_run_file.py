@@ -1,8 +1,8 @@
-"""The file ``sst-run/1`` as the machine needs it, and what this engine has to refuse of it.
+"""Reads the file ``sst-run/1`` for the machine and refuses what this engine cannot simulate.
 
-In: the file that ``sst`` is given, which holds a whole ``network-run/2`` file. Out: a :class:`Run`. Whether the network
-run itself is right was checked before SST started (``manynode/config`` and ``phase3_sst/machine/run_config.hpp``);
-here only what merlin and firefly cannot express is refused, by name.
+In: the input file of ``sst``, which contains a ``network-run/2`` file. Out: a :class:`Run`. The network run itself was
+checked before SST started (``manynode/config`` and ``phase3_sst/machine/run_config.hpp``); only settings that merlin
+and firefly cannot express are refused here, by name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Options:
-    """What an experiment may set of this engine alone."""
+    """The settings of an experiment for this engine alone."""
 
     collectives: str = "expanded"
     flit_bytes: int = 8
@@ -49,27 +49,27 @@ class Run:
     jobs: Sequence[Job]
     counters: Mapping[str, Any] | None
     options: Options
-    network_path: str  # the bare run file, which the motif reads
-    parts: str  # the folder for what the run leaves
+    network_path: str  # the plain run file, which the motif reads
+    parts: str  # the folder of the run's output
 
     @property
     def input_buffer_bytes(self) -> int | None:
-        """Return the size of routers' input buffers where it is given: of this engine, else of the network."""
+        """Return the given size of routers' input buffers: this engine's, else the network's."""
         return self.options.input_buffer_bytes or self.network.get("input_buffer_bytes")
 
     @property
     def output_buffer_bytes(self) -> int | None:
-        """Return the same of output buffers."""
+        """Return the same for output buffers."""
         return self.options.output_buffer_bytes or self.network.get("output_buffer_bytes")
 
     @property
     def rails(self) -> int:
-        """Return the NICs of a node."""
+        """Return the number of NICs per node."""
         return int(self.network["host"].get("rails", 1))
 
 
 def read_run(path: str, parts: str | None = None) -> Run:
-    """Return the run of a file; ``parts`` replaces the folder that it names."""
+    """Return the run of a file; ``parts`` overrides its output folder."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -165,8 +165,8 @@ def _refuse(run: Run) -> None:
         )
 
 
-# A firefly packet must have room for its own headers.
+# A firefly packet must hold its own headers.
 LEAST_CHUNK = 128
 # firefly's header is in a message's first packet and at most 45 bytes long. Without room for it, a message of one chunk
-# would be two packets, the second of which waits its turn behind a packet of every other message of the NIC.
+# would be two packets. The second would wait behind one packet of every other message of the NIC.
 HEADER_BYTES = 48

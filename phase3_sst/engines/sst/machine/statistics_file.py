@@ -1,14 +1,13 @@
-"""SST's statistics of merlin's ports -> rows of the common tables ``links``, ``link_jobs`` and ``series``. Pure.
+"""Converts SST's statistics of merlin's ports to rows of the common tables ``links``, ``link_jobs`` and ``series``.
 
-In: the text of the CSV files that SST's processes wrote (``statistics.csv``, or ``statistics_P.csv`` of process P), and
-the run. Out: one row per link of ours that carried packets, in the order of their numbers; with ``counters``, rows per
-interval. Bytes are those on the wire, with firefly's headers; packets are counted as chunks.
+A pure function. In: the text of the CSV files of SST's processes (``statistics.csv``, or ``statistics_P.csv`` of
+process P), and the run. Out: one row per link that carried packets, ordered by number; with ``counters``, rows per
+interval. Bytes are those on the wire, with firefly's headers. Packets count as chunks.
 
-A link's busy time is its bits over its rate. Its stall time, which is credit stall too, is what merlin counts as
-``output_port_stalls``: how long packets were ready for the link, but the buffer behind it was full. Time in the queue
-before a busy link, which is the fast engine's stall time, has no counter in merlin. The inq stall is that of the input
-port behind the link, ``xbar_stalls``: cycles of the crossbar in which a packet was there, but none of the port's went
-on.
+A link's busy time is its bits over its rate. Its stall time, which is also its credit stall, is merlin's
+``output_port_stalls``: the time in which packets were ready for the link, but the buffer behind it was full. The fast
+engine's stall time is the time in the queue before a busy link; merlin has no counter for it. The inq stall is
+``xbar_stalls`` of the input port behind the link: crossbar cycles in which the port had a packet, but none moved.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from phase3_sst.engines.sst.machine.sst_run_file import Run
 from phase3_sst.engines.sst.machine.switches import crossbar_period_s
 from phase3_sst.engines.sst.machine.wiring import Link, wiring_of
 
-# SST's core time base, unless it is told otherwise.
+# SST's default core time base.
 _TICKS_PER_SECOND = 1e12
 _COLUMNS = ("ComponentName", "StatisticName", "StatisticSubId", "SimTime", "Sum.u64", "Count.u64")
 
 
 @dataclass(frozen=True)
 class Use:
-    """What a link has carried up to a time."""
+    """The use of a link up to a time."""
 
     bits: int = 0
     packets: int = 0
@@ -41,11 +40,11 @@ class Use:
     inq_ticks: int = 0
 
     def since(self, before: Use) -> Use:
-        """Return what came after ``before``."""
+        """Return the difference to the earlier use ``before``."""
         return self.plus(Use(-before.bits, -before.packets, -before.stall_ticks, -before.inq_ticks))
 
     def plus(self, other: Use) -> Use:
-        """Return both."""
+        """Return the sum of both."""
         return Use(
             self.bits + other.bits,
             self.packets + other.packets,
@@ -55,7 +54,7 @@ class Use:
 
 
 class PortCounts:
-    """All counts of a run: per link, per time at which SST wrote them."""
+    """All counts of a run, per link and per time of writing."""
 
     def __init__(self, run: Run, files: Iterable[str]) -> None:
         self._run = run
@@ -73,7 +72,7 @@ class PortCounts:
                 self._add(row, ports)
 
     def _add(self, row: Mapping[str, str], ports: Mapping[tuple[str, str], Link]) -> None:
-        # A part of a component is counted under the component's name, or under both by some releases.
+        # SST reports a part of a component under the component's name; some releases, under both names.
         place = row["ComponentName"].split(":")[0], row["StatisticSubId"]
         if row["StatisticName"] == "xbar_stalls" and place in self._behind:
             before, switch = self._behind[place]
@@ -144,7 +143,7 @@ class PortCounts:
         return [{"job": 0, "class": cls, **sums[cls]} for cls in order if cls in sums]
 
     def series(self) -> list[dict[str, Any]]:
-        """Return the rows of ``series`` without the column replica: intervals in which something was carried."""
+        """Return the rows of ``series`` without the column replica: only intervals with traffic."""
         if self._run.counters is None:
             return []
         per_link = self._run.counters["per"] == "link"

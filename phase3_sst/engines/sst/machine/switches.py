@@ -1,10 +1,9 @@
 """merlin's routers: rates, delays and buffers.
 
 A merlin router takes packets out of its input buffers with a crossbar of its own clock, and starts on a link with the
-next flit of that link. Both take time, which is taken off the switch latency of the run file, so that an idle switch
-costs what it says. A link moves its packets at its rate whatever its length only if the buffer behind it holds what is
-on the way until the credit for it has come back; buffers hold that twice, and some packets for the moments in which
-several inputs want one output.
+next flit of that link. Both delays are subtracted from the switch latency of the run file; an idle switch has exactly
+that latency. A link of any length reaches its rate only if the buffer behind it holds the data in flight until its
+credit returns. Buffers hold twice that, plus some packets for several inputs that want the same output.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from phase3_sst.engines.sst.machine.rates import Rates
 from phase3_sst.engines.sst.machine.sst_run_file import Run
 from phase3_sst.engines.sst.machine.wiring import Wiring
 
-# Of the crossbar over the links. Inputs are queues, so that at their own rate they could use 59 to 75 % of the links
+# Speedup of the crossbar over the links. Inputs are queues: at the links' rate, they could use 59 to 75 % of the links
 # (Karol, Hluchyj and Morgan 1987); at several times the rate, all.
 CROSSBAR_SPEEDUP = 4
 _SPARE_PACKETS = 128
@@ -26,7 +25,7 @@ _SPARE_PACKETS = 128
 
 @dataclass(frozen=True)
 class Buffers:
-    """In bytes, per virtual channel of a port."""
+    """Sizes in bytes, per virtual channel of a port."""
 
     input: int
     output: int
@@ -38,7 +37,7 @@ def buffers_of(run: Run, rates: Rates) -> Buffers:
     """Return the sizes of all buffers."""
     packet = run.network["chunk_bytes"]
     rate = max(rates.routers)
-    # There and back, with the switch's latency on both ways. The engine fast has the same buffers
+    # The round trip, with the switch latency in both directions. The engine fast has the same buffers
     # (NetworkConfig::buffers in phase3_sst/machine/run_config.cpp).
     round_trip = 2 * (max(rates.latencies.values()) + run.network["switch_latency_s"])
     flying = math.ceil(2 * rate * round_trip / packet) * packet
@@ -47,7 +46,7 @@ def buffers_of(run: Run, rates: Rates) -> Buffers:
         input=run.input_buffer_bytes or size,
         output=run.output_buffer_bytes or size,
         nic_input=size,
-        # Enough for the next packet to be ready; more would only be a queue in which messages cannot take turns.
+        # Enough for the next packet to be ready. More would only be a queue in which messages cannot alternate.
         nic_output=4 * packet,
     )
 
@@ -74,7 +73,7 @@ def router_parameters(run: Run, wiring: Wiring, rates: Rates, buffers: Buffers, 
 
 
 def crossbar_period_s(run: Run, rates: Rates, switch: int) -> float | None:
-    """Return the cycle of a router's crossbar, one flit [s]; None where an experiment sets merlin's own parameters."""
+    """Return the cycle of a router's crossbar for one flit [s]; None if an experiment sets merlin's own parameters."""
     if {"flit_size", "xbar_bw"} & set(run.options.extra_parameters.get("merlin.hr_router", {})):
         return None
     return run.options.flit_bytes / (CROSSBAR_SPEEDUP * _rate(rates, switch))
@@ -85,7 +84,7 @@ def _rate(rates: Rates, switch: int) -> float:
 
 
 def bandwidth(bytes_per_second: float) -> str:
-    """Return a rate as merlin reads it."""
+    """Return a rate in merlin's format."""
     return f"{bytes_per_second * 8 / 1e9:.9g}Gb/s"
 
 

@@ -1,7 +1,7 @@
-"""How switches, hosts and cables are joined, whatever the topology: merlin's ports on one side, our links on the other.
+"""The wiring of switches, hosts and cables for any topology: maps merlin's ports to our links.
 
-A topology's file turns the ``topology`` of a run file into a :class:`Wiring`. Ports are numbered as merlin's routing
-wants them; each direction of a cable has the identity that the fast engine gives it in ``links.csv``.
+A topology's file turns the ``topology`` of a run file into a :class:`Wiring`. Ports have the numbers that merlin's
+routing expects; each direction of a cable has its number in the fast engine's ``links.csv``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch: its name as in ``links.csv``, and what merlin needs to route in it."""
+    """A switch: its name as in ``links.csv``, and merlin's routing parameters."""
 
     name: str
     number: int  # merlin's id of the router
@@ -67,7 +67,8 @@ class Wiring:
     parameters: Mapping[str, Any]  # of the topology subcomponents of all switches
     reorders: bool  # packets of a message may overtake each other
     classes: Sequence[str]  # of links, in the fast engine's order
-    # Classes whose cables merlin can give a rate of their own, by its logical group of ports; others share a router's.
+    # Classes of cables that can have their own rate in merlin, by logical group of ports; others have the router's
+    # rate.
     groups: Mapping[str, str]
 
 
@@ -107,5 +108,5 @@ def host_name(host: int) -> str:
 
 
 def component_name(name: str) -> str:
-    """Return what SST calls a switch or host: it allows letters, digits and underscores."""
+    """Return SST's name of a switch or host, which may only have letters, digits and underscores."""
     return name.replace("-", "_")

@@ -1,1 +1,1 @@
-"""Running SST: what is installed, the files and the command of a run, the watch over it, its failures and results."""
+"""Runs SST: finds the installation, writes files, starts and watches a run, reads failures and results."""

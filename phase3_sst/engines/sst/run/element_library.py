@@ -1,8 +1,7 @@
 """The element library ``libmanynode.so`` and the SST that it was built against.
 
-SST loads a library that was built against another release or prefix and then crashes, or computes with objects of
-another layout; so the build leaves ``built-against.json`` beside the library, and nothing is started that does not
-agree with it.
+SST loads a library that was built against another release or prefix, and then crashes or uses objects of another
+layout. Therefore the build writes ``built-against.json`` beside the library, and only a matching SST is started.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from manynode.errors import EngineMissingError
 
 _VERSION = re.compile(r"Version\s*\(([^)]*)\)")
 
-# The motif, and the link control of the NICs.
+# The elements: the motif, and the link control of the NICs.
 LIBRARIES = ("libmanynode.so", "libmanynodelink.so")
 RECORD = "built-against.json"
 
@@ -28,10 +27,9 @@ _REMEDY = "run 'make build' with that sst-config first on PATH, or name the SST 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What tells one SST from another: version, prefix and the bytes of its ember, which the library is part of.
+    """Identifies an SST: version, prefix and the bytes of its ember, which the library extends.
 
-    Two builds of one version differ when they were configured otherwise: with or without MPI, objects are laid out
-    differently.
+    Two builds of one version can differ: objects have another layout with and without MPI.
     """
 
     version: str
@@ -42,9 +40,9 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Built:
-    """What the build noted: the SST that it found, and a library to preload into processes with MPI, if need be.
+    """The build's record: the SST that it found, and a library to preload into MPI processes, if needed.
 
-    MPICH 4.0.2 takes the least of unsigned numbers as if they had a sign, which breaks SST with several processes.
+    MPICH 4.0.2 computes the minimum of unsigned numbers as if signed, which breaks SST with several processes.
     """
 
     against: Fingerprint
@@ -52,7 +50,7 @@ class Built:
 
 
 def read_record(folder: Path) -> Built:
-    """Return what the build noted."""
+    """Return the build's record."""
     path = folder / RECORD
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -73,7 +71,7 @@ def read_record(folder: Path) -> Built:
 
 
 def check_fits(folder: Path, record: Fingerprint, here: Fingerprint) -> None:
-    """Refuse a library that was built against another SST than the one ``here``."""
+    """Raise an error for a library that was built against another SST than ``here``."""
     for name, words, then, now in (
         ("version", "version", record.version, here.version),
         ("prefix", "prefix", record.prefix, here.prefix),
@@ -98,6 +96,6 @@ def read_version(output: str) -> str:
 
 @functools.cache
 def file_digest(path: Path, _modified_ns: int) -> str:
-    """Return the SHA-256 of a file, computed anew only when it has changed: a library has some 100 MB."""
+    """Return the SHA-256 of a file, cached until the file changes, since a library has some 100 MB."""
     with open(path, "rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()

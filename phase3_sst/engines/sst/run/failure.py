@@ -1,4 +1,4 @@
-"""A run of SST that failed -> one error that says what, where, what was found and what to do; its log is kept."""
+"""Turns a failed SST run into one error with cause, location, finding and remedy; its log is kept."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _REMEDIES = {
 }
 _MISSING = ("other library", "no library")
 
-# As in the fast engine (phase3_sst/engines/fast/unfinished.cpp): as many as a person reads.
+# As in the fast engine (phase3_sst/engines/fast/unfinished.cpp): a readable number.
 _MOST_RANKS = 10
 _ANY = -1
 
 
 def failure_of(completed: Completed, what: str) -> ManynodeError:
-    """Return the error of a run that ended with an exit code, or without a result."""
+    """Return the error of a run that failed or left no result."""
     reported = reported_error(completed, what)
     if reported is not None:
         return reported
@@ -72,7 +72,7 @@ def unfinished_error(
 
 
 def waiting(entry: dict[str, Any], jobs: Sequence[str]) -> str:
-    """Return in words which rank waits where, for what."""
+    """Return text that says which rank waits where, for what."""
     rank = f"rank {entry['rank']}" + (f" of job {jobs[entry['job']]}" if len(jobs) > 1 else "")
     line = f"{rank} waits in {entry['operation']} since {entry['since_s']:g} s"
     if entry.get("peer") is None:

@@ -1,4 +1,4 @@
-"""What SST printed -> what went wrong, in one sentence. Pure text in, plain data out.
+"""Finds the cause of a failure in SST's output, as one sentence. Pure text in, plain data out.
 
 Recorded outputs of real failures, with SST's version, are in ``tests/golden/sst-errors``.
 """
@@ -14,7 +14,7 @@ from manynode.process import LAST_LINES
 
 @dataclass(frozen=True)
 class Finding:
-    """What went wrong: its kind (the remedies know them), the sentence, where, and SST's own words."""
+    """A failure: its kind (the key of a remedy), the sentence, the location, and SST's own words."""
 
     kind: str
     found: str
@@ -22,7 +22,7 @@ class Finding:
     details: str = ""
 
 
-# What begins a backtrace, which says nothing to whoever has not SST's sources at hand.
+# Start of a backtrace, which is useless without SST's sources.
 _FATAL = re.compile(
     r"^FATAL:\s*(?P<text>.*?)(?=^SST Fatal Backtrace|^Backtrace not available|^FATAL:|^Abort\(|\Z)", re.M | re.S
 )
@@ -35,7 +35,7 @@ _LOADING = re.compile(r"Loading failed for (?P<path>[^,\n]+), error: (?:(?P=path
 _NO_LIBRARY = re.compile(r'unable to find "(?P<name>\w+)" element library')
 _NO_MOTIF = re.compile(r"Could not load the generator (?P<name>\S+)")
 _SIGNAL = re.compile(r"Caught signal (?P<number>\d+) \((?P<words>[^:)]*)")
-# Of MPICH's launcher and of Open MPI's.
+# Messages of the launchers of MPICH and Open MPI.
 _KILLED_RANK = re.compile(r"(?:KILLED BY SIGNAL: |EXIT STRING: .*\(signal |exited on signal )(?P<number>\d+)")
 _ALLOCATION = re.compile(r"std::bad_alloc|^MemoryError|Cannot allocate memory|out of memory", re.M | re.I)
 _OPTION = re.compile(r"^sst\S*: (?P<words>(?:unrecognized|unknown|invalid) option.*)", re.M)
@@ -45,7 +45,7 @@ _SCRIPT = re.compile(r"^Failed to canonicalize path \[(?P<path>.*)\]:\s*(?P<erro
 
 
 def read_failure(output: str, returncode: int) -> Finding:
-    """Return what the output of a run that failed, or that left no result, tells."""
+    """Return the finding from the output of a run that failed or left no result."""
     for read in _READERS:
         found = read(output, returncode)
         if found is not None:
@@ -55,7 +55,7 @@ def read_failure(output: str, returncode: int) -> Finding:
 
 
 def last_lines(output: str) -> str:
-    """Return the last lines that people can read: no backtraces, no words of motifs about their progress."""
+    """Return the last readable lines, without backtraces and motifs' progress."""
     plain = [line for line in output.splitlines() if line.strip() and not _noise(line)]
     return "\n".join(plain[-LAST_LINES:])
 
@@ -133,7 +133,7 @@ def _usage(output: str, _returncode: int) -> Finding | None:
     return None
 
 
-# In this order: the first cause that is printed often brings about the others.
+# The order matters: the first printed cause often triggers the others.
 _READERS: Sequence[Callable[[str, int], Finding | None]] = (
     *(_memory, _library, _python, _fatal, _stopped, _crash, _usage),
 )

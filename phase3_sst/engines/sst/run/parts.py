@@ -1,4 +1,4 @@
-"""What one simulation of SST left (a part per process) -> the folder of tables that every native engine writes.
+"""Converts the output of one SST simulation (a part per process) to the folder of tables of a native engine.
 
 In: ``ranks-P.csv``, ``part-P.json`` and SST's statistics of each process P. Out: ``result.json``, ``ranks.csv``,
 ``links.csv`` and ``link_jobs.csv`` as :mod:`phase3_sst.point.result_files` reads them.
@@ -30,14 +30,14 @@ class Parts:
 
     @property
     def unfinished(self) -> tuple[list[dict[str, Any]], int]:
-        """Return the ranks that still waited at the end (some of them), and how many there are."""
+        """Return some of the ranks that still waited at the end, and their total number."""
         entries = [entry for part in self.contents for entry in part["unfinished"]]
         entries.sort(key=lambda entry: (entry["job"], entry["rank"]))
         return entries, sum(part["unfinished_count"] for part in self.contents)
 
 
 def read_parts(folder: Path, run: Mapping[str, Any]) -> Parts | None:
-    """Return the parts in ``folder``, None when ranks of the run are in none of them: SST did not come to its end."""
+    """Return the parts in ``folder``; None when ranks of the run are missing, because SST did not finish."""
     parts = Parts(folder, [_read(path) for path in sorted(folder.glob("part-*.json"))])
     for number, job in enumerate(run["jobs"]):
         # A process without ranks leaves no part.
@@ -65,7 +65,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def write_result(parts: Parts, content: Mapping[str, Any], version: str, out: Path) -> None:
-    """Write the native engines' folder ``out`` of the simulation of RUN.json's ``content``."""
+    """Write the native engines' folder ``out`` for the simulation of RUN.json's ``content``."""
     out.mkdir(parents=True, exist_ok=True)
     run = content["run"]
     (replica,) = run["replicas"]
@@ -84,7 +84,7 @@ def write_result(parts: Parts, content: Mapping[str, Any], version: str, out: Pa
 
 
 def _link_tables(folder: Path, content: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Return the tables of the links: those of a run without packets between nodes have columns only."""
+    """Return the tables of the links; without packets between nodes, they only have columns."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("statistics*.csv"))]
     if not texts:
         raise EngineFailedError(
@@ -94,14 +94,14 @@ def _link_tables(folder: Path, content: Mapping[str, Any]) -> dict[str, pd.DataF
     rows = {"links": counts.links(), "link_jobs": counts.link_jobs()}
     if "counters" in content["run"]:
         rows["series"] = counts.series()
-    # Whole numbers stay whole beside columns of which nothing is known.
+    # Whole numbers stay whole beside unknown columns.
     return {
         name: pd.DataFrame(entries, columns=list(COLUMNS[name])[1:], dtype="object") for name, entries in rows.items()
     }
 
 
 def replica_entry(parts: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry of ``result.json`` of one replica, put together from the parts of all processes."""
+    """Return the entry of ``result.json`` of one replica, merged from the parts of all processes."""
     jobs = [_job(number, job, parts) for number, job in enumerate(run["jobs"])]
     (replica,) = run["replicas"]
     return {
@@ -109,7 +109,7 @@ def replica_entry(parts: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) ->
         "makespan_s": max(job["makespan_s"] for job in jobs if not job["background"]),
         "messages": sum(job["messages"] for job in jobs),
         "bytes": sum(job["bytes"] for job in jobs),
-        # SST tells no number of events.
+        # SST does not report the number of events.
         "events": 0,
         "jobs": jobs,
     }
@@ -118,7 +118,7 @@ def replica_entry(parts: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) ->
 def _job(number: int, job: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     entries = [entry for part in parts for entry in part["jobs"] if entry["job"] == number]
     steps = max((len(entry["iteration_end_s"]) for entry in entries), default=0)
-    # A process without ranks of the job knows none of its steps.
+    # A process without ranks of the job does not know its steps.
     ends = [
         max(entry["iteration_end_s"][step] for entry in entries if len(entry["iteration_end_s"]) > step)
         for step in range(steps)
@@ -134,5 +134,5 @@ def _job(number: int, job: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
 
 
 def _ranks(path: Path) -> pd.DataFrame:
-    # Numbers stay the text that was written, which is read to the last bit later.
+    # Numbers stay text, which is read later without loss.
     return pd.read_csv(path, dtype={"seconds": "str"})

@@ -1,4 +1,4 @@
-"""The motif's lines about its progress -> the lines that people read, and the time left."""
+"""Converts the motif's progress lines to readable lines with the time left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PREFIX = "manynode-progress "
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a simulation is: simulated time [s], steps of the skeletons done, and how many there are if known."""
+    """Progress of a simulation: simulated time [s], finished skeleton steps, and their total if known."""
 
     simulated_s: float
     steps: int
@@ -20,7 +20,7 @@ class Progress:
 
 
 def read_progress(line: str) -> Progress | None:
-    """Return what a line of SST's output tells about the progress, None when it is another line."""
+    """Return the progress in a line of SST's output; None for other lines."""
     if not line.startswith(PREFIX):
         return None
     try:
@@ -28,12 +28,12 @@ def read_progress(line: str) -> Progress | None:
         of = content["of"]
         return Progress(float(content["simulated_s"]), int(content["steps"]), None if of is None else int(of))
     except (ValueError, KeyError, TypeError):
-        # Lines of several threads may run into each other.
+        # Lines of several threads may be interleaved.
         return None
 
 
 class Teller:
-    """Tells people how far the replicas of a point are, and how long they will take."""
+    """Reports the progress of a point's replicas and the time left."""
 
     def __init__(self, replicas: int, sink: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._replicas = replicas
@@ -42,7 +42,7 @@ class Teller:
         self._start = clock()
 
     def tell(self, replica: int, done: int, beside: int, progress: Progress) -> None:
-        """Tell of a replica that runs with ``beside`` at a time, after ``done`` have ended."""
+        """Report a replica when ``beside`` replicas run in parallel and ``done`` have ended."""
         elapsed = self._clock() - self._start
         steps, left = f"step {progress.steps}", ""
         if progress.of:

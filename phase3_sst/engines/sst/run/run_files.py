@@ -1,6 +1,6 @@
-"""The files that one simulation of SST reads: RUN.json (``sst-run/1``) and the bare run file beside it.
+"""The files that one simulation of SST reads: RUN.json (``sst-run/1``) and the plain run file beside it.
 
-The machine description reads the first (Python, inside ``sst``), the motif the second, with the fast engine's own
+The machine description (Python, inside ``sst``) reads the first. The motif reads the second, with the fast engine's
 reader (``phase3_sst/machine/run_config.hpp``).
 """
 
@@ -35,7 +35,7 @@ def sst_run(run: Mapping[str, Any], settings: Mapping[str, Any], parts: Path) ->
 
 
 def write_run(content: Mapping[str, Any], path: Path) -> None:
-    """Write RUN.json to ``path`` and the bare run file beside it."""
+    """Write RUN.json to ``path`` and the plain run file beside it."""
     path.with_suffix(".network.json").write_text(run_text(content["run"]), encoding="utf-8")
     path.write_text(json.dumps(content), encoding="utf-8")
 

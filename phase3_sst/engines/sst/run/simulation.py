@@ -1,4 +1,4 @@
-"""Simulations of SST side by side: files written, processes started and watched, parts read, failures told."""
+"""Runs SST simulations in parallel: writes files, starts and watches processes, reads parts, reports failures."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from phase3_sst.engines.sst.run.sst_command import environment, sst_command
 from phase3_sst.engines.sst.run.sst_installation import Installation
 from phase3_sst.engines.sst.run.watch import Watch
 
-# Of the host's memory, when the experiment sets no limit: the system and the caller need the rest.
+# Share of the host's memory, if the experiment sets no limit; the system and the caller need the rest.
 _SHARE_OF_HOST = 0.95
 
 
 @dataclass
 class Simulation:
-    """One replica: its run file, its folder for scratch files, and where SST's output is kept."""
+    """One replica: its run file, its scratch folder, and the path of SST's output."""
 
     run: Mapping[str, Any]
     scratch: Path
@@ -33,7 +33,7 @@ class Simulation:
 
     @property
     def parts(self) -> Path:
-        """Return the folder that SST writes to."""
+        """Return the output folder of SST."""
         return self.scratch / "parts"
 
     @property
@@ -60,10 +60,10 @@ def simulate_together(
     timeout_s: float | None = None,
     tell: Callable[[int, Progress], None] | None = None,
 ) -> list[Path]:
-    """Run ``simulations`` side by side; return for each the folder of tables that it left.
+    """Run ``simulations`` in parallel; return the folder of tables of each.
 
-    ``tell`` gets the number of the replica and how far it is. A simulation that fails, leaves ranks unfinished, stands
-    still or outgrows its memory ends all of them with a :class:`ManynodeError`; SST's output stays in its log.
+    ``tell`` gets the number of the replica and its progress. A simulation that fails, leaves ranks unfinished, hangs or
+    exceeds its memory ends all of them with a :class:`ManynodeError`; SST's output stays in its log.
     """
     commands = []
     for simulation in simulations:
@@ -105,10 +105,10 @@ def simulate_together(
 
 
 def _whole(simulation: Simulation, ended: process.Completed, what: str) -> Parts:
-    """Return the parts of a simulation in which every rank has finished; everything else is an error."""
+    """Return the parts of a simulation; raise an error unless every rank has finished."""
     parts = read_parts(simulation.parts, simulation.run)
     if parts is None:
-        # SST ends with exit code 0 also when it was told to stop, and when it did not understand its options.
+        # SST also exits with code 0 when it was told to stop, and when it did not understand its options.
         error: ManynodeError = failure_of(ended, what)
         raise error
     entries, count = parts.unfinished

@@ -13,8 +13,8 @@ from manynode.launch import detect_mpi, job_environment, launcher
 from manynode.paths import ROOT
 from phase3_sst.engines.sst.run.sst_installation import Installation
 
-# Where ranks wait for each other for ever, SST's clock jumps to its end, on which several threads or processes of SST
-# crash; told to stop long before, all of them end and leave their parts.
+# In a deadlock, SST's clock jumps to its end, and SST with several threads or processes crashes there. With a stop time
+# long before, all of them end and leave their parts.
 _STOP_AT = "1000000s"
 MACHINE_SCRIPT = ROOT / "phase3_sst" / "engines" / "sst" / "machine" / "machine.py"
 
@@ -31,7 +31,7 @@ def sst_command(
     words = [*launch_words(installation, settings), installation.sst]
     if settings["threads"] > 1:
         words += ["-n", str(settings["threads"])]
-    # Not --lib-path: that would take the place of the folders where SST's own elements are.
+    # Not --lib-path, which would replace the folders of SST's own elements.
     words += [f"--add-lib-path={installation.library}", f"--stop-at={_STOP_AT}"]
     if settings["threads"] * settings["processes"] > 1:
         words.append(f"--partitioner={partitioner(settings)}")
@@ -41,12 +41,12 @@ def sst_command(
 
 
 def partitioner(settings: Mapping[str, Any]) -> str:
-    """Return the partitioner that is meant by ``auto``."""
+    """Return the partitioner; resolves ``auto``."""
     return "sst.linear" if settings["partitioner"] == "auto" else str(settings["partitioner"])
 
 
 def launch_words(installation: Installation, settings: Mapping[str, Any]) -> list[str]:
-    """Return what stands before ``sst``: nothing for one process, else an MPI launcher."""
+    """Return the command's prefix: empty for one process, else an MPI launcher."""
     if settings["processes"] == 1:
         return []
     given: Sequence[str] | None = settings["launcher"]
@@ -55,8 +55,8 @@ def launch_words(installation: Installation, settings: Mapping[str, Any]) -> lis
 
 
 def environment(installation: Installation, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return what SST and an MPI launcher need in their environment."""
-    # UCX, which MPICH brings along, answers a crash with a handler that may wait for itself and never end.
+    """Return the environment for SST and an MPI launcher."""
+    # UCX, which comes with MPICH, answers a crash with a handler that may deadlock.
     found = {"UCX_HANDLE_ERRORS": "none"}
     if settings["processes"] == 1:
         return found
@@ -70,8 +70,8 @@ def environment(installation: Installation, settings: Mapping[str, Any]) -> dict
 
 @functools.cache
 def takes_separator(sst: str) -> bool:
-    """Return whether this SST takes a script's options after ``--``: by its own words, for versions may have no number.
+    """Return whether this SST takes a script's options after ``--``, from its help, since versions may have no number.
 
-    Older ones take them in ``--model-options`` only.
+    Older versions only take ``--model-options``.
     """
     return "after a final" in process.run([sst, "-h"], what="sst -h", check=False, timeout_s=60).output

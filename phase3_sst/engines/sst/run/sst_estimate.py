@@ -1,8 +1,7 @@
-"""What a simulation of SST will take, from what was measured: memory by ranks and ports, time by packets and ports.
+"""Estimates an SST simulation from measured costs: memory by ranks and ports, time by packets and ports.
 
-In: a run file. Out: an :class:`Estimate` of one replica. How many packets pass how many ports is asked from the engine
-fast, which simulates the first iterations in a hundredth of the time. docs/limits.md says how far to trust it; the time
-is that of one thread.
+In: a run file. Out: an :class:`Estimate` of one replica. The engine fast counts the packets at the ports; it simulates
+the first iterations in a hundredth of the time. docs/limits.md states the accuracy. The time is that of one thread.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from manynode.units import render
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.engines.sst.machine.wiring import wiring_of
 
-# Memory: SST with Python and the code of its elements, in each process; then what is simulated.
+# Memory: SST with Python and the code of its elements, in each process, plus the simulated machine.
 _BASE_BYTES = 110e6
 _RANK_BYTES = 1.3e6
 _PORT_BYTES = 8e3
-# Time: building the machine; then each message at its ranks, and each packet at each port of its way, the longer the
-# more ranks there are.
+# Time: building the machine, each message at its ranks, and each packet at each port on its path. The cost grows with
+# the number of ranks.
 _BASE_S = 0.7
 _PORT_S = 8e-5
 _RANK_S = 2e-3
@@ -43,7 +42,7 @@ class Estimate:
     seconds: float
 
     def words(self) -> str:
-        """Return the estimate as it is said to people."""
+        """Return the estimate as text."""
         return f"about {render(self.memory_bytes, 'size', 3)} and {self.seconds:.2g} s of processor time a replica"
 
 
@@ -57,7 +56,7 @@ def estimate_of(run: Mapping[str, Any], processes: int = 1) -> Estimate:
 
 
 def estimate(*, ranks: int, ports: int, messages: float, hops: float, processes: int = 1) -> Estimate:
-    """Return what ``ranks`` on routers of so many ``ports`` take; the packets of the messages pass ``hops`` ports."""
+    """Return the estimate for ``ranks`` and ``ports`` of all routers; the messages' packets pass ``hops`` ports."""
     memory = processes * _BASE_BYTES + ranks * _RANK_BYTES + ports * _PORT_BYTES
     doublings = max(0.0, math.log2(max(1, ranks) / _DOUBLING_FROM_RANKS))
     building = _BASE_S + ports * _PORT_S + ranks * _RANK_S
@@ -66,7 +65,7 @@ def estimate(*, ranks: int, ports: int, messages: float, hops: float, processes:
 
 
 def traffic(run: Mapping[str, Any]) -> tuple[float, float]:
-    """Return messages and packets of a run, the latter counted at every port of their way, from its first iterations.
+    """Return a run's messages and packets (counted at every port on their path), from its first iterations.
 
     Computing takes no time there.
     """
@@ -75,7 +74,7 @@ def traffic(run: Mapping[str, Any]) -> tuple[float, float]:
     total = float(application["parameters"].get(counter, _ITERATIONS))
     jobs = [{**_bare(job), "iterations_limit": _ITERATIONS} for job in run["jobs"]]
     if counter in application["parameters"]:
-        # An iteration may have several steps of the skeleton, which the limit counts.
+        # An iteration may have several skeleton steps; the limit counts steps.
         few = {**application["parameters"], counter: min(_ITERATIONS, int(total))}
         jobs[0] = {**_bare(run["jobs"][0]), "application": {**application, "parameters": few}}
     plain = {key: value for key, value in run.items() if key != "counters"}
@@ -89,7 +88,7 @@ def _bare(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _counter(application: Mapping[str, Any]) -> str:
-    """Return the parameter that counts the iterations of an application, or of a traffic pattern."""
+    """Return the parameter that sets the iterations of an application or a traffic pattern."""
     name = application["name"]
     found = read_application(name).iterations if name in application_dirs() else None
     return found or "iterations"

@@ -1,7 +1,7 @@
-"""Which SST is installed, and whether the element library of this project fits it.
+"""Finds the installed SST and checks that this project's element library fits it.
 
 In: the section ``simulate.sst`` of an experiment. Out: an :class:`Installation`, or an :class:`EngineMissingError` that
-says which piece lacks and how to get it.
+names the missing piece and how to get it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ELEMENTS = ("ember", "firefly", "hermes", "merlin")
 
 @dataclass(frozen=True)
 class Installation:
-    """An SST that can be run: its programs, its version and prefix, and the folder of the element library."""
+    """A usable SST: its programs, its version and prefix, and the folder of the element library."""
 
     sst: str
     config_program: str
@@ -45,12 +45,12 @@ class Installation:
 
     @property
     def simulator(self) -> Path:
-        """Return the program that is linked with MPI: ``sst`` only sets up its environment and becomes this one."""
+        """Return the program that is linked with MPI; ``sst`` only sets up its environment and executes it."""
         return simulator_of(self.prefix)
 
     @property
     def engine_version(self) -> str:
-        """Return the version for results: that of a development version alone says nothing, its ember's bytes do."""
+        """Return the version for results; a development version is identified by the bytes of its ember."""
         return f"{self.version} (ember {self.ember_digest[:12]})"
 
 
@@ -76,7 +76,7 @@ def find_sst(settings: Mapping[str, Any]) -> Installation:
 
 
 def simulator_of(prefix: str) -> Path:
-    """Return the program that ``sst`` becomes."""
+    """Return the program that ``sst`` executes."""
     return Path(prefix) / "libexec" / "sstsim.x"
 
 
@@ -85,14 +85,14 @@ def _digest(path: Path) -> str:
 
 
 def ember_sources(config_program: str) -> Path | None:
-    """Return the folder of ember's sources, which the build of the library needs; None where they are gone."""
+    """Return the folder of ember's sources, which the build of the library needs; None if missing."""
     named = os.environ.get(SOURCES_VARIABLE) or _ask(config_program, "SST_ELEMENT_SOURCE", "ember").strip()
     folder = Path(named) if named else None
     return folder if folder is not None and (folder / "mpi" / "embermpigen.h").is_file() else None
 
 
 def _ask(program: str, *arguments: str) -> str:
-    """Return what a program of SST says; one that fails says nothing."""
+    """Return the output of an SST program; empty if it fails."""
     try:
         return process.run([program, *arguments], what=Path(program).name, timeout_s=60, check=False).output
     except ManynodeError:
@@ -100,7 +100,7 @@ def _ask(program: str, *arguments: str) -> str:
 
 
 def _elements(config_program: str) -> Path:
-    """Return the folder of SST's elements; one that lacks is an error."""
+    """Return the folder of SST's elements; raise an error if it is missing."""
     folder = _ask(config_program, "SST_ELEMENT_LIBRARY", "SST_ELEMENT_LIBRARY_LIBDIR").strip()
     if not folder or not Path(folder).is_dir():
         raise EngineMissingError(

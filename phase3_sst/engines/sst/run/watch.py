@@ -1,4 +1,4 @@
-"""The watch over a running simulation: does its simulated time advance, and does it keep to its memory?"""
+"""Watches a running simulation: its simulated time must advance, and its memory must stay within its limit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from manynode import process_tree, units
 from manynode.errors import EngineFailedError
 
-# Reading /proc costs a few milliseconds; an SST that builds its machine grows by some 100 MB in a second.
+# Reading /proc costs a few milliseconds; SST grows by some 100 MB per second while it builds its machine.
 _FIRST_LOOK_S, _LOOK_EVERY_S = 0.05, 0.5
-"""Often in the beginning: a short simulation is held to its memory as well."""
+"""The first looks are frequent, to enforce the memory limit on short simulations too."""
 
 
 class Watch:
-    """Watches one simulation; :meth:`look` raises when it has to be ended."""
+    """Watches one simulation; :meth:`look` raises an error when it must be stopped."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Watch:
             self._simulated_s, self._advanced = simulated_s, self._clock()
 
     def look(self, pid: int) -> None:
-        """Look at the simulation of process ``pid``."""
+        """Check the simulation of process ``pid``."""
         now = self._clock()
         if now - self._looked < self._pause_s:
             return

@@ -1,1 +1,1 @@
-"""What congestion does to the delay of messages, and that delay to run times (Netscope, section 4)."""
+"""The effect of congestion on message delay, and of that delay on run times (Netscope, section 4)."""

@@ -1,6 +1,6 @@
-"""Congestion that is drawn: a job without end on some of the nodes that an application leaves free.
+"""Draws congestion: an endless job on some of the nodes that an application leaves free.
 
-In: congestors of a study's file, a stream of random numbers. Out: a job of a situation, and what was drawn, in words.
+In: congestors of a study's file, a stream of random numbers. Out: a job of a situation, and its draws as text.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from manynode.errors import UsageError
 from phase3_sst.studies.congestion.situation import Member
 
 CONGESTOR = "congestor"
-# Fewer nodes than this exchange nothing worth the name.
+# Fewer nodes than this cause no significant traffic.
 LEAST_NODES = 2
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class CongestorSection(Section):
-    """A skeleton that fills the network, with the sizes of messages that are tried."""
+    """A skeleton that fills the network, with its message sizes."""
 
     application: SkeletonChoice = Field(description="a skeleton with a parameter bytes, such as patterns")
     ranks_per_node: PositiveInt = Field(default=1, description="MPI ranks on each node")
     sizes: Annotated[list[Bytes], Field(min_length=1)] = Field(
-        default=[written("16 KiB"), written("128 KiB")], description="of messages; one is drawn for each situation"
+        default=[written("16 KiB"), written("128 KiB")], description="message sizes; one is drawn for each situation"
     )
 
 
@@ -41,7 +41,7 @@ def _pattern(name: str, **parameters: Any) -> Any:
 
 
 class CongestionSection(Section):
-    """The congestion of a part: which congestors, on how much of the free nodes."""
+    """The congestion of a part: its congestors, and their share of the free nodes."""
 
     congestors: Annotated[dict[str, CongestorSection], Field(min_length=1)] = Field(
         default={
@@ -49,10 +49,10 @@ class CongestionSection(Section):
             "incast": _pattern("incast"),
             "bisection": _pattern("bisection"),
         },
-        description="by name; one is drawn for each situation",
+        description="congestors by name; one is drawn for each situation",
     )
     share: Annotated[list[Share], Field(min_length=2, max_length=2)] = Field(
-        default=[0.2, 1.0], description="of the free nodes that the congestor gets: drawn between these"
+        default=[0.2, 1.0], description="range of the congestor's share of the free nodes; drawn uniformly"
     )
 
     @model_validator(mode="after")
@@ -64,7 +64,7 @@ class CongestionSection(Section):
 
 @dataclass(frozen=True)
 class Congestion:
-    """What was drawn: the congestor's name (empty: none), the size of its messages, and its nodes."""
+    """The draws: the congestor's name (empty: none), the size of its messages, and its nodes."""
 
     congestor: str
     size_bytes: int
@@ -99,7 +99,7 @@ def drawn(
     congestor = section.congestors[name]
     size = round(congestor.sizes[int(rng.integers(len(congestor.sizes)))])
     free = sorted(set(range(room)) - set(taken))
-    # An even number: of an odd one, patterns of pairs leave a node without anything to do.
+    # An even number, because patterns of pairs leave one node of an odd number idle.
     count = round(float(rng.uniform(section.share[0], section.share[1])) * len(free) / 2) * 2
     count -= 2 * (count > len(free))
     nodes = tuple(int(node) for node in rng.permutation(free)[:count])
@@ -124,7 +124,7 @@ def resolved(name: str, parameters: tuple[tuple[str, Any], ...]) -> Mapping[str,
 
 
 def check_congestion(section: CongestionSection, room: int, taken: int, where: str) -> None:
-    """Raise :class:`UsageError` where a congestor's skeleton is wrong, or no node is left for it."""
+    """Raise :class:`UsageError` when a congestor's skeleton is invalid, or no node is left for it."""
     for name, congestor in section.congestors.items():
         given = {**congestor.application.parameters, "bytes": round(congestor.sizes[0])}
         resolve_skeleton(congestor.application.name, given, f"{where}: congestors: {name}")

@@ -1,4 +1,4 @@
-"""What the part ``delay`` concludes: how well delays are estimated, and how sensitive each application is to them."""
+"""The findings of the part ``delay``: quality of the delay estimates, and each application's delay sensitivity."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RUNS_SCHEMA = "delay-runs/1"
 SENSITIVITIES_SCHEMA = "delay-sensitivities/1"
 CONVERGENCE_SCHEMA = "delay-convergence/1"
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
-# Orders of the runs that are drawn for the convergence; their median is shown.
+# Number of drawn orders of the runs for the convergence; their median is shown.
 ORDERS = 200
 # The paper's measure of convergence.
 NEAR = 0.1
@@ -65,7 +65,7 @@ class Measured:
 
 
 def fit_latency(machine: Machine, settings: DelaySection) -> tuple[LatencyModel, pd.DataFrame]:
-    """Return the latency model, and the round trips with what it estimates and how far that is off."""
+    """Return the latency model, and the round trips with estimates and errors."""
     trips, snapshots = round_trip_table(machine, _finished(machine, round_trips(machine, settings)))
     rows = snapshots.of_round_trips(trips)
     train = (~trips["held_out"]).to_numpy()
@@ -130,7 +130,7 @@ def conclude(machine: Machine, settings: DelaySection) -> Findings:
 
 
 def error_table(trips: pd.DataFrame) -> pd.DataFrame:
-    """Return for the round trips of the fit and for those kept from it: count, correlation, quantiles of the error."""
+    """Return for the fitted and the held-out round trips: count, correlation, quantiles of the error."""
     rows = []
     for held_out, own in trips.groupby("held_out", sort=True):
         error = own["error"].abs()
@@ -178,7 +178,7 @@ def convergence_table(machine: Machine, found: Measured) -> pd.DataFrame:
 
 
 def runs_needed(steps: pd.DataFrame, name: str, order: str) -> int | None:
-    """Return the runs from which on the error stays below a tenth; None where it never does before the last run."""
+    """Return the number of runs from which the error stays below a tenth; None if only at the last run or never."""
     own = steps[(steps["application"] == name) & (steps["order"] == order)]
     if own.empty:
         return None

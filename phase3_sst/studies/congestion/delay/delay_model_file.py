@@ -1,8 +1,8 @@
 """The file of a fitted model, ``delay-model/1``: latency of messages, and sensitivities of applications to it.
 
 ``coefficients_s`` has the terms of :mod:`.latency`; ``sensitivities`` by application: gradient, offset_s (run time =
-gradient * delay + offset_s), sensitivity with low and high (the ping-pong has 1), correlation, runs; ``trained`` says
-on what the latency was fitted, and how well it fits.
+gradient * delay + offset_s), sensitivity with low and high (the ping-pong has 1), correlation, runs; ``trained`` has
+the training data and the quality of the latency fit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Part(BaseModel):
 
 
 class Trained(_Part):
-    """What the latency model was fitted to; ``error_p75``: three quarters of the round trips are met within it."""
+    """Training data of the latency model; ``error_p75`` bounds the error of three quarters of the round trips."""
 
     round_trips: int = Field(gt=0)
     correlation: FiniteFloat | None
@@ -62,7 +62,7 @@ class DelayModel(_Part):
 
 
 def lines(applications: Mapping[str, Sensitivity], ping_pong: Sensitivity) -> dict[str, dict[str, Any]]:
-    """Return what the file says of each application."""
+    """Return the file's entry of each application."""
     return {name: {**scaled(own, ping_pong), "offset_s": own.offset_s} for name, own in applications.items()}
 
 
@@ -72,7 +72,7 @@ def write_model(path: Path, model: DelayModel) -> None:
 
 
 def read_model(path: Path) -> DelayModel:
-    """Return the model in a file; one that is none is an :class:`InputError`."""
+    """Return the model in a file; an invalid file is an :class:`InputError`."""
     content = tables.read_json(path, MODEL_SCHEMA)
     content.pop("schema")
     try:

@@ -1,7 +1,7 @@
 """The situations of the part ``delay``: round trips under congestion, and runs of the applications under congestion.
 
-In: a machine and the part's settings. Out: situations, and the tables that models are fitted to. Each draw has a stream
-of its own, so that more situations leave those before them as they were.
+In: a machine and the part's settings. Out: situations, and the tables that models are fitted to. Each draw has its own
+random stream; additional situations do not change earlier ones.
 """
 
 from __future__ import annotations
@@ -35,43 +35,44 @@ from phase3_sst.studies.congestion.situation import Member, Situation
 
 # The name under which the ping-pong appears among the applications.
 PING_PONG = "ping-pong"
-# Of every three situations of round trips, the last is kept from the fit.
+# The last of every three round-trip situations is held out from the fit.
 HELD_OUT_EVERY = 3
 
 
 class RoundTripsSection(Section):
-    """The ping-pongs that the latency model is fitted to."""
+    """The ping-pongs for the fit of the latency model."""
 
     situations: Annotated[int, Field(ge=6)] = Field(
-        default=30, description="of congestion; the first is idle, and of every three one is kept to test the model"
+        default=30,
+        description="situations of congestion; the first is idle, and one of every three is held out to test the model",
     )
-    pairs: PositiveInt = Field(default=4, description="of nodes that exchange messages in each situation")
+    pairs: PositiveInt = Field(default=4, description="pairs of nodes that exchange messages in each situation")
     exchanges: PositiveInt = Field(default=50, description="round trips of a pair; their mean is one measurement")
-    size: Annotated[Bytes, Field(gt=0)] = Field(default=written("8 B"), description="of their messages")
+    size: Annotated[Bytes, Field(gt=0)] = Field(default=written("8 B"), description="size of their messages")
 
 
 class DelaySection(Section):
-    """Delay of messages under congestion, and how much it costs each application."""
+    """Message delay under congestion, and its cost for each application."""
 
     congestion: CongestionSection = Field(
-        default_factory=CongestionSection, description="what runs beside ping-pongs and applications"
+        default_factory=CongestionSection, description="congestors beside ping-pongs and applications"
     )
     round_trips: RoundTripsSection = Field(
         default_factory=RoundTripsSection, description="measurements for the latency model"
     )
     applications: list[str] = Field(default_factory=list, description="workloads of the study; empty: all of them")
     runs: Annotated[int, Field(ge=8)] = Field(
-        default=30, description="of each application, each on nodes of its own and under congestion of its own"
+        default=30, description="runs of each application, each with its own drawn nodes and congestion"
     )
-    nodes: Annotated[int, Field(ge=2, strict=True)] = Field(default=8, description="of an application")
+    nodes: Annotated[int, Field(ge=2, strict=True)] = Field(default=8, description="nodes of an application")
     interval: Annotated[Seconds, Field(gt=0)] = Field(
-        default=written("50 us"), description="of the counters; some ten in a run are enough"
+        default=written("50 us"), description="interval of the counters; about ten in a run are enough"
     )
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A situation with what was drawn for it, and the name of the application that it is about."""
+    """A situation, its draws, and the name of its application."""
 
     situation: Situation
     congestion: Congestion
@@ -79,7 +80,7 @@ class Drawn:
 
 
 def check(machine: Machine, settings: DelaySection, where: str = "delay") -> None:
-    """Raise :class:`UsageError` where the settings do not fit the machine."""
+    """Raise :class:`UsageError` when the settings do not fit the machine."""
     check_engine(machine, where)
     check_workloads(machine, settings.applications, f"{where}: applications")
     most = max(settings.nodes, 2 * settings.round_trips.pairs)
@@ -87,7 +88,7 @@ def check(machine: Machine, settings: DelaySection, where: str = "delay") -> Non
 
 
 def check_engine(machine: Machine, where: str) -> None:
-    """Raise :class:`UsageError` where the engine counts no stalls."""
+    """Raise :class:`UsageError` when the engine counts no stalls."""
     engine = engine_of({"simulate": machine.simulate})
     if not engine.capabilities.counts_stalls:
         raise UsageError(
@@ -112,7 +113,7 @@ def round_trips(machine: Machine, settings: DelaySection) -> list[Drawn]:
 
 
 def application_runs(machine: Machine, settings: DelaySection) -> list[Drawn]:
-    """Return the situations of the delay sensitivities: nodes and congestion are drawn alike for all applications."""
+    """Return the situations of the delay sensitivities: all applications share the draws of nodes and congestion."""
     found = []
     for name in chosen(machine, settings):
         for index in range(settings.runs):
@@ -124,7 +125,7 @@ def application_runs(machine: Machine, settings: DelaySection) -> list[Drawn]:
 
 
 def chosen(machine: Machine, settings: DelaySection) -> list[str]:
-    """Return the names of the applications that are looked at."""
+    """Return the names of the studied applications."""
     return list(settings.applications or machine.workloads)
 
 
@@ -138,7 +139,7 @@ def _situation(
     index: int,
     application: str = PING_PONG,
 ) -> Drawn:
-    # The first of all is idle, so that the model sees what the delay is without congestion.
+    # The first one is idle, to show the model the delay without congestion.
     room = machine.network.room()
     congestion = NO_CONGESTION if index == 0 else drawn(settings.congestion, room, nodes, rng)
     counters = {"interval": settings.interval, "per": "link"}

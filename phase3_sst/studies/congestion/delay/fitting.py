@@ -1,4 +1,4 @@
-"""Tables in, model out; model and tables in, estimates out: what ``manynode delay`` does."""
+"""The work of ``manynode delay``: fits a model to tables, and computes estimates from a model and tables."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def fit_tables(
 
 
 def ping_pong(estimated_s: np.ndarray, round_trips_s: np.ndarray, seed: int, confidence: float) -> Sensitivity:
-    """Return the sensitivity of a ping-pong of one round trip to the delay of its messages, which has the scale."""
+    """Return the sensitivity of a ping-pong of one round trip to message delay, which sets the scale."""
     return fit_sensitivity(estimated_s / 2, round_trips_s, seed, confidence)
 
 

@@ -1,15 +1,15 @@
-"""The latency of messages from the stalls of the links that they pass (Netscope, section 4.2).
+"""Models the latency of messages from the stalls of the links on their paths (Netscope, section 4.2).
 
 In: round trips between pairs of nodes with the stalls of the machine at that time. Out: a
 :class:`LatencyModel`. The delay of a message, one way, is
 
     D = base + sum over classes of links c: idle_c n_c + wait_c sum over links l of c: Q_l + detour_c sum': Q_l
 
-with n_c the links of the class on the way, Q_l the expected waiting of a link (:mod:`.stalls`), the sums over the
-links of direct ways and of detours, each as a mean over the ways that the routing may choose from (equation (12) with a
-coefficient per class and kind of way in place of one per link and way, which a few dozen round trips could not fit). A
-round trip is the delay there and the delay back, each over its own links. The coefficients are fitted by least squares,
-and none is negative: no link makes a message faster.
+with n_c the links of the class on the path, Q_l the expected waiting of a link (:mod:`.stalls`), and sums over the
+links of direct paths and of detours. Each sum is a mean over the paths that the routing may choose. This is equation
+(12) with one coefficient per class and kind of path, because a few dozen round trips could not fit one per link and
+path. A round trip is the delay there and the delay back, each over its own links. The coefficients are fitted by least
+squares, and none is negative: no link makes a message faster.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class LatencyModel:
     coefficients: Mapping[str, float]
 
     def delay_s(self, terms: Mapping[str, float]) -> float:
-        """Return the delay of a message, one way, with what :func:`terms` says of it."""
+        """Return the one-way delay of a message from its :func:`terms`."""
         return sum(self.coefficients.get(term, 0.0) * n for term, n in terms.items())
 
 
 def terms(routes: Routes, passages: Passages, waiting: Mapping[str, float]) -> dict[str, float]:
-    """Return what each coefficient of the model is multiplied by. Every way has both links of hosts: part of base."""
+    """Return the factor of each coefficient. Every path has both links of hosts, which are part of base."""
     values = {"base": 1.0}
     for kind, number in passages.links.items():
         if not kind.startswith("host-"):
@@ -67,7 +67,7 @@ def fit(rows: Sequence[Mapping[str, float]], round_trips_s: Sequence[float], net
     :class:`InputError`.
     """
     design = pd.DataFrame(list(rows)).fillna(0.0)
-    # A term that is nought everywhere was not seen: nothing is known of it, and it adds nothing.
+    # A term that is zero everywhere was not observed and is dropped.
     design = design.loc[:, (design != 0).any()]
     half = np.asarray(round_trips_s, dtype=float) / 2
     needed = LEAST_PER_TERM * max(1, design.shape[1])
@@ -130,5 +130,5 @@ class Snapshots:
 
 
 def estimated_round_trips(model: LatencyModel, rows: Sequence[Mapping[str, float]]) -> np.ndarray:
-    """Return the round trips [s] that the model expects for ``rows`` of terms."""
+    """Return the model's round trips [s] for ``rows`` of terms."""
     return np.array([2 * model.delay_s(row) for row in rows])

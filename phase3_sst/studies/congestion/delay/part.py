@@ -18,7 +18,7 @@ class Delay:
     section: type[Section] = DelaySection
 
     def check(self, machine: Machine, settings: DelaySection) -> None:
-        """Refuse what does not fit the machine."""
+        """Refuse settings that do not fit the machine."""
         delay_settings.check(machine, settings)
 
     def situations(self, machine: Machine, settings: DelaySection, round_number: int) -> Sequence[Situation]:
@@ -33,7 +33,7 @@ class Delay:
 
 
 def situations_of(machine: Machine, settings: DelaySection) -> list[delay_settings.Drawn]:
-    """Return the situations of the part with what was drawn for each."""
+    """Return the situations of the part with the draws of each."""
     return [*delay_settings.round_trips(machine, settings), *delay_settings.application_runs(machine, settings)]
 
 

@@ -1,4 +1,4 @@
-"""Which links messages between nodes pass, on average: what turns waiting at links into the delay of a message."""
+"""The average number of passages over each link by messages between nodes, to turn link waiting into message delay."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Pair = tuple[int, int]
 
 
 def kind_of(network: Network, link: str) -> str:
-    """Return the class of a link as the model has it: both directions of a ring are one."""
+    """Return the class of a link in the model; both directions of a ring are one class."""
     return link_class(network, link).removesuffix("-plus").removesuffix("-minus")
 
 
 @dataclass(frozen=True)
 class Passages:
-    """Mean over pairs of nodes: links passed by class, and how often each link is, on direct ways and on detours.
+    """Mean over pairs of nodes: links passed by class, and passages over each link, on direct paths and on detours.
 
-    A pair's ways are taken as equally likely within each of the two.
+    A pair's paths are equally likely within each of the two groups.
     """
 
     links: Mapping[str, float]
@@ -32,7 +32,7 @@ class Passages:
 
 @dataclass
 class Routes:
-    """The paths between nodes of a network, kept once they have been asked for."""
+    """The paths between nodes of a network, cached."""
 
     network: Network
     _kept: dict[Pair, Passages] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Routes:
         return self._kinds[link]
 
     def between(self, pairs: Iterable[Pair]) -> Passages:
-        """Return the passages of messages between ``pairs`` of nodes (source, target), each as likely as another."""
+        """Return the passages of messages between ``pairs`` of nodes (source, target), all equally likely."""
         chosen = list(pairs)
         links: defaultdict[str, float] = defaultdict(float)
         direct: defaultdict[str, float] = defaultdict(float)
@@ -64,7 +64,7 @@ class Routes:
     def _of(self, source: int, target: int) -> Passages:
         ways = paths(self.network, source, target)
         counts = [Counter(self.kind(link) for link in way) for way in ways]
-        # A detour passes more links between groups than it need, or, where none is needed, more links.
+        # A detour passes more links between groups than necessary or, within a group, more links.
         lengths = [(count["global"], len(way)) for count, way in zip(counts, ways, strict=True)]
         fewest = min(lengths)
         kept = [length[0] == fewest[0] and (fewest[0] > 0 or length == fewest) for length in lengths]

@@ -1,14 +1,13 @@
-"""How the run time of an application grows with the delay of messages (Netscope, section 4.1).
+"""Models the growth of an application's run time with the delay of messages (Netscope, section 4.1).
 
 In: runs of an application with the expected delay of its messages, the mean over all pairs of its nodes and over its
 life (equations (4) and (5)). Out: a :class:`Sensitivity`: T = c M + k by least squares (equation (2)), with a bootstrap
-interval of c over the runs. What is sent by whom is not asked, as in the paper.
+interval of c over the runs. Who sends what is ignored, as in the paper.
 
-The gradient c has no unit [s/s] and grows with the length of a run, so a scale is needed. The paper's is a ping-pong,
-whose sensitivity is one; how long that runs it does not say. Here it runs as long as the application would on an idle
-machine: ``relative`` is (c / T0) over the same of the ping-pong, with T0 the run time at the least delay that was seen.
-An application with 2 is delayed by twice the share that a ping-pong is. That does not depend on how many iterations
-ran.
+The gradient c has no unit [s/s] and grows with the length of a run, so a scale is needed. The paper's scale is a
+ping-pong with sensitivity one, but its length is not given. Here the ping-pong runs as long as the application on an
+idle machine: ``relative`` is (c / T0) over that of the ping-pong, with T0 the run time at the least observed delay. An
+application with 2 is delayed by twice the share of a ping-pong. That does not depend on the number of iterations.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from manynode.seeds import generator
 from phase3_sst.studies.congestion.delay.latency import LatencyModel, Snapshots
 
 RUN_COLUMNS = ("run", "application", "nodes", "start_s", "end_s")
-# With a smaller standard deviation, relative to the mean, run times do not vary: there is nothing to correlate.
+# With a smaller standard deviation, relative to the mean, run times count as constant and have no correlation.
 LEAST_VARIATION = 0.01
 LEAST_RUNS = 5
 RESAMPLES = 1000
@@ -37,7 +36,7 @@ class Sensitivity:
 
     ``idle_s`` is the line's run time at the least delay of the runs. ``low`` and ``high`` bound the gradient.
     ``correlation`` is that of estimated and actual run times; ``left_out`` the same with each run estimated from the
-    others. Where run times do not vary (``varies``), the gradient is nought and there is no correlation.
+    others. Where run times do not vary (``varies``), the gradient is zero and there is no correlation.
     """
 
     runs: int
@@ -52,7 +51,7 @@ class Sensitivity:
     left_out: float | None
 
     def estimate_s(self, delivery_s: np.ndarray) -> np.ndarray:
-        """Return the run times [s] that are expected with messages delayed by ``delivery_s``."""
+        """Return the expected run times [s] with messages delayed by ``delivery_s``."""
         return self.gradient * np.asarray(delivery_s, dtype=float) + self.offset_s
 
 
@@ -72,7 +71,7 @@ def delivery_s(model: LatencyModel, snapshots: Snapshots, runs: pd.DataFrame) ->
 
 
 def line(delivery: np.ndarray, times_s: np.ndarray) -> tuple[float, float]:
-    """Return gradient and offset of the least-squares line; without spread of the delays there is no gradient."""
+    """Return gradient and offset of the least-squares line; the gradient is 0 without spread of the delays."""
     centred = delivery - delivery.mean()
     spread = float(centred @ centred)
     gradient = float(centred @ times_s) / spread if spread > 0 else 0.0
@@ -114,7 +113,7 @@ def fit_sensitivity(delivery: np.ndarray, times_s: np.ndarray, seed: int, confid
 
 
 def left_out_estimates(delivery: np.ndarray, times_s: np.ndarray) -> np.ndarray:
-    """Return each run's time as the line of all other runs has it."""
+    """Return each run's time on the line fitted to all other runs."""
     estimates = []
     for index in range(len(times_s)):
         gradient, offset = line(np.delete(delivery, index), np.delete(times_s, index))
@@ -123,7 +122,7 @@ def left_out_estimates(delivery: np.ndarray, times_s: np.ndarray) -> np.ndarray:
 
 
 def correlation(estimated: np.ndarray, actual: np.ndarray) -> float | None:
-    """Return Pearson's correlation; None where one of the two does not vary."""
+    """Return Pearson's correlation; None if either is constant."""
     if len(actual) < 2 or np.ptp(estimated) == 0 or np.ptp(actual) == 0:
         return None
     return float(np.corrcoef(estimated, actual)[0, 1])
@@ -135,7 +134,7 @@ def relative(application: Sensitivity, ping_pong: Sensitivity) -> float:
 
 
 def scale_of(application: Sensitivity, ping_pong: Sensitivity) -> float:
-    """Return what an application's gradient is multiplied by to be on the scale where the ping-pong has one."""
+    """Return the factor that converts an application's gradient to the scale where the ping-pong has one."""
     if ping_pong.gradient <= 0:
         raise InputError(
             "the ping-pong's run time does not grow with the delay of messages, so that there is no scale",
@@ -146,7 +145,7 @@ def scale_of(application: Sensitivity, ping_pong: Sensitivity) -> float:
 
 
 def scaled(application: Sensitivity, ping_pong: Sensitivity) -> dict[str, Any]:
-    """Return what tables and model files say of an application: its line, and the gradient on the ping-pong's scale."""
+    """Return an application's entry in tables and model files: its line, and the gradient on the ping-pong's scale."""
     scale = scale_of(application, ping_pong)
     return {
         "runs": application.runs,

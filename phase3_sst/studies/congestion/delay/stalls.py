@@ -1,13 +1,13 @@
-"""The share of time that links stall, by interval: the one thing that the models of delays are told of congestion.
+"""The share of time that links stall, by interval: the only congestion input of the delay models.
 
-In: a simulated point with counters per link, or a table of somebody's own. Out: a table ``stalled-links/1``: run (text;
+In: a simulated point with counters per link, or a table of measurements. Out: a table ``stalled-links/1``: run (text;
 rows of one run share a clock), start_s, end_s, source, target (ends of the link as the network names them) and
 stalled_share (0 to 1; the paper's percent time stalled is a hundred times that). Links without a row do not stall.
 
-Expected waiting of a unit of data that comes to a link which is stalled with probability p in every unit of time: the
-number of stalled units before the first free one, p / (1 - p). That follows from the paper's geometric distribution;
-its equations (8) and (11) give 1 / (1 - p), which counts the unit in which the data leaves as well, so it is not zero
-without stalls. The two differ by one for each link, which the models have as the time of an idle link.
+A unit of data arrives at a link that is stalled with probability p in every unit of time. Its expected waiting is the
+number of stalled units before the first free one, p / (1 - p), by the paper's geometric distribution. The paper's
+equations (8) and (11) give 1 / (1 - p), which also counts the unit in which the data leaves and is not zero without
+stalls. The two differ by one for each link, which the models include as the time of an idle link.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from phase3_sst.studies.congestion.routes import link_name
 
 STALLS_SCHEMA = "stalled-links/1"
 STALL_COLUMNS = ("run", "start_s", "end_s", "source", "target", "stalled_share")
-# A link that stalled all through an interval would wait for ever. Above this share, simulated round trips grow no more:
-# buffers are finite, and what is in them at most leaves at the rate of the jam.
+# A link stalled for a whole interval would wait for ever. Above this share, simulated round trips stop growing: buffers
+# are finite, and their content leaves at the rate of the jam.
 MOST_SHARE = 0.9
-# What is a stall, the best first: the paper's is data that is ready to leave without a credit; of engines that know no
+# Columns that count as stalls, the best first: the paper's is data ready to leave without a credit; for engines without
 # credits, all waiting of all chunks.
 COUNTERS = ("credit_stall_s", "stall_s")
 
@@ -52,7 +52,7 @@ def simulated_stalls(folder: Path, run: str) -> pd.DataFrame:
     counter = next(name for name in COUNTERS if name in series and series[name].notna().all())
     rows = series.merge(links[["link", "source", "target"]], on="link", how="left")
     rows = rows.assign(stalled_share=rows[counter] / (rows["end_s"] - rows["start_s"]))
-    # Parallel cables have the same ends: the mean over those with traffic, since a message may take any.
+    # Parallel cables have the same ends: take the mean over those with traffic, since a message may use any.
     cables = links.groupby(["source", "target"]).size().rename("cables")
     rows["stalled_share"] = rows["stalled_share"].clip(0.0, 1.0)
     keys = ["start_s", "end_s", "source", "target"]
@@ -62,7 +62,7 @@ def simulated_stalls(folder: Path, run: str) -> pd.DataFrame:
 
 
 def expected_waiting(stalled_share: np.ndarray) -> np.ndarray:
-    """Return p / (1 - p), the stalled units before a free one, of shares cut off at :data:`MOST_SHARE`."""
+    """Return p / (1 - p), the stalled units before a free one, for shares limited to :data:`MOST_SHARE`."""
     share = np.minimum(stalled_share, MOST_SHARE)
     return np.asarray(share / (1.0 - share))
 
@@ -94,9 +94,9 @@ class Waiting:
         return cls(start_s, end_s, units.reset_index(drop=True))
 
     def mean(self, start_s: float, end_s: float) -> Mapping[str, float]:
-        """Return link -> waiting as the mean over a span of time, intervals weighted by what lies within it.
+        """Return link -> mean waiting over a span of time; intervals are weighted by their overlap with it.
 
-        Time without any row counts as time without stalls.
+        Time without rows counts as free of stalls.
         """
         overlap = np.minimum(self.end_s, end_s) - np.maximum(self.start_s, start_s)
         weights = np.maximum(overlap, 0.0) / (end_s - start_s)

@@ -1,9 +1,9 @@
-"""Tables of somebody's own measurements, CSV or Parquet: stalls of links, round trips, runs of applications.
+"""Reads tables of measurements, CSV or Parquet: stalls of links, round trips, runs of applications.
 
-In: a path. Out: a frame with the columns that the models read, checked; what is wrong is an :class:`InputError` with
-the row. The columns are those of ``stalled-links/1``, ``round-trips/1`` and ``application-runs/1``; times are seconds
-of a clock that rows of one ``run`` share, nodes are numbers on the network. In CSV the nodes of an application are
-separated by spaces.
+In: a path. Out: a checked frame with the columns for the models; an invalid value is an :class:`InputError` with the
+row. The columns are those of ``stalled-links/1``, ``round-trips/1`` and ``application-runs/1``; times are seconds of a
+clock that rows of one ``run`` share, nodes are numbers on the network. In CSV the nodes of an application are separated
+by spaces.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 All tables are tidy; times in seconds, shares and ratios as numbers. ``normalised`` times are those over the median of
 setting I of the application (Zhang et al., figure 4). Sensitivities are medians over rotations of paired ratios: both
-runs of a rotation have the same nodes and draws. Quantities that a run cannot tell are left empty.
+runs of a rotation have the same nodes and draws. Unknown quantities of a run are empty.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PRESSURE = "congestion-impact-pressure/1"
 
 COMPUTE = "compute"
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Allgather", "Scatter", "Alltoall")
-# What is compared: name -> setting over setting.
+# The compared ratios: name -> setting over setting.
 RATIOS = {
     "endpoint": ("IV", "II"),
     "intermediate": ("III", "I"),
@@ -39,9 +39,9 @@ RATIOS = {
     "spacing_congested": ("IV", "III"),
 }
 _RESAMPLES = 9999
-# With fewer runs a correlation says nothing.
+# Minimum number of runs for a correlation.
 _LEAST = 3
-# Up to so many values all their orders are looked at (40,320).
+# Up to this many values, all their orders (40,320) are evaluated.
 _EXACT = 8
 
 
@@ -126,7 +126,7 @@ def predictors(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
-    """Return Spearman's rho and its two-sided p: of few values over all their orders, where t is no good estimate."""
+    """Return Spearman's rho and its two-sided p: exact, over all orders, for few values."""
     ranks_x, ranks_y = stats.rankdata(x), stats.rankdata(y)
     found = stats.spearmanr(ranks_x, ranks_y)
     rho = float(found.statistic)

@@ -1,4 +1,4 @@
-"""What the part ``impact`` says: who suffers, from which congestion, what counters tell, where the paper differs."""
+"""The sentences of the part ``impact``: who suffers, from which congestion, the counters, differences to the paper."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from manynode.report.wording import count, listing, number, percent
 from phase3_sst.studies.congestion.impact.evaluate import rank_correlation
 from phase3_sst.studies.congestion.impact.paper import MEASURED, SIGNIFICANT, UNCHANGED
 
-# Below it a correlation is called one.
+# P-value below which a correlation is reported.
 _SURE = 0.05
 _LEAST = 3
-# Stalls of host ports over those of network ports from which on the hosts count as a bottleneck of their own.
+# Ratio of host-port to network-port stalls above which the hosts count as a separate bottleneck.
 _NOTICED = 0.1
 
 

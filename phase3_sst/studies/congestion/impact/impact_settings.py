@@ -12,13 +12,13 @@ Parameters = dict[str, int | float | str | bool]
 
 
 class Congestor(Section):
-    """The job that makes the congestion: a pattern that begins again and again."""
+    """The job that causes congestion: a pattern that repeats."""
 
     pattern: str = Field(default="congestor-bcast-rma", description="a pattern of skeletons/patterns (its README)")
-    bytes: Annotated[Bytes, Field(ge=0)] = Field(default=written("4 KiB"), description="of a message")
+    bytes: Annotated[Bytes, Field(ge=0)] = Field(default=written("4 KiB"), description="size of a message")
     parameters: Parameters = Field(
         default_factory=dict,
-        description="further ones of the pattern: how hard it presses (messages, pause_us, roots of the congestors)",
+        description="other parameters of the pattern, for its intensity (messages, pause_us, roots of the congestors)",
     )
     ranks_per_node: PositiveInt = Field(default=1, description="MPI ranks of the congestor on each of its nodes")
 
@@ -28,14 +28,14 @@ class Congestor(Section):
 
 
 class Canary(Section):
-    """The job that tells how much slower the network has become."""
+    """The job that measures the slowdown of the network."""
 
     pattern: str = Field(default="random-ring", description="a pattern of skeletons/patterns")
     bytes: Annotated[Bytes, Field(ge=0)] = Field(
-        default=written("128 KiB"), description="of a message: 128 KiB tells bandwidth, 8 B latency"
+        default=written("128 KiB"), description="size of a message: 128 KiB for bandwidth, 8 B for latency"
     )
-    iterations: Annotated[int, Field(ge=2, strict=True)] = Field(default=100, description="how often")
-    parameters: Parameters = Field(default_factory=dict, description="further ones of the pattern")
+    iterations: Annotated[int, Field(ge=2, strict=True)] = Field(default=100, description="number of iterations")
+    parameters: Parameters = Field(default_factory=dict, description="other parameters of the pattern")
 
     def described(self) -> dict[str, Any]:
         """Return the parameters of the skeleton ``patterns``."""
@@ -43,21 +43,21 @@ class Canary(Section):
 
 
 class Intensity(Section):
-    """The congestor without applications: how its pressure shows in the counters (Zhang et al., section IV-C)."""
+    """The congestor without applications: its effect on the counters (Zhang et al., section IV-C)."""
 
     nodes: list[Annotated[int, Field(ge=5, strict=True)]] = Field(
-        default=[16, 32, 64, 86, 106, 128], min_length=1, description="of congestor and canary together"
+        default=[16, 32, 64, 86, 106, 128], min_length=1, description="nodes of congestor and canary together"
     )
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.8, description="of the nodes that the congestor has; the others run the canary"
+        default=0.8, description="share of the nodes that run the congestor; the others run the canary"
     )
     levels: list[Parameters] = Field(
         default=[{}],
         min_length=1,
-        description="changes of the congestor's parameters, each a level of its own, such as [{}, {messages: 1}]",
+        description="levels, each a set of changes to the congestor's parameters, such as [{}, {messages: 1}]",
     )
-    repetitions: PositiveInt = Field(default=3, description="with other nodes drawn for the canary")
-    canary: Canary = Field(default_factory=Canary, description="the job that is slowed down")
+    repetitions: PositiveInt = Field(default=3, description="repetitions with other drawn nodes of the canary")
+    canary: Canary = Field(default_factory=Canary, description="the job that measures the slowdown")
 
     def canary_nodes(self, nodes: int) -> int:
         """Return how many of ``nodes`` nodes run the canary: at least two, as a ring needs."""
@@ -67,17 +67,17 @@ class Intensity(Section):
 class ImpactSection(Section):
     """Applications with and without a congestor beside them (Zhang et al., figure 2)."""
 
-    applications: list[str] = Field(default_factory=list, description="of the workloads; empty: all of them")
+    applications: list[str] = Field(default_factory=list, description="workloads to study; empty: all")
     nodes: Annotated[int, Field(ge=2, strict=True)] = Field(
-        default=64, description="N: of the application, and as many of the congestor, on a list of 3 N nodes"
+        default=64, description="N: nodes of the application, and of the congestor, on a list of 3 N nodes"
     )
     first_node: Annotated[int, Field(ge=0, strict=True)] = Field(
-        default=0, description="of the machine at which the list begins"
+        default=0, description="node of the machine where the list begins"
     )
     rotations: Annotated[int, Field(ge=1, strict=True)] = Field(
-        default=10, description="runs of each setting, on the list shifted by a tenth (1/rotations) of it each time"
+        default=10, description="runs of each setting; each run shifts the list by 1/rotations of its length"
     )
-    congestor: Congestor = Field(default_factory=Congestor, description="what runs beside the application")
+    congestor: Congestor = Field(default_factory=Congestor, description="the job beside the application")
     intensity: Intensity | None = Field(
         default_factory=Intensity, description="the congestor with a canary in place of the applications; null: none"
     )

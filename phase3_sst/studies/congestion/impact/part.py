@@ -1,4 +1,4 @@
-"""Part ``impact``: how congestion slows applications down, and what router counters tell of it (Zhang et al.)."""
+"""Part ``impact``: how congestion slows applications down, and its traces in router counters (Zhang et al.)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Mapping ranks to nodes by what the network's counters tell (Brandt et al., 2014): graphs, mappings, rank files."""
+"""Maps ranks to nodes from the network's counters (Brandt et al., 2014): graphs, mappings, rank files."""

@@ -1,6 +1,6 @@
-"""Ranks on nodes: what a mapping costs, whether it is worth taking, and the slots in which its ranks are.
+"""Mappings of ranks to nodes: their cost, and the slots of their ranks.
 
-A mapping is the node of each rank, as a place among the job's nodes; each node has ``capacity`` slots.
+A mapping is the node of each rank, as an index into the job's nodes; each node has ``capacity`` slots.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cost:
-    """Bytes times weight of the machine graph: of all pairs of ranks together, and of the pair with the most."""
+    """Bytes times weight of the machine graph: the sum over all pairs of ranks, and the largest of a pair."""
 
     total: float
     largest: float
@@ -50,7 +50,7 @@ def slots(node_of_rank: Sequence[int] | Ints, capacity: int) -> list[int]:
 
 
 def within_capacity(tasks: TaskGraph, weights: Floats, node_of_rank: Ints, capacity: int) -> Ints:
-    """Return the mapping with ranks moved from nodes that have too many of them, each time the cheapest move."""
+    """Return the mapping after moving ranks from overfull nodes, the cheapest move first."""
     nodes = node_of_rank.copy()
     load = np.bincount(nodes, minlength=len(weights))
     while (load > capacity).any():
@@ -71,7 +71,7 @@ def within_capacity(tasks: TaskGraph, weights: Floats, node_of_rank: Ints, capac
 
 
 def _cost_on_nodes(tasks: TaskGraph, weights: Floats, nodes: Ints, rank: int) -> Floats:
-    """Return what the rank's messages cost with the rank on each node, the others where they are."""
+    """Return the cost of the rank's messages with the rank on each node, and the others in place."""
     begin, end = tasks.amount.indptr[rank], tasks.amount.indptr[rank + 1]
     partners, amount = tasks.amount.indices[begin:end], tasks.amount.data[begin:end]
     return np.asarray(weights[:, nodes[partners]] @ amount, dtype=float)

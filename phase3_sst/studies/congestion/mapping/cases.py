@@ -1,4 +1,4 @@
-"""The cases of the part ``mapping``: a job on given nodes, and pairs of other nodes that fill links between them.
+"""The cases of the part ``mapping``: a job on given nodes, and pairs of other nodes whose traffic fills links.
 
 In: the part's section and the machine. Out: for each case its situations: the job alone, beside the traffic, the
 traffic alone for a snapshot of the counters, and the job beside the traffic with its ranks mapped.
@@ -29,11 +29,11 @@ class CaseSection(Section):
     """A job and the traffic beside it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)] = Field(
-        description="shown in tables"
+        description="name in tables"
     )
     hosts: list[Node] = Field(min_length=2, description="the machine's node for each node of the job, in rank order")
     traffic: list[Annotated[list[Node], Field(min_length=2, max_length=2)]] = Field(
-        min_length=1, max_length=30, description="pairs of nodes that exchange messages without end"
+        min_length=1, max_length=30, description="pairs of nodes that exchange messages endlessly"
     )
 
     @model_validator(mode="after")
@@ -46,7 +46,7 @@ class CaseSection(Section):
 
 
 class MappingSection(Section):
-    """Ranks mapped to nodes by what the counters tell."""
+    """Ranks mapped to nodes from the counters."""
 
     workload: str | None = Field(default=None, description="the job, one of workloads; empty: the first of them")
     methods: list[Method] = Field(
@@ -56,24 +56,27 @@ class MappingSection(Section):
     )
     per_hop: Annotated[float, Field(ge=0, le=100)] = Field(
         default=PER_HOP,
-        description="percent for which each link of a route counts in bw and stalls, beside its counters; 0 is Brandt "
-        "et al.'s metric",
+        description="percent added per link of a route in bw and stalls; 0 is Brandt et al.'s metric",
     )
     grid: list[PositiveInt] | None = Field(
-        default=None, description="of the ranks, for geometric; empty: three extents as equal as can be"
+        default=None, description="grid of the ranks, for geometric; empty: three extents as equal as possible"
     )
-    cases: list[CaseSection] = Field(default_factory=list, description="by hand")
-    random_cases: Annotated[int, Field(ge=0, le=1000)] = Field(default=0, description="and so many drawn from the seed")
-    nodes: Annotated[int, Field(ge=2)] = Field(default=16, description="of the job, in drawn cases")
-    traffic_pairs: Annotated[int, Field(ge=1, le=30)] = Field(default=6, description="in drawn cases")
-    traffic_bytes: Bytes = Field(default=written("1 MiB"), gt=0, description="of each of the traffic's messages")
+    cases: list[CaseSection] = Field(default_factory=list, description="given cases")
+    random_cases: Annotated[int, Field(ge=0, le=1000)] = Field(
+        default=0, description="number of additional cases, drawn from the seed"
+    )
+    nodes: Annotated[int, Field(ge=2)] = Field(default=16, description="nodes of the job in drawn cases")
+    traffic_pairs: Annotated[int, Field(ge=1, le=30)] = Field(
+        default=6, description="pairs of nodes with traffic in drawn cases"
+    )
+    traffic_bytes: Bytes = Field(default=written("1 MiB"), gt=0, description="size of each message of the traffic")
     window: Seconds = Field(
-        default=written("5 ms"), gt=0, description="for how long the traffic is watched before the job is mapped"
+        default=written("5 ms"), gt=0, description="time of counting the traffic before the job is mapped"
     )
     snapshot: Literal["alone", "together"] = Field(
         default="alone",
-        description="counters of the traffic alone, or of traffic and job in its default mapping, whose own stalls a "
-        "mapping then avoids, too",
+        description="counters of the traffic alone, or of traffic and job in its default mapping; the latter also "
+        "avoids the job's own stalls",
     )
 
     @model_validator(mode="after")
@@ -103,7 +106,7 @@ def workload_of(machine: Machine, settings: MappingSection) -> Workload:
 
 
 def cases_of(machine: Machine, settings: MappingSection) -> list[Case]:
-    """Return the given cases, then the drawn ones; one that does not fit the machine is a :class:`UsageError`."""
+    """Return the given cases, then the drawn ones; a case that does not fit the machine is a :class:`UsageError`."""
     room = machine.network.room()
     for case in settings.cases:
         most = max(*case.hosts, *(node for pair in case.traffic for node in pair))
@@ -149,11 +152,11 @@ class CaseRuns:
         return self._situation("default", self._job(), traffic=True)
 
     def snapshot(self) -> Situation:
-        """Return the situation whose counters a mapping is given."""
+        """Return the situation with the counters for a mapping."""
         if self.settings.snapshot == "together":
             return self.default()
-        # The run ends with its last job that is not in the background: one that begins when the window ends. Its
-        # message, and that of the job that a situation begins with, stay within a node.
+        # The run ends with its last foreground job, which starts at the end of the window. Its message, and that of the
+        # situation's first job, stay within a node.
         parameters = {"pattern": "ping-pong", "bytes": 8, "iterations": 1}
         first, second = self.case.hosts[:2]
         begin = Member("begin", "patterns", parameters, [first], ranks_per_node=2)
@@ -161,7 +164,7 @@ class CaseRuns:
         return self._situation("traffic", begin, end, traffic=True)
 
     def mapped(self, plan: Plan) -> Situation:
-        """Return the job beside the traffic with the mapping of ``plan``; the default's where that was kept."""
+        """Return the job beside the traffic with the mapping of ``plan``; with the default mapping if that was kept."""
         if plan.kept_default:
             return self.default()
         workload = workload_of(self.machine, self.settings)

@@ -1,9 +1,10 @@
-"""Geometric mapping: tasks and nodes that are near each other in their own coordinates are brought together.
+"""Geometric mapping: maps neighbouring tasks to neighbouring nodes by their coordinates.
 
 In: coordinates of the tasks (their place in a Cartesian grid) and of the nodes (their switch's place in the machine).
-Out: the node of each rank. Both sets are cut in two again and again across their longest extent, and the halves go
-together: recursive coordinate bisection, as the multi-jagged partitioner of Deveci et al. ("Exploiting geometric
-partitioning in task mapping for parallel computers", IPDPS 2014) with cuts in two. It knows no routes, no counters.
+Out: the node of each rank. Both sets are repeatedly bisected across their longest extent, and matching halves are
+paired: recursive coordinate bisection, like the multi-jagged partitioner of Deveci et al. ("Exploiting geometric
+partitioning in task mapping for parallel computers", IPDPS 2014) with two parts per cut. It uses neither routes nor
+counters.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def geometric_mapping(task_coordinates: Floats, node_coordinates: Floats, capaci
             return
         nodes = _along_longest(node_coordinates, nodes)
         half = (len(nodes) + 1) // 2
-        # As many tasks as the half has slots; where there are fewer tasks than slots, its share of them.
+        # As many tasks as the half has slots; with fewer tasks than slots, a proportional share.
         share = min(half * capacity, -(-len(tasks) * half // len(nodes)))
         share = max(share, len(tasks) - (len(nodes) - half) * capacity)
         tasks = _along_longest(task_coordinates, tasks)
@@ -77,10 +78,10 @@ def even_grid(ranks: int, dimensions: int = 3) -> list[int]:
 
 
 def node_coordinates(network: Mapping[str, Any], hosts: Sequence[int]) -> Floats:
-    """Return [hosts, dimensions]: where the switch of each node is in the machine of a resolved network.
+    """Return [hosts, dimensions]: the position of each node's switch in the machine of a resolved network.
 
-    Of a torus, its coordinates, each ring cut open where no node of the job is for longest; of a dragonfly, group and
-    router, groups far apart; of a fat-tree, the subtree of each level from the top, likewise.
+    Torus: its coordinates, with each ring cut in the longest gap between the job's nodes. Dragonfly: group and router,
+    with groups far apart. Fat-tree: the subtree at each level from the top, likewise far apart.
     """
     topology = network["topology"]
     host = np.asarray(hosts, dtype=np.int64) * network["host"]["rails"]
@@ -96,10 +97,10 @@ def node_coordinates(network: Mapping[str, Any], hosts: Sequence[int]) -> Floats
 
 
 def _opened(ring: Ints, size: int) -> Ints:
-    """Return coordinates on a ring counted from the end of the longest stretch without any."""
+    """Return coordinates on a ring, counted from the end of the longest gap."""
     taken = np.unique(ring)
     gaps = np.diff(np.append(taken, taken[0] + size))
-    # Of gaps that are equally long, the last: a ring that is full everywhere is left as it is.
+    # The last of equal gaps, which leaves a full ring unchanged.
     longest = len(gaps) - 1 - int(np.argmax(gaps[::-1]))
     start = taken[(longest + 1) % len(taken)]
     return np.asarray((ring - start) % size)

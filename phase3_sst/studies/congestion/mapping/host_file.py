@@ -1,7 +1,7 @@
-"""The user's hosts: their names, which node of the machine each is, how many ranks it takes.
+"""Reads the user's hosts: names, nodes of the machine, slots for ranks.
 
 In: a CSV file with the columns host, node and, if they differ from the rest, slots. Out: a list of :class:`Host`. Every
-mistake is an :class:`InputError` that names the line.
+invalid line is an :class:`InputError` that names the line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True)
 class Host:
-    """A host by name, its node of the machine, the ranks that it takes."""
+    """A host: its name, its node of the machine, its slots for ranks."""
 
     name: str
     node: int
@@ -69,7 +69,7 @@ def _wrong(path: Path, line: int, found: object, allowed: str) -> InputError:
 
 
 def equal_slots(path: Path, hosts: Sequence[Host]) -> int:
-    """Return the slots of every host; hosts that differ are an :class:`InputError`."""
+    """Return the slots of every host; different numbers of slots are an :class:`InputError`."""
     different = sorted({host.slots for host in hosts})
     if len(different) > 1:
         raise InputError(

@@ -1,7 +1,7 @@
 """The routes between the nodes of a job, as the engines compute them (``manynode-routes`` of the native build).
 
 In: a resolved network and the nodes of the machine. Out: for each ordered pair of nodes the links between switches on
-its way. A pair has one way per rail where routes are fixed; where they depend on load or chance, ways are drawn as an
+its path. With fixed routes, a pair has one path per rail. If routes depend on load or chance, paths are drawn as an
 idle network would choose them.
 """
 
@@ -30,11 +30,11 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Routes:
-    """Ways between ``hosts``.
+    """Paths between ``hosts``.
 
-    ``source`` and ``destination`` are places in ``hosts``, one entry per way; ``links`` has the links of all ways one
-    after the other, ``first`` where each way begins in it, and the end. ``machine_links`` are all links of the machine,
-    by number: class, source, target, bandwidth_Bps.
+    ``source`` and ``destination`` are indices into ``hosts``, one entry per path. ``links`` has the concatenated links
+    of all paths; ``first`` has the start of each path in it, and the end. ``machine_links`` are all links of the
+    machine, by number: class, source, target, bandwidth_Bps.
     """
 
     hosts: Sequence[int]
@@ -46,17 +46,17 @@ class Routes:
 
     @property
     def hops(self) -> Floats:
-        """Links between switches on each way."""
+        """Links between switches on each path."""
         return np.diff(self.first).astype(float)
 
     def largest(self, of_link: Floats) -> Floats:
-        """Return for each way the largest value of its links, 0 where it has none; ``of_link`` is by link number."""
+        """Return for each path the largest value of its links, 0 without links; ``of_link`` is by link number."""
         values = np.append(of_link[self.links], 0.0)
         most = np.maximum.reduceat(values, self.first[:-1]) if len(self.first) > 1 else np.zeros(0)
         return np.asarray(np.where(self.hops > 0, most, 0.0), dtype=float)
 
     def between(self, of_way: Floats) -> Floats:
-        """Return [hosts, hosts]: the mean over the ways of each pair, then the larger of both directions."""
+        """Return [hosts, hosts]: the mean over the paths of each pair, then the larger of both directions."""
         size = len(self.hosts)
         sums, ways = np.zeros((size, size)), np.zeros((size, size))
         np.add.at(sums, (self.source, self.destination), of_way)
@@ -86,7 +86,7 @@ def _routes(hosts: Sequence[int], machine_links: pd.DataFrame, ways: pd.DataFram
     words = [text.split() for text in ways["links"]]
     lengths = np.array([len(entry) for entry in words], dtype=np.int64)
     flat = np.array([int(word) for entry in words for word in entry], dtype=np.int64)
-    # The links of nodes themselves are on every route of the node, wherever its ranks send to.
+    # The nodes' own links are on every route of a node, whatever the mapping.
     of_hosts = machine_links["class"].str.startswith("host-").to_numpy()
     kept = ~of_hosts[flat] if len(flat) else np.zeros(0, dtype=bool)
     way = np.repeat(np.arange(len(words)), lengths)[kept]

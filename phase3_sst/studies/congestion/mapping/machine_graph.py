@@ -1,8 +1,8 @@
-"""The machine graph: what sending between two of the allocated nodes costs, by a metric (Brandt et al., section III).
+"""The machine graph: the cost of sending between two allocated nodes, by a metric (Brandt et al., section III).
 
 In: the routes between the nodes and a snapshot of the counters. Out: a symmetric matrix of weights [nodes, nodes]; its
-diagonal is what sending within a node costs. The graph is complete over the slots of the nodes; slots of a node have
-the same weights, so that the nodes' matrix is all of it.
+diagonal is the cost of sending within a node. The graph is complete over the slots of the nodes. Slots of a node have
+the same weights, so the nodes' matrix is sufficient.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from phase3_sst.studies.congestion.mapping.snapshot import Snapshot
 NONE, HOPS, BW, STALLS = "none", "hops", "bw", "stalls"
 METRICS = (NONE, HOPS, BW, STALLS)
 OF_COUNTERS = (BW, STALLS)
-# Percent for which a link on the route counts in the metrics of counters, beside what it is stalled or used.
+# Percent added per link on the route in the metrics of counters, to its stalls or use.
 PER_HOP = 5.0
 
 Floats = npt.NDArray[np.float64]
@@ -27,10 +27,10 @@ def machine_graph(metric: str, routes: Routes, snapshot: Snapshot | None = None,
     """Return the weights of ``metric`` between the nodes of ``routes``.
 
     ``none``: 1 between any two slots. ``hops``: links between switches on the route. ``bw`` and ``stalls``: the largest
-    percentage of bandwidth used, or of time stalled, of the links between switches on the route. The larger of both
-    directions, the mean over several ways; within a node and between nodes of a switch 0, but for ``none``.
-    ``per_hop`` is added to the latter two for each link: without it, as with Brandt et al., routes that are not stalled
-    are all the same, and the job's own messages may crowd on long ones.
+    percentage of bandwidth used, or of time stalled, of the links between switches on the route. The weight is the
+    larger of both directions and the mean over several paths; it is 0 within a node and between nodes of a switch,
+    except for ``none``. ``per_hop`` is added to the latter two metrics for each link. Without it, as in Brandt et al.,
+    all routes without stalls are equal, and the job's own messages may crowd long ones.
     """
     if metric == NONE:
         return np.ones((len(routes.hosts), len(routes.hosts)))

@@ -1,4 +1,4 @@
-"""The work behind ``manynode map``: files and options in, a plan and the seats of the ranks out."""
+"""The work of ``manynode map``: turns files and options into a plan and the seats of the ranks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Request:
 
 
 def solve(request: Request) -> tuple[Plan, list[Seat], list[str]]:
-    """Return the plan, the seat of each rank, and what is to be said about the counters."""
+    """Return the plan, the seat of each rank, and the remarks on the counters."""
     if request.metric not in METHODS:
         raise UsageError("unknown metric", where="--metric", found=request.metric, allowed=", ".join(METHODS))
     if request.snapshot is not None and request.counters:
@@ -90,7 +90,7 @@ def solve(request: Request) -> tuple[Plan, list[Seat], list[str]]:
 
 
 def seats(plan: Plan, hosts: list[Host], capacity: int) -> list[Seat]:
-    """Return where each rank is."""
+    """Return the seat of each rank."""
     return [Seat(hosts[slot // capacity].name, slot % capacity, slot) for slot in slots(plan.nodes, capacity)]
 
 
@@ -131,7 +131,7 @@ def _grid(text: str | None) -> list[int] | None:
 
 
 def _snapshot(request: Request, routes: Routes) -> tuple[Snapshot | None, list[str]]:
-    """Return what the counters tell, and what is to be said about them."""
+    """Return the snapshot of the counters, and remarks on them."""
     if request.counters:
         counters, where = read_counters(request.counters), str(request.counters[0])
         found, notes = of_counters(counters, where, routes.machine_links, request.cables)
@@ -145,7 +145,7 @@ def _snapshot(request: Request, routes: Routes) -> tuple[Snapshot | None, list[s
 
 
 def _check_told(found: Snapshot, request: Request, where: str) -> None:
-    """Raise :class:`InputError` where the counters lack what the metric takes, or what a mapping is judged by."""
+    """Raise :class:`InputError` when the counters lack a quantity for the metric or for judging a mapping."""
     if request.metric not in OF_COUNTERS:
         return
     if request.metric == STALLS and np.isnan(found.percent_stalled).any():

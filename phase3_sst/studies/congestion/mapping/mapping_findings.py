@@ -1,7 +1,7 @@
-"""What the part ``mapping`` concludes: run times and costs (``mapping-runs/1``), their summary, sentences, a figure.
+"""The findings of the part ``mapping``: run times and costs (``mapping-runs/1``), a summary, sentences, a figure.
 
 In: the cases with their results. Out: :class:`Findings`. The share of congestion time recovered is Brandt et al.'s
-Table II: by how much the mapped run is faster than the default one, over how much traffic made that one slower.
+Table II: the gain of the mapped run over the default run, divided by the default run's loss to traffic.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from phase3_sst.studies.congestion.situation import Situation
 
 RUNS_SCHEMA = "mapping-runs/1"
 SUMMARY_SCHEMA = "mapping-summary/1"
-# Below this share of the undisturbed time, a loss is no congestion that could be recovered.
+# A loss below this share of the undisturbed time does not count as recoverable congestion.
 LEAST_LOSS = 0.05
 
 RUN_COLUMNS = [
@@ -36,7 +36,7 @@ SUMMARY_COLUMNS = [
 
 
 def conclusion(cases: Sequence[CaseRuns]) -> Findings:
-    """Return the findings of all cases; one without a result is named and left out."""
+    """Return the findings of all cases; a case without a result is named and left out."""
     rows: list[dict[str, Any]] = []
     failures: list[str] = []
     for runs in cases:
@@ -87,12 +87,12 @@ def _row(runs: CaseRuns, plan: Plan) -> dict[str, Any]:
 
 
 def _relative(cost: float, default: float) -> float:
-    """Return a cost as a share of the default mapping's; where that costs nothing, nothing can cost less."""
+    """Return a cost as a share of the default mapping's; if that is zero, no cost can be lower."""
     return cost / default if default > 0 else 1.0
 
 
 def summarised(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per method: what it does in the congested cases, and its worst change in any."""
+    """Return a row per method: its effect in the congested cases, and its worst change in any case."""
     rows = []
     for method in [name for name in METHODS if name in set(table["method"])]:
         of_method = table[table["method"] == method]
@@ -114,7 +114,7 @@ def summarised(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentences(table: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
-    """Return the answer in words: each case by hand, then the drawn ones together."""
+    """Return the sentences: each given case, then the drawn ones together."""
     told = []
     for name, case in table[~table["drawn"].astype(bool)].groupby("case", sort=False):
         loss = float(case["loss"].iloc[0])

@@ -1,8 +1,8 @@
-"""What a mapping itself brings to the links: the machine graph's weights know only what others have brought before.
+"""Estimates a mapping's own load on the links; the machine graph's weights only include earlier traffic of others.
 
-In: task graph, routes, snapshot, a mapping. Out: for how long the busiest link between switches would carry the job's
-bytes, at the bandwidth that the others leave. A mapping that avoids stalled links may crowd its own messages on few
-others; this tells.
+In: task graph, routes, snapshot, a mapping. Out: the time in which the busiest link between switches would carry the
+job's bytes, at the bandwidth that others leave. It reveals a mapping that avoids stalled links but crowds its own
+messages on a few others.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ Ints = npt.NDArray[np.int64]
 
 
 def congested(tasks: TaskGraph, routes: Routes, snapshot: Snapshot | None, nodes: Ints) -> bool:
-    """Return whether the traffic of others makes the busiest link of a mapping much slower."""
+    """Return whether other traffic makes the busiest link of a mapping much slower."""
     undisturbed_s = busiest_link_s(tasks, routes, None, nodes)
     return busiest_link_s(tasks, routes, snapshot, nodes) >= CONGESTED * undisturbed_s
 
 
 def busiest_link_s(tasks: TaskGraph, routes: Routes, snapshot: Snapshot | None, nodes: Ints) -> float:
-    """Return the time [s] for which the link that carries the job's bytes longest would carry them.
+    """Return the longest time [s] that any link needs to carry the job's bytes.
 
-    ``nodes`` is the node of each rank. Bytes between two ranks are taken to go half each way, those of a pair of nodes
-    evenly over its ways.
+    ``nodes`` is the node of each rank. Half of the bytes between two ranks go in each direction; bytes of a pair of
+    nodes are spread evenly over its paths.
     """
     size = len(routes.hosts)
     a, b, amount = tasks.edges()

@@ -1,7 +1,8 @@
-"""The part ``mapping``: ranks mapped to nodes by what the network's counters tell (Brandt et al., 2014).
+"""The part ``mapping``: ranks mapped to nodes from the network's counters (Brandt et al., 2014).
 
-First the job alone, beside traffic of others, and that traffic's counters; then the job with its ranks mapped by each
-method. Out: run times, the share of the time lost that each mapping recovers, and what the mapping cost.
+The first round simulates the job alone, the job beside other traffic, and that traffic's counters; the second, the job
+with its ranks mapped by each method. Out: run times, the share of the time lost that each mapping recovers, and what
+the mapping cost.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class MappingPart:
     section: type[Section] = MappingSection
 
     def check(self, machine: Machine, settings: MappingSection) -> None:
-        """Refuse cases that do not fit the machine, and methods that need a Scotch that is not there."""
+        """Refuse cases that do not fit the machine, and methods that need Scotch if it is missing."""
         workload = workload_of(machine, settings)
         for case in cases_of(machine, settings):
             ranks = len(case.hosts) * workload.ranks_per_node
@@ -53,7 +54,7 @@ class MappingPart:
             )
 
     def situations(self, machine: Machine, settings: MappingSection, round_number: int) -> Sequence[Situation]:
-        """Return what is known beforehand, then the mapped jobs."""
+        """Return the situations without mapping first, then the mapped jobs."""
         situations = []
         for case in cases_of(machine, settings):
             runs = CaseRuns(machine, settings, case)

@@ -1,7 +1,7 @@
-"""A mapping of a job by name: the metrics of the machine graph with Scotch, or geometric.
+"""Finds a mapping of a job by method: Scotch with a metric of the machine graph, or geometric.
 
-In: task graph, routes, snapshot. Out: a :class:`Plan`, which a study keeps as a file (``rank-mapping/1``), so that the
-time that it took is measured once and the same results give the same page.
+In: task graph, routes, snapshot. Out: a :class:`Plan`, which a study keeps as a file (``rank-mapping/1``). Its run time
+is thus measured once, and the same results give the same page.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ METHODS = (*METRICS, GEOMETRIC)
 
 @dataclass(frozen=True)
 class Plan:
-    """A mapping and what it is expected to cost.
+    """A mapping and its expected cost.
 
-    ``nodes`` is the place among the job's nodes of each rank. Costs are those of the mapping and of the default, by the
-    method's machine graph (of ``geometric``: hops). ``kept_default``: the mapping that was found was not better.
-    ``seconds`` is what finding it took.
+    ``nodes`` has each rank's index into the job's nodes. Costs are those of the mapping and of the default, by the
+    method's machine graph (for ``geometric``: hops). ``kept_default``: no better mapping was found. ``seconds`` is the
+    time of the search.
     """
 
     method: str
@@ -60,7 +60,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Question:
-    """What a mapping depends on; ``grid`` None: extents as equal as can be; ``per_hop`` as in :func:`machine_graph`."""
+    """The inputs of a mapping; ``grid`` None: extents as equal as possible; ``per_hop`` as in :func:`machine_graph`."""
 
     tasks: TaskGraph
     routes: Routes
@@ -72,7 +72,7 @@ class Question:
     per_hop: float = PER_HOP
 
     def digest(self, method: str) -> str:
-        """Return the digest of all that the plan of ``method`` depends on."""
+        """Return the digest of everything that the plan of ``method`` depends on."""
         a, b, amount = self.tasks.edges()
         weights = self._weights(method)
         state = hashlib.sha256()
@@ -86,11 +86,11 @@ class Question:
         return machine_graph(metric, self.routes, self.snapshot, self.per_hop)
 
     def accepted(self, method: str, answers: Sequence[Ints]) -> list[Ints]:
-        """Return those of ``answers`` (the node of each rank) that are expected to be better than the default.
+        """Return the ``answers`` (the node of each rank) that should be better than the default.
 
-        They come with the best first: they cost less, and with the metrics of counters, their busiest link would not
-        carry the job's bytes for longer, beside the traffic and without it; the shorter, the better. None where traffic
-        does not slow the default's.
+        The best comes first. They cost less. With the metrics of counters, their busiest link also does not carry the
+        job's bytes for longer, with and without the traffic; shorter is better. Empty if traffic does not slow the
+        default's busiest link.
         """
         weights, default = self._weights(method), default_mapping(self.tasks.ranks, self.capacity)
         most = cost(self.tasks, weights, default).total
@@ -109,10 +109,10 @@ class Question:
         return [cheaper[place] for _, place in sorted(fit) if busiest_s(cheaper[place], None) <= most_alone_s]
 
     def answer(self, method: str, guarded: bool = True) -> Plan:
-        """Return the plan of ``method``; ``guarded``: the default where that is expected to be as good.
+        """Return the plan of ``method``; ``guarded``: the default, if it should be as good.
 
-        Unguarded, the one that is estimated to cost least. The mapping without a metric is never guarded: by its graph
-        all mappings cost the same.
+        Unguarded, the mapping with the least estimated cost. The method without a metric is never guarded, since all
+        its mappings cost the same.
         """
         start = time.perf_counter()
         weights = self._weights(method)
@@ -141,7 +141,7 @@ class Question:
 
 
 def kept_plan(question: Question, method: str, folder: Path, name: str) -> Plan:
-    """Return the plan that ``folder`` keeps for the question, made now where there is none."""
+    """Return the question's plan from ``folder``; find it now if it is missing."""
     path = folder / f"{name}-{method}-{question.digest(method)}.json"
     if not path.is_file():
         tables.write_json(path, PLAN_SCHEMA, asdict(question.answer(method)))

@@ -1,7 +1,7 @@
-"""Rank files: where the launcher of an MPI library is to start each rank.
+"""Writes rank files, which tell an MPI launcher where to start each rank.
 
-In: the host of each rank and its number among the ranks there. Out: the text of a file, by the launcher's format, and
-how to use it. All formats name hosts as the user's host file does.
+In: the host of each rank and its number among the ranks there. Out: the text of a file in the launcher's format, and
+the command to use it. All formats use the host names of the user's host file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _cores(first: int, count: int) -> str:
 
 
 def _mpich(seats: Sequence[Seat], _cores_per_rank: int) -> list[str]:
-    # Hydra takes the lines in order and puts the next ranks on each.
+    # Hydra reads the lines in order and puts the next ranks on each.
     return [f"{host}:{len(list(run))}" for host, run in groupby(seat.host for seat in seats)]
 
 
@@ -55,7 +55,7 @@ def _cray(seats: Sequence[Seat], _cores_per_rank: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Format:
-    """How a launcher's file is made, and the command that uses it (``{file}``, ``{ranks}``)."""
+    """The writer of a launcher's file, and the command that uses it (``{file}``, ``{ranks}``)."""
 
     lines: Callable[[Sequence[Seat], int], list[str]]
     command: str
@@ -92,6 +92,6 @@ def format_of(name: str) -> Format:
 
 
 def split_hosts(seats: Sequence[Seat]) -> list[str]:
-    """Return the hosts whose ranks do not follow each other."""
+    """Return the hosts with non-consecutive ranks."""
     runs = [host for host, _ in groupby(seat.host for seat in seats)]
     return sorted({host for host in runs if runs.count(host) > 1})

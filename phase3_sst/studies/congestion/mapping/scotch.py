@@ -1,10 +1,10 @@
 """Mapping by libscotch (``manynode-scotch`` of the native build): dual recursive bipartitioning of both graphs.
 
 In: task graph, machine graph, slots of a node. Out: mappings, each the node of each rank. As with Brandt et al., the
-machine graph has a vertex per slot; above :data:`MOST_SLOTS` it has a vertex per node instead, with the node's slots as
-its capacity, because a complete graph grows with the square of its vertices. Scotch is asked with several seeds: the
-estimated cost of its mappings varies by a tenth, what they bring to the busiest link by half, and asking takes about a
-tenth of a second.
+machine graph has a vertex per slot; above :data:`MOST_SLOTS` it has a vertex per node, with the node's slots as its
+capacity, because a complete graph grows with the square of its vertices. Scotch runs with several seeds: the estimated
+cost of its mappings varies by a tenth, their load on the busiest link by half, and a run takes about a tenth of a
+second.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def available() -> bool:
 
 
 def scotch_mapping(tasks: TaskGraph, weights: Floats, capacity: int, seed: int) -> Ints:
-    """Return the node of each rank in the mapping that is estimated to cost least."""
+    """Return the node of each rank in the mapping with the least estimated cost."""
     return scotch_mappings(tasks, weights, capacity, seed)[0]
 
 
 def scotch_mappings(tasks: TaskGraph, weights: Floats, capacity: int, seed: int) -> list[Ints]:
     """Return several mappings, the one with the least estimated cost first.
 
-    Without libscotch that is an :class:`EngineMissingError`.
+    A missing libscotch is an :class:`EngineMissingError`.
     """
     try:
         program = native_program(_PROGRAM)

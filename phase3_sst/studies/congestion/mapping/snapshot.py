@@ -1,8 +1,8 @@
-"""What the network's counters told at a moment: for each link, the share of time stalled and of bandwidth used.
+"""A snapshot of the network's counters: for each link, the share of time stalled and of bandwidth used.
 
 In: the links of a simulated situation (``link-load``), a measured CSV table, or counters of routers
-(``router-counters/1``). Out: a :class:`Snapshot`, both in percent and by the machine's number of the link. Links that a
-source does not mention were idle.
+(``router-counters/1``). Out: a :class:`Snapshot`, both in percent and by the machine's number of the link. Links
+missing in a source were idle.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Snapshot:
 def of_simulation(loads: pd.DataFrame, duration_s: float, machine_links: pd.DataFrame) -> Snapshot:
     """Return the snapshot of one replica's table of links over a run of ``duration_s``.
 
-    ``machine_links`` is as :class:`phase3_sst.studies.congestion.mapping.link_paths.Routes` has it: all engines give a
-    link the same number.
+    ``machine_links`` is as :class:`phase3_sst.studies.congestion.mapping.link_paths.Routes` has it; all engines number
+    links alike.
     """
     size = int(machine_links.index.max()) + 1
     number = loads["link"].to_numpy(int)
@@ -52,8 +52,8 @@ def of_simulation(loads: pd.DataFrame, duration_s: float, machine_links: pd.Data
 def stalled_s(loads: pd.DataFrame) -> Floats:
     """Return the time for which each link had data to send and no credit [s].
 
-    Where no credits are counted (``credit_stall_s`` is missing, or 0 everywhere because buffers have no end), it is the
-    waiting of all chunks added up, which may be longer than the run; the snapshot bounds it by the run's time.
+    Without counted credits (``credit_stall_s`` is missing, or 0 everywhere with unlimited buffers), it is the summed
+    waiting of all chunks. That may exceed the run's time; the snapshot limits it to it.
     """
     if "credit_stall_s" in loads.columns and (loads["credit_stall_s"] > 0).any():
         return np.asarray(loads["credit_stall_s"], dtype=float)
@@ -90,12 +90,12 @@ def of_measured(path: Path, machine_links: pd.DataFrame) -> Snapshot:
 def of_counters(
     counters: Counters, where: str, machine_links: pd.DataFrame, cables: Path | None
 ) -> tuple[Snapshot, list[str]]:
-    """Return the snapshot that counters of routers tell, over all their time, and what is to be said about it.
+    """Return the snapshot from counters of routers over their whole time, and remarks on it.
 
     A link is stalled in the share of time in which its sender had no credit, or where that is not known, in which its
     receiver's input could not go on. Its ends are the router and the port's ``peer``, named as in tables of links; a
-    CSV file ``cables`` (router, port, source, target) names them where the counters do not. A quantity that no port
-    tells is NaN for all links.
+    CSV file ``cables`` (router, port, source, target) names them where the counters do not. A quantity that no port has
+    is NaN for all links.
     """
     named_in = where if cables is None else str(cables)
     table = counters.table[counters.table["port_class"] == NETWORK]
@@ -124,7 +124,7 @@ def of_counters(
             continue
         weights = lengths.where(values.notna(), 0.0)
         sums = pd.DataFrame({"value": values.fillna(0.0) * weights, "weight": weights})
-        # A port that was never known counts as idle, like one without counters.
+        # A port without known values counts as idle, like one without counters.
         ports = sums.groupby([own["source"], own["target"], own["port"]]).sum().query("weight > 0")
         for (source, target, _), mean in (ports["value"] / ports["weight"]).items():
             if (source, target) not in numbers:

@@ -1,8 +1,8 @@
-"""The task graph: how many bytes each pair of ranks exchanges.
+"""The task graph: the bytes that each pair of ranks exchanges.
 
 In: a skeleton with its parameters, or a measured table of bytes between ranks. Out: a :class:`TaskGraph`. A skeleton's
 bytes are counted exactly, from the operations of all ranks and iterations, with collectives as the messages of the
-algorithms that the simulation chooses, because these load the links too.
+simulation's algorithms, because these load the links too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TaskGraph:
-    """``amount`` [ranks, ranks]: bytes of both directions, symmetric, without what a rank sends to itself."""
+    """``amount`` [ranks, ranks]: bytes of both directions, symmetric, without a rank's messages to itself."""
 
     amount: sparse.csr_array
 
@@ -43,14 +43,14 @@ class TaskGraph:
         return int(self.amount.shape[0])
 
     def edges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Floats]:
-        """Return each pair that exchanges anything once: its ranks (the smaller first) and its bytes."""
+        """Return each communicating pair once: its ranks (the smaller first) and its bytes."""
         upper = sparse.triu(self.amount, k=1, format="coo")
         order = np.lexsort((upper.col, upper.row))
         return upper.row[order].astype(np.int64), upper.col[order].astype(np.int64), upper.data[order]
 
 
 def task_graph(sources: npt.ArrayLike, targets: npt.ArrayLike, amounts: npt.ArrayLike, ranks: int) -> TaskGraph:
-    """Return the graph of ``ranks`` tasks from sender, receiver and bytes; a pair may come several times."""
+    """Return the graph of ``ranks`` tasks from sender, receiver and bytes; pairs may repeat."""
     given = (np.asarray(amounts, float), (np.asarray(sources, int), np.asarray(targets, int)))
     directed = sparse.coo_array(given, shape=(ranks, ranks)).tocsr()
     both = (directed + directed.T).tolil()
@@ -82,7 +82,7 @@ def of_skeleton(
 
 
 def _of_counts(text: str, ranks: int) -> TaskGraph:
-    """Return the graph from what the count sink prints; its last table has the pairs of ranks."""
+    """Return the graph from the output of the count sink; its last table has the pairs of ranks."""
     table = text.split("\n\n")[-1].splitlines()
     if not table or table[0].split() != _HEADER:
         raise EngineFailedError(
@@ -98,7 +98,7 @@ def _of_counts(text: str, ranks: int) -> TaskGraph:
 def read_matrix(path: Path, ranks: int | None = None) -> TaskGraph:
     """Return the graph of a CSV file with the columns sender, receiver, bytes (a line with their names may come first).
 
-    ``ranks`` None: one more than the largest rank. A line that is wrong is an :class:`InputError` that names it.
+    ``ranks`` None: one more than the largest rank. An invalid line is an :class:`InputError` that names it.
     """
     text = io.StringIO(input_file.read_text(path, "the communication matrix"))
     try:

@@ -1,1 +1,1 @@
-"""Three ways of holding back what jobs inject into the network, side by side (Netscope, sections 5 and 6.2)."""
+"""Compares three controllers of the injection of jobs into the network (Netscope, sections 5 and 6.2)."""

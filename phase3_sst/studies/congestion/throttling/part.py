@@ -18,7 +18,7 @@ class Throttling:
     section: type[Section] = ThrottlingSection
 
     def check(self, machine: Machine, settings: ThrottlingSection) -> None:
-        """Refuse what does not fit the machine."""
+        """Refuse settings that do not fit the machine."""
         throttling_settings.check(machine, settings)
 
     def situations(self, machine: Machine, settings: ThrottlingSection, round_number: int) -> Sequence[Situation]:

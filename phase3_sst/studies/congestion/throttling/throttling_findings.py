@@ -1,4 +1,4 @@
-"""The part ``throttling``: which situations it needs in each round, and what it concludes from them."""
+"""The part ``throttling``: its situations in each round, and its findings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ NETWORK_SCHEMA = "throttling-network/1"
 ERRORS_SCHEMA = "throttling-errors/1"
 SENSITIVITIES_SCHEMA = "throttling-sensitivities/1"
 
-# A controller, the sensitivity that it is told of the application, and how far that is off.
+# A controller, the application's sensitivity given to it, and the error of that.
 Choice = tuple[str, float, float]
 
 
@@ -75,7 +75,7 @@ def situations(machine: Machine, settings: ThrottlingSection, round_number: int)
 
 
 def sensitivities(machine: Machine, settings: ThrottlingSection) -> dict[str, float]:
-    """Return the sensitivity of each application: given, or measured (one that falls with delay counts as 0)."""
+    """Return the sensitivity of each application: given, or measured (a negative one counts as 0)."""
     missing = to_measure(machine, settings)
     told = {name: settings.sensitivities[name] for name in chosen(machine, settings) if name not in missing}
     if missing:
@@ -85,7 +85,7 @@ def sensitivities(machine: Machine, settings: ThrottlingSection) -> dict[str, fl
 
 
 def choices(settings: ThrottlingSection, told: Mapping[str, float], application: str) -> Iterator[Choice]:
-    """Yield what is tried on an application: the controllers, and wrong sensitivities for the most sensitive one."""
+    """Yield the trials of an application: the controllers, and wrong sensitivities for the most sensitive one."""
     for controller in CONTROLLERS:
         yield controller, told[application], 0.0
     if application == most_sensitive(told):
@@ -146,7 +146,7 @@ def _ready(machine: Machine, settings: ThrottlingSection) -> Iterator[Case]:
 def _row(
     machine: Machine, settings: ThrottlingSection, case: Case, controller: str, sensitivity: float, error: float
 ) -> dict[str, Any] | None:
-    """Return a row of ``throttling-runs/1``; None where a situation that it takes has no result."""
+    """Return a row of ``throttling-runs/1``; None if one of its situations has no result."""
     if any(machine.failed(one) is not None for one in (alone(case), sample(case))):
         return None
     apart, both = congestor_alone(machine, settings, case), together(machine, settings, case, controller, sensitivity)

@@ -2,9 +2,9 @@
 
 In: a machine and the part's settings. Out: situations, round by round:
 
-0. those of the part ``delay``, where a sensitivity is to be measured; the application alone on each drawn set of
-   nodes; and the congestor alone, a few iterations of it;
-1. the congestor alone with as many iterations as last ``length`` times as long as the application;
+0. those of the part ``delay``, if a sensitivity must be measured; the application alone on each drawn set of nodes; and
+   a few iterations of the congestor alone;
+1. the congestor alone, with enough iterations for ``length`` times the application's time;
 2. both together, under each controller and with each wrong sensitivity. All controllers see the same draws.
 """
 
@@ -30,7 +30,7 @@ from phase3_sst.studies.congestion.situation import Member, Situation
 STATIC, DCQCN, AWARE = "static", "dcqcn", "aware"
 CONTROLLERS = (STATIC, DCQCN, AWARE)
 LONG_BYTES = 131072.0
-# Iterations of a congestor from which the length of one is told.
+# Iterations of a congestor to measure the length of one.
 SAMPLE = 3
 
 
@@ -38,10 +38,10 @@ class ControlSection(Section):
     """The controllers' parameters."""
 
     static_share: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=1.0, description="of the NIC's rate that static control leaves every node, whatever the network does"
+        default=1.0, description="share of the NIC's rate that static control always gives every node"
     )
     window: Annotated[Seconds, Field(gt=0)] = Field(
-        default=written("10 us"), description="between two decisions of an adaptive controller"
+        default=written("10 us"), description="time between two decisions of an adaptive controller"
     )
     gain: Annotated[float, Field(gt=0, le=1)] = Field(
         default=0.01, description="weight of the newest window in the running share of stalled time"
@@ -50,15 +50,15 @@ class ControlSection(Section):
         default=0.2, description="running share of stalled time above which the rate falls; else it rises"
     )
     increase: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.001, description="of the line rate, by which the rate rises in a window"
+        default=0.001, description="share of the line rate by which the rate rises in a window"
     )
     least: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=0.0025, description="of the line rate, which the rate does not fall below"
+        default=0.0025, description="minimum rate as a share of the line rate"
     )
 
 
 def _long_messages() -> CongestionSection:
-    """Return the congestors with long messages: those that fit into the switches' buffers never stall their NIC."""
+    """Return the congestors with long messages: messages that fit into the switches' buffers never stall their NIC."""
     section = CongestionSection()
     longer = {name: own.model_copy(update={"sizes": [LONG_BYTES]}) for name, own in section.congestors.items()}
     return section.model_copy(update={"congestors": longer})
@@ -70,31 +70,33 @@ class ThrottlingSection(Section):
     congestion: CongestionSection = Field(
         default_factory=_long_messages, description="the job beside the application; it runs to its end"
     )
-    control: ControlSection = Field(default_factory=ControlSection, description="of the controllers")
+    control: ControlSection = Field(default_factory=ControlSection, description="parameters of the controllers")
     applications: list[str] = Field(default_factory=list, description="workloads of the study; empty: all of them")
     runs: Annotated[int, Field(ge=2)] = Field(
-        default=20, description="of each application under each controller, on drawn nodes beside drawn congestion"
+        default=20, description="runs of each application under each controller, on drawn nodes beside drawn congestion"
     )
-    nodes: Annotated[int, Field(ge=2, strict=True)] = Field(default=8, description="of an application")
+    nodes: Annotated[int, Field(ge=2, strict=True)] = Field(default=8, description="nodes of an application")
     length: Annotated[float, Field(gt=0)] = Field(
         default=3.0,
-        description="of the congestor, as a multiple of the application's time, each alone (the paper: 2.9)",
+        description="run time of the congestor as a multiple of the application's, each alone (the paper: 2.9)",
     )
     sensitivities: dict[str, Annotated[float, Field(ge=0)]] = Field(
-        default_factory=dict, description="by application; those that are missing are measured as section delay says"
+        default_factory=dict,
+        description="sensitivities by application; missing ones are measured with the settings of section delay",
     )
     congestor_sensitivity: Annotated[float, Field(ge=0)] = Field(
-        default=0.0, description="of the congestor: what nobody waits for is not sensitive"
+        default=0.0, description="sensitivity of the congestor; 0, since nobody waits for it"
     )
     delay: DelaySection = Field(
-        default_factory=DelaySection, description="how sensitivities are measured: the keys of the part delay"
+        default_factory=DelaySection, description="settings for measuring sensitivities: the keys of the part delay"
     )
     errors: list[Annotated[float, Field(ge=-1)]] = Field(
-        default=[-1.0, -0.5, 0.5, 1.0, 2.0], description="of a wrong sensitivity, for the most sensitive application"
+        default=[-1.0, -0.5, 0.5, 1.0, 2.0],
+        description="errors of a wrong sensitivity, for the most sensitive application",
     )
-    interval: Annotated[Seconds, Field(gt=0)] = Field(default=written("50 us"), description="of the counters")
+    interval: Annotated[Seconds, Field(gt=0)] = Field(default=written("50 us"), description="interval of the counters")
     flit: Annotated[Bytes, Field(gt=0)] = Field(
-        default=written("6 B"), description="of the traffic; of Aries about 6 B"
+        default=written("6 B"), description="flit size of the traffic; about 6 B on Aries"
     )
 
 
@@ -110,12 +112,12 @@ class Case:
     seed: int
 
     def key(self) -> str:
-        """Return what names its situations have in common."""
+        """Return the common part of its situations' names."""
         return f"{self.application}-{self.index}"
 
 
 def check(machine: Machine, settings: ThrottlingSection) -> None:
-    """Raise :class:`UsageError` where the settings do not fit the machine."""
+    """Raise :class:`UsageError` when the settings do not fit the machine."""
     where = "throttling"
     check_engine(machine, where)
     engine = engine_of({"simulate": machine.simulate})
@@ -134,7 +136,7 @@ def check(machine: Machine, settings: ThrottlingSection) -> None:
 
 
 def chosen(machine: Machine, settings: ThrottlingSection) -> list[str]:
-    """Return the names of the applications that are looked at."""
+    """Return the names of the studied applications."""
     return list(settings.applications or machine.workloads)
 
 
@@ -144,14 +146,14 @@ def to_measure(machine: Machine, settings: ThrottlingSection) -> list[str]:
 
 
 def delay_settings(machine: Machine, settings: ThrottlingSection) -> DelaySection:
-    """Return the settings under which sensitivities are measured: of the applications that need it, at their size."""
+    """Return the settings for measuring sensitivities, for the applications that need it, at their size."""
     return settings.delay.model_copy(update={"applications": to_measure(machine, settings), "nodes": settings.nodes})
 
 
 def cases(machine: Machine, settings: ThrottlingSection) -> Iterator[Case]:
     """Yield each application's draws; nodes and congestion of a draw are the same for all applications.
 
-    Congestors take turns in drawn order, so that few draws have each of them as often.
+    Congestors rotate in drawn order, for equal shares even in a few draws.
     """
     room, congestors = machine.network.room(), sorted(settings.congestion.congestors)
     for name in chosen(machine, settings):
@@ -193,7 +195,7 @@ def congestor_alone(machine: Machine, settings: ThrottlingSection, case: Case) -
 def together(
     machine: Machine, settings: ThrottlingSection, case: Case, controller: str, sensitivity: float
 ) -> Situation:
-    """Return both jobs under a controller; ``sensitivity`` is what the aware one believes of the application."""
+    """Return both jobs under a controller; ``sensitivity`` is the application's value given to the aware one."""
     own, other = injections(settings, controller, sensitivity)
     members = [replace(case.member, injection=own), replace(lengthened(machine, settings, case), injection=other)]
     name = f"{controller}-{case.key()}" if controller != AWARE else f"{controller}-{sensitivity:.4g}-{case.key()}"
@@ -203,7 +205,7 @@ def together(
 def injections(
     settings: ThrottlingSection, controller: str, sensitivity: float
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return how the NICs of the application and those of the congestor are held back."""
+    """Return the injection control of the application's and the congestor's NICs."""
     control = settings.control
     if controller == STATIC:
         static = {"kind": "static", "share": control.static_share}

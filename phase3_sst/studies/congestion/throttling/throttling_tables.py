@@ -1,8 +1,8 @@
-"""What runs under three controllers tell: run-time tail, node-seconds, network, and the cost of wrong sensitivities.
+"""Tables of runs under three controllers: run-time tail, node-seconds, network, and the cost of wrong sensitivities.
 
 In: a table ``throttling-runs/1``, a row per application, controller and draw: application, controller, error (of the
-sensitivity that the controller was told; 0 where it has none), draw, congestor, nodes, congestor_nodes, run_time_s and
-alone_s of the application, congestor_s and congestor_alone_s of the other job. Out: tidy tables.
+sensitivity given to the controller; 0 if it uses none), draw, congestor, nodes, congestor_nodes, run_time_s and alone_s
+of the application, congestor_s and congestor_alone_s of the other job. Out: tidy tables.
 """
 
 from __future__ import annotations

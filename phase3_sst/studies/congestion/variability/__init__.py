@@ -1,1 +1,1 @@
-"""Chunduri et al.: how far a run was from its usual time, told by the counters of its nodes' routers."""
+"""Chunduri et al.: estimates a run's deviation from its usual time from the counters of its nodes' routers."""

@@ -1,11 +1,11 @@
-"""How good the model is: 10-fold cross-validation, training sizes, unseen applications (sections IV-C to V-D).
+"""Measures the model's quality: 10-fold cross-validation, training sizes, unseen applications (sections IV-C to V-D).
 
-What a fold knows is what a model in use would know: means and standard deviations of run times, the scaling of
-features, their choice, hyperparameters and error bounds come from its training runs alone. The paper standardised all
-run times first and chose the hyperparameters on all runs; :func:`as_the_paper` does the same, to compare.
+A fold only uses what a model in use would have: means and standard deviations of run times, scaling and choice of
+features, hyperparameters and error bounds come from its training runs alone. The paper standardised all run times first
+and chose the hyperparameters on all runs; :func:`as_the_paper` does the same, to compare.
 
-An application that the model has never seen has no mean of its own. As in the paper its run times are standardised by
-all of its own runs: the estimate says how a run stands among those, and R2 whether that is right.
+An unseen application has no mean in the model. As in the paper, its run times are standardised by all of its own runs.
+The estimate ranks a run among those; R2 tells whether the estimate is right.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from phase3_sst.studies.congestion.variability.train import FOLDS, Hyperparamete
 
 SHARES = (0.1, 0.25, 0.5, 0.75)
 TARGET_RUNS = (0, 20, 40)
-_INNER_FOLDS = 3  # of the search for hyperparameters within a fold
+_INNER_FOLDS = 3  # for the hyperparameter search within a fold
 _REPEATS = 3  # draws of each training size
 _LEAST_TRAINING = 10
 Places = npt.NDArray[np.int64]
 
 
 def cross_validated(frame: pd.DataFrame, options: Options, given: Hyperparameters | None = None) -> pd.DataFrame:
-    """Return per run what a model says that was learned without it, ten folds.
+    """Return the estimate of each run by a model trained without it, in ten folds.
 
     Columns: run, application, nodes, run_time_s, fold, truth, estimate, bound, forest [standard deviations], kept (the
     two models agree), within (the truth lies within the bounds). ``given`` hyperparameters are not searched again.
@@ -53,7 +53,7 @@ def cross_validated(frame: pd.DataFrame, options: Options, given: Hyperparameter
 
 
 def as_the_paper(frame: pd.DataFrame, options: Options, found: Hyperparameters) -> float:
-    """Return the 10-fold R2 with run times standardised before, and hyperparameters that were chosen on all runs."""
+    """Return the 10-fold R2 with run times standardised beforehand and hyperparameters chosen on all runs."""
     truth = standardised(frame, groups_of(frame))
     said = np.empty(len(frame))
     for rest, held in _folds(frame, options):
@@ -135,7 +135,7 @@ def _score(
 
 
 def _folds(frame: pd.DataFrame, options: Options) -> Iterator[tuple[Places, Places]]:
-    """Yield places of training and test runs, each group shared out evenly over the folds."""
+    """Yield indices of training and test runs; each group is distributed evenly over the folds."""
     split = StratifiedKFold(FOLDS, shuffle=True, random_state=options.random_state("validation"))
     yield from split.split(np.zeros(len(frame)), _labels(frame))
 
@@ -157,7 +157,7 @@ def use_cases(table: pd.DataFrame) -> pd.DataFrame:
     """Return a typical, a lucky and an unlucky run of each application and size, with its estimate (table VI).
 
     The typical run is the one nearest to the mean, the others are at the 5th and 95th percentile. ``table`` is that of
-    :func:`cross_validated`: the model had not seen the runs.
+    :func:`cross_validated`: the model was trained without these runs.
     """
     rows = []
     for (name, nodes), own in table.groupby(["application", "nodes"], sort=True):
@@ -185,7 +185,7 @@ def use_cases(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def embedded(scaled: Floats, options: Options) -> Floats:
-    """Return two coordinates per run in which runs of like features lie together (t-SNE, figure 5)."""
+    """Return two coordinates per run that place runs with similar features together (t-SNE, figure 5)."""
     from sklearn.manifold import TSNE
 
     perplexity = max(2.0, min(30.0, (len(scaled) - 1) / 4))

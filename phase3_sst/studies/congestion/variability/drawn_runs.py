@@ -1,8 +1,8 @@
-"""The campaign of Chunduri et al.: every run of a workload on nodes drawn anew, beside jobs that are drawn anew.
+"""The campaign of Chunduri et al.: every run of a workload has newly drawn nodes and background jobs.
 
-In: workloads, sizes, and how the background is drawn. Out: a situation per run, and from its result a row of the table
-``variability-runs/1``. All draws come from the study's seed and the run's own labels, so that a campaign with more runs
-begins with those of a smaller one.
+In: workloads, sizes, and the settings of the background. Out: a situation per run, and from its result a row of the
+table ``variability-runs/1``. All draws come from the study's seed and the run's own labels. A larger campaign therefore
+starts with the runs of a smaller one.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from phase3_sst.studies.congestion.variability.variability_settings import Backg
 
 # Seeds of situations are read as signed numbers.
 _SEED_BITS = 63
-# Parameters of a congestor that say how hard it presses.
+# Parameters that set a congestor's intensity.
 _DRAWN = ("bytes", "pause_us")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a background job may run, and which of its parameters are drawn."""
+    """A kind of background job and its drawn parameters."""
 
     workload: Workload
     drawn: Sequence[str] = ()
@@ -68,7 +68,7 @@ def background_kinds(settings: BackgroundSection, workloads: Mapping[str, Worklo
 
 
 def _takes(congestor: Workload, key: str) -> bool:
-    """Say whether the parameter serves: all patterns declare a pause, and only GPCNeT's congestors make one."""
+    """Return whether the parameter has an effect: all patterns declare a pause, but only GPCNeT's congestors use it."""
     return key != "pause_us" or congestor.application != "patterns" or congestor.name.startswith("congestor-")
 
 
@@ -102,7 +102,7 @@ def _background(
         nodes = min(_log_uniform(least, most, draw), len(left))
         taken, left = left[:nodes], left[nodes:]
         kind = kinds[int(draw.integers(len(kinds)))]
-        # Drawn for every kind, so that the jobs after it do not depend on which one it is.
+        # Drawn for every kind, to keep the following jobs independent of the kind.
         length, pause_s = _log_uniform(*settings.bytes, draw), float(draw.uniform(0, settings.most_pause))
         values = {"bytes": length, "pause_us": round(pause_s * 1e6, 3)}
         job = kind.workload.on(taken, background=True)

@@ -1,18 +1,17 @@
-"""The model of Chunduri et al.: two regressions that must agree, and the error that they admit.
+"""The model of Chunduri et al.: two regressions that must agree, with error bounds.
 
-In: the features of runs. Out: for each the variability estimate, that is by how many standard deviations its run time
-differs from the mean of its application on that many nodes, with error bounds, or a refusal. Features are scaled by the
-median and the interquartile range of the training runs. A support vector regression (RBF kernel; Smola and Schölkopf
-2004) gives the estimate, a random forest the error bounds; where the two differ by more than the bounds, nothing is
-predicted (section V-D).
+In: the features of runs. Out: for each run, the variability estimate with error bounds, or a refusal. The estimate is
+the number of standard deviations between its run time and the mean of its application on that many nodes. Features are
+scaled by the median and the interquartile range of the training runs. A support vector regression (RBF kernel; Smola
+and Schölkopf 2004) gives the estimate, a random forest the error bounds; if they differ by more than the bounds, there
+is no prediction (section V-D).
 
-The bounds are ``factor * (s + FLOOR)``, where s is the standard deviation of what the trees say. The paper does not
-tell what its forest's "error range" is; here ``factor`` is the one with which the wanted share of training runs,
-estimated without them, lies within the bounds (normalised conformal prediction; Johansson et al., Machine Learning 97,
-2014).
+The bounds are ``factor * (s + FLOOR)``, where s is the standard deviation of the trees' values. The paper does not
+define its forest's "error range". Here ``factor`` is chosen such that the wanted share of training runs, estimated
+without themselves, is within the bounds (normalised conformal prediction; Johansson et al., Machine Learning 97, 2014).
 
-This module predicts with numpy alone, from plain arrays, so that a model file holds nothing that could be executed and
-does not depend on a version of scikit-learn. :mod:`train` learns the arrays.
+This module predicts with numpy alone, from plain arrays. A model file therefore has no executable content and does not
+depend on a version of scikit-learn. :mod:`train` learns the arrays.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ import pandas as pd
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 FLOOR = 0.1
-"""Of the trees' standard deviation [standard deviations of run time]: no estimate is surer than about this."""
+"""Added to the trees' standard deviation [standard deviations of run time]; no estimate is surer than about this."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Tree:
     value: Floats
 
     def predict(self, scaled: Floats) -> Floats:
-        """Return the value of the leaf that each row (n x features) comes to."""
+        """Return the value of the leaf that each row (n x features) reaches."""
         # scikit-learn compares features in single precision with thresholds in double.
         single = scaled.astype(np.float32).astype(np.float64)
         at = np.zeros(len(scaled), dtype=np.int64)
@@ -78,7 +77,7 @@ class Estimates:
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned, as arrays: scaling per feature, support vectors (n x features), trees, the bounds' factor."""
+    """The learned arrays: scaling per feature, support vectors (n x features), trees, the bounds' factor."""
 
     features: Sequence[str]
     centre: Floats
@@ -107,7 +106,7 @@ class Learned:
         return Estimates(estimate, bound, forest, np.abs(estimate - forest) < bound)
 
     def unlike_training(self, frame: pd.DataFrame) -> list[list[str]]:
-        """Return per run its features that lie outside the range of the training runs, in words."""
+        """Return per run its features outside the range of the training runs, as text."""
         found = []
         for _, row in frame[list(self.features)].iterrows():
             outside = []
@@ -120,14 +119,14 @@ class Learned:
 
 @dataclass(frozen=True)
 class Model:
-    """What was learned, the groups of runs that it was learned from, and where it comes from."""
+    """The learned arrays, the groups of training runs, and their provenance."""
 
     learned: Learned
     groups: Sequence[Group]
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def group(self, application: str, nodes: int) -> Group | None:
-        """Return the group of an application on a number of nodes, None where no run of it was learned."""
+        """Return the group of an application on a number of nodes, None without training runs."""
         own = (group for group in self.groups if (group.application, group.nodes) == (application, nodes))
         return next(own, None)
 
@@ -147,7 +146,7 @@ def groups_of(frame: pd.DataFrame) -> list[Group]:
 
 
 def standardised(frame: pd.DataFrame, groups: Sequence[Group]) -> Floats:
-    """Return by how many standard deviations each run time differs from its group's mean."""
+    """Return each run time's difference from its group's mean, in standard deviations."""
     known = {(group.application, group.nodes): group for group in groups}
     rows = zip(frame["application"], frame["nodes"], frame["run_time_s"], strict=True)
     own = [(known[str(name), int(nodes)], float(seconds)) for name, nodes, seconds in rows]

@@ -29,7 +29,7 @@ class Variability:
     section: type[Section] = VariabilitySection
 
     def check(self, machine: Machine, settings: VariabilitySection) -> None:
-        """Refuse unknown workloads, sizes that do not fit the machine, and campaigns that no model can learn from."""
+        """Refuse unknown workloads, sizes that do not fit the machine, and campaigns too small for a model."""
         check_workloads(machine, settings.workloads, "variability: workloads")
         if isinstance(settings.background.workloads, list):
             check_workloads(machine, settings.background.workloads, "variability: background: workloads")
@@ -66,7 +66,7 @@ class Variability:
         return [] if round_number else self._runs(machine, settings)
 
     def conclude(self, machine: Machine, settings: VariabilitySection) -> Findings:
-        """Return the model's worth, and write the model."""
+        """Return the model's quality, and write the model."""
         planned = self._runs(machine, settings)
         failures = {run.name: why for run in planned if (why := machine.failed(run)) is not None}
         rows = [

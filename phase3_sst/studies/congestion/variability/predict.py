@@ -1,7 +1,7 @@
-"""A user's own run -> its variability estimate with its error, or the reason why there is none.
+"""Estimates the variability of a user's own run with its error, or gives the reason for a refusal.
 
-In: a model, the run's counters (``router-counters/1`` or real files), its nodes, its application if it has one that the
-model knows, its run time if it is known. Out: a :class:`Prediction`, and words for it.
+In: a model, the run's counters (``router-counters/1`` or real files), its nodes, its application if the model knows it,
+its run time if known. Out: a :class:`Prediction` and its text.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from phase3_sst.studies.congestion.counters.counter_table import Counters
 from phase3_sst.studies.congestion.variability.model import Group, Model
 
 CALM = 0.5
-"""Within this many standard deviations of the mean a run counts as typical (the paper calls -0.05 and -0.07 so)."""
+"""A run within this many standard deviations of the mean counts as typical (the paper: -0.05 and -0.07)."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Estimate and bound [standard deviations of run time]; ``refused`` says why there is none, None where there is.
+    """Estimate and bound [standard deviations of run time]; ``refused`` is the reason for a missing prediction, else
+    None.
 
     ``asked_for`` is the application with its nodes, whose ``group`` may be unknown.
     """
@@ -38,7 +39,7 @@ class Prediction:
 
 
 def routers_of(counters: Counters, nodes: Sequence[str], routers: Sequence[str]) -> list[str]:
-    """Return the routers of a run's nodes; names that the counters do not know are a :class:`UsageError`."""
+    """Return the routers of a run's nodes; names without counters are a :class:`UsageError`."""
     present = set(counters.table["router"])
     host = counters.table[(counters.table["port_class"] == "host") & (counters.table["peer"] != "")]
     attached = {**dict(zip(host["peer"], host["router"], strict=True)), **counters.router_of_node}

@@ -1,8 +1,8 @@
-"""The table of runs, ``variability-runs/1``: what a model is trained on, simulated or measured.
+"""The table of runs, ``variability-runs/1``: simulated or measured runs to train a model on.
 
 Columns: run (name), application, nodes, run_time_s [s], and the 25 statistics of the run's counters
-(:mod:`phase3_sst.studies.congestion.counters.counter_features`); simulated runs have background_jobs and
-background_nodes besides, which no model reads. A CSV file with the same columns is read as well.
+(:mod:`phase3_sst.studies.congestion.counters.counter_features`); simulated runs also have background_jobs and
+background_nodes, which models ignore. A CSV file with the same columns also works.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from phase3_sst.studies.congestion.counters.counter_features import NAMES, NODES
 
 SCHEMA = "variability-runs/1"
 COLUMNS = ("run", "application", NODES, "run_time_s", *NAMES)
-# Runs below which mean and standard deviation of a group's run time are no unit: 20 tell the latter within a sixth.
+# Minimum runs of a group to standardise run times: 20 runs give the standard deviation within a sixth.
 LEAST_OF_GROUP = 20
 # Ten folds of ten. The paper's model reaches R2 0.62 with a tenth of its 2,000 runs, 0.79 with a quarter.
 LEAST = 100
@@ -28,7 +28,7 @@ GROUP = ("application", NODES)
 
 
 def read_runs(path: Path) -> pd.DataFrame:
-    """Return the runs in a Parquet or CSV file; one that cannot be trained on is an :class:`InputError`."""
+    """Return the runs in a Parquet or CSV file; an unsuitable file is an :class:`InputError`."""
     if path.suffix == ".csv":
         text = io.StringIO(input_file.read_text(path, "a table of runs"))
         try:
@@ -42,7 +42,7 @@ def read_runs(path: Path) -> pd.DataFrame:
 
 
 def check(frame: pd.DataFrame, where: str, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
-    """Return ``frame``; missing columns, values that are no numbers and run times of 0 are an :class:`InputError`."""
+    """Return ``frame``; missing columns, non-numeric values and run times of 0 are an :class:`InputError`."""
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise InputError(
@@ -67,15 +67,15 @@ def check(frame: pd.DataFrame, where: str, columns: Sequence[str] = COLUMNS) -> 
 
 
 def trainable(frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the runs that a model can learn from, and what was left out, in words.
+    """Return the usable runs, and text on the runs that were left out.
 
-    Groups (an application on a number of nodes) whose run time never changes say nothing of variability. Too few runs
-    are an :class:`InputError` with the number that is needed.
+    Groups (an application on a number of nodes) with constant run times have no variability. Too few runs are an
+    :class:`InputError` with the required number.
     """
     groups = frame.groupby(list(GROUP))["run_time_s"]
     still = groups.std(ddof=0).fillna(0.0) <= 1e-9 * groups.mean()
     size = groups.size()
-    # One run, too, never changes: too few comes first.
+    # A single run is constant too; "too few" is checked first.
     few = [(name, count) for name, count in size.items() if count < LEAST_OF_GROUP]
     if few:
         (application, nodes), count = few[0]

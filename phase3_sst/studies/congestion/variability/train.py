@@ -1,4 +1,4 @@
-"""Learning the model of Chunduri et al. with scikit-learn.
+"""Trains the model of Chunduri et al. with scikit-learn.
 
 In: runs, their standardised run times, seed. Out: :class:`Learned`. The two hyperparameters of the support vector
 regression, C and gamma, are found by a grid search with 10-fold cross-validation, scored by R2 (section IV-C). The
@@ -24,7 +24,7 @@ from phase3_sst.studies.congestion.counters.counter_features import NAMES, NODES
 from phase3_sst.studies.congestion.variability.model import FLOOR, Floats, Learned, Model, Tree, groups_of, standardised
 
 GRID = {"C": (1.0, 10.0, 100.0, 1000.0), "gamma": (0.001, 0.01, 0.1, 1.0)}
-EPSILON = 0.1  # of the support vector regression: deviations up to a tenth of a standard deviation are not felt
+EPSILON = 0.1  # of the support vector regression: deviations up to a tenth of a standard deviation cost nothing
 LEAST_LEAF = 2  # runs in a leaf of a tree
 FOLDS = 10
 PAPER, AUTO = "paper", "auto"
@@ -41,7 +41,7 @@ class Hyperparameters:
 
 @dataclass(frozen=True)
 class Options:
-    """How a model is learned: which features, trees of the forest, share of runs within the bounds, seed."""
+    """Training options: features, trees of the forest, share of runs within the bounds, seed."""
 
     features: str = PAPER
     trees: int = 200
@@ -49,7 +49,7 @@ class Options:
     seed: int = 1
 
     def random_state(self, *labels: object) -> int:
-        """Return the seed of a use, as scikit-learn wants it."""
+        """Return the seed for a purpose, in scikit-learn's range."""
         return derive_seed(self.seed, "variability", *labels) % 2**32
 
 
@@ -69,7 +69,7 @@ def importances(frame: pd.DataFrame, truth: Floats, options: Options) -> pd.Seri
 
 
 def chosen_features(frame: pd.DataFrame, truth: Floats, options: Options) -> list[str]:
-    """Return the paper's features, or as many that a forest finds most important."""
+    """Return the paper's features, or the same number of those that a forest ranks most important."""
     if options.features == PAPER:
         return list(PAPER_FEATURES)
     return [str(name) for name in importances(frame, truth, options).index[: len(PAPER_FEATURES)]]
@@ -85,7 +85,7 @@ def tune(frame: pd.DataFrame, truth: Floats, options: Options, folds: int = FOLD
 
 
 def learn(frame: pd.DataFrame, truth: Floats, options: Options, found: Hyperparameters) -> Learned:
-    """Return what is learned from runs with standardised run times ``truth``."""
+    """Return the arrays learned from runs with standardised run times ``truth``."""
     names = chosen_features(frame, truth, options)
     values = frame[names].to_numpy(dtype=np.float64)
     regression = _regression(found.c, found.gamma)
@@ -118,7 +118,7 @@ def _forest(options: Options, label: str) -> RandomForestRegressor:
     return RandomForestRegressor(
         n_estimators=options.trees,
         min_samples_leaf=LEAST_LEAF,
-        max_features=1 / 3,  # Breiman's choice for regression: with all of them, trees of the same runs are too alike
+        max_features=1 / 3,  # Breiman's choice for regression; with all features, trees are too similar
         random_state=options.random_state(label),
     )
 
@@ -128,12 +128,12 @@ def _folds(folds: int, options: Options, label: str) -> KFold:
 
 
 def _out_of_bag_spread(forest: RandomForestRegressor, scaled: Floats) -> Floats:
-    """Return per training run the standard deviation of what the trees say that did not see it."""
+    """Return per training run the standard deviation of the trees that were trained without it."""
     said = np.stack([estimator.predict(scaled) for estimator in forest.estimators_])
     seen = np.zeros(said.shape, dtype=bool)
     for row, sample in zip(seen, forest.estimators_samples_, strict=True):
         row[sample] = True
-    # With few trees a run may have been seen by nearly all of them: then all are asked.
+    # With few trees, nearly all may have been trained on a run; then all are used.
     seen[:, (~seen).sum(axis=0) < 2] = False
     return np.asarray(np.nanstd(np.where(seen, np.nan, said), axis=0), dtype=np.float64)
 

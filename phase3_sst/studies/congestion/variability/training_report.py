@@ -1,4 +1,4 @@
-"""A table of runs -> the model and what it is worth, in one go: for the part of a study and for the command line.
+"""Trains and validates the model on a table of runs, for the part of a study and for the command line.
 
 In: runs (``variability-runs/1``). Out: a :class:`Trained`: the model with its provenance, and the tables of its
 validation.
@@ -48,7 +48,7 @@ class Trained:
 
 
 def trained(frame: pd.DataFrame, options: Options, where: str) -> Trained:
-    """Return the model of ``frame``'s runs and its validation; ``where`` they come from is for errors."""
+    """Return the model of ``frame``'s runs and its validation; ``where`` names their source in errors."""
     runs, notes = trainable(frame, where)
     runs = runs.sort_values(["application", "nodes", "run"], kind="stable", ignore_index=True)
     model, found = train(runs, options)

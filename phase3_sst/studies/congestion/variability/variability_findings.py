@@ -1,4 +1,4 @@
-"""What the variability model is worth, in sentences and figures (figures 5, 8 and 11 of Chunduri et al.)."""
+"""The quality of the variability model, in sentences and figures (figures 5, 8 and 11 of Chunduri et al.)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """A model as a file: JSON with plain numbers, schema ``variability-model/1``. Reading one executes nothing.
 
-Keys: about (provenance: versions, the digest and number of the training runs, options, what validation found), groups
-(application, nodes, runs, mean_s, deviation_s), features, centre, scale, lowest, highest (per feature), support (a row
-per support vector), dual, intercept, gamma, factor, trees (left, right, feature, threshold, value per node).
-Arrays are text with blanks between numbers, which is a tenth of the lines. What was learned with scikit-learn is
-predicted by :mod:`phase3_sst.studies.congestion.variability.model` alone.
+Keys: about (provenance: versions, the digest and number of the training runs, options, results of the validation),
+groups (application, nodes, runs, mean_s, deviation_s), features, centre, scale, lowest, highest (per feature), support
+(a row per support vector), dual, intercept, gamma, factor, trees (left, right, feature, threshold, value per node).
+Arrays are text with blanks between numbers, for a tenth of the lines. Prediction only needs
+:mod:`phase3_sst.studies.congestion.variability.model`, not scikit-learn.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _tree(entry: Mapping[str, str], width: int) -> Tree:
     right, feature = _whole(entry["right"], count), _whole(entry["feature"], count)
     place = np.arange(count)
     inner = left >= 0
-    # Children come after their parents: no way through the tree can be endless.
+    # Children come after their parents, which excludes endless loops.
     sound = (left > place) & (right > place) & (left < count) & (right < count)
     if not count or not bool((sound | (~inner & (right < 0))).all()):
         raise ValueError("trees: nodes do not form a tree")

@@ -1,4 +1,4 @@
-"""The section ``variability`` of a congestion study: the campaign of runs, and what is learned from it."""
+"""The section ``variability`` of a congestion study: the campaign of runs and the learned model."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ class BackgroundSection(Section):
 
     most_share: Share = Field(
         default=1.0,
-        description="share of the nodes left by the application that the jobs take: drawn evenly from 0 to this",
+        description="largest share of the free nodes that the jobs take, drawn uniformly from 0 to this",
     )
     nodes: tuple[PositiveInt, PositiveInt] = Field(
         default=(2, 16),
         strict=False,
-        description="least and most nodes of a job, drawn so that each doubling is equally likely",
+        description="minimum and maximum nodes of a job, drawn log-uniformly",
     )
     congestors: list[SkeletonChoice] = Field(
         default_factory=lambda: [
             SkeletonChoice(name="patterns", parameters={"pattern": f"congestor-{name}", "iterations": 1000})
             for name in ("alltoall", "incast-p2p", "incast-rma", "bcast-rma")
         ],
-        description="skeletons of the jobs, equally likely; those with parameters bytes and pause_us get drawn ones",
+        description="skeletons of the jobs, equally likely; parameters bytes and pause_us are drawn if they have them",
     )
     workloads: bool | list[str] = Field(
-        default=True, description="whether the study's workloads run as such jobs, too; a list: these of them"
+        default=True, description="whether the study's workloads also run as background jobs; a list: only these"
     )
     bytes: tuple[Annotated[Bytes, Field(ge=1)], Annotated[Bytes, Field(ge=1)]] = Field(
         default=(written("1 KiB"), written("128 KiB")),
         strict=False,
-        description="shortest and longest message of a congestor, drawn so that each doubling is equally likely",
+        description="shortest and longest message of a congestor, drawn log-uniformly",
     )
     most_pause: Annotated[Seconds, Field(ge=0)] = Field(
-        default=written("100 us"), description="longest pause of a congestor between iterations, drawn evenly from 0"
+        default=written("100 us"), description="longest pause of a congestor between iterations, drawn uniformly from 0"
     )
 
     @model_validator(mode="after")
@@ -56,22 +56,21 @@ class BackgroundSection(Section):
 class VariabilitySection(Section):
     """Chunduri et al.: a campaign of runs under changing conditions, and a model of their run times."""
 
-    workloads: list[str] = Field(default_factory=list, description="of the study, by name; none: all")
-    nodes: list[PositiveInt] = Field(default=[16], min_length=1, description="sizes of each workload")
-    runs: PositiveInt = Field(default=300, description="of each workload and size")
+    workloads: list[str] = Field(default_factory=list, description="workloads of the study by name; empty: all")
+    nodes: list[PositiveInt] = Field(default=[16], min_length=1, description="node counts of each workload")
+    runs: PositiveInt = Field(default=300, description="runs of each workload and size")
     draws: Literal["same", "each"] = Field(
         default="same",
-        description="compute times of a workload: the same in all runs, so that only the network differs; or new ones "
-        "in each run",
+        description="compute times of a workload: the same in all runs (only the network differs), or new in each run",
     )
-    background: BackgroundSection = Field(default_factory=BackgroundSection, description="jobs beside it")
+    background: BackgroundSection = Field(default_factory=BackgroundSection, description="jobs beside the workload")
     features: Literal["paper", "auto"] = Field(
         default="paper",
         description="the seven of the paper, or the seven of all statistics that a random forest finds most important",
     )
-    trees: PositiveInt = Field(default=200, description="of the random forest")
+    trees: PositiveInt = Field(default=200, description="trees of the random forest")
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = Field(
-        default=0.95, description="share of the training runs within the estimate's error bounds"
+        default=0.95, description="share of the training runs within the error bounds of the estimate"
     )
     flit: Annotated[Bytes, Field(gt=0)] = Field(default=written("8 B"), description="size of a flit")
 

@@ -7,6 +7,6 @@ import pkgutil
 
 
 def load() -> None:
-    """Import every topology, so that it is found by kind."""
+    """Import every topology, which registers it by kind."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")

@@ -1,9 +1,9 @@
 """The dragonfly of the fast engine, wired for merlin's ``dragonfly``.
 
-Router ports are merlin's: hosts, then local cables by router, then global ports. The global ports go round the other
-groups, nearest first (merlin's "relative" map), as in ``phase3_sst/machine/topologies/global_cables.hpp``.
-merlin wants the same number of cables between any two groups: where the ports of a group do not divide among the other
-groups, the fast engine uses the rest for one cable more to some groups, and here they stay free.
+Router ports are merlin's: hosts, then local cables by router, then global ports. Global ports visit the other groups in
+turn, nearest first (merlin's "relative" map), as in ``phase3_sst/machine/topologies/global_cables.hpp``. merlin wants
+the same number of cables between any two groups: if a group's ports do not divide evenly, the fast engine gives some
+groups one more cable. Here the remaining ports stay free.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Dragonfly:
         further = group_ports % others if others else 0
         if further % 2 == 1 and self.groups % 2 == 1:
             further -= 1
-        # The numbers of the fast engine count its further cables, too.
+        # The numbers of the fast engine include its extra cables.
         self.numbered_ports = self.rounds * others + further
         self.first_local = 2 * self.hosts
         self.first_global = self.first_local + self.switches * (self.routers - 1) * self.local_links
@@ -72,7 +72,7 @@ class _Dragonfly:
         return {"global_link_map": [port if port < used else -1 for port in range(self.routers * self.global_links)]}
 
     def algorithm(self, routing: str) -> str:
-        """Return merlin's algorithm for ours."""
+        """Return merlin's name of our routing algorithm."""
         if routing != "ugal":
             return routing
         if self.local_links > 1:
@@ -83,7 +83,7 @@ class _Dragonfly:
                 allowed="ugal with one local cable; minimal or valiant otherwise",
                 remedy="choose another routing, or the engine fast",
             )
-        # merlin looks for a third group, or router, without end where there is none.
+        # merlin searches for a third group or router for ever if there is none.
         if self.groups == 2:
             return "min-a"
         return "minimal" if self.groups == 1 and self.routers == 1 else "ugal"

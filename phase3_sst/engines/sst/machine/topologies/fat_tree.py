@@ -5,10 +5,10 @@ parallel_links[l-1] cables join the two. As in ``phase3_sst/machine/topologies/f
 has the number low + W_l * (host // M_l), where M_l and W_l are the products of children and parents up to l; merlin
 numbers the switches of a level the same way.
 
-merlin goes up through port (destination // hosts below one down-port) mod up-ports, and down through the port of that
-many hosts. Where no cables run in parallel, it is given the tree as it is. Parallel cables are unknown to it: each
-switch is therefore shown a tree of its own view, in which the hosts below a child are shared among the cables to that
-child, block by block. The routes are the fast engine's wherever W_l p_l = M_l below the switch, see README.md.
+merlin routes up through port (destination // hosts below one down-port) mod up-ports, and down through the port that
+leads to the host. Without parallel cables, it gets the tree as it is. It does not support parallel cables. Each switch
+therefore gets its own tree, in which the hosts below a child are distributed over the cables to that child in blocks.
+The routes are the fast engine's wherever W_l p_l = M_l below the switch, see README.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def fat_tree(description: Mapping[str, Any]) -> Wiring:
         switches=[tree.switch(level, index) for level in levels for index in range(tree.count(level))],
         cables=[cable for level in levels[:-1] for cable in tree.cables(level, places[level], places[level + 1])],
         hosts=tree.host_ports(),
-        # All ports are compared whenever the natural one has packets in it, as in the fast engine.
+        # All ports are compared when the default one has packets in it, as in the fast engine.
         parameters={"routing_alg": _ROUTING[routing], **({"adaptive_threshold": 1.0} if routing == "adaptive" else {})},
         reorders=routing == "adaptive",
         classes=[f"{tree.stem(level)}-{way}" for level in range(tree.levels) for way in ("up", "down")],
@@ -102,7 +102,7 @@ class _Tree:
             number = sum(self.count(below) for below in range(1, level)) + index
             shape = [f"{self.children[i]}{self._up(i + 1)}" for i in range(self.levels)]
             return Switch(self.name(level, index), number, ports, {"shape": ":".join(shape)})
-        # The tree of the switch's own view: all that is below its down-ports, the switch, all that is above.
+        # The switch's own tree: everything below its down-ports, the switch, everything above.
         share = self.below(level - 1) // cables
         rest = self.hosts // self.below(level)
         shape = [f"{self.children[level - 1] * cables}{self._up(level)}"]

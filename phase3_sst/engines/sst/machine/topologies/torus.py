@@ -23,8 +23,8 @@ def torus(description: Mapping[str, Any]) -> Wiring:
     count = math.prod(shape)
     rings = [dimension for dimension, size in enumerate(shape) if size > 1]
     first_host_port = 2 * width * len(rings)
-    # merlin numbers coordinates as the fast engine does; dimensions of one switch are left out, because they have no
-    # ports. A torus of one switch keeps a dimension, whose ports stay free.
+    # merlin numbers coordinates as the fast engine does; dimensions of one switch have no ports and are left out. A
+    # torus of one switch keeps one dimension with free ports.
     sizes = [shape[dimension] for dimension in rings] or [1]
     ports = max(first_host_port, 2 * width) + local
     return Wiring(

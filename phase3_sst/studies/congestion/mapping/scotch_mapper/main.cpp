@@ -11,7 +11,7 @@
 //   for each edge of the task graph: task, task, amount; each pair of tasks once
 //
 // and prints the target of each task, a line for each seed. Distances and amounts are not negative. Scotch keeps the
-// load of each target near its capacity and may exceed it by a task; the caller mends that. The same input gives the
+// load of each target near its capacity and may exceed it by a task; the caller corrects that. The same input gives the
 // same output: one thread, a fixed seed.
 #include <algorithm>
 #include <cmath>
@@ -48,7 +48,7 @@ struct Input {
   SCOTCH_Num tasks{0};
 };
 
-// An undirected graph as Scotch wants it: the arcs of each vertex side by side.
+// An undirected graph in Scotch's format: the arcs of each vertex are adjacent.
 struct Arcs {
   std::vector<SCOTCH_Num> first;  // [vertex], and one more
   std::vector<SCOTCH_Num> ends;
@@ -114,7 +114,7 @@ void check(int status, const char* call) {
   if (status != 0) throw std::runtime_error(std::string("Scotch failed in ") + call);
 }
 
-// One of Scotch's objects. Its memory is part of the object, and is freed with it.
+// An object of Scotch; its memory is part of the object and freed with it.
 template <typename T, int (*init)(T*), void (*exit)(T*)>
 class Held {
  public:
@@ -141,7 +141,7 @@ void build(Graph& graph, const Arcs& arcs, const SCOTCH_Num* vertex_loads) {
         "SCOTCH_graphBuild");
 }
 
-// The complete graph of the targets: Scotch takes loads of its edges for distances, which are at least 1.
+// The complete graph of the targets: Scotch treats edge loads as distances, which are at least 1.
 Arcs complete(const Input& input) {
   const double most = input.distances.empty() ? 0 : *std::max_element(input.distances.begin(), input.distances.end());
   std::vector<Edge> edges;
@@ -176,7 +176,7 @@ std::vector<SCOTCH_Num> mapped(const Input& input, SCOTCH_Num seed) {
   const auto targets = static_cast<SCOTCH_Num>(input.capacities.size());
   if (targets == 1) return target_of;
 
-  // Left to itself, Scotch starts a thread per core, and its results vary.
+  // By default, Scotch starts a thread per core, and its results vary.
   Context context;
   check(SCOTCH_contextOptionSetNum(&context, SCOTCH_OPTIONNUMDETERMINISTIC, 1), "SCOTCH_contextOptionSetNum");
   check(SCOTCH_contextThreadSpawn(&context, 1, nullptr), "SCOTCH_contextThreadSpawn");
