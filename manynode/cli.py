@@ -165,8 +165,9 @@ def config_generate(
 ) -> None:
     """Write the generated files of a checkout: commented default, JSON schema, reference page."""
     from manynode.config.generate import generate
+    from manynode.reference import commands
 
-    generate(check=check)
+    generate(commands.page(app), check=check)
 
 
 @config_app.command("new", context_settings={"ignore_unknown_options": True})

@@ -24,7 +24,7 @@ from manynode.config.experiment import Experiment
 from manynode.config.sections import alternatives, plain, section_of, sections_in
 from manynode.errors import CheckFailedError, UsageError
 from manynode.paths import ROOT
-from manynode.reference import commands, drawings, schemas
+from manynode.reference import drawings, schemas
 
 # What stands for fields without a default; the machine and the network by the names of shipped files.
 _EXAMPLES: dict[str, Any] = {
@@ -196,21 +196,21 @@ def _short(text: str) -> str:
     return "see beneath"
 
 
-def generated_files() -> dict[Path, str]:
-    """Return path -> text of every generated file of the checkout."""
+def generated_files(commands_page: str) -> dict[Path, str]:
+    """Return path -> text of every generated file of the checkout; the page of commands is made by its caller."""
     return {
         ROOT / "configs" / "default.yaml": default_yaml(),
         ROOT / "configs" / "experiment.schema.json": json_schema(),
         ROOT / "docs" / "reference" / "experiment.md": reference_page(),
-        ROOT / "docs" / "reference" / "commands.md": commands.page(),
+        ROOT / "docs" / "reference" / "commands.md": commands_page,
         ROOT / "docs" / "reference" / "results.md": schemas.page(),
         **{ROOT / "docs" / "drawings" / f"{name}.svg": text for name, text in drawings.all_drawings().items()},
     }
 
 
-def generate(*, check: bool) -> None:
+def generate(commands_page: str, *, check: bool) -> None:
     """Write the generated files, or with ``check`` raise :class:`CheckFailedError` when one is stale."""
-    for path, text in generated_files().items():
+    for path, text in generated_files(commands_page).items():
         old = path.read_text(encoding="utf-8") if path.is_file() else ""
         if old == text:
             continue

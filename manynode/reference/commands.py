@@ -16,8 +16,8 @@ import typer
 _OF_THE_HOST = {"cores": "all of this host"}
 
 
-def page() -> str:
-    """Return the reference page of commands (Markdown)."""
+def page(own: typer.Typer) -> str:
+    """Return the reference page of commands (Markdown); ``own`` has the commands that belong to no phase."""
     lines = [
         "# Commands",
         "",
@@ -26,18 +26,16 @@ def page() -> str:
         "| command | purpose |",
         "|---|---|",
     ]
-    commands = list(_commands())
+    commands = list(_commands(own))
     lines += [f"| [`{name}`](#{_anchor(name)}) | {_first_sentence(command)} |" for name, command in commands]
     for name, command in commands:
         lines += ["", *_section(name, command)]
     return "\n".join(lines) + "\n"
 
 
-def _commands() -> Iterator[tuple[str, Any]]:
+def _commands(own: typer.Typer) -> Iterator[tuple[str, Any]]:
     """Yield every command that does something, with its full name, in the order of the names."""
-    from manynode.cli import app
-
-    found = {"manynode": _command(app)}
+    found = {"manynode": _command(own)}
     for entry in entry_points(group="manynode.commands"):
         loaded = entry.load()
         if not isinstance(loaded, typer.Typer):  # a function: a command without subcommands

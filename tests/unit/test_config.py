@@ -12,10 +12,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manynode import cli
 from manynode.config import generate
 from manynode.config.loader import load_experiment, resolve
 from manynode.config.resolved import read_yaml, resolve_json
 from manynode.errors import ManynodeError, UsageError
+from manynode.reference import commands
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -64,9 +66,12 @@ def test_every_shipped_experiment_is_valid_and_fits_the_schema(name: str) -> Non
     jsonschema.validate(yaml.safe_load(path.read_text()), json.loads(generate.json_schema()))
 
 
-@pytest.mark.parametrize("path", generate.generated_files(), ids=lambda path: path.name)
+GENERATED = generate.generated_files(commands.page(cli.app))
+
+
+@pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)
 def test_generated_files_are_in_step_with_the_declarations(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == generate.generated_files()[path], "run 'make docs'"
+    assert path.read_text(encoding="utf-8") == GENERATED[path], "run 'make docs'"
 
 
 def test_an_unknown_key_names_its_place_and_the_nearest_right_one(demo: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
             chunk={"keys": ["network.chunk"], "values": ["2 KiB", "8 KiB"]},
             buffer={"keys": ["network.input_buffer"], "values": ["16 KiB", "4 KiB"]},
         ),
-        ("input_buffer", "no room for a chunk"),
+        ("input_buffer", "cannot hold a chunk"),
     ),
     "node of a study": (
         study(slow={"keys": ["simulate.slow_node.node"], "values": [0, 3]}) | {"sensitivity.nodes": [2]},

@@ -124,7 +124,7 @@ def test_wrong_changes(tmp_path: Path) -> None:
         ("simulate.replcas=2", "did you mean 'replicas'"),
         ("simulate.replicas", "KEY=VALUE"),
         ("simulate.engine=sst", "name them with --engines"),
-        ("ranks_per_node.deep=1", "nothing below"),
+        ("ranks_per_node.deep=1", "which has no keys"),
         ("nodes.7=1", "0 to 1"),
     ):
         fails(compare(tmp_path, "--set", change), 2, words)

@@ -48,7 +48,8 @@ def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     [
         ("segv", r"rank 1: killed by signal 11 \(SIGSEGV\)"),
         ("kill", r"rank 1: killed by signal 9 \(SIGKILL\)"),
-        ("abort", r"rank 1: (application )?called MPI_Abort.*7"),
+        # A launcher on a busy host may lose its own message; the rank's end is known all the same.
+        ("abort", r"rank 1: ((application )?called MPI_Abort.*7|exit code 7)"),
         ("exit", r"rank 1: exit code 3"),
         ("early", r"rank 1: exit code 4"),
         ("late", r"rank 1: exit code 5"),
