@@ -20,6 +20,8 @@ onstart:
 rule all:
     input:
         plan.path("report.html"),
+        # No table is made from the pre-flight check's verdict: it is made again when it alone is lost.
+        plan.preflight_verdict(),
 
 
 include: "phase1_profile/rules.smk"

@@ -125,6 +125,11 @@ class Plan:
             for nodes in self.model.nodes
         ]
 
+    def preflight_verdict(self) -> list[str]:
+        """Return the verdict of the pre-flight check; none where nothing is projected or checked."""
+        checked = self.has_skeleton and self.model.simulate.preflight.enabled
+        return [self.path("simulate/preflight.json")] if checked else []
+
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the other jobs."""
         jobs = self.resolved.content["simulate"]["jobs"]
