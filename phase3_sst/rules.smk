@@ -33,11 +33,7 @@ rule phase3_simulate_point:
             f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
         ),
         job_profiles=plan.job_profiles(),
-        preflight=(
-            [plan.path("simulate/preflight.json")]
-            if plan.model.simulate.preflight.enabled
-            else []
-        ),
+        preflight=plan.preflight_verdict(),
     output:
         result=plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
         ranks=plan.path("simulate/{technique}/nodes-{nodes}/ranks.parquet"),
@@ -73,11 +69,7 @@ rule phase3_simulate_resamples:
             f"nodesim/resamples-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
         ),
         job_profiles=plan.job_profiles(),
-        preflight=(
-            [plan.path("simulate/preflight.json")]
-            if plan.model.simulate.preflight.enabled
-            else []
-        ),
+        preflight=plan.preflight_verdict(),
     output:
         table=plan.path("resamples/{technique}/nodes-{nodes}.parquet"),
     log:
@@ -104,11 +96,7 @@ rule phase3_simulate_variant:
             f"nodesim/timing-profile-{'ext' if wildcards.technique.startswith('ext') else 'no-ext'}.json"
         ),
         job_profiles=plan.job_profiles(),
-        preflight=(
-            [plan.path("simulate/preflight.json")]
-            if plan.model.simulate.preflight.enabled
-            else []
-        ),
+        preflight=plan.preflight_verdict(),
     output:
         result=plan.path("{study}/{variant}/{technique}/nodes-{nodes}/result.json"),
         ranks=plan.path("{study}/{variant}/{technique}/nodes-{nodes}/ranks.parquet"),

@@ -7,6 +7,7 @@ system that the machines share. A failed point leaves its error in its folder an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,9 @@ def simulate_batch(path: Path, output: Path, processes: int = 1) -> None:
 def simulate(planned: PlannedPoint, output: Path, processes: int = 1) -> None:
     """Simulate one point into its folder below ``output``; a failure is recorded there."""
     folder = output / planned.folder
-    members = {**vars(planned.point), "processes": processes}
+    point = replace(planned.point, processes=processes)
     try:
-        simulate_point(engine_of(planned.point.experiment), Point(**members), folder)
+        simulate_point(engine_of(point.experiment), point, folder)
     except ManynodeError as error:
         tables.write_json(folder / FAILURE, FAILURE_SCHEMA, {"message": error.render()})
 

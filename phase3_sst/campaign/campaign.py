@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from manynode import tables
 from manynode.errors import EngineMissingError, ManynodeError
 from manynode.snakemake_run import StepFailedError, run_snakemake, snakemake_command
+from phase3_sst.analysis.estimates.step_resources import MB_OF_A_STEP, MORE_MEMORY, MORE_TIME, STARTING_MINUTES
 from phase3_sst.campaign.batch import write_batch
 from phase3_sst.campaign.campaign_progress import CampaignProgress
 from phase3_sst.campaign.cost import Cost, costs, estimate_lines
@@ -24,11 +25,6 @@ from phase3_sst.point.contract import engine_of
 
 SNAKEFILE = Path(__file__).with_name("batches.smk")
 PLAN_SCHEMA = "campaign-plan/1"
-# Safety factors on the estimates, because schedulers kill jobs over their limits.
-_MORE_TIME = 4
-_STARTING_MINUTES = 10
-_MORE_MEMORY = 1.5
-_MB_OF_A_STEP = 1000
 
 T = TypeVar("T")
 
@@ -115,8 +111,8 @@ def simulate_missing(
         "batches": len(batches),
         "threads": each * processes,
         "processes": processes,
-        "mem_mb": _MB_OF_A_STEP + math.ceil(_MORE_MEMORY * processes * memory / 1e6),
-        "runtime": _STARTING_MINUTES + math.ceil(_MORE_TIME * longest / 60) if longest else 24 * 60,
+        "mem_mb": MB_OF_A_STEP + math.ceil(MORE_MEMORY * processes * memory / 1e6),
+        "runtime": STARTING_MINUTES + math.ceil(MORE_TIME * longest / 60) if longest else 24 * 60,
     }
     tables.write_json(plan / "plan.json", PLAN_SCHEMA, content)
     progress = CampaignProgress({output / folder: value for folder, value in seconds.items()}, f"{how.noun}s")

@@ -60,7 +60,12 @@ class ExperimentRunner:
     measurements_from: Path | None
     say: Callable[[str], None]
     shared: bool = False
-    _known: dict[str, Path] = field(default_factory=dict)
+    _known: dict[str, Path] = field(default_factory=dict, init=False)
+    _given: list[Path] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Look for the given measurements once, for all experiments."""
+        self._given = sources(self.measurements_from)
 
     def run(self, experiments: Iterable[PlannedExperiment]) -> None:
         """Run all experiments; stop at the first failure and raise its error with its name."""
@@ -91,12 +96,11 @@ class ExperimentRunner:
             raise StepFailedError(f"{name}: {first}{rest}", first.exit_code)
 
     def _run(self, one: PlannedExperiment) -> None:
-        given = sources(self.measurements_from)
         kind = json.dumps({key: one.resolved.content[key] for key in MEASURED_SECTIONS}, sort_keys=True)
-        source = self._known.get(kind) or fitting(given, one.resolved)
+        source = self._known.get(kind) or fitting(self._given, one.resolved)
         if source is not None:
             self.say(f"{one.name}: measured runs of {source}")
-        elif given:
+        elif self._given:
             self.say(f"no measurements in {self.measurements_from} fit {one.name}: it is measured")
         options: dict[str, Any] = {"only": one.only} if one.only else {}
         run_experiment(

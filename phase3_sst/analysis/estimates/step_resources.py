@@ -16,12 +16,12 @@ from phase3_sst.analysis.estimates.trial import bare_run
 from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate_of
 
 # Estimates are for the machine in docs/validation.md; the cluster kills a job over its limits, hence the margins.
-_MORE_MEMORY = 1.5
-_MORE_TIME = 4
-_STARTING_MINUTES = 10
+MORE_MEMORY = 1.5
+MORE_TIME = 4
+STARTING_MINUTES = 10
 # The engine fast took 10.4 kB per rank at 65,536 ranks (make bench NAME=fast_scale).
 _KB_PER_RANK = 10.4
-_MB_OF_A_POINT = 1000
+MB_OF_A_STEP = 1000
 
 
 def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any, int], int | str]]:
@@ -43,13 +43,13 @@ def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any,
     def mem_mb(wildcards: Any, threads: int) -> int:
         found = expected(int(wildcards.nodes))
         beside = max(1, threads // each)
-        return 4000 if found is None else math.ceil(_MORE_MEMORY * beside * found.memory_bytes / 1e6)
+        return 4000 if found is None else math.ceil(MORE_MEMORY * beside * found.memory_bytes / 1e6)
 
     def runtime(wildcards: Any, threads: int) -> int:
         found = expected(int(wildcards.nodes))
         rounds = math.ceil(simulate.replicas / max(1, threads // each))
-        seconds = 0.0 if found is None else _MORE_TIME * rounds * found.seconds
-        return _STARTING_MINUTES + math.ceil(seconds / 60)
+        seconds = 0.0 if found is None else MORE_TIME * rounds * found.seconds
+        return STARTING_MINUTES + math.ceil(seconds / 60)
 
     resources: dict[str, Callable[[Any, int], int | str]] = {"mem_mb": mem_mb, "runtime": runtime}
     if simulate.sst.processes > 1:
@@ -65,7 +65,7 @@ def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any,
 def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
     """Return the memory of a point with a native engine: ``threads`` replicas at once, and the tables."""
     ranks = nodes * plan.model.ranks_per_node
-    return _MB_OF_A_POINT + math.ceil(_MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
+    return MB_OF_A_STEP + math.ceil(MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
 
 
 def point_estimate(content: dict[str, Any], nodes: int) -> Estimate:
