@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from phase3_sst.point.contract import Point
 FAILURE_SCHEMA = "failed-situation/1"
 RESULT = "result.json"
 FAILURE = "failure.json"
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -47,3 +48,14 @@ def forget_failures(output: Path, points: Iterable[PlannedPoint]) -> None:
     """Delete failures of earlier runs, because their cause may have been fixed; those points are tried again."""
     for one in points:
         (output / one.folder / FAILURE).unlink(missing_ok=True)
+
+
+def failure_lines(failures: Sequence[tuple[str, str]], total: int, noun: str) -> list[str]:
+    """Return which of ``total`` points failed (name, message) as text; the first message is shown whole."""
+    if not failures:
+        return []
+    lines = [f"  {name}: {message.splitlines()[0]}" for name, message in failures[:_MOST_NAMED]]
+    if len(failures) > _MOST_NAMED:
+        lines.append(f"  and {len(failures) - _MOST_NAMED} more")
+    first = [f"  | {line}" for line in failures[0][1].splitlines()]
+    return [f"{len(failures)} of {total} {noun}s failed; the others are finished", *lines, *first]

@@ -147,13 +147,9 @@ def _planned(runs: Any, wanted: Mapping[str, Sequence[Any]]) -> dict[str, list[A
 
 def _failures(runs: Any, situations: Sequence[Any], concluded: Sequence[Any]) -> str:
     """Return the failed situations and parts as text; empty if none failed."""
-    most = 20
-    failed = [(one.name, reason.splitlines()) for one in situations if (reason := runs.failed(one)) is not None]
-    lines = [f"  {name}: {reason[0]}" for name, reason in failed[:most]]
-    if len(failed) > most:
-        lines.append(f"  and {len(failed) - most} more")
-    if failed:
-        more = [f"  | {line}" for line in failed[0][1]]
-        lines = [f"{len(failed)} of {len(situations)} situations failed; the others are finished", *lines, *more]
+    from phase3_sst.campaign.planned_point import failure_lines
+
+    failed = [(one.name, reason) for one in situations if (reason := runs.failed(one)) is not None]
+    lines = failure_lines(failed, len(situations), "situation")
     lines += [f"part {part.name!r} could not conclude: {part.failure}" for part in concluded if part.failure]
     return "\n".join(lines)

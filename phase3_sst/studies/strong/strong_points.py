@@ -29,7 +29,7 @@ from manynode.timing_profile import TimingProfile, read_timing_profile, write_ti
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 from phase3_sst.campaign import campaign
 from phase3_sst.campaign.experiments import PlannedExperiment
-from phase3_sst.campaign.planned_point import PlannedPoint, failed
+from phase3_sst.campaign.planned_point import PlannedPoint, failed, failure_lines
 from phase3_sst.point.contract import Point
 from phase3_sst.point.point_result import PointResult
 from phase3_sst.studies.strong.interpolate import at_work, errors
@@ -117,12 +117,9 @@ def simulate(
     """Simulate the points without a result; raise :class:`StepFailedError` with the points that failed."""
     planned = [point.planned for point in points]
     campaign.run(output, {"points": planned}, campaign.How(_BATCH, cores, profile), say)
-    failures = {one.name: why for one in planned if (why := failed(output / one.folder)) is not None}
+    failures = [(one.name, why) for one in planned if (why := failed(output / one.folder)) is not None]
     if failures:
-        lines = [f"  {name}: {why.splitlines()[0]}" for name, why in failures.items()]
-        first = [f"  | {line}" for line in next(iter(failures.values())).splitlines()]
-        text = f"{len(failures)} of {len(planned)} points failed; the others are finished"
-        raise StepFailedError("\n".join([text, *lines, *first]), 5)
+        raise StepFailedError("\n".join(failure_lines(failures, len(planned), "point")), 5)
 
 
 def conclude(points: Sequence[StrongPoint], output: Path) -> pd.DataFrame:
