@@ -19,7 +19,7 @@ from manynode.snakemake_run import StepFailedError, run_snakemake, snakemake_com
 from phase3_sst.analysis.estimates.step_resources import MB_OF_A_STEP, MORE_MEMORY, MORE_TIME, STARTING_MINUTES
 from phase3_sst.campaign.batch import write_batch
 from phase3_sst.campaign.campaign_progress import CampaignProgress
-from phase3_sst.campaign.cost import Cost, costs, estimate_lines
+from phase3_sst.campaign.cost import Cost, estimate
 from phase3_sst.campaign.planned_point import PlannedPoint, forget_failures, missing
 from phase3_sst.point.contract import engine_of
 
@@ -74,9 +74,10 @@ def run(
     """
     everything = list({one.folder: one for group in by_part.values() for one in group}.values())
     forget_failures(output, everything)
-    for line in estimate_lines(output, by_part, how.batch, how.cores, how.noun):
+    lines, expected = estimate(output, by_part, how.batch, how.cores, how.noun)
+    for line in lines:
         say(f"{indent}{line}")
-    simulate_missing(output, everything, how, costs(output, missing(output, everything)), say)
+    simulate_missing(output, everything, how, expected, say)
 
 
 def simulate_missing(

@@ -66,10 +66,10 @@ def costs(output: Path, points: Sequence[PlannedPoint]) -> dict[str, Cost]:
     return {folder: known[kind] for folder, kind in kinds.items()}
 
 
-def estimate_lines(
+def estimate(
     output: Path, by_part: Mapping[str, Sequence[PlannedPoint]], batch: int, cores: int, noun: str = "point"
-) -> list[str]:
-    """Return the estimate as text: a line for each part, one for everything still to simulate."""
+) -> tuple[list[str], dict[str, Cost]]:
+    """Return the estimate as text, a line for each part and one for everything still to simulate, and the costs."""
     everything = {one.folder: one for group in by_part.values() for one in group}
     undone = missing(output, everything.values())
     cost = costs(output, undone)
@@ -85,7 +85,7 @@ def estimate_lines(
     if known:
         wall = (sum(known) + steps * START_S) / cores
         text += f", about {duration(wall)} on {cores} core{'s' if cores > 1 else ''}"
-    return [*said, text]
+    return [*said, text], cost
 
 
 def _span(found: Sequence[Cost]) -> str:

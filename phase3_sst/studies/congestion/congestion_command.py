@@ -105,7 +105,7 @@ def _estimate(
     described: Any, output: Path, planned: Mapping[str, Any], settings: Mapping[str, Any], batch: int, cores: int
 ) -> None:
     """Print the estimated cost of the first round."""
-    from phase3_sst.campaign.cost import estimate_lines
+    from phase3_sst.campaign.cost import estimate
     from phase3_sst.studies.congestion import rounds
 
     missing = [name for name, plan in planned.items() if not plan.measured]
@@ -116,7 +116,8 @@ def _estimate(
         )
     runs = _runs(described, output, {name: plan.without_missing_times() for name, plan in planned.items()})
     wanted = _planned(runs, rounds.needed(runs, settings, 0))
-    for line in estimate_lines(runs.output, wanted, batch, cores, "situation"):
+    lines, _ = estimate(runs.output, wanted, batch, cores, "situation")
+    for line in lines:
         typer.echo(line)
     typer.echo("that is the first round; what a further one needs depends on its results")
 

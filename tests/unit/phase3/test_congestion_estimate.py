@@ -69,9 +69,7 @@ def test_the_words_count_what_is_finished_and_share_the_work_between_cores(tmp_p
     runs = cases.runs(tmp_path)
     given = [cases.situation(f"s{number}", seed=number) for number in range(100)]
     tables.write_json(runs.folder(given[0]) / "result.json", "network-result/2", {})
-    first, whole = cost.estimate_lines(
-        runs.output, {"impact": [runs.planned(one) for one in given]}, 20, 4, "situation"
-    )
+    (first, whole), _ = cost.estimate(runs.output, {"impact": [runs.planned(one) for one in given]}, 20, 4, "situation")
     assert first == "impact: 100 situations, about 3.0 min of processor time, the longest about 1.8 s"
     assert whole.startswith("in all 100 situations, 1 of them finished; about 3.0 min of processor time")
     assert whole.endswith(" on 4 cores") and "about 46 s on" in whole
@@ -83,7 +81,7 @@ def test_what_is_not_known_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(cost, "tried_run", fails)
     runs = cases.runs(tmp_path)
-    said = cost.estimate_lines(runs.output, {"impact": [runs.planned(cases.situation())]}, 20, 2, "situation")
+    said, _ = cost.estimate(runs.output, {"impact": [runs.planned(cases.situation())]}, 20, 2, "situation")
     assert said[0] == "impact: 1 situation, what they take is not known"
     assert "on 2 cores" not in said[1]
 
