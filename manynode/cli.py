@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from manynode import __version__
-from manynode.command_help import help_of
+from manynode.command_help import add_command, help_of
 from manynode.errors import EXIT_USAGE, InputError, ManynodeError
 from manynode.heartbeat import beating
 from manynode.snakemake_run import ERROR_FILE
@@ -189,11 +189,7 @@ def _add_phases() -> None:
     for entry in sorted(entry_points(group="manynode.commands"), key=lambda item: item.name):
         # Loading a phase takes a second (numpy, scikit-learn): only the requested one is loaded.
         if len(sys.argv) > 1 and sys.argv[1] == entry.name:
-            loaded = entry.load()
-            if isinstance(loaded, typer.Typer):
-                app.add_typer(loaded, name=entry.name)
-            else:  # a function: a command without subcommands
-                app.command(entry.name)(loaded)
+            add_command(app, entry)
         else:
             app.add_typer(typer.Typer(help=help_of(entry) if listed else None), name=entry.name)
 

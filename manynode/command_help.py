@@ -1,7 +1,7 @@
-"""Reads the help of an entry point's command from its source, because importing the command takes a second.
+"""The command of an entry point: its help, read from its source, or the command itself.
 
-In: an entry point (``phase3_sst.calibration.calibrate_command:calibrate``). Out: the first line of the
-function's docstring, or of the ``help=`` of a :class:`typer.Typer`.
+In: an entry point (``phase3_sst.calibration.calibrate_command:calibrate``). The help is the first line of the
+function's docstring, or of the ``help=`` of a :class:`typer.Typer`; importing the command would take a second.
 """
 
 from __future__ import annotations
@@ -10,6 +10,17 @@ import ast
 import importlib.util
 from importlib.metadata import EntryPoint
 from pathlib import Path
+
+import typer
+
+
+def add_command(app: typer.Typer, entry: EntryPoint) -> None:
+    """Import the command of ``entry`` and add it to ``app`` under its name."""
+    loaded = entry.load()
+    if isinstance(loaded, typer.Typer):
+        app.add_typer(loaded, name=entry.name)
+    else:  # a function: a command without subcommands
+        app.command(entry.name)(loaded)
 
 
 def help_of(entry: EntryPoint) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 
 import typer
 
+from manynode.command_help import add_command
+
 # Defaults that are those of the host, not of the command.
 _OF_THE_HOST = {"cores": "all of this host"}
 
@@ -35,20 +37,11 @@ def page(own: typer.Typer) -> str:
 
 def _commands(own: typer.Typer) -> Iterator[tuple[str, Any]]:
     """Yield every command that does something, with its full name, in the order of the names."""
-    found = {"manynode": _command(own)}
+    phases = typer.Typer()
     for entry in entry_points(group="manynode.commands"):
-        loaded = entry.load()
-        if not isinstance(loaded, typer.Typer):  # a function: a command without subcommands
-            alone = typer.Typer()
-            alone.command(entry.name)(loaded)
-            loaded = alone
-        found[f"manynode {entry.name}"] = _command(loaded)
-    leaves = (leaf for name, command in found.items() for leaf in _leaves(name, command))
+        add_command(phases, entry)
+    leaves = (leaf for app in (own, phases) for leaf in _leaves("manynode", typer.main.get_command(app)))
     yield from sorted(leaves, key=lambda leaf: leaf[0])
-
-
-def _command(app: typer.Typer) -> Any:
-    return typer.main.get_command(app)
 
 
 def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:

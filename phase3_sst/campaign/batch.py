@@ -13,7 +13,7 @@ from typing import Any
 
 from manynode import tables
 from manynode.errors import ManynodeError
-from phase3_sst.campaign.planned_point import FAILURE, FAILURE_SCHEMA, PlannedPoint, missing
+from phase3_sst.campaign.planned_point import FAILURE, FAILURE_SCHEMA, PlannedPoint, missing, plain
 from phase3_sst.point import folders
 from phase3_sst.point.contract import Point, engine_of
 from phase3_sst.point.convergence.converged_point import simulate_point
@@ -57,7 +57,7 @@ def _described(planned: PlannedPoint) -> dict[str, Any]:
     return {
         "name": planned.name,
         "folder": planned.folder,
-        "experiment": _plain(point.experiment),
+        "experiment": plain(point.experiment),
         "nodes": int(point.nodes),
         "technique": point.technique,
         "timing_profile": None if point.timing_profile is None else str(point.timing_profile.resolve()),
@@ -72,16 +72,3 @@ def _point(entry: Mapping[str, Any]) -> PlannedPoint:
     profile = members.pop("timing_profile")
     point = Point(**members, timing_profile=None if profile is None else Path(profile))
     return PlannedPoint(entry["name"], entry["folder"], point)
-
-
-def _plain(value: Any) -> Any:
-    """Return ``value`` in JSON's types: absolute paths, numpy numbers as Python's."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple | range):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, Path):
-        return str(value.resolve())
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays
-        return _plain(value.tolist())
-    return value

@@ -21,7 +21,7 @@ from phase3_sst.campaign.batch import write_batch
 from phase3_sst.campaign.campaign_progress import CampaignProgress
 from phase3_sst.campaign.cost import Cost, estimate
 from phase3_sst.campaign.planned_point import PlannedPoint, forget_failures, missing
-from phase3_sst.point.contract import engine_of
+from phase3_sst.point.contract import engine_of_settings
 
 SNAKEFILE = Path(__file__).with_name("batches.smk")
 PLAN_SCHEMA = "campaign-plan/1"
@@ -42,7 +42,7 @@ class How:
 def check_engine(simulate: Mapping[str, Any]) -> None:
     """Raise :class:`EngineMissingError` when the engine is not installed, since every point would fail."""
     name = str(simulate["engine"])
-    probe = engine_of({"simulate": dict(simulate)}).probe()
+    probe = engine_of_settings(simulate).probe()
     if not probe.available:
         raise EngineMissingError(
             f"the engine {name} is not installed", where="simulate: engine", found=name, remedy=probe.remedy
@@ -51,7 +51,7 @@ def check_engine(simulate: Mapping[str, Any]) -> None:
 
 def cores_of_one(simulate: Mapping[str, Any]) -> int:
     """Return the number of cores that one replica keeps busy."""
-    return engine_of({"simulate": dict(simulate)}).cores_of_replica()
+    return engine_of_settings(simulate).cores_of_replica()
 
 
 def deal(points: Sequence[T], size: int, cores: int) -> list[list[T]]:

@@ -24,7 +24,7 @@ from phase3_sst.analysis.estimates.estimate_sentences import duration
 from phase3_sst.analysis.estimates.points import START_S
 from phase3_sst.analysis.estimates.step_resources import point_estimate
 from phase3_sst.analysis.estimates.trial import tried_run
-from phase3_sst.campaign.planned_point import PlannedPoint, missing
+from phase3_sst.campaign.planned_point import PlannedPoint, missing, plain
 from phase3_sst.point.contract import Point
 from phase3_sst.point.run_file import run_description
 
@@ -109,7 +109,7 @@ def _nodes(point: Point) -> int:
 
 def _kind(point: Point) -> str:
     """Return the digest of everything that determines the amount of simulation."""
-    content = json.loads(json.dumps(point.experiment, default=_plain))
+    content = plain(point.experiment)
     content.pop("seed")
     simulate = content["simulate"]
     for job in (simulate, *simulate["jobs"]):
@@ -117,11 +117,6 @@ def _kind(point: Point) -> str:
         job["timing_profile"] = bool(job.get("timing_profile"))
     content["nodes"], content["times"] = point.nodes, point.timing_profile is not None
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _plain(value: Any) -> Any:
-    """Return a numpy number as a Python number."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _cost(point: Point) -> Cost:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from manynode import tables
 from phase3_sst.point.contract import Point
@@ -59,3 +60,16 @@ def failure_lines(failures: Sequence[tuple[str, str]], total: int, noun: str) ->
         lines.append(f"  and {len(failures) - _MOST_NAMED} more")
     first = [f"  | {line}" for line in failures[0][1].splitlines()]
     return [f"{len(failures)} of {total} {noun}s failed; the others are finished", *lines, *first]
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` in JSON's types: absolute paths, numpy numbers as Python's."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [plain(entry) for entry in value]
+    if isinstance(value, Path):
+        return str(value.resolve())
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays
+        return plain(value.tolist())
+    return value

@@ -149,6 +149,11 @@ def engine_of(experiment: Mapping[str, Any]) -> NetworkEngine:
     return engines.get(experiment["simulate"]["engine"]).for_experiment(experiment)
 
 
+def engine_of_settings(simulate: Mapping[str, Any]) -> NetworkEngine:
+    """Return the engine of a section ``simulate`` alone, with its settings."""
+    return engine_of({"simulate": dict(simulate)})
+
+
 def engines_that(can: Callable[[Capabilities], bool]) -> str:
     """Return the names of the engines with a capability, for messages."""
     return ", ".join(name for name in engines.names() if can(engines.get(name).capabilities))

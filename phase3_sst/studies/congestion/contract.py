@@ -20,6 +20,7 @@ from manynode.config.quantities import Section
 from manynode.errors import UsageError, nearest
 from manynode.registry import Registry
 from manynode.report.figure import Figure
+from phase3_sst.point.contract import engine_of_settings, engines_that
 from phase3_sst.point.point_result import PointResult
 from phase3_sst.studies.congestion.situation import Member, Situation
 
@@ -104,6 +105,19 @@ class Part(Protocol):
 
 
 parts: Registry[Part] = Registry("part of a congestion study", "phase3_sst.studies.congestion", inside="part")
+
+
+def check_counts_stalls(machine: Machine, where: str) -> None:
+    """Raise :class:`UsageError` when the engine counts no stalls."""
+    engine = engine_of_settings(machine.simulate)
+    if not engine.capabilities.counts_stalls:
+        raise UsageError(
+            "the engine counts no stalls of links",
+            where=where,
+            found=engine.name,
+            allowed=engines_that(lambda capabilities: capabilities.counts_stalls),
+            remedy="choose another engine: simulate: engine",
+        )
 
 
 def check_workloads(machine: Machine, names: Sequence[str], where: str) -> None:

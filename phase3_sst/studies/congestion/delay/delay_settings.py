@@ -15,10 +15,8 @@ import pandas as pd
 from pydantic import Field
 
 from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
-from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
-from phase3_sst.point.contract import engine_of, engines_that
-from phase3_sst.studies.congestion.contract import Machine, Workload, check_workloads
+from phase3_sst.studies.congestion.contract import Machine, Workload, check_counts_stalls, check_workloads
 from phase3_sst.studies.congestion.delay.background import (
     NO_CONGESTION,
     Congestion,
@@ -81,23 +79,10 @@ class Drawn:
 
 def check(machine: Machine, settings: DelaySection, where: str = "delay") -> None:
     """Raise :class:`UsageError` when the settings do not fit the machine."""
-    check_engine(machine, where)
+    check_counts_stalls(machine, where)
     check_workloads(machine, settings.applications, f"{where}: applications")
     most = max(settings.nodes, 2 * settings.round_trips.pairs)
     check_congestion(settings.congestion, machine.network.room(), most, where)
-
-
-def check_engine(machine: Machine, where: str) -> None:
-    """Raise :class:`UsageError` when the engine counts no stalls."""
-    engine = engine_of({"simulate": machine.simulate})
-    if not engine.capabilities.counts_stalls:
-        raise UsageError(
-            "the engine counts no stalls of links",
-            where=where,
-            found=engine.name,
-            allowed=engines_that(lambda capabilities: capabilities.counts_stalls),
-            remedy="choose another engine: simulate: engine",
-        )
 
 
 def round_trips(machine: Machine, settings: DelaySection) -> list[Drawn]:

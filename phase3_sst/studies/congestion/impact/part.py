@@ -8,7 +8,7 @@ from typing import cast
 from manynode.config.quantities import Section
 from manynode.config.skeleton import check_skeleton
 from manynode.errors import InputError, UsageError
-from phase3_sst.point.contract import engine_of
+from phase3_sst.point.contract import engine_of_settings
 from phase3_sst.studies.congestion.contract import Findings, Machine, Part, check_workloads, parts
 from phase3_sst.studies.congestion.impact import evaluate
 from phase3_sst.studies.congestion.impact.experiments import PATTERNS, applications, pressures, runs
@@ -86,7 +86,7 @@ class Impact:
             said.append(
                 f"{planned - len(frame)} of {planned} runs of applications failed and are not in these figures."
             )
-        engine = engine_of({"simulate": machine.simulate})
+        engine = engine_of_settings(machine.simulate)
         able = engine.capabilities
         if machine.network.flow_control == "none" and able.counts_stalls and not able.always_has_buffers:
             said.append(

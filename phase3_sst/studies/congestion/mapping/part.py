@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manynode.config.quantities import Section
-from manynode.errors import EngineMissingError, UsageError
-from phase3_sst.point.contract import engine_of, engines_that
-from phase3_sst.studies.congestion.contract import Findings, Machine, parts
+from manynode.errors import EngineMissingError
+from phase3_sst.studies.congestion.contract import Findings, Machine, check_counts_stalls, parts
 from phase3_sst.studies.congestion.mapping.cases import CaseRuns, MappingSection, cases_of, workload_of
 from phase3_sst.studies.congestion.mapping.geometric import grid_coordinates
 from phase3_sst.studies.congestion.mapping.mapping_findings import conclusion
@@ -44,14 +43,8 @@ class MappingPart:
                 allowed=GEOMETRIC,
                 remedy="install libscotch-dev (Scotch 7) and run 'make build', or choose methods: [geometric]",
             )
-        engine = engine_of({"simulate": machine.simulate})
-        if not engine.capabilities.counts_stalls and {"bw", "stalls"} & set(settings.methods):
-            raise UsageError(
-                f"the engine {engine.name} does not count stalls",
-                where="simulate: engine",
-                found=engine.name,
-                allowed=engines_that(lambda capabilities: capabilities.counts_stalls),
-            )
+        if {"bw", "stalls"} & set(settings.methods):
+            check_counts_stalls(machine, "mapping: methods")
 
     def situations(self, machine: Machine, settings: MappingSection, round_number: int) -> Sequence[Situation]:
         """Return the situations without mapping first, then the mapped jobs."""

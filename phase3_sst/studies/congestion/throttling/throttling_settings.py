@@ -20,11 +20,11 @@ from pydantic import Field
 from manynode.config.quantities import Bytes, Seconds, Section, written
 from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
-from phase3_sst.point.contract import engine_of, engines_that
-from phase3_sst.studies.congestion.contract import Machine, check_workloads
+from phase3_sst.point.contract import engine_of_settings, engines_that
+from phase3_sst.studies.congestion.contract import Machine, check_counts_stalls, check_workloads
 from phase3_sst.studies.congestion.delay import delay_settings as delay_study
 from phase3_sst.studies.congestion.delay.background import CongestionSection, check_congestion, drawn, placed
-from phase3_sst.studies.congestion.delay.delay_settings import DelaySection, check_engine
+from phase3_sst.studies.congestion.delay.delay_settings import DelaySection
 from phase3_sst.studies.congestion.situation import Member, Situation
 
 STATIC, DCQCN, AWARE = "static", "dcqcn", "aware"
@@ -119,8 +119,8 @@ class Case:
 def check(machine: Machine, settings: ThrottlingSection) -> None:
     """Raise :class:`UsageError` when the settings do not fit the machine."""
     where = "throttling"
-    check_engine(machine, where)
-    engine = engine_of({"simulate": machine.simulate})
+    check_counts_stalls(machine, where)
+    engine = engine_of_settings(machine.simulate)
     if not engine.capabilities.controls_injection or machine.network.flow_control != "credits":
         raise UsageError(
             "control of injection needs NICs that feel the network's stalls",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from manynode.config.quantities import Section
 from manynode.errors import InputError, UsageError
-from phase3_sst.point.contract import engine_of
+from phase3_sst.point.contract import engine_of_settings
 from phase3_sst.studies.congestion.contract import Findings, Machine, Part, check_workloads, parts
 from phase3_sst.studies.congestion.situation import Situation
 from phase3_sst.studies.congestion.variability import drawn_runs, variability_model_file
@@ -42,7 +42,7 @@ class Variability:
                 allowed=f"at most {room}",
                 remedy="choose a smaller size or a larger network",
             )
-        engine = engine_of({"simulate": machine.simulate})
+        engine = engine_of_settings(machine.simulate)
         if not engine.capabilities.always_has_buffers and machine.network.flow_control == "none":
             raise UsageError(
                 "without flow control no port ever stalls, and there are no counters to learn from",
