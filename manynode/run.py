@@ -30,6 +30,9 @@ from manynode.steps import MEASURED, Steps
 from manynode.study_progress import StudyProgress, read_estimate
 from manynode.verify import remove_untrusted
 
+# The rule of the pre-flight check.
+_CHECK = "phase3_check_network"
+
 
 def run_experiment(
     experiment: Path,
@@ -85,6 +88,9 @@ def run_experiment(
             known = announce_measurements(file, resolved, results, may_run=may_run, until=until or only)
             expected = {} if dry_run or until or only else _expected(file, resolved, results, cores)
             log = results / "logs" / "snakemake.log"
+            if not (dry_run or until or only) and _lacks_only_verdict(results, resolved):
+                # Snakemake repeats the points if a file that they wait for is missing, but not if it is newer.
+                run_snakemake([*command, "--until", _CHECK], log, StudyProgress({}), known=known)
             run_snakemake(command, log, StudyProgress(expected), show_all=dry_run, known=known)
         except KeyboardInterrupt:
             raise StepFailedError(
@@ -103,6 +109,13 @@ def _check_finished(results: Path, resolved: Resolved) -> None:
         print(line, flush=True)
     # The workflow writes this file only if it has steps to run.
     write_resolved(results / "experiment.json", resolved)
+
+
+def _lacks_only_verdict(results: Path, resolved: Resolved) -> bool:
+    """Return whether points are finished, but the verdict of the pre-flight check before them is missing."""
+    if not resolved.model.simulate.preflight.enabled or (results / "simulate" / "preflight.json").exists():
+        return False
+    return any(results.glob("simulate/*/nodes-*/result.json"))
 
 
 def _refuse_missing(missing: Mapping[str, EngineMissingError], results: Path, *, whole: bool, measured: bool) -> None:

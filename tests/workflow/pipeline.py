@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +79,11 @@ def manynode(
 def run(experiment: Path, folder: Path, options: list[Any] | None = None) -> subprocess.CompletedProcess:
     """``manynode run`` on two cores."""
     return manynode("run", experiment, "--cores", 2, "--directory", folder, *(options or []))
+
+
+def rules(log: str) -> set[str]:
+    """Return the rules that a run, or a dry run, named."""
+    return set(re.findall(r"^(?:local)?rule (\w+):$", log, re.M)) - {"all"}
 
 
 def tables(results: Path) -> dict[str, str]:

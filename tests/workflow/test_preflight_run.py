@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,24 @@ def test_a_network_that_cannot_reach_its_line_rate_ends_the_run_before_the_first
         assert words in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert not (tmp_path / "results" / "tiny" / "simulate" / "preflight.json").exists()
+
+
+def test_a_new_verdict_repeats_no_point_and_one_that_fails_stops_the_run(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished.parent.parent, tmp_path, dirs_exist_ok=True)
+    results = tmp_path / "results" / "tiny"
+    verdict, points = results / "simulate" / "preflight.json", sorted(results.glob("simulate/*/nodes-*/result.json"))
+    before = pipeline.tables(results), [path.stat().st_mtime_ns for path in points]
+    verdict.unlink()
+    done = pipeline.run(tmp_path / "experiment.yaml", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (pipeline.tables(results), [path.stat().st_mtime_ns for path in points]) == before
+    # One rank on each node: no message stays within a node.
+    vary = {"network.intranode.bandwidth": ["8 GB/s", "80 GB/s"]}
+    content = pipeline.tiny(nodes=[1, 2, 4], simulate={"replicas": 3, "preflight": {"vary": vary}})
+    done = pipeline.run(pipeline.write(tmp_path, content), tmp_path)
+    assert done.returncode == 6 and "network.intranode.bandwidth" in done.stderr, done.stdout + done.stderr
+    assert pipeline.rules((results / "logs" / "snakemake.log").read_text()) == {"phase3_check_network"}
+    assert not verdict.exists() and not list(results.glob("simulate/*/nodes-2"))
 
 
 def test_a_sweep_of_links_beyond_the_nics_is_refused_and_the_nic_named(tmp_path: Path) -> None:
