@@ -1,8 +1,8 @@
 """Registries of implementations by name: one small file each, registered by a decorator, imported on first use.
 
-A registry names a package. Every public module of that package is imported once and registers its implementation. A new
-implementation therefore needs only one new file. Implementations with a folder each have a module of the same name in
-every folder (``inside``); only these modules are imported.
+A registry names a package, or has a function that finds several. Every public module of a package is imported once and
+registers its implementation. A new implementation therefore needs only one new file. Implementations with a folder each
+have a module of the same name in every folder (``inside``); only these modules are imported.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from manynode.errors import UsageError, nearest
@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Named implementations of one interface: the modules of a package, or the module ``inside`` of its folders."""
+    """Named implementations of one interface: the modules of packages, or the module ``inside`` of their folders."""
 
-    def __init__(self, kind: str, package: str, inside: str | None = None) -> None:
+    def __init__(self, kind: str, packages: str | Callable[[], Iterable[str]], inside: str | None = None) -> None:
         self.kind = kind
-        self.package = package
+        self._packages = packages
         self.inside = inside
         self._entries: dict[str, T] = {}
         self._loaded = False
@@ -61,9 +61,12 @@ class Registry(Generic[T]):
         if self._loaded:
             return
         self._loaded = True
-        package = importlib.import_module(self.package)
-        for module in pkgutil.iter_modules(package.__path__):
-            name = f"{self.package}.{module.name}"
+        for package in [self._packages] if isinstance(self._packages, str) else self._packages():
+            self._load_package(package)
+
+    def _load_package(self, package: str) -> None:
+        for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+            name = f"{package}.{module.name}"
             if self.inside is not None:
                 name = f"{name}.{self.inside}"
                 if not module.ispkg or importlib.util.find_spec(name) is None:

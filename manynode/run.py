@@ -20,7 +20,7 @@ from manynode.config.changes import changed
 from manynode.config.crowding import crowding_warning
 from manynode.config.loader import load_experiment, resolve
 from manynode.config.resolved import Resolved, write_resolved
-from manynode.config.studies import STUDIES
+from manynode.config.studies import all_points
 from manynode.errors import EngineMissingError
 from manynode.hostlock import only_here
 from manynode.measurements import adopt
@@ -62,7 +62,7 @@ def run_experiment(
     _refuse_missing(missing, results, whole=whole, measured=measurements_from is not None)
     file = results / "experiment.yaml" if changes else experiment
     command = snakemake_command(ROOT / "Snakefile", file, directory, cores, profile)
-    if any(resolved.content[study] for study in STUDIES):
+    if all_points(resolved.content):
         # If a point of a study fails, the others still run.
         command.append("--keep-going")
     # With a profile, the measuring jobs may run elsewhere.

@@ -18,28 +18,24 @@ from typing import Any
 from manynode import artefacts
 from manynode.artefacts import Identity
 from manynode.config.resolved import Resolved, digest_of, read_resolved, resolve_json
-from manynode.config.studies import STUDIES, study_variants
-from manynode.config.variants import Variant, with_confirming_engine
+from manynode.config.studies import LIMITS, SHARED, studies, variants_of
+from manynode.config.variants import Variant, confirmed, with_confirming_engine
 
 _MEASURED = ("application", "ranks_per_node")
-_SHARED = (*_MEASURED, "seed")
+_STUDIES = studies()
 # The sections whose change makes a step's results stale.
 SECTIONS = {
     "profile": (*_MEASURED, "profile"),
-    "classify": (*_SHARED, "profile", "nodesim"),
+    "classify": (*SHARED, "profile", "nodesim"),
     "nodesim": (*_MEASURED, "machine", "nodesim"),
-    "fit": (*_SHARED, "machine", "nodesim"),
-    "simulate": (*_SHARED, "network", "simulate"),
-    "analyse": (*_SHARED, "nodes", "techniques", "simulate"),
-    "preflight": (*_SHARED, "nodes", "network", "simulate"),
-    "sensitivity": (*_SHARED, "nodes", "techniques", "network", "simulate", "sensitivity"),
-    "scaling": (*_SHARED, "nodes", "techniques", "network", "simulate", "scaling"),
-    "validation": ("seed", "nodes", "techniques", "machine", "network", "simulate", "validation"),
-    "collectives": ("seed", "network", "simulate", "validation"),
+    "fit": (*SHARED, "machine", "nodesim"),
+    "simulate": (*SHARED, "network", "simulate"),
+    "analyse": (*SHARED, "nodes", "techniques", "simulate"),
+    "preflight": (*SHARED, "nodes", "network", "simulate"),
     "report": (),
+    **{study.name: study.sections for study in _STUDIES},
 }
 # Keys of those sections that a step does not read.
-_JUDGES = ("simulate.preflight", "simulate.time_limit")
 # How SST is watched and started changes no result; how it is divided does not either, but that is only measured.
 _WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", "launcher"))
 _OF_THE_NETWORK = ("engine", "preflight", "sst")
@@ -49,21 +45,9 @@ UNREAD: dict[str, tuple[str, ...]] = {
     # The fit's, not the simulated node's.
     "classify": ("nodesim.tail",),
     "nodesim": ("nodesim.tail",),
-    "simulate": (*_JUDGES, "simulate.confidence", "simulate.profile_bootstrap"),
-    "analyse": _JUDGES,
-    "sensitivity": (*_JUDGES, "simulate.profile_bootstrap"),
-    "scaling": (*_JUDGES, "simulate.profile_bootstrap"),
-    "validation": (*_JUDGES, "validation.collectives", "validation.iterations"),
-    "collectives": (
-        *_JUDGES,
-        *(
-            "validation.measured",
-            "validation.machine",
-            "validation.network",
-            "simulate.replicas",
-            "simulate.confidence",
-        ),
-    ),
+    "simulate": (*LIMITS, "simulate.confidence", "simulate.profile_bootstrap"),
+    "analyse": LIMITS,
+    **{study.name: study.unread for study in _STUDIES},
     "preflight": tuple(f"simulate.{key}" for key in _DRAWS),
 }
 # The steps whose results a step works on.
@@ -72,9 +56,7 @@ _UPSTREAM = {
     "fit": ("classify", "nodesim"),
     "simulate": ("fit",),
     "analyse": ("simulate",),
-    "sensitivity": ("simulate",),
-    "scaling": ("simulate",),
-    "validation": ("analyse",),
+    **{study.name: study.after for study in _STUDIES},
 }
 # Steps that measure; `--measurements-from` takes their results over.
 MEASURED = ("profile", "nodesim")
@@ -94,13 +76,10 @@ _FILES = tuple(
         (r"simulate/preflight\.json", "preflight"),
         (rf"simulate/{_POINT}", "simulate"),
         (r"resamples/[^/]+/nodes-\d+\.parquet", "simulate"),
-        (rf"({'|'.join(STUDIES)})/(?P<variant>.+)/{_POINT}", _VARIANT),
-        (rf"confirm/(?P<variant>.+)/{_POINT}", _CONFIRMED),
+        (rf"(?P<study>{'|'.join(study.name for study in _STUDIES)})/(?P<variant>.+)/{_POINT}", _VARIANT),
+        (rf"(?P<study>confirm)/(?P<variant>.+)/{_POINT}", _CONFIRMED),
         (rf"({_ANALYSED})\.parquet|provenance\.json", "analyse"),
-        (r"sensitivity(_knees|_indices)?\.parquet|confirmation\.(parquet|json)", "sensitivity"),
-        (r"scaling\.parquet", "scaling"),
-        (r"validation(_summary|_region|_breakdown)?\.parquet", "validation"),
-        (r"validation_collectives\.parquet", "collectives"),
+        *((re.escape(file.name), study.name) for study in _STUDIES for file in study.files),
         (r"report\.html", "report"),
     )
 )
@@ -116,8 +95,9 @@ class Steps:
 
     @functools.cached_property
     def variants(self) -> dict[str, Variant]:
-        """The variants of all studies, by name."""
-        return {name: variant for found in study_variants(self._content).values() for name, variant in found.items()}
+        """The variants of all studies, by ``STUDY/NAME``; those with another engine by ``confirm/NAME``."""
+        again = {f"confirm/{variant.name}": variant for variant in confirmed(self._content)}
+        return {**variants_of(self._content), **again}
 
     @functools.cache  # noqa: B019 - lives as long as a step
     def digest(self, step: str) -> str:
@@ -133,13 +113,13 @@ class Steps:
 
     @functools.cache  # noqa: B019
     def variant_digest(self, name: str) -> str:
-        """Return the digest of the inputs of a variant's simulation."""
+        """Return the digest of the inputs of the simulation of the variant ``STUDY/NAME``."""
         changed = resolve_json(self.variants[name].content(self._content), f"the variant {name}")
         return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *self._unread_of_sst()))
 
     @functools.cache  # noqa: B019
     def confirmed_digest(self, name: str) -> str:
-        """Return the digest of the inputs of a variant's second simulation, with another engine."""
+        """Return the digest of the inputs of the second simulation, with another engine, of ``confirm/NAME``."""
         content = with_confirming_engine(self.variants[name].content(self._content))
         watch = _WATCH_OF_SST if content["simulate"]["engine"] == "sst" else ("simulate.sst",)
         changed = resolve_json(content, f"the variant {name}")
@@ -157,10 +137,11 @@ class Steps:
                 continue
             if step not in (_VARIANT, _CONFIRMED):
                 return Identity(self._whole_digest(step), step in MEASURED)
-            if match["variant"] not in self.variants:
+            variant = f"{match['study']}/{match['variant']}"
+            if variant not in self.variants:
                 return None
             own = self.variant_digest if step == _VARIANT else self.confirmed_digest
-            return Identity(_joined(own(match["variant"]), self._whole_digest("fit")))
+            return Identity(_joined(own(variant), self._whole_digest("fit")))
         return None
 
     @functools.cache  # noqa: B019

@@ -14,11 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from manynode.config.counterfactuals import loss_nodes, loss_techniques
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved, write_resolved
-from manynode.config.studies import STUDIES, study_points
-from manynode.config.variants import confirmed, study_nodes, study_techniques
+from manynode.config.studies import Study, studies
 from manynode.errors import ManynodeError, UsageError
 from manynode.provenance import code_digest
 from manynode.steps import Steps
@@ -49,10 +47,8 @@ class Plan:
         self.root = f"results/{self.model.name}"
         self.shell_prefix = f"set -euo pipefail; export PATH={shlex.quote(sysconfig.get_path('scripts'))}:$PATH; "
         self.has_skeleton = self.model.application.name is not None
-        content = self.resolved.content
-        self.steps = Steps(content)
-        # Asked for by several rules, and a sample of Sobol's plan takes its time.
-        self._study_points = {study: study_points(content, study) for study in STUDIES}
+        self.steps = Steps(self.resolved.content)
+        self.studies = studies()
         self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.model.techniques})
 
     def path(self, *parts: str) -> str:
@@ -83,37 +79,15 @@ class Plan:
         simulate = self.model.simulate
         return simulate.sst.cores() if simulate.engine == "sst" else 1
 
-    def confirmed_results(self) -> list[str]:
-        """Return the results of the points simulated again with another engine."""
-        return [
-            self.path(f"confirm/{variant.name}/{technique}/nodes-{nodes}/result.json")
-            for variant in confirmed(self.resolved.content)
-            for technique in study_techniques(self.resolved.content)
-            for nodes in study_nodes(self.resolved.content)
-        ]
-
-    def study_results(self, study: str) -> list[str]:
-        """Return the results of all points that a study adds; none if the experiment lacks the study."""
-        return [self.path(point.folder, "result.json") for point in self._study_points[study]]
-
-    def loss_points(self) -> list[tuple[str, int]]:
-        """Return technique and nodes of the experiment's own points that the scaling study analyses."""
+    def study_inputs(self, study: Study) -> list[str]:
+        """Return the results that a study's conclusion reads; none if the experiment does not ask for the study."""
         content = self.resolved.content
-        if not content["scaling"]:
-            return []
-        return [(technique, nodes) for technique in loss_techniques(content) for nodes in loss_nodes(content)]
+        return [self.path(name) for name in study.inputs(content)] if study.asked(content) else []
 
-    def study_tables(self) -> list[str]:
-        """Return the tables of the studies that the experiment has."""
-        return [self.path(f"{study}.parquet") for study in STUDIES if self.study_results(study)]
-
-    def validation_results(self) -> list[str]:
-        """Return the tables of the validation study."""
-        study = self.model.validation
-        if study is None:
-            return []
-        names = (("validation.parquet", study.measured), ("validation_collectives.parquet", study.collectives))
-        return [self.path(name) for name, rows in names if rows]
+    def study_files(self) -> list[str]:
+        """Return the file of each study that the experiment asks for which stands for all of its files."""
+        content = self.resolved.content
+        return [self.path(study.files[0].name) for study in self.studies if study.asked(content)]
 
     def resampled_results(self) -> list[str]:
         """Return the tables of all points with resampled timing profiles; none without resamples."""

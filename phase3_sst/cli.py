@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from manynode.config.studies import Study, studies
+
 app = typer.Typer(help="Phase 3: the skeleton on the simulated network.", no_args_is_help=True)
 
 Experiment = Annotated[Path, typer.Option(help="resolved experiment (results/NAME/experiment.json)")]
@@ -26,7 +28,7 @@ def run(
     processes: Annotated[int, typer.Option(min=1, help="processes that share the replicas")] = 1,
     progress: Annotated[bool, typer.Option("--progress", help="show progress and time left")] = False,
     cost: Annotated[Path | None, typer.Option(help="CSV file to write: wall and processor time, memory")] = None,
-    variant: Annotated[str | None, typer.Option(help="name of a study's variant")] = None,
+    variant: Annotated[str | None, typer.Option(help="variant of a study: STUDY/NAME")] = None,
     confirm: Annotated[bool, typer.Option("--confirm", help="use the study's confirming engine")] = False,
 ) -> None:
     """Simulate all replicas of one point: a technique at a node count."""
@@ -91,7 +93,8 @@ def _point(
     # Also checked here, for better messages than those of the engines, which read the file themselves.
     check_profile(profile, read_timing_profile(profile), technique, content["application"]["name"])
     if variant is not None:
-        content = variant_of(content, variant).content(content)
+        changed = variant_of(content, variant)
+        content, variant = changed.content(content), changed.name
     if confirm:
         content = with_confirming_engine(content)
     ranks = nodes * content["ranks_per_node"]
@@ -188,92 +191,19 @@ def analyse(
     projection_tables.write(found, projection)
 
 
-@app.command("sensitivity")
-def analyse_sensitivity(
-    ctx: typer.Context,
-    experiment: Experiment,
-    points: Annotated[Path, typer.Option(help="folder of the study's points")],
-    output: Annotated[Path, typer.Option(help="sensitivity.parquet to write; the other tables go beside it")],
-) -> None:
-    """Analyse the points of the sensitivity study: times, knees, Sobol indices."""
-    from manynode.steps import step_of
-    from phase3_sst.studies.sensitivity import effect_tables
+def _add_conclusion(study: Study) -> None:
+    """Add the command that concludes ``study``."""
 
-    effect_tables.write(effect_tables.analyse(ctx.with_resource(step_of(experiment)).content, points), output)
+    @app.command(study.command, help=study.help)
+    def conclude(ctx: typer.Context, experiment: Experiment) -> None:
+        from manynode.steps import step_of
+
+        content = ctx.with_resource(step_of(experiment)).content
+        study.write(study.conclude(content, experiment.parent), experiment.parent)
 
 
-@app.command("scaling")
-def analyse_scaling(
-    ctx: typer.Context,
-    experiment: Experiment,
-    points: Annotated[Path, typer.Option(help="folder of the results")],
-    output: Annotated[Path, typer.Option(help="scaling.parquet to write")],
-) -> None:
-    """Break the time at each node count down into its losses."""
-    from manynode import tables
-    from manynode.steps import step_of
-    from phase3_sst.studies.scaling import loss_table
-
-    content = ctx.with_resource(step_of(experiment)).content
-    tables.write_table(output, loss_table.LOSSES_SCHEMA, loss_table.analyse(content, points))
-
-
-@app.command("validate")
-def analyse_validation(
-    ctx: typer.Context,
-    experiment: Experiment,
-    projection: Annotated[Path, typer.Option(help="projection.parquet; breakdown.parquet lies beside it")],
-    output: Annotated[Path, typer.Option(help="validation.parquet to write; the other tables go beside it")],
-) -> None:
-    """Compare the projection with the measurements of the section validation."""
-    from manynode import tables
-    from manynode.steps import step_of
-    from phase3_sst.analysis import projection_tables
-    from phase3_sst.studies.validation import error_tables
-
-    columns = ["technique", "nodes"]
-    projected = tables.read_table(
-        projection, projection_tables.PROJECTION_SCHEMA, [*columns, "time_s", "low_s", "high_s"]
-    )
-    operations = tables.read_table(
-        projection.parent / "breakdown.parquet", projection_tables.BREAKDOWN_SCHEMA, [*columns, "operation", "seconds"]
-    )
-    error_tables.write(
-        error_tables.analyse(ctx.with_resource(step_of(experiment)).content, projected, operations), output
-    )
-
-
-@app.command("validate-collectives")
-def analyse_collectives(
-    ctx: typer.Context,
-    experiment: Experiment,
-    output: Annotated[Path, typer.Option(help="validation_collectives.parquet to write")],
-) -> None:
-    """Simulate the collectives of the section validation and compare their latencies with the measured ones."""
-    from manynode import tables
-    from manynode.steps import step_of
-    from phase3_sst.point.contract import engine_of
-    from phase3_sst.studies.validation import collectives
-
-    content = ctx.with_resource(step_of(experiment)).content
-    tables.write_table(output, collectives.SCHEMA, collectives.compare(content, engine_of(content)))
-
-
-@app.command("confirm")
-def confirm(
-    ctx: typer.Context,
-    experiment: Experiment,
-    points: Annotated[Path, typer.Option(help="folder of the study's points")],
-    confirmed: Annotated[Path, typer.Option(help="folder of the points from the second engine")],
-    output: Annotated[Path, typer.Option(help="confirmation.parquet to write; confirmation.json goes beside it")],
-    lacks: Annotated[str | None, typer.Option(help="how to get the second engine, if it is not installed")] = None,
-) -> None:
-    """Compare a study's points between two engines: ratios, and whether both rank the points alike."""
-    from manynode.steps import step_of
-    from phase3_sst.studies.confirmation import comparison
-
-    content = ctx.with_resource(step_of(experiment)).content
-    comparison.write(comparison.of_study(content, points, confirmed, lacks), output)
+for _study in studies():
+    _add_conclusion(_study)
 
 
 @app.command("situations")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from manynode.config.resolved import Resolved
-from manynode.config.studies import STUDIES, study_points, study_variants
+from manynode.config.studies import StudyPoint, studies
 from manynode.config.variants import confirmed, study_nodes, with_confirming_engine
 from manynode.errors import EngineMissingError, UsageError
 from phase3_sst.checks.sweep_reaction import check_varied
@@ -59,14 +59,13 @@ def _points(content: Mapping[str, Any]) -> Iterator[tuple[str | None, int, dict[
     """Yield variant (None: the experiment itself), nodes and resolved experiment of every point, of one technique."""
     for nodes in content["nodes"]:
         yield None, nodes, dict(content)
-    for study in STUDIES:
-        counts: dict[str, set[int]] = {}
-        for point in study_points(content, study):
-            counts.setdefault(point.variant, set()).add(point.nodes)
-        variants = study_variants(content)[study] if counts else {}
-        for name in counts:
-            varied = variants[name].content(content)
-            for nodes in sorted(counts[name]):
+    for study in studies():
+        by_variant: dict[str, list[StudyPoint]] = {}
+        for point in study.points(content):
+            by_variant.setdefault(point.variant.name, []).append(point)
+        for name, points in by_variant.items():
+            varied = points[0].variant.content(content)
+            for nodes in sorted({point.nodes for point in points}):
                 yield name, nodes, varied
 
 

@@ -1,12 +1,8 @@
 # Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
-from pathlib import Path
-
-from manynode.config.studies import STUDIES
 from phase3_sst.analysis.estimates import step_resources
 from phase3_sst.studies.confirmation import second_engine
 
-# What to do to have the engine that confirms a study; empty where it is installed.
-confirm_lacks = second_engine.lacks(plan.resolved.content)
+# The engine that confirms a study.
 confirm_engine = second_engine.engine_of_study(plan.resolved.content)
 
 
@@ -111,7 +107,7 @@ rule phase3_simulate_variant:
             "logs/phase3_simulate_variant/{study}/{variant}/{technique}-{nodes}.log"
         ),
     wildcard_constraints:
-        study="|".join(STUDIES),
+        study="|".join(study.name for study in plan.studies),
     conda:
         "../environment.yaml"
     threads: plan.cores_of_a_replica
@@ -119,93 +115,14 @@ rule phase3_simulate_variant:
         **step_resources.of_points(plan),
     params:
         experiment=plan.path("experiment.json"),
-        digest=lambda wildcards: plan.steps.variant_digest(wildcards.variant),
+        digest=lambda wildcards: plan.steps.variant_digest(
+            f"{wildcards.study}/{wildcards.variant}"
+        ),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
-        "manynode simulate run --experiment {params.experiment} --variant {wildcards.variant:q}"
+        "manynode simulate run --experiment {params.experiment} --variant {wildcards.study}/{wildcards.variant:q}"
         " --technique {wildcards.technique} --nodes {wildcards.nodes} --classes {input.classes}"
         " --profile {input.profile} --processes {threads} --result {output.result:q} > {log:q} 2>&1"
-
-
-rule phase3_analyse_sensitivity:
-    input:
-        results=plan.study_results("sensitivity"),
-    output:
-        points=plan.path("sensitivity.parquet"),
-        knees=plan.path("sensitivity_knees.parquet"),
-        indices=plan.path("sensitivity_indices.parquet"),
-    log:
-        plan.path("logs/phase3_analyse_sensitivity.log"),
-    conda:
-        "../environment.yaml"
-    params:
-        experiment=plan.path("experiment.json"),
-        folder=lambda wildcards, output: output.points.removesuffix(".parquet"),
-        digest=plan.digest("sensitivity"),
-        code=plan.code("phase3_sst"),
-    shell:
-        "manynode simulate sensitivity --experiment {params.experiment} --points {params.folder}"
-        " --output {output.points} > {log} 2>&1"
-
-
-rule phase3_analyse_scaling:
-    input:
-        variants=plan.study_results("scaling"),
-        results=[
-            plan.path(f"simulate/{technique}/nodes-{nodes}/result.json")
-            for technique, nodes in plan.loss_points()
-        ],
-    output:
-        losses=plan.path("scaling.parquet"),
-    log:
-        plan.path("logs/phase3_analyse_scaling.log"),
-    conda:
-        "../environment.yaml"
-    params:
-        experiment=plan.path("experiment.json"),
-        folder=lambda wildcards, output: Path(output.losses).parent,
-        digest=plan.digest("scaling"),
-        code=plan.code("phase3_sst"),
-    shell:
-        "manynode simulate scaling --experiment {params.experiment} --points {params.folder}"
-        " --output {output.losses} > {log} 2>&1"
-
-
-rule phase3_analyse_validation:
-    input:
-        projection=plan.path("projection.parquet"),
-        breakdown=plan.path("breakdown.parquet"),
-    output:
-        points=plan.path("validation.parquet"),
-        summary=plan.path("validation_summary.parquet"),
-        region=plan.path("validation_region.parquet"),
-        breakdown=plan.path("validation_breakdown.parquet"),
-    log:
-        plan.path("logs/phase3_analyse_validation.log"),
-    conda:
-        "../environment.yaml"
-    params:
-        experiment=plan.path("experiment.json"),
-        digest=plan.digest("validation"),
-        code=plan.code("phase3_sst"),
-    shell:
-        "manynode simulate validate --experiment {params.experiment} --projection {input.projection}"
-        " --output {output.points} > {log} 2>&1"
-
-
-rule phase3_validate_collectives:
-    output:
-        plan.path("validation_collectives.parquet"),
-    log:
-        plan.path("logs/phase3_validate_collectives.log"),
-    conda:
-        "../environment.yaml"
-    params:
-        experiment=plan.path("experiment.json"),
-        digest=plan.digest("collectives"),
-        code=plan.code("phase3_sst", "skeletons"),
-    shell:
-        "manynode simulate validate-collectives --experiment {params.experiment} --output {output} > {log} 2>&1"
 
 
 rule phase3_confirm_variant:
@@ -231,37 +148,37 @@ rule phase3_confirm_variant:
         **step_resources.of_points(plan, confirm_engine),
     params:
         experiment=plan.path("experiment.json"),
-        digest=lambda wildcards: plan.steps.confirmed_digest(wildcards.variant),
+        digest=lambda wildcards: plan.steps.confirmed_digest(
+            f"confirm/{wildcards.variant}"
+        ),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
-        "manynode simulate run --experiment {params.experiment} --variant {wildcards.variant:q} --confirm"
+        "manynode simulate run --experiment {params.experiment} --variant sensitivity/{wildcards.variant:q} --confirm"
         " --technique {wildcards.technique} --nodes {wildcards.nodes} --classes {input.classes}"
         " --profile {input.profile} --processes {threads} --result {output.result:q} > {log:q} 2>&1"
 
 
-rule phase3_compare_confirmed:
-    input:
-        results=plan.study_results("sensitivity"),
-        confirmed=[] if confirm_lacks else plan.confirmed_results(),
-    output:
-        table=plan.path("confirmation.parquet"),
-        summary=plan.path("confirmation.json"),
-    log:
-        plan.path("logs/phase3_compare_confirmed.log"),
-    conda:
-        "../environment.yaml"
-    params:
-        experiment=plan.path("experiment.json"),
-        points=lambda wildcards, output: str(
-            Path(output.table).with_name("sensitivity")
-        ),
-        confirmed=lambda wildcards, output: str(Path(output.table).with_name("confirm")),
-        lacks=f"--lacks '{confirm_lacks}'" if confirm_lacks else "",
-        digest=plan.digest("sensitivity"),
-        code=plan.code("phase3_sst"),
-    shell:
-        "manynode simulate confirm --experiment {params.experiment} --points {params.points}"
-        " --confirmed {params.confirmed} {params.lacks} --output {output.table} > {log} 2>&1"
+# The conclusion of each study (manynode/config/studies.py).
+for study in plan.studies:
+
+    rule:
+        name:
+            study.rule
+        input:
+            plan.study_inputs(study),
+        output:
+            [plan.path(file.name) for file in study.files],
+        log:
+            plan.path(f"logs/{study.rule}.log"),
+        conda:
+            "../environment.yaml"
+        params:
+            experiment=plan.path("experiment.json"),
+            digest=plan.digest(study.name),
+            code=plan.code("phase3_sst", "skeletons"),
+            command=study.command,
+        shell:
+            "manynode simulate {params.command} --experiment {params.experiment} > {log} 2>&1"
 
 
 rule phase3_analyse_points:

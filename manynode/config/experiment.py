@@ -1,14 +1,14 @@
 """The experiment: one file with the application, the machine, the network, the engines and the points to project.
 
-Each parameter is declared here once. ``manynode config`` generates the commented default, the JSON schema and the
-reference page from these declarations.
+Each parameter is declared once: here, or in the section of a study (:mod:`manynode.config.study_section`). ``manynode
+config`` generates the commented default, the JSON schema and the reference page from these declarations.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, create_model, field_validator, model_validator
 
 from manynode.config.machine import Machine
 from manynode.config.network import Network
@@ -16,6 +16,7 @@ from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Se
 from manynode.config.scaling import ScalingSection
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import SimulateSection
+from manynode.config.study_section import study_sections
 from manynode.config.validation import ValidationSection
 
 Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
@@ -155,7 +156,7 @@ class NodesimSection(Section):
         return self
 
 
-class Experiment(Section):
+class ExperimentWithoutStudies(Section):
     """An experiment file, ``configs/NAME.yaml``."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = Field(
@@ -186,13 +187,10 @@ class Experiment(Section):
     simulate: SimulateSection = Field(
         default_factory=SimulateSection, description="Phase 3: simulation of the skeleton on the network"
     )
-    sensitivity: SensitivitySection | None = Field(
-        default=None, description="Study: how the projected time depends on network parameters"
-    )
-    scaling: ScalingSection | None = Field(default=None, description="Study: what costs time at each node count")
-    validation: ValidationSection | None = Field(
-        default=None, description="Study: how far the projection is from measurements of the real machine"
-    )
+    if TYPE_CHECKING:  # the sections that other code reads by name; every study's is added below
+        sensitivity: SensitivitySection | None = None
+        scaling: ScalingSection | None = None
+        validation: ValidationSection | None = None
 
     @field_validator("nodes", "techniques", mode="after")
     @classmethod
@@ -202,7 +200,7 @@ class Experiment(Section):
         return values
 
     @model_validator(mode="after")
-    def _fits(self) -> Experiment:
+    def _fits(self) -> ExperimentWithoutStudies:
         room = self.network.room()
         others = self.simulate.job_nodes()
         if max(self.nodes) + others > room:
@@ -238,12 +236,9 @@ class Experiment(Section):
                     f"simulate: injection: {control.kind} of the job {name!r} controls the NIC chunk by chunk; set "
                     "network: host: receive: in-call"
                 )
-        if self.validation is not None:
-            self.validation.check_nodes(self.nodes, room)
-            if self.validation.measured and self.application.name is None:
-                raise ValueError(
-                    "validation: measured: a projection to compare with needs a skeleton (application: name)"
-                )
+        for study in study_sections():
+            if study.section is not None and (section := getattr(self, study.key)) is not None:
+                study.fits(section, self)
         if self.simulate.tail and self.nodesim.tail is None:
             raise ValueError("simulate: tail: needs tails to draw from; add 'tail: {}' to nodesim")
         if self.nodesim.nodes not in self.profile.nodes:
@@ -254,3 +249,25 @@ class Experiment(Section):
         if self.nodesim.nodes < 2 and any(technique.startswith("ext") for technique in self.techniques):
             raise ValueError("nodesim: nodes: the techniques ext-* need at least 2 nodes (one simulated, one external)")
         return self
+
+
+def _with_studies() -> type[ExperimentWithoutStudies]:
+    """Return the model with the section of every study, in the order of their ranks."""
+    fields: dict[str, Any] = {
+        study.key: (study.section | None, Field(default=None, description=study.description))
+        for study in study_sections()
+        if study.section is not None
+    }
+    return create_model(
+        "Experiment",
+        __base__=ExperimentWithoutStudies,
+        __doc__=ExperimentWithoutStudies.__doc__,
+        __module__=__name__,
+        **fields,
+    )
+
+
+if TYPE_CHECKING:
+    Experiment = ExperimentWithoutStudies
+else:
+    Experiment = _with_studies()

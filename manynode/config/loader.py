@@ -17,12 +17,11 @@ from manynode import input_file
 from manynode.config import yaml_text
 from manynode.config.application import read_application
 from manynode.config.converge import iterations_of
-from manynode.config.counterfactuals import check_counterfactuals
 from manynode.config.experiment import Experiment
 from manynode.config.measured import with_tables
 from manynode.config.resolved import Resolved, included, read_yaml, short_text, validation_error
 from manynode.config.skeleton import resolve_skeleton
-from manynode.config.variants import check_variants
+from manynode.config.studies import studies
 from manynode.config.variation import with_value
 from manynode.errors import UsageError
 from manynode.launch import find_executable
@@ -66,8 +65,8 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
         for value in values:
             with_value(resolved, key, value, "simulate: preflight: vary")
     _place_network_files(resolved["sensitivity"], base)
-    check_variants(resolved)
-    check_counterfactuals(resolved)
+    for study in studies():
+        study.check(resolved)
     return Resolved(model, resolved)
 
 

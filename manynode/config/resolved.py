@@ -20,11 +20,11 @@ from manynode import input_file
 from manynode.config import yaml_text
 from manynode.config.experiment import Experiment
 from manynode.config.sections import as_written
+from manynode.config.study_section import study_sections
 from manynode.errors import UsageError, nearest
 from manynode.paths import ROOT
 
 RESOLVED_SCHEMA = "experiment/1"
-_NOT_OF_THE_PROJECTION = ("title", "sensitivity", "validation")
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -53,7 +53,8 @@ class Resolved:
 
     def projection_digest(self) -> str:
         """Return the digest of everything that the projection depends on: all but the title and the studies."""
-        return self.digest(without=_NOT_OF_THE_PROJECTION)
+        studies = [study.key for study in study_sections() if not study.in_projection_digest]
+        return self.digest(without=("title", *studies))
 
 
 def digest_of(content: Mapping[str, Any], *sections: str, without: Collection[str] = ()) -> str:

@@ -1,77 +1,178 @@
-"""All studies of an experiment: the points that each adds to the workflow, and its variants by name.
+"""The contract of a study of an experiment, and all studies together.
 
-In: a resolved experiment. Out: the studies' variants and points; results of a point lie in
-``STUDY/VARIANT/TECHNIQUE/nodes-NODES``.
+A study asks many points of one experiment. It is a folder ``studies/NAME`` of a phase; its module ``study.py``
+registers a :class:`Study`: a section of the experiment's file, :meth:`Study.points` and :meth:`Study.conclude`. The
+rest follows from that: the reference of keys, a step of the workflow for each point and one for the conclusion, a
+command, the estimate, the checks before a run, and the identity of every file. Beside it, ``page.py`` registers the
+study's part of the report (:mod:`manynode.report.study_page`), and ``schemas.yaml`` describes its tables.
+
+Results of a point lie in ``STUDY/VARIANT/TECHNIQUE/nodes-NODES``, below the experiment's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
-from manynode.config.counterfactuals import counterfactuals, loss_nodes, loss_techniques, technique_of
-from manynode.config.variants import Variant, study_nodes, study_techniques, variants
+import pandas as pd
+
+from manynode import tables
+from manynode.config.study_section import StudySection, registered, section_keys, study_sections
+from manynode.config.variants import Variant
 from manynode.errors import UsageError, nearest
 
-SENSITIVITY, SCALING = "sensitivity", "scaling"
-STUDIES = (SENSITIVITY, SCALING)
-# Sections that analyse the projection without being part of it.
-_QUESTIONS = (*STUDIES, "validation")
+SHARED = ("application", "ranks_per_node", "seed")
+LIMITS = ("simulate.preflight", "simulate.time_limit")
+"""Keys that stop a simulation and change no result."""
 
 
 class StudyPoint(NamedTuple):
-    """A simulation that a study adds to those of the experiment."""
+    """A simulation that a study adds to those of the experiment: the experiment with the changes of ``variant``."""
 
     study: str
-    variant: str
+    variant: Variant
     technique: str
     nodes: int
 
     @property
     def folder(self) -> str:
         """Return the folder of its results, relative to the experiment's."""
-        return f"{self.study}/{self.variant}/{self.technique}/nodes-{self.nodes}"
+        return f"{self.study}/{self.variant.name}/{self.technique}/nodes-{self.nodes}"
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A file of a study below the results: a table, or a document (``.json``).
+
+    ``columns`` are those that the report needs; a table without them is not read for it.
+    """
+
+    name: str
+    schema: str
+    columns: Sequence[str] = ()
+
+    @property
+    def stem(self) -> str:
+        """Return the name without its ending."""
+        return Path(self.name).stem
+
+
+class Study(StudySection):
+    """A study; one stateless object for all experiments. ``content`` is a resolved experiment."""
+
+    name: ClassVar[str]
+    """Name of the step and of the folder with the points; set by :func:`study`."""
+    command: ClassVar[str]
+    """Name of the command ``manynode simulate COMMAND`` that concludes; by default the study's."""
+    rule: ClassVar[str]
+    """Name of the workflow's rule that concludes; by default ``phase3_analyse_NAME``."""
+    help: ClassVar[str]
+    """What the command does, one sentence."""
+    files: ClassVar[tuple[StudyFile, ...]]
+    """The files that the study writes; the first is written last and stands for all of them."""
+    reads: ClassVar[tuple[str, ...] | None] = None
+    """Sections that the conclusion depends on; None: those of the projection, and the study's own."""
+    unread: ClassVar[tuple[str, ...]] = (*LIMITS, "simulate.profile_bootstrap")
+    """Keys of these sections that it does not read."""
+    after: ClassVar[tuple[str, ...]] = ("simulate",)
+    """Steps whose results it works on."""
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """Return the sections of the experiment that the conclusion depends on."""
+        return self.reads or (*SHARED, "nodes", "techniques", "network", "simulate", self.key)
+
+    def asked(self, content: Mapping[str, Any]) -> bool:
+        """Return whether the experiment asks for this study."""
+        return bool(content.get(self.key))
+
+    def check(self, content: Mapping[str, Any]) -> None:
+        """Raise :class:`UsageError` for a study that the experiment does not allow."""
+
+    def points(self, content: Mapping[str, Any]) -> Sequence[StudyPoint]:
+        """Return the points that the study adds, in its order; none if it only analyses those of the experiment."""
+        return ()
+
+    def own_points(self, content: Mapping[str, Any]) -> Sequence[tuple[str, int]]:
+        """Return technique and nodes of the experiment's own points that the study analyses."""
+        return ()
+
+    def inputs(self, content: Mapping[str, Any]) -> list[str]:
+        """Return the results that :meth:`conclude` reads, relative to the experiment's."""
+        own = [f"simulate/{technique}/nodes-{nodes}/result.json" for technique, nodes in self.own_points(content)]
+        return [*(f"{point.folder}/result.json" for point in self.points(content)), *own]
+
+    def conclude(self, content: Mapping[str, Any], results: Path) -> Mapping[str, pd.DataFrame | dict[str, Any]]:
+        """Return the study's files by name, from the results of the experiment in ``results``."""
+        raise NotImplementedError
+
+    def write(self, found: Mapping[str, pd.DataFrame | dict[str, Any]], folder: Path) -> None:
+        """Write the files of :meth:`conclude` to ``folder``, the first one last."""
+        for file in reversed(self.files):
+            content = found[file.name]
+            if isinstance(content, pd.DataFrame):
+                tables.write_table(folder / file.name, file.schema, content)
+            else:
+                tables.write_json(folder / file.name, file.schema, content)
+
+
+S = TypeVar("S", bound=type[Study])
+
+
+def study(name: str) -> Callable[[S], S]:
+    """Return a decorator that registers a :class:`Study` under ``name``; what it does not set follows from the name."""
+
+    def add(kind: S) -> S:
+        kind.name = name
+        for attribute, default in (("key", name), ("command", name), ("rule", f"phase3_analyse_{name}")):
+            if not hasattr(kind, attribute):
+                setattr(kind, attribute, default)
+        registered.register(name)(kind())
+        return kind
+
+    return add
+
+
+def studies() -> list[Study]:
+    """Return every study, in the order of their ranks."""
+    return cast(list[Study], study_sections())
+
+
+def study_named(name: str) -> Study:
+    """Return the study ``name``; an unknown one is a :class:`UsageError`."""
+    return cast(Study, registered.get(name))
 
 
 def without_studies(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return an experiment without its studies, as the base of another study."""
-    return {key: value for key, value in content.items() if key not in _QUESTIONS}
+    keys = section_keys()
+    return {key: value for key, value in content.items() if key not in keys}
 
 
-def study_variants(content: Mapping[str, Any]) -> dict[str, dict[str, Variant]]:
-    """Return study -> name -> variant; empty for a study that the experiment does not have."""
-    return {
-        SENSITIVITY: {variant.name: variant for variant in variants(content)},
-        SCALING: {variant.name: variant for variant in counterfactuals(content)},
-    }
+def all_points(content: Mapping[str, Any]) -> list[StudyPoint]:
+    """Return the points of all studies."""
+    return [point for study in studies() for point in study.points(content)]
 
 
-def study_points(content: Mapping[str, Any], study: str) -> list[StudyPoint]:
-    """Return the points of one study, in its order."""
-    if not content.get(study):
-        return []
-    names = study_variants(content)[study]
-    if study == SENSITIVITY:
-        techniques, nodes = study_techniques(content), study_nodes(content)
-        return [StudyPoint(study, name, each, count) for name in names for each in techniques for count in nodes]
-    return [
-        StudyPoint(study, name, technique_of(name, each), count)
-        for name in names
-        for each in loss_techniques(content)
-        for count in loss_nodes(content)
-    ]
+def variants_of(content: Mapping[str, Any]) -> dict[str, Variant]:
+    """Return the variants of all studies by ``STUDY/NAME``."""
+    return {f"{point.study}/{point.variant.name}": point.variant for point in all_points(content)}
 
 
 def variant_of(content: Mapping[str, Any], name: str) -> Variant:
-    """Return the variant ``name`` of any study; an unknown one is a :class:`UsageError`."""
-    known = {name: variant for found in study_variants(content).values() for name, variant in found.items()}
-    if name not in known:
-        near = nearest(name, known)
-        raise UsageError(
-            "the experiment's studies have no such variant",
-            where="--variant",
-            found=name,
-            allowed=f"{len(known)} names, folders of {' or '.join(STUDIES)}" if known else "none: there is no study",
-            remedy=f"did you mean {near!r}?" if near else None,
-        )
-    return known[name]
+    """Return the variant ``STUDY/NAME``, or ``NAME`` where one study has it; any other is a :class:`UsageError`."""
+    known = variants_of(content)
+    found = [variant for place, variant in known.items() if name in (place, variant.name)]
+    if len(found) == 1:
+        return found[0]
+    near = nearest(name, [variant.name for variant in known.values()])
+    folders = " or ".join(dict.fromkeys(place.partition("/")[0] for place in known))
+    raise UsageError(
+        "several studies have such a variant" if found else "the experiment's studies have no such variant",
+        where="--variant",
+        found=name,
+        allowed=f"{len(known)} names, folders of {folders}" if known else "none: there is no study",
+        remedy=f"did you mean {near!r}?" if near and not found else None,
+    )

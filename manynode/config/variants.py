@@ -81,6 +81,16 @@ def confirmed(content: Mapping[str, Any]) -> list[Variant]:
     ]
 
 
+def confirmed_points(content: Mapping[str, Any]) -> list[str]:
+    """Return the folders of the points that are simulated again, relative to the experiment's results."""
+    return [
+        f"confirm/{variant.name}/{technique}/nodes-{nodes}"
+        for variant in confirmed(content)
+        for technique in study_techniques(content)
+        for nodes in study_nodes(content)
+    ]
+
+
 def with_confirming_engine(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the resolved experiment with the engine and the replicas of ``sensitivity: confirm``."""
     confirm = content["sensitivity"]["confirm"]

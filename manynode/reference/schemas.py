@@ -1,6 +1,7 @@
 """The registry of schemas (``schemas.yaml``) and the page of result files that is made from it.
 
-In: the YAML file beside this module. Out: :class:`Schema` objects by name, such as ``projection/1``, and Markdown.
+In: the YAML file beside this module, and that of each study in its folder. Out: :class:`Schema` objects by name, such
+as ``projection/1``, and Markdown.
 """
 
 from __future__ import annotations
@@ -9,10 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from manynode.config.study_section import study_sections
+
 REGISTRY = Path(__file__).with_name("schemas.yaml")
+# The group of the studies' own tables.
+_STUDIES = "Studies"
 # The unit of a column is the end of its name; the longest end that fits counts.
 _UNITS = {"_s": "s", "_Bps": "B/s", "bytes": "B", "_w": "W", "_kwh": "kWh", "_pct": "%", "_per_s": "1/s"}
 _SECONDS = "seconds"
@@ -32,9 +38,10 @@ class Schema:
 
 @cache
 def groups() -> Mapping[str, tuple[Schema, ...]]:
-    """Return the schemas by group, in the order of the file; a column without a meaning is a :class:`KeyError`."""
+    """Return the schemas by group, in the order of the files; a column without a meaning is a :class:`KeyError`."""
     content = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))
     common: dict[str, str] = content["columns"]
+    content["groups"][_STUDIES] = {**_of_studies(), **content["groups"][_STUDIES]}
     found: dict[str, tuple[Schema, ...]] = {}
     for group, members in content["groups"].items():
         schemas = []
@@ -42,6 +49,15 @@ def groups() -> Mapping[str, tuple[Schema, ...]]:
             columns = {column: words or common[column] for column, words in given.pop("columns", {}).items()}
             schemas.append(Schema(name, columns=columns, **given))
         found[group] = tuple(schemas)
+    return found
+
+
+def _of_studies() -> dict[str, dict[str, Any]]:
+    """Return the described tables of all studies, in the order of the studies."""
+    files = dict.fromkeys(study.folder / "schemas.yaml" for study in study_sections())
+    found: dict[str, dict[str, Any]] = {}
+    for file in files:
+        found |= yaml.safe_load(file.read_text(encoding="utf-8"))
     return found
 
 
@@ -64,7 +80,7 @@ def page() -> str:
     lines = [
         "# Result files",
         "",
-        "Generated from `manynode/reference/schemas.yaml` by `manynode config generate`.",
+        "Generated from `manynode/reference/schemas.yaml` and the studies' own by `manynode config generate`.",
         "Every file carries the name and version of its schema, its provenance and a checksum. Paths are relative to",
         "`results/NAME`. `MODE` is `ext` or `no-ext`. Intervals have the experiment's confidence.",
     ]

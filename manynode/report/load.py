@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from manynode import artefacts
+from manynode.config.studies import studies
 from manynode.errors import InputError
 from manynode.rank_classes import read_rank_classes
 from manynode.report.documents import (
@@ -42,7 +43,11 @@ D = TypeVar("D", bound=Document)
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything the report shows; ``segments`` and ``profiles`` by mode (``ext``, ``no-ext``)."""
+    """Everything the report shows.
+
+    ``segments`` and ``profiles`` are by mode (``ext``, ``no-ext``), ``studies`` has every table of a study by the
+    name of its file.
+    """
 
     digest: str
     projection_digest: str
@@ -72,6 +77,7 @@ class Inputs:
     validation_collectives: pd.DataFrame | None
     confirmation: pd.DataFrame | None
     confirmation_summary: Confirmation | None
+    studies: Mapping[str, pd.DataFrame | None]
     provenance: ProvenanceFile | None
 
     @property
@@ -188,7 +194,6 @@ def load(directory: Path) -> Inputs:
             ["technique", "nodes", "start_s", "end_s", "class", "busy_share", "stall_s", "queue_bytes"],
         ),
         **_studies(directory, resolved),
-        **_validation(directory, resolved.get("validation") or {}),
         confirmation_summary=(
             _document(directory / "confirmation.json", "confirmation-summary/1", Confirmation)
             if resolved.get("sensitivity")
@@ -198,90 +203,29 @@ def load(directory: Path) -> Inputs:
     )
 
 
-# The tables of the studies: the section that asks for it, name of the file, schema, columns.
-_STUDIES = {
-    "sensitivity": (
-        "sensitivity",
-        "sensitivity",
-        "sensitivity/1",
-        ["variant", "technique", "nodes", "time_s", "low_s", "high_s", "relative", "varied"],
-    ),
-    "sensitivity_knees": (
-        "sensitivity",
-        "sensitivity_knees",
-        "sensitivity-knees/1",
-        ["technique", "nodes", "parameter", "others", "best_s", "worst_s", "knee", "enough"],
-    ),
-    "sensitivity_indices": (
-        "sensitivity",
-        "sensitivity_indices",
-        "sensitivity-indices/1",
-        ["technique", "nodes", "parameter", "first", "first_conf", "total", "total_conf"],
-    ),
-    "losses": (
-        "scaling",
-        "scaling",
-        "scaling/1",
-        ["technique", "nodes", "part", "seconds", "low_s", "high_s", "share", "growth_s"],
-    ),
-    "confirmation": (
-        "sensitivity",
-        "confirmation",
-        "confirmation/1",
-        ["variant", "technique", "nodes", "time_s", "confirmed_s", "ratio", "low", "high", "confirmed_place"],
-    ),
+# Tables of studies that have a name of their own in the inputs, by the stem of their files.
+_NAMED = {
+    "scaling": "losses",
+    **{
+        stem: stem
+        for stem in (
+            *("sensitivity", "sensitivity_knees", "sensitivity_indices", "confirmation"),
+            *("validation", "validation_summary", "validation_region", "validation_breakdown"),
+            "validation_collectives",
+        )
+    },
 }
 
 
-def _studies(directory: Path, resolved: dict[str, Any]) -> dict[str, pd.DataFrame | None]:
+def _studies(directory: Path, resolved: dict[str, Any]) -> dict[str, Any]:
     """Return the tables of the studies that the experiment asks for; what an earlier one left is not of interest."""
-    return {
-        name: _table(directory / f"{file}.parquet", [schema], columns) if resolved.get(section) else None
-        for name, (section, file, schema, columns) in _STUDIES.items()
+    found = {
+        file.stem: _table(directory / file.name, [file.schema], file.columns) if study.asked(resolved) else None
+        for study in studies()
+        for file in study.files
+        if file.columns
     }
-
-
-# The tables of a validation study: name, schema, columns.
-_VALIDATION = {
-    "validation": (
-        "validation/1",
-        [
-            *("technique", "nodes", "runs", "measured_s", "measured_low_s", "measured_high_s", "time_s"),
-            *("error", "error_low", "error_high", "covers", "overlaps"),
-        ],
-    ),
-    "validation_summary": (
-        "validation-summary/1",
-        [
-            *("technique", "points", "mean_absolute", "worst_absolute", "worst_nodes", "covered", "overlapping"),
-            *("rank_correlation", "error_per_doubling"),
-        ],
-    ),
-    "validation_region": (
-        "validation-region/1",
-        [
-            *("technique", "nodes", "measured", "doublings", "error_if_trend"),
-            *("machine_measured", "machine", "network_measured", "network"),
-        ],
-    ),
-    "validation_breakdown": (
-        "validation-breakdown/1",
-        ["technique", "nodes", "operation", "measured_s", "projected_s", "share"],
-    ),
-    "validation_collectives": (
-        "validation-collectives/1",
-        ["collective", "bytes", "nodes", "ranks_per_node", "measured_s", "simulated_s", "error"],
-    ),
-}
-
-
-def _validation(directory: Path, section: dict[str, Any]) -> dict[str, pd.DataFrame | None]:
-    """Return the tables of the validation that the experiment asks for."""
-    found: dict[str, pd.DataFrame | None] = {}
-    for name, (schema, columns) in _VALIDATION.items():
-        wanted = section.get("collectives" if name == "validation_collectives" else "measured")
-        found[name] = _table(directory / f"{name}.parquet", [schema], columns) if wanted else None
-    return found
+    return {"studies": found, **{name: found[stem] for stem, name in _NAMED.items()}}
 
 
 def _projection(path: Path) -> pd.DataFrame | None:

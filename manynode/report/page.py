@@ -19,25 +19,15 @@ from markupsafe import Markup
 
 from manynode import tables
 from manynode.report.answer import answer
-from manynode.report.confirmation import confirmation_rows, confirmation_sentences
 from manynode.report.figure import Figure
-from manynode.report.figures import (
-    loss_figures,
-    profile_figures,
-    projection_figures,
-    sensitivity_figures,
-    timing_figures,
-    validation_figures,
-)
+from manynode.report.figures import profile_figures, projection_figures, timing_figures
 from manynode.report.interval_parts import parts_rows
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load, opened
-from manynode.report.losses import loss_sentences
 from manynode.report.phase_table import phase_rows, without_set_up
-from manynode.report.sensitivity import knee_rows, sensitivity_sentences
 from manynode.report.slowest import largest_ranks, slowest_rows
+from manynode.report.study_page import study_pages
 from manynode.report.sureness import missing, sureness
-from manynode.report.validation import error_table, region_rows, validation_sentences
 from manynode.report.waiting import oversubscribed
 from manynode.report.wording import count, duration, number, percent, ranges, signed, size
 
@@ -58,6 +48,7 @@ def render(inputs: Inputs) -> str:
     """Return the page."""
     phases, set_up = without_set_up(inputs, phase_rows(inputs))
     experiment = inputs.experiment
+    studies = study_pages(inputs)
     resolved = {key: value for key, value in inputs.resolved.items() if key != "application"}
     # The place of the executable differs from host to host and says nothing about the experiment.
     resolved["application"] = {k: v for k, v in inputs.resolved["application"].items() if k != "executable"}
@@ -75,22 +66,12 @@ def render(inputs: Inputs) -> str:
         interval_parts=parts_rows(inputs),
         sections=[
             ("projection", "Projection", projection_figures(inputs)),
-            ("scaling", "Losses to scale", loss_figures(inputs)),
-            ("validation", "Against measurements", validation_figures(inputs)),
-            ("sensitivity", "Sensitivity to the network", sensitivity_figures(inputs)),
+            *((name, study.title, study.figures) for name, study in studies.items()),
             ("timings", "Compute times of the simulated node", timing_figures(inputs)),
             ("profile", "Rank classes", profile_figures(inputs)),
         ],
-        words={
-            "scaling": loss_sentences(inputs),
-            "validation": validation_sentences(inputs),
-            "sensitivity": sensitivity_sentences(inputs),
-        },
-        knees=knee_rows(inputs),
-        errors=error_table(inputs),
-        region=region_rows(inputs),
-        confirmation_words=confirmation_sentences(inputs),
-        confirmed=confirmation_rows(inputs),
+        words={name: study.sentences for name, study in studies.items()},
+        studies=studies,
         phases=phases,
         set_up=set_up,
         set_up_group=inputs.phase_labels.group,
@@ -106,7 +87,7 @@ def fill(template: str, **values: object) -> str:
     """Return the page that a template of this folder makes of ``values``, with styles, scripts and policy."""
     bundle, script = _vega_bundle(), _inline((_HERE / "page.js").read_text(encoding="utf-8"))
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE),
+        loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(_HERE), jinja2.FunctionLoader(_at_path)]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -129,6 +110,12 @@ def fill(template: str, **values: object) -> str:
         script=Markup(script),  # noqa: S704 - a file of this package
         policy=_policy([bundle, script]),
     )
+
+
+def _at_path(name: str) -> str | None:
+    """Return the template at the path ``name``: that of a study, which lies in the study's folder."""
+    path = Path(name)
+    return path.read_text(encoding="utf-8") if path.is_absolute() and path.is_file() else None
 
 
 def json_block(figure: Figure) -> Markup:

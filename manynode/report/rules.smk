@@ -8,11 +8,7 @@ rule report_build_page:
             plan.path("nodesim/timing-profile-{mode}.json"), mode=plan.modes
         ),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
-        studies=plan.study_tables(),
-        confirmation=(
-            [plan.path("confirmation.parquet")] if plan.confirmed_results() else []
-        ),
-        validation=plan.validation_results(),
+        studies=plan.study_files(),
     output:
         report(plan.path("report.html"), category="manynode"),
     log:

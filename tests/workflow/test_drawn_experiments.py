@@ -24,7 +24,7 @@ from manynode import tables
 from manynode.checks import check_experiment
 from manynode.config.loader import resolve
 from manynode.config.resolved import RESOLVED_SCHEMA, Resolved
-from manynode.config.studies import STUDIES, study_points
+from manynode.config.studies import all_points, study_named
 from manynode.errors import CheckFailedError, InputError, ManynodeError, UsageError
 from phase2_nodesim import cli as nodesim
 from phase3_sst import cli
@@ -91,9 +91,8 @@ def simulated(resolved: Resolved, finished: Path, results: Path) -> None:
         for technique in content["techniques"]
         for nodes in content["nodes"]
     ]
-    for study in STUDIES:
-        for one in study_points(content, study):
-            point(one.technique, one.nodes, results / one.folder, one.variant)
+    for one in all_points(content):
+        point(one.technique, one.nodes, results / one.folder, f"{one.study}/{one.variant.name}")
     count = content["simulate"]["profile_bootstrap"]
     for technique in content["techniques"] if count else ():
         mode = technique.rsplit("-", 1)[0]
@@ -104,10 +103,9 @@ def simulated(resolved: Resolved, finished: Path, results: Path) -> None:
             table = results / "resamples" / technique / f"nodes-{nodes}.parquet"
             step(cli.resamples, experiment, technique, nodes, classes, profile, samples, table)
     step(cli.analyse, experiment, results / "projection.parquet", found)
-    if content["sensitivity"]:
-        step(cli.analyse_sensitivity, experiment, results / "sensitivity", results / "sensitivity.parquet")
-    if content["scaling"]:
-        step(cli.analyse_scaling, experiment, results, results / "scaling.parquet")
+    for study in (study_named("sensitivity"), study_named("scaling")):
+        if study.asked(content):
+            study.write(study.conclude(content, results), results)
 
 
 def outcome(draw: Draw, finished: Path, results: Path) -> str:

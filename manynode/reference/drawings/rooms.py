@@ -9,7 +9,7 @@ _LINES: tuple[tuple[tuple[str, str, str], ...], ...] = (
     ((GREY, "cli.py, experiment_check.py, rules.smk", "commands, checks before the first step, Snakemake's rules"),),
     ((GREY, "measured/", "measured tables from other tools' reports"),),
     (
-        (AMBER, "studies/", "scaling, sensitivity, strong, what_if, validation, compare, congestion"),
+        (AMBER, "studies/", "a folder per study, such as scaling, sensitivity, what_if, congestion"),
         (AMBER, "calibration/", "network files from benchmarks"),
     ),
     ((GREEN, "campaign/", "many points: digest folders, batches of Snakemake, progress, estimates"),),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode import tables
-from manynode.config.studies import STUDIES, study_points, study_variants
+from manynode.config.studies import all_points
 from manynode.errors import ManynodeError
 from phase3_sst.analysis.estimates.step_resources import point_estimate
 from phase3_sst.analysis.estimates.trial import Trial, iterations, tried
@@ -70,11 +70,12 @@ def _points(content: Mapping[str, Any]) -> Iterator[tuple[str, int, str, Mapping
     for technique in content["techniques"]:
         for nodes in content["nodes"]:
             yield technique, nodes, "", content
-    planned = study_variants(content)
-    changed = {name: variant.content(content) for found in planned.values() for name, variant in found.items()}
-    for study in STUDIES:
-        for point in study_points(content, study):
-            yield point.technique, point.nodes, point.variant, changed[point.variant]
+    changed: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for point in all_points(content):
+        key = point.study, point.variant.name
+        if key not in changed:
+            changed[key] = point.variant.content(content)
+        yield point.technique, point.nodes, point.variant.name, changed[key]
 
 
 def _key(content: Mapping[str, Any], nodes: int) -> str:

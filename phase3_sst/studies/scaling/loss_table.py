@@ -32,8 +32,6 @@ from manynode.config.counterfactuals import STAGES, loss_nodes, loss_techniques,
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 from phase3_sst.point.point_result import PointResult
 
-LOSSES_SCHEMA = "scaling/1"
-
 PARTS = ("compute", "dependency", "variability", "overhead", "latency", "bandwidth", "contention")
 
 

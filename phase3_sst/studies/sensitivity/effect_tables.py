@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from manynode import seeds, tables
+from manynode import seeds
 from manynode.config.variants import (
     Variant,
     problem,
@@ -38,10 +38,6 @@ from manynode.config.variants import (
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 from phase3_sst.point.convergence import note
 from phase3_sst.point.point_result import PointResult
-
-POINTS_SCHEMA = "sensitivity/1"
-KNEES_SCHEMA = "sensitivity-knees/1"
-INDICES_SCHEMA = "sensitivity-indices/1"
 
 WRITTEN = ", written"
 """Suffix of the column with a parameter's value as written in the experiment."""
@@ -76,13 +72,6 @@ def analyse(content: Mapping[str, Any], folder: Path) -> Tables:
     if study["plan"] == "sobol":
         return Tables(points, pd.DataFrame(columns=_KNEE_COLUMNS), _indices(content, points))
     return Tables(points, _knees(content, points), pd.DataFrame(columns=_INDEX_COLUMNS))
-
-
-def write(result: Tables, path: Path) -> None:
-    """Write the tables to one folder, the points last, under the given name."""
-    tables.write_table(path.parent / "sensitivity_knees.parquet", KNEES_SCHEMA, result.knees)
-    tables.write_table(path.parent / "sensitivity_indices.parquet", INDICES_SCHEMA, result.indices)
-    tables.write_table(path, POINTS_SCHEMA, result.points)
 
 
 def _settings(content: Mapping[str, Any], variant: Variant) -> dict[str, float | str]:

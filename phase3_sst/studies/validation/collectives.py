@@ -20,8 +20,6 @@ from phase3_sst.point.contract import NetworkEngine
 from phase3_sst.point.placement import hosts, rank_order_of
 from phase3_sst.point.run_file import run_of
 
-SCHEMA = "validation-collectives/1"
-
 
 def compare(content: Mapping[str, Any], engine: NetworkEngine) -> pd.DataFrame:
     """Return ``validation-collectives/1``."""

@@ -25,20 +25,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from manynode import seeds, tables
+from manynode import seeds
 from manynode.config.validation import COMPUTE
 from phase3_sst.analysis.projection_tables import bootstrap_interval
-
-POINTS_SCHEMA = "validation/1"
-SUMMARY_SCHEMA = "validation-summary/1"
-REGION_SCHEMA = "validation-region/1"
-BREAKDOWN_SCHEMA = "validation-breakdown/1"
 
 ALL_MPI = "all MPI"
 # Fewer points always agree or disagree completely.
@@ -73,15 +67,14 @@ def analyse(content: Mapping[str, Any], projection: pd.DataFrame, breakdown: pd.
     )
 
 
-def write(result: Tables, path: Path) -> None:
-    """Write the tables to one folder, the points last, under the given name."""
-    for name, schema, frame in (
-        ("summary", SUMMARY_SCHEMA, result.summary),
-        ("region", REGION_SCHEMA, result.region),
-        ("breakdown", BREAKDOWN_SCHEMA, result.breakdown),
-    ):
-        tables.write_table(path.parent / f"validation_{name}.parquet", schema, frame)
-    tables.write_table(path, POINTS_SCHEMA, result.points)
+def by_file(result: Tables) -> dict[str, pd.DataFrame]:
+    """Return the tables by the names of their files."""
+    return {
+        "validation.parquet": result.points,
+        "validation_summary.parquet": result.summary,
+        "validation_region.parquet": result.region,
+        "validation_breakdown.parquet": result.breakdown,
+    }
 
 
 def measured_times(runs: Sequence[Mapping[str, Any]], confidence: float, seed: int) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from phase3_cases import ROOT, point
 
 from manynode.config.counterfactuals import STAGES, counterfactuals, technique_of
 from manynode.config.loader import resolve
-from manynode.config.studies import study_points
+from manynode.config.studies import study_named
 from manynode.errors import UsageError
 from phase3_sst.studies.scaling.loss_table import PARTS, analyse
 
@@ -53,10 +53,10 @@ def test_each_stage_takes_one_more_cost_away() -> None:
 
 def test_points_are_those_of_the_stages() -> None:
     content = demo(scaling={"nodes": [1, 64]})
-    points = study_points(content, "scaling")
+    points = study_named("scaling").points(content)
     assert len(points) == len(STAGES) * 2
     assert points[-1].folder == "scaling/without-variability/ext-const/nodes-64"
-    assert study_points(demo(scaling=None), "scaling") == []
+    assert list(study_named("scaling").points(demo(scaling=None))) == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,67 @@
+"""The sensitivity study: the projected time over network parameters, and what a second engine says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from manynode.config.sensitivity import SensitivitySection
+from manynode.config.studies import Study, StudyFile, StudyPoint, study
+
+
+@study("sensitivity")
+class Sensitivity(Study):
+    """Points with other values of the varied parameters; times, knees and Sobol indices."""
+
+    section = SensitivitySection
+    description = "Study: how the projected time depends on network parameters"
+    rank = 10
+    help = "Analyse the points of the sensitivity study: times, knees, Sobol indices."
+    files = (
+        StudyFile(
+            "sensitivity.parquet",
+            "sensitivity/1",
+            ("variant", "technique", "nodes", "time_s", "low_s", "high_s", "relative", "varied"),
+        ),
+        StudyFile(
+            "sensitivity_knees.parquet",
+            "sensitivity-knees/1",
+            ("technique", "nodes", "parameter", "others", "best_s", "worst_s", "knee", "enough"),
+        ),
+        StudyFile(
+            "sensitivity_indices.parquet",
+            "sensitivity-indices/1",
+            ("technique", "nodes", "parameter", "first", "first_conf", "total", "total_conf"),
+        ),
+    )
+
+    def check(self, content: Mapping[str, Any]) -> None:
+        """Check every value of the study, and whether its nodes fit the network."""
+        from manynode.config.variants import check_variants
+
+        check_variants(dict(content))
+
+    def points(self, content: Mapping[str, Any]) -> list[StudyPoint]:
+        """Return each variant for each technique and node count of the study."""
+        from manynode.config.variants import study_nodes, study_techniques, variants
+
+        if not self.asked(content):
+            return []
+        techniques, nodes = study_techniques(content), study_nodes(content)
+        return [
+            StudyPoint(self.name, variant, each, count)
+            for variant in variants(content)
+            for each in techniques
+            for count in nodes
+        ]
+
+    def conclude(self, content: Mapping[str, Any], results: Path) -> dict[str, pd.DataFrame]:
+        """Return times, knees and Sobol indices."""
+        from phase3_sst.studies.sensitivity.effect_tables import analyse
+
+        found = analyse(content, results / self.name)
+        frames = (found.points, found.knees, found.indices)
+        return {file.name: frame for file, frame in zip(self.files, frames, strict=True)}

@@ -1,0 +1,121 @@
+"""The validation study: the projection, and the latencies of collectives, against measurements of the real machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from manynode.config.studies import LIMITS, Study, StudyFile, study
+from manynode.config.validation import ValidationSection
+
+_REGION = ("machine_measured", "machine", "network_measured", "network")
+
+
+@study("validation")
+class Validation(Study):
+    """The projection against measured runs of the application."""
+
+    section = ValidationSection
+    description = "Study: how far the projection is from measurements of the real machine"
+    rank = 30
+    command = "validate"
+    help = "Compare the projection with the measurements of the section validation."
+    reads = ("seed", "nodes", "techniques", "machine", "network", "simulate", "validation")
+    unread = (*LIMITS, "validation.collectives", "validation.iterations")
+    after = ("analyse",)
+    files = (
+        StudyFile(
+            "validation.parquet",
+            "validation/1",
+            (
+                *("technique", "nodes", "runs", "measured_s", "measured_low_s", "measured_high_s", "time_s"),
+                *("error", "error_low", "error_high", "covers", "overlaps"),
+            ),
+        ),
+        StudyFile(
+            "validation_summary.parquet",
+            "validation-summary/1",
+            (
+                *("technique", "points", "mean_absolute", "worst_absolute", "worst_nodes", "covered", "overlapping"),
+                *("rank_correlation", "error_per_doubling"),
+            ),
+        ),
+        StudyFile(
+            "validation_region.parquet",
+            "validation-region/1",
+            ("technique", "nodes", "measured", "doublings", "error_if_trend", *_REGION),
+        ),
+        StudyFile(
+            "validation_breakdown.parquet",
+            "validation-breakdown/1",
+            ("technique", "nodes", "operation", "measured_s", "projected_s", "share"),
+        ),
+    )
+
+    def fits(self, section: ValidationSection, experiment: Any) -> None:
+        """Refuse measurements that cannot be compared with the projection."""
+        section.check_nodes(experiment.nodes, experiment.network.room())
+        if section.measured and experiment.application.name is None:
+            raise ValueError("validation: measured: a projection to compare with needs a skeleton (application: name)")
+
+    def asked(self, content: Mapping[str, Any]) -> bool:
+        """Return whether runs of the application were measured."""
+        return bool((content.get(self.key) or {}).get("measured"))
+
+    def inputs(self, content: Mapping[str, Any]) -> list[str]:
+        """Return the projection and its breakdown."""
+        return ["projection.parquet", "breakdown.parquet"]
+
+    def conclude(self, content: Mapping[str, Any], results: Path) -> dict[str, pd.DataFrame]:
+        """Return the errors, their summary, the measured region and the errors of the operations."""
+        from manynode import tables
+        from phase3_sst.analysis.projection_tables import BREAKDOWN_SCHEMA, PROJECTION_SCHEMA
+        from phase3_sst.studies.validation import error_tables
+
+        columns = ["technique", "nodes"]
+        projected = tables.read_table(
+            results / "projection.parquet", PROJECTION_SCHEMA, [*columns, "time_s", "low_s", "high_s"]
+        )
+        operations = tables.read_table(
+            results / "breakdown.parquet", BREAKDOWN_SCHEMA, [*columns, "operation", "seconds"]
+        )
+        return error_tables.by_file(error_tables.analyse(content, projected, operations))
+
+
+@study("collectives")
+class Collectives(Study):
+    """Latencies of collectives on the experiment's network against measured ones; asked for by ``validation``."""
+
+    key = "validation"
+    rank = 31
+    command = "validate-collectives"
+    rule = "phase3_validate_collectives"
+    help = "Simulate the collectives of the section validation and compare their latencies with the measured ones."
+    reads = ("seed", "network", "simulate", "validation")
+    unread = (
+        *LIMITS,
+        *("validation.measured", "validation.machine", "validation.network"),
+        *("simulate.replicas", "simulate.confidence"),
+    )
+    after = ()
+    files = (
+        StudyFile(
+            "validation_collectives.parquet",
+            "validation-collectives/1",
+            ("collective", "bytes", "nodes", "ranks_per_node", "measured_s", "simulated_s", "error"),
+        ),
+    )
+
+    def asked(self, content: Mapping[str, Any]) -> bool:
+        """Return whether latencies of collectives were measured."""
+        return bool((content.get(self.key) or {}).get("collectives"))
+
+    def conclude(self, content: Mapping[str, Any], results: Path) -> dict[str, pd.DataFrame]:
+        """Return measured and simulated latencies."""
+        from phase3_sst.point.contract import engine_of
+        from phase3_sst.studies.validation.collectives import compare
+
+        return {self.files[0].name: compare(content, engine_of(content))}
