@@ -12,17 +12,17 @@ from phase3_cases import experiment
 
 from manynode import tables
 from manynode.config.resolved import resolve_json
+from manynode.config.studies import study_named
 from phase3_sst.point.contract import Measurement
 from phase3_sst.studies.validation import collectives
 from phase3_sst.studies.validation.error_tables import (
     ALL_MPI,
-    POINTS_SCHEMA,
     Tables,
     analyse,
+    by_file,
     doublings_beyond,
     rank_correlation,
     trend,
-    write,
 )
 
 
@@ -116,10 +116,11 @@ def test_several_runs_give_an_interval_around_their_mean() -> None:
 def test_two_equal_measurements_twice_give_the_same_bytes(tmp_path: Path) -> None:
     runs = [run(1, replica, seconds) for replica, seconds in enumerate((8, 9, 10))]
     for name in ("a", "b"):
-        write(study(projected(("ext-var", 1, 10, 9, 11)), runs), tmp_path / name / "validation.parquet")
+        found = by_file(study(projected(("ext-var", 1, 10, 9, 11)), runs))
+        study_named("validation").write(found, tmp_path / name)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
-    assert len(tables.read_table(tmp_path / "a" / "validation.parquet", POINTS_SCHEMA)) == 1
+    assert len(tables.read_table(tmp_path / "a" / "validation.parquet", "validation/1")) == 1
 
 
 PARTS = operations(
