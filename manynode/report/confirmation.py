@@ -1,4 +1,4 @@
-"""What a second engine says of a sensitivity study: sentences and the rows of their table."""
+"""The confirmation of a sensitivity study by a second engine: sentences and the rows of their table."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def confirmation_rows(inputs: Inputs) -> list[dict[str, Any]]:
 
 
 def setting_of(row: dict[str, Any]) -> str:
-    """Return the values of a point's parameters in words; of an alternative its name."""
+    """Return the values of a point's parameters in words; for an alternative, its name."""
     written = [f"{key.removesuffix(WRITTEN)} {value}" for key, value in row.items() if key.endswith(WRITTEN)]
     return ", ".join(written) or str(row["variant"])

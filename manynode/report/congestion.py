@@ -32,7 +32,7 @@ class TablePage:
         return [(str(name), pd.api.types.is_numeric_dtype(self.frame[name])) for name in self.frame.columns]
 
     def rows(self) -> list[list[tuple[str, str]]]:
-        """Return the first rows: of each cell its text, and what it is sorted by."""
+        """Return the first rows: each cell's text and sort key."""
         columns = [(name, is_number) for name, is_number in self.columns()]
         return [
             [_cell(name, value, is_number) for (name, is_number), value in zip(columns, row, strict=True)]
@@ -69,6 +69,7 @@ class StudyPage:
     code: str
     tools: Mapping[str, str]
     digests: Mapping[str, str]
+    oversubscribed: str = ""
 
 
 def build_congestion(study: StudyPage, output: Path) -> None:

@@ -1,4 +1,4 @@
-"""The JSON documents that the report reads, as far as it needs them; unknown keys are left alone.
+"""The JSON documents that the report reads. Keys that it does not need are ignored.
 
 The experiment's resolved form, rank classes and provenance are checked on reading, so that a damaged file is an
 :class:`InputError` with its place and never a traceback. Timing profiles have a reader of their own,
@@ -17,7 +17,7 @@ from manynode.tables import read_json
 
 
 class Document(BaseModel):
-    """A part of a document: known keys are checked, others are kept out."""
+    """A part of a document: known keys are checked, others are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -1,4 +1,4 @@
-"""What the report says of points whose iterations were not all simulated (``simulate: converge``)."""
+"""Sentences about points whose iterations were not all simulated (``simulate: converge``)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def headline(row: Mapping[str, Any]) -> str:
     if not row.get("extrapolated", False):
         return ""
     return (
-        f"The time is extrapolated: simulated were {row['iterations']}. That adds {duration(row['extrapolation_s'])} "
-        f"to either side ({percent(row['extrapolation_s'] / row['time_s'])}), which the interval holds."
+        f"The time is extrapolated (simulated: {row['iterations']}). This adds {duration(row['extrapolation_s'])} "
+        f"to either side ({percent(row['extrapolation_s'] / row['time_s'])}). The interval includes it."
     )
 
 
 def extrapolation(inputs: Inputs) -> str:
-    """Return which points were extrapolated, how surely, and why others were simulated whole; else nothing."""
+    """Return which points were extrapolated, with which error, and why others were not; empty without ``converge``."""
     if not inputs.resolved.get("simulate", {}).get("converge"):
         return ""
     found = [
@@ -36,8 +36,8 @@ def extrapolation(inputs: Inputs) -> str:
     if not found:
         return ""
     return " ".join(found) + (
-        " Makespans, seconds of ranks, messages and loads of links are those of all iterations; longest queues and the "
-        "time of an iteration are of those that were simulated."
+        " Makespans, seconds of ranks, messages and loads of links cover all iterations. Longest queues and the time "
+        "of an iteration cover the simulated ones."
     )
 
 
@@ -45,11 +45,11 @@ def _of(frame: pd.DataFrame, of: str) -> list[str]:
     """Return the sentences about one table of points."""
     chosen = frame["extrapolated"].astype(bool)
     sentences = [
-        f"Of {count(len(frame), 'point')} of {of}, {int(chosen.sum())} were extrapolated from fewer iterations."
+        f"{int(chosen.sum())} of {count(len(frame), 'point')} of {of} were extrapolated from fewer iterations."
     ]
     if chosen.any():
         shares = frame.loc[chosen, "extrapolation_s"] / frame.loc[chosen, "time_s"]
-        sentences.append(f"That adds at most {percent(float(shares.max()))} of the time to either side.")
+        sentences.append(f"This adds at most {percent(float(shares.max()))} of the time to either side.")
     reasons = frame.loc[~chosen, "iterations"].str.replace(r"^all \d+: ", "", regex=True).drop_duplicates()
     if len(reasons):
         shown = listing([f"“{reason}”" for reason in reasons[:_MOST_REASONS]])

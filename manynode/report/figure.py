@@ -15,14 +15,15 @@ MOST_POINTS = 2000
 
 COLOURS = ["#1f7fc4", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#b3a000"]
 COMPUTE_COLOUR = "#8a94a0"
-# As in Figure 4 of Eyerman et al.: full lines with, dotted lines without external ranks; dark variable, light constant.
+# As in Figure 4 of Eyerman et al. Lines: full with external ranks, dotted without. Colours: blue for variable compute
+# times, orange for constant ones.
 TECHNIQUE_STYLE = {
     "no-ext-const": ("#e69f00", [3, 4]),
     "no-ext-var": ("#1f7fc4", [3, 4]),
     "ext-const": ("#e69f00", [1, 0]),
     "ext-var": ("#1f7fc4", [1, 0]),
 }
-PALE = {"#e69f00": "#f3cf80", "#1f7fc4": "#8fc1e6"}  # of the techniques without external ranks, where areas are filled
+PALE = {"#e69f00": "#f3cf80", "#1f7fc4": "#8fc1e6"}  # filled areas of the techniques without external ranks
 # An axis whose labels are names of phases, in lines: pixels, characters of a line, and what divides the lines.
 LABEL_LIMIT, LABEL_WIDTH = 330, 44
 LABEL_LINES = "split(datum.label, '\\n')"
@@ -47,7 +48,7 @@ class Figure:
 
     def spec(self) -> dict[str, Any]:
         """Return the Vega-Lite specification with its data; the same figure gives the same specification."""
-        # Keys sorted here and not later: the order of the columns in the data is to stay.
+        # Keys are sorted here and not later, because the data keeps the order of its columns.
         spec: dict[str, Any] = json.loads(json.dumps(self.chart.to_dict(), sort_keys=True))
         spec.pop("$schema", None)
         spec["config"] = CONFIG
@@ -85,12 +86,12 @@ CONFIG: dict[str, Any] = {
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of ``frame`` as templates read them, every value as it is."""
+    """Return the rows of ``frame`` for templates, values unchanged."""
     return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of ``frame`` as JSON values; what is not a number is null, floats have seven digits."""
+    """Return the rows of ``frame`` as JSON values; NaN is null, floats have seven digits."""
     columns = {str(name): [_plain(value) for value in frame[name].tolist()] for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -102,11 +103,11 @@ def _plain(value: object) -> object:
 
 
 def thinned(frame: pd.DataFrame, what: str, most: int = MOST_POINTS) -> tuple[pd.DataFrame, str]:
-    """Return at most ``most`` rows, evenly taken with the first and the last, and a note that says so."""
+    """Return at most ``most`` evenly spaced rows, the first and the last among them, and a note that says so."""
     if len(frame) <= most:
         return frame, ""
     kept = sorted({round(i * (len(frame) - 1) / (most - 1)) for i in range(most)})
-    return frame.iloc[kept].reset_index(drop=True), f"{len(kept):,} of {len(frame):,} {what} are shown, evenly taken."
+    return frame.iloc[kept].reset_index(drop=True), f"{len(kept):,} of {len(frame):,} {what} are shown, evenly spaced."
 
 
 def in_lines(label: str) -> str:

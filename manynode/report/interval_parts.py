@@ -47,8 +47,8 @@ def parts_words(inputs: Inputs) -> str:
         return ""
     if parts is None or parts.empty:
         return (
-            "The samples of the timing profile are taken as if there were no others: simulate: profile_bootstrap tells "
-            "what they add to the interval."
+            "The interval does not cover the limited samples of the timing profile. With 'simulate: "
+            "profile_bootstrap' the report shows what they add."
         )
     own = inputs.projection[inputs.projection["technique"] == technique]
     nodes = int(own["nodes"].max())
@@ -62,13 +62,13 @@ def parts_words(inputs: Inputs) -> str:
     both = found.loc["both"]
     bias = float(found.loc["profile", "bias_s"])
     text = (
-        f"Of {technique} on {count(nodes, 'node')}, the {confidence} interval is {width('replicas')} either way from "
+        f"The {confidence} interval of {technique} on {count(nodes, 'node')} is {width('replicas')} either way from "
         f"the replicas, {width('profile')} from the limited samples in the timing profile, and {width('both')} from "
         f"both together: {interval(time_s, float(both['low_s']), float(both['high_s']))[1]}."
     )
     if abs(bias) > 1e-9 * time_s:
         direction = "more" if bias > 0 else "less"
-        text += f" Having so few samples projects {percent(abs(bias) / time_s)} {direction}, which is taken off."
+        text += f" So few samples project {percent(abs(bias) / time_s)} {direction}; this bias is subtracted."
     if float(found.loc["profile", "dof"]) < 3:
-        text += " So few ranks were simulated that the spread between ranks is hardly known, which makes it wide."
+        text += " The interval is wide because few ranks were simulated: the spread between ranks is hardly known."
     return text

@@ -30,7 +30,7 @@ def link_rows(inputs: Inputs) -> list[dict[str, Any]]:
 
 
 def _own(inputs: Inputs, frame: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Return the rows of the technique that the report answers with, when they tell of several jobs."""
+    """Return the rows of the report's technique if they have several jobs; else None."""
     if frame is None or inputs.technique is None or frame["job"].nunique() < 2:
         return None
     return frame[frame["technique"] == inputs.technique]

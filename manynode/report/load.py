@@ -1,6 +1,6 @@
-"""Read what stands in an experiment's result folder into one :class:`Inputs`; whatever is missing is None.
+"""Reads an experiment's results folder into one :class:`Inputs`; whatever is missing is None.
 
-Only ``experiment.json`` must be there. A file that exists and cannot be used is an :class:`InputError`: the report does
+Only ``experiment.json`` must be there. An unusable file is an :class:`InputError`: the report does
 not pass over damaged results in silence.
 """
 
@@ -82,7 +82,7 @@ class Inputs:
 
     @property
     def mode(self) -> str | None:
-        """Return the mode whose timings are shown: with external ranks where there are such."""
+        """Return the mode whose timings are shown: with external ranks if they were measured."""
         return next((mode for mode in MODES if mode in self.profiles or mode in self.segments), None)
 
     @property
@@ -105,7 +105,7 @@ class Inputs:
 
 @contextlib.contextmanager
 def opened(directory: Path) -> Iterator[None]:
-    """Open a results folder: what is read and written there meanwhile must be of its experiment."""
+    """Open a results folder: files read and written there meanwhile must belong to its experiment."""
     path = directory / "experiment.json"
     if not path.is_file():
         raise InputError(
@@ -130,7 +130,7 @@ def load(directory: Path) -> Inputs:
     path = directory / "experiment.json"
     experiment = read_document(path, "experiment/1", ExperimentFile)
     resolved = _content(path)
-    # What an earlier experiment of that name left is not of interest.
+    # Files of an earlier experiment of that name are not read.
     modes = [mode for mode in MODES if any(_mode(name) == mode for name in experiment.experiment.techniques)]
     return Inputs(
         digest=experiment.digest,
@@ -218,7 +218,7 @@ _NAMED = {
 
 
 def _studies(directory: Path, resolved: dict[str, Any]) -> dict[str, Any]:
-    """Return the tables of the studies that the experiment asks for; what an earlier one left is not of interest."""
+    """Return the tables of the studies that the experiment has; those of an earlier experiment are not read."""
     found = {
         file.stem: _table(directory / file.name, [file.schema], file.columns) if study.asked(resolved) else None
         for study in studies()
@@ -261,7 +261,7 @@ def _document(path: Path, schema: str, kind: type[D]) -> D | None:
 
 
 def _table(path: Path, schemas: Sequence[str], columns: Sequence[str]) -> pd.DataFrame | None:
-    """Return the table at ``path``, None when there is none or it has no rows."""
+    """Return the table at ``path``; None if it is missing or has no rows."""
     if not path.is_file():
         return None
     failure: InputError | None = None

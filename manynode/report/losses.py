@@ -1,4 +1,4 @@
-"""The scaling study in words: where the efficiency breaks, and to what the time is lost on the way there."""
+"""The scaling study in words: where the efficiency breaks, and what the time is lost to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTED = 0.1
 
 
 def loss_sentences(inputs: Inputs) -> list[str]:
-    """Return what the study says, a few sentences for each technique."""
+    """Return the study in words, a few sentences for each technique."""
     if inputs.losses is None:
         return []
     return [
@@ -32,7 +32,7 @@ def _of(technique: str, own: pd.DataFrame, broken: float) -> list[str]:
     if len(below):
         where = f"falls below {percent(broken)} at {count(int(below[0]), 'node')} ({percent(efficiency[below[0]])})"
     else:
-        where = f"stays above {percent(broken)} ({percent(efficiency.min())} at the least)"
+        where = f"stays above {percent(broken)} (at least {percent(efficiency.min())})"
     said = [f"The efficiency of {technique} {where}. On {count(largest, 'node')}: {_shares(_at(own, largest))}."]
     growth = times.iloc[-1] - times.iloc[0]
     if growth > 0:

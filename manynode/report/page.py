@@ -1,8 +1,8 @@
 """Inputs -> one HTML file: the template filled, scripts inlined, a Content-Security-Policy that forbids remote loads.
 
-Everything from the experiment and from files passes jinja2's escaping; data for the figures lies in JSON blocks in
-which ``<``, ``>`` and ``&`` are escaped. The policy allows exactly the two scripts of this page, by their digests;
-Vega's expressions are interpreted, not compiled, so that no ``unsafe-eval`` is needed.
+Everything from the experiment and from files passes jinja2's escaping. Data for the figures is in JSON blocks in which
+``<``, ``>`` and ``&`` are escaped. The policy allows exactly the two scripts of this page, by their digests. Vega's
+expressions are interpreted, not compiled, because compiling them needs ``unsafe-eval``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Differences between ranks that persist: what was measured, what the replay keeps, what ignoring them would change.
+"""Differences between ranks that persist: their measured share, whether the replay keeps them, and their effect.
 
 The raw split of the variance (between ranks, within a rank) and the share that persists differ for two reasons, which
 the sentences name: a phase that a rank executes once varies between ranks alone, and means of few executions differ by
@@ -56,8 +56,8 @@ def persistence_words(inputs: Inputs) -> str:
     known = _known(profile)
     if not known:
         return (
-            "Whether ranks differ persistently is not known: a class has one simulated rank, or one execution of each. "
-            "Every execution of every rank is drawn independently."
+            "It is not known whether ranks differ persistently: a class has one simulated rank, or one execution of "
+            "each. Every execution of every rank is drawn independently."
         )
     text = _measured(known, variance_split(profile))
     if inputs.resolved.get("simulate", {}).get("persistent", False):
@@ -92,8 +92,8 @@ def _measured(known: list[tuple[float, Persistence]], split: VarianceSplit) -> s
     ranks, nodes = max(p.ranks for _, p in known), max(p.nodes for _, p in known)
     share, words = mean([(w, p.between_ranks) for w, p in known])
     text = (
-        "Only phases that a rank executes several times show whether a rank stays slow. Of the variance in these "
-        f"phases, {words} lies between ranks and persists: such a rank is slow in every execution. This is estimated "
+        "Only phases that a rank executes several times show whether a rank stays slow. The share of their variance "
+        f"that lies between ranks and persists is {words}: such a rank is slow in every execution. It is estimated "
         f"from {count(ranks, 'simulated rank')}."
     )
     repeated = split.between + split.within
@@ -107,17 +107,17 @@ def _measured(known: list[tuple[float, Persistence]], split: VarianceSplit) -> s
     if of_nodes:
         return text + f" Another {mean(of_nodes)[1]} lies between {count(nodes, 'node')} and persists."
     if nodes == 1:
-        return text + " With one simulated node, what its ranks have in common is not known."
-    return text + " With one rank on each node, ranks and nodes cannot be told apart."
+        return text + " One simulated node does not show what its ranks have in common."
+    return text + " With one rank on each node, ranks and nodes cannot be distinguished."
 
 
 def _effect(inputs: Inputs) -> str:
-    """Return what the sensitivity study says of ignoring persistent differences, from paired runs."""
+    """Return the effect of ignoring persistent differences, from the paired runs of the sensitivity study."""
     study, section = inputs.sensitivity, inputs.resolved.get("sensitivity")
     parameters = section["parameters"] if section else {}
     name = next((name for name, entry in parameters.items() if KEY in entry["keys"]), None)
     if study is None or name is None:
-        return f" What ignoring them would change, a sensitivity study that varies {KEY} tells."
+        return f" A sensitivity study that varies {KEY} shows their effect."
     technique = next((name for name in BY_COMPLETENESS if name in set(study["technique"])), None)
     nodes = int(study["nodes"].max())
     at = study[(study["technique"] == technique) & (study["nodes"] == nodes)]

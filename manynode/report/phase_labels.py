@@ -1,4 +1,4 @@
-"""What the report calls each compute phase, and which phases are folded into one group.
+"""The report's label of each compute phase, and the phases that are folded into one group.
 
 In: the segments and the timing profile of one mode. Out: one short label per phase, the same in every table and chart,
 and the phases of the set-up: those that the application gave no label and that every rank executes once.
@@ -27,7 +27,7 @@ class PhaseLabels:
 
     @property
     def group(self) -> str:
-        """Return what the folded phases are called together."""
+        """Return the label of the folded phases."""
         return f"set-up: {len(self.set_up):,} phases that ran once"
 
 

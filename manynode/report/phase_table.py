@@ -17,7 +17,7 @@ MOST_SITES = 3
 class PhaseRow:
     """A compute phase; ``count`` and ``total_s`` are means per simulated rank.
 
-    ``label`` is what people see of ``name``; ``whole_calls`` are the calls with their whole signatures.
+    ``label`` is the short form of ``name``; ``whole_calls`` are the calls with their whole signatures.
     """
 
     name: str
@@ -43,7 +43,7 @@ def phase_rows(inputs: Inputs) -> list[PhaseRow]:
 
 
 def without_set_up(inputs: Inputs, rows: list[PhaseRow]) -> tuple[list[PhaseRow], list[PhaseRow]]:
-    """Return the rows that are shown by themselves, and those of the set-up."""
+    """Return the rows that are shown singly, and those of the set-up."""
     set_up = inputs.phase_labels.set_up
     return [row for row in rows if row.name not in set_up], [row for row in rows if row.name in set_up]
 

@@ -19,7 +19,7 @@ def knee_rows(inputs: Inputs) -> list[dict[str, Any]]:
 
 
 def sensitivity_sentences(inputs: Inputs) -> list[str]:
-    """Return what the study says of the most complete technique at its largest node count, a sentence per parameter."""
+    """Return the study in words for the most complete technique at its largest node count, a sentence per parameter."""
     points = inputs.sensitivity
     if points is None:
         return []
@@ -30,9 +30,9 @@ def sensitivity_sentences(inputs: Inputs) -> list[str]:
     own = points[(points["technique"] == technique) & (points["nodes"] == nodes)]
     first, last = own.loc[own["time_s"].idxmin()], own.loc[own["time_s"].idxmax()]
     sentences = [
-        f"{count(points['variant'].nunique(), 'variant')} of the network. Of {where}, the shortest time is "
-        f"{duration(first['time_s'])} ({_setting(first)}), the longest {duration(last['time_s'])} ({_setting(last)}), "
-        f"{last['time_s'] / first['time_s']:.3g} times as long."
+        f"The study has {count(points['variant'].nunique(), 'variant')}. The shortest time of {where} is "
+        f"{duration(first['time_s'])} ({_setting(first)}). The longest is {duration(last['time_s'])} "
+        f"({_setting(last)}), {last['time_s'] / first['time_s']:.3g} times as long."
     ]
     knees = inputs.sensitivity_knees
     if knees is not None:
@@ -53,12 +53,12 @@ def _setting(row: pd.Series[Any]) -> str:
 
 
 def _sentence(name: object, rows: pd.DataFrame, inputs: Inputs) -> str:
-    """Return what is to be said of one parameter: of the curve that it moves most."""
+    """Return the sentence on one parameter, from the curve that it moves most."""
     row = rows.loc[(rows["worst_s"] / rows["best_s"]).idxmax()]
     at = f" (at {row['others']})" if row["others"] else ""
     gain = row["worst_s"] / row["best_s"] - 1
     if gain < 0.01:
-        return f"{name}: no value differs by more than {percent(gain)}; it does not matter here."
+        return f"{name}: the values change the time by at most {percent(gain)}; the parameter does not matter here."
     share = percent(inputs.resolved["sensitivity"]["enough"])
     bend = f" The curve bends most at {row['knee']}." if row["knee"] else " The curve has no knee within these values."
     return (

@@ -70,7 +70,7 @@ def _tail(phase: PhaseTimes) -> Tail | None:
 
 
 def tail_words(inputs: Inputs) -> str:
-    """Return what is to be said of the times beyond the samples; empty without a timing profile."""
+    """Return the sentences on times beyond the samples; empty without a timing profile."""
     rows = slowest_rows(inputs)
     if not rows:
         return ""
@@ -80,20 +80,20 @@ def tail_words(inputs: Inputs) -> str:
         if ranks <= fewest:
             return ""
         if inputs.resolved.get("nodesim", {}).get("tail") is not None:
-            return "No cluster of compute times has samples enough above the threshold for a tail (nodesim: tail)."
+            return "No cluster of compute times has enough samples above the threshold for a tail (nodesim: tail)."
         return (
-            f"The slowest of {count(ranks, 'rank')} may lie beyond the samples, of which a phase has as few as "
-            f"{number(fewest)}; nodesim: tail fits a model of what lies there."
+            f"The slowest of {count(ranks, 'rank')} may lie beyond the samples: a phase has only {number(fewest)}. "
+            "'nodesim: tail' fits a model of the rare long times."
         )
     drawn = inputs.resolved.get("simulate", {}).get("tail", False)
     fitted = [row for row in rows if row.tail_s is not None and row.p_value is not None]
     poor = [row for row in fitted if (row.p_value or 0) < POOR_FIT]
     text = (
-        f"Tails beyond the samples were fitted to {count(len(fitted), 'phase')} of {len(rows)} and "
-        f"{'are' if drawn else 'are not'} drawn from (simulate: tail)."
+        f"Tails beyond the samples were fitted to {count(len(fitted), 'phase')} of {len(rows)}. The replay "
+        f"{'draws' if drawn else 'does not draw'} from them (simulate: tail)."
     )
     if poor:
         text += (
-            f" In {count(len(poor), 'phase')} the fit is poor (p below {POOR_FIT:g}): their slowest is not known well."
+            f" The fit of {count(len(poor), 'phase')} is poor (p below {POOR_FIT:g}): the slowest rank is uncertain."
         )
     return text

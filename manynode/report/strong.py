@@ -29,6 +29,7 @@ class StrongFile(Document):
     manynode: str
     code: str
     digests: dict[str, str]
+    oversubscribed: str = ""
 
 
 _COLUMNS = [
@@ -84,7 +85,7 @@ def _times(table: pd.DataFrame, document: StrongFile) -> Figure:
         "strong-time",
         "Projected time",
         f"The whole problem is the same at every node count. Bands: {percent(document.confidence)} interval over the "
-        "replicas; not in them: the error of interpolated compute times.",
+        "replicas, without the error of interpolated compute times.",
         alt.layer(band, lines).properties(height=340),
         table,
     )
@@ -109,8 +110,7 @@ def _speedups(table: pd.DataFrame) -> Figure:
     return Figure(
         "strong-speedup",
         "Speedup",
-        "The time on the smallest number of nodes over the time on these. Grey: as many times faster as there are more "
-        "nodes.",
+        "Time on the smallest number of nodes divided by the time on this number. Grey: the ideal speedup.",
         alt.layer(ideal, lines).properties(height=300),
         table[["technique", "nodes", "size", "time_s", "speedup", "efficiency"]],
     )

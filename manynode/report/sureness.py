@@ -1,4 +1,4 @@
-"""How sure: what the interval means, how the techniques differ, what the three phases say about their own results."""
+"""How sure: the meaning of the interval, the difference of the techniques, the reliability of each phase's results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from manynode.report.wording import count, duration, engine, listing, number, pe
 
 
 def sureness(inputs: Inputs) -> list[tuple[str, str]]:
-    """Return (heading, sentences) for everything that is known about the reliability of the results."""
+    """Return (heading, sentences) on the reliability of the results."""
     statements = [
         ("Interval", _interval(inputs)),
         ("Iterations", extrapolation(inputs)),
@@ -28,8 +28,8 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
         ("Node model", _engine(inputs)),
         (
             "Known limits",
-            "What the method and the engines leave out is in docs/limits.md; how each part was checked is in "
-            "docs/validation.md, both in the checkout of manynode.",
+            "docs/limits.md lists what the method and the engines leave out. docs/validation.md says how each part was "
+            "checked. Both are in the checkout of manynode.",
         ),
     ]
     return [(heading, text) for heading, text in statements if text]
@@ -52,8 +52,8 @@ def _interval(inputs: Inputs) -> str:
     confidence = percent(inputs.experiment.simulate.confidence)
     text = (
         f"The interval is a {confidence} bootstrap interval of the mean over {count(replicas, 'replica')}, "
-        "simulations that differ only in the compute times drawn. It says how well the mean is known, not how well "
-        "the models fit the machine."
+        "simulations that differ only in the compute times drawn. It covers the chance in the mean, not the error of "
+        "the models."
     )
     if replicas < 2:
         return text + " With one replica it has no width: raise simulate: replicas to get one."
@@ -75,14 +75,12 @@ def _techniques(inputs: Inputs) -> str:
     technique, nodes = point
     at = inputs.projection[inputs.projection["nodes"] == nodes].sort_values("time_s", kind="stable")
     if len(at) < 2:
-        text = (
-            f"Only {technique} was projected, so the influence of variability and of external ranks is not known here."
-        )
+        text = f"Only {technique} was projected: the influence of variability and of external ranks is not known here."
     else:
         low, high = at.iloc[0], at.iloc[-1]
         spread = percent(float(high["time_s"]) / float(low["time_s"]) - 1) if float(low["time_s"]) > 0 else "unknown"
         text = (
-            f"At {count(nodes, 'node')} the {len(at)} techniques reach from {duration(float(low['time_s']))} "
+            f"At {count(nodes, 'node')} the {len(at)} techniques project {duration(float(low['time_s']))} "
             f"({low['technique']}) to {duration(float(high['time_s']))} ({high['technique']}), {spread} apart."
         )
     planned = [name for name in inputs.experiment.techniques if name not in set(inputs.projection["technique"])]
@@ -109,7 +107,7 @@ def _stability(inputs: Inputs) -> str:
         text += f" Counters came from {classes.source}{reason}."
     if classes.noise is not None and classes.noise.relative:
         parts = [f"{name} {percent(value)}" for name, value in classes.noise.relative.items()]
-        text += f" Differences below the noise count as none: {listing(parts)}."
+        text += f" Differences below the noise are ignored: {listing(parts)}."
     return text
 
 
@@ -122,11 +120,12 @@ def _gaps(inputs: Inputs) -> str:
     if segments is not None and "labelled" in segments and not segments["labelled"].any():
         return (
             "No compute phase has a name of its own; all are listed by their call sites below. MPI_Pcontrol(1, "
-            f'"name") in the application names a phase. Warm-up that was left out has {skipped} of the compute time.'
+            f'"name") in the application names a phase. The warm-up, which is left out, has {skipped} of the compute '
+            "time."
         )
     return (
-        f"{skipped} of the simulated node's compute time lies in warm-up and in gaps between MPI calls that no label "
-        "names; no skeleton replays it, so the projection does not contain it."
+        f"{skipped} of the simulated node's compute time lies in warm-up and in unlabelled gaps between MPI calls. No "
+        "skeleton replays it, and the projection does not contain it."
     )
 
 
@@ -147,14 +146,14 @@ def _variance(inputs: Inputs) -> str:
     )
     if split.once > 0:
         text += (
-            f" Of this variance, {percent(split.once / split.total)} lies in phases that a rank executes once, where a "
-            "slow rank cannot be told from a slow moment."
+            f" {percent(split.once / split.total)} of this variance lies in phases that a rank executes once, where a "
+            "slow rank and a slow moment look alike."
         )
         if shares:
             text += f" The other {percent(repeated / split.total)} lies in phases that a rank executes several times."
-            text += f" Of that part, {shares}"
+            text += f" In that part, {shares}"
     else:
-        text += f" Of this variance, {shares}"
+        text += f" In this variance, {shares}"
     phases = [phase for part in profile.classes for phase in part.phases]
     ways = sum(len(phase.clusters) > 1 for phase in phases)
     patterns = sum(phase.pattern.kind == "sequence" for phase in phases)
@@ -176,8 +175,8 @@ def _engine(inputs: Inputs) -> str:
     )
     words = {
         "native": native_words(inputs) if profile.engine == "native" else "",
-        "valgrind": " They follow from counted instructions, cache misses and branch misses by the interval model "
-        "(docs/concepts/interval-model.md), an approximation.",
+        "valgrind": " They are an approximation: the interval model (docs/concepts/interval-model.md) turns counts of "
+        "instructions, cache misses and branch misses into times.",
     }
     return (
         f"Compute times come from the engine {engine(profile.engine, profile.engine_version)}: "
@@ -196,8 +195,8 @@ def missing(inputs: Inputs) -> list[str]:
     if inputs.projection is None and inputs.experiment.application.name is None:
         sentences.append(
             "There is no projection: the application was given by its command alone, and phase 3 needs a skeleton of "
-            "its communication. Write one (docs/tutorial.md, skeletons/) and set application: name; what stands below "
-            "stays valid."
+            "its communication. Write one (docs/tutorial.md, skeletons/) and set application: name. The results below "
+            "stay valid."
         )
     elif inputs.projection is None:
         sentences.append(f"There is no projection: phase 3 has not ended. Run {again}; finished steps are kept.")

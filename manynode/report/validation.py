@@ -11,12 +11,12 @@ from manynode.report.load import BY_COMPLETENESS, Inputs, at_point
 from manynode.report.wording import count, duration, listing, percent, signed, size
 
 _COMPUTE, _ALL_MPI = "compute", "all MPI"
-# Of a run: parts that differ by less are not worth a sentence.
+# Parts that differ by less than this share of the run get no sentence.
 _SMALL = 0.005
 
 
 def validation_sentences(inputs: Inputs) -> list[str]:
-    """Return what the study says, the answer first."""
+    """Return the study in words, the answer first."""
     sentences: list[str] = []
     if inputs.validation is not None and inputs.validation_summary is not None:
         sentences = [
@@ -31,13 +31,13 @@ def validation_sentences(inputs: Inputs) -> list[str]:
 
 
 def validated(inputs: Inputs) -> str:
-    """Return how far the projection has been held against measurements of a real machine, in a sentence or two."""
+    """Return the projection's error against measurements of a real machine, in a sentence or two."""
     if inputs.projection is None:
         return ""
     if inputs.validation is None or inputs.validation_summary is None:
         return (
-            "The projection has not been held against measurements of a real machine, so that the error of the models "
-            "is not known here; the section validation of an experiment does that (docs/how-to/validate.md)."
+            "The projection has not been compared with measurements of a real machine: the error of the models is not "
+            "known here. The section 'validation' of an experiment makes this comparison (docs/how-to/validate.md)."
         )
     return f"{_answer(inputs.validation, inputs.validation_summary)} {_region(inputs)}".strip()
 
@@ -57,15 +57,15 @@ def _answer(points: pd.DataFrame, summary: pd.DataFrame) -> str:
         only = own.iloc[0]
         verdict = "covers" if only["covers"] else "does not cover"
         return (
-            f"Held against the measurement at {count(int(only['nodes']), 'node')}, {technique} is off by "
+            f"Compared with the measurement at {count(int(only['nodes']), 'node')}, {technique} is off by "
             f"{signed(only['error'])}; its interval {verdict} the measured mean."
         )
     nodes = listing([str(int(n)) for n in own["nodes"]])
     return (
-        f"Held against measurements at {nodes} nodes, {technique} is off by {percent(row['mean_absolute'])} on average "
-        f"and by {percent(row['worst_absolute'])} at worst, at {count(int(row['worst_nodes']), 'node')}. Its interval "
-        f"covers the measured mean at {row['covered']} of {number} node counts; its interval and the measurement's "
-        f"overlap at {row['overlapping']}."
+        f"Compared with measurements at {nodes} nodes, {technique} is off by {percent(row['mean_absolute'])} on "
+        f"average and by {percent(row['worst_absolute'])} at worst, at {count(int(row['worst_nodes']), 'node')}. Its "
+        f"interval covers the measured mean at {row['covered']} of {number} node counts; the two intervals overlap at "
+        f"{row['overlapping']}."
     )
 
 
@@ -82,7 +82,7 @@ def _order(points: pd.DataFrame, summary: pd.DataFrame) -> str:
     if spread <= noise:
         text += (
             f" They differ by at most {percent(spread)}, less than half the measurement's interval "
-            f"({percent(noise)}): this measurement does not tell the techniques apart."
+            f"({percent(noise)}): this measurement cannot distinguish the techniques."
         )
     return text
 
@@ -104,8 +104,8 @@ def _measurement(inputs: Inputs) -> str:
     single = sorted({int(n) for n in points.loc[points["runs"] < 2, "nodes"]})
     if single:
         parts.append(
-            f"At {listing([str(n) for n in single])} nodes there is one run: its interval has no width, so that "
-            "nothing is known of the measurement's own spread there."
+            f"There is one run at {listing([str(n) for n in single])} nodes: its interval has no width, and the spread "
+            "of the measurement is not known there."
         )
     measured = {int(run["nodes"]) for run in inputs.resolved["validation"]["measured"]}
     left = sorted(measured - {int(n) for n in points["nodes"]})
@@ -136,14 +136,14 @@ def _region(inputs: Inputs) -> str:
         if slope == slope:  # not NaN
             text += (
                 f" From {first} to {last} nodes the ratio of {technique} to the measurement changed by {signed(slope)} "
-                "per doubling; nothing says that it goes on so, but if it did the error would be "
+                "per doubling. If this trend continued, the error would be "
                 f"{signed(far['error_if_trend'])} "
-                f"at {count(nodes, 'node')}. The projection is not corrected by it."
+                f"at {count(nodes, 'node')}. This is a warning: the projection is not corrected."
             )
     for what in ("machine", "network"):
         if far[f"{what}_measured"] != far[what]:
             text += (
-                f" The measured {what} was {far[f'{what}_measured']}, the projected one is {far[what]}: of the latter "
+                f" The measured {what} was {far[f'{what}_measured']}. The projected one is {far[what]}, for which "
                 "nothing has been validated."
             )
     return text
@@ -168,7 +168,7 @@ def _parts(inputs: Inputs) -> str:
             f"{where}, {technique} is farthest off in {largest['operation']}: {duration(largest['projected_s'])} "
             f"projected, {duration(largest['measured_s'])} measured, {percent(abs(largest['share']))} of the run."
         )
-    # Not in the skeleton, or without cost on this network: of the two, the tables do not tell which.
+    # Either not in the skeleton or without cost on this network: the tables do not show which.
     free = single[(single["projected_s"] == 0) & (single["measured_s"] > 0)]
     share = float(free["share"].abs().sum())
     if share >= _SMALL:

@@ -33,6 +33,7 @@ class WhatIfFile(Document):
     code: str
     digests: dict[str, str]
     confirmed_by: str = ""
+    oversubscribed: str = ""
 
 
 _ALTERNATIVES = [
@@ -142,9 +143,9 @@ def _losses(table: pd.DataFrame) -> Figure:
     return Figure(
         "network-loss",
         "What is left to gain",
-        "The time on a network without latency, without limit of bandwidth and without contention, and what the "
-        "alternative's own network adds. What remains is computation, waiting for slower ranks, and the processors' "
-        "part of sending messages.",
+        "The time on a network without latency, bandwidth limit and contention, and what the alternative's own network "
+        "adds. The ideal network leaves computation, waiting for slower ranks, and the processors' part of sending "
+        "messages.",
         chart,
         frame,
     )

@@ -1,4 +1,4 @@
-"""Numbers and lists as people read them: sensible digits, units, nothing that depends on the locale."""
+"""Numbers and lists for readers: sensible digits, units, independent of the locale."""
 
 from __future__ import annotations
 
@@ -104,5 +104,5 @@ def pattern(phase: PhaseTimes, most: int = 40) -> str:
 
 
 def engine(name: str, version: str) -> str:
-    """Return an engine with its version, where one is known."""
+    """Return an engine with its version, if known."""
     return f"{name} {version}".strip()

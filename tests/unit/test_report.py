@@ -128,7 +128,7 @@ def test_the_pattern_is_told_in_words(whole: tuple[Path, str, Page]) -> None:
 def test_jobs_have_their_times_and_their_part_of_the_links(whole: tuple[Path, str, Page]) -> None:
     page = whole[2]
     assert {"table-jobs", "table-link-jobs"} <= set(page.ids)
-    assert "until the others end" in page.text and "Whose messages load the links" in page.text
+    assert "until the others end" in page.text and "Load of the links by job" in page.text
 
 
 def test_with_one_job_and_no_counters_over_time_neither_is_shown(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_an_output_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> 
 def test_many_points_are_thinned_and_the_note_says_so() -> None:
     frame, note = thinned(pd.DataFrame({"x": range(10_000)}), "points")
     assert len(frame) == 2000 and frame["x"].iloc[0] == 0 and frame["x"].iloc[-1] == 9999
-    assert note == "2,000 of 10,000 points are shown, evenly taken."
+    assert note == "2,000 of 10,000 points are shown, evenly spaced."
     assert thinned(frame, "points")[1] == ""
 
 

@@ -37,14 +37,14 @@ def said(inputs: Inputs) -> tuple[str, str]:
 
 def test_extrapolated_points_are_counted_and_the_others_have_their_reason(tmp_path: Path) -> None:
     paragraph, sentences = said(results(tmp_path, [False, True]))
-    assert "Of 28 points of the projection, 14 were extrapolated from fewer iterations." in paragraph
+    assert "14 of 28 points of the projection were extrapolated from fewer iterations." in paragraph
     assert "at most 0.2 % of the time" in paragraph and "“too odd”" in paragraph
-    assert "The time is extrapolated: simulated were 16 of 500, the others extrapolated." in sentences
+    assert "The time is extrapolated (simulated: 16 of 500, the others extrapolated)." in sentences
 
 
 def test_a_headline_that_was_simulated_whole_says_nothing(tmp_path: Path) -> None:
     paragraph, sentences = said(results(tmp_path, [True, False]))
-    assert "14 were extrapolated" in paragraph and "extrapolated" not in sentences
+    assert "14 of 28 points" in paragraph and "extrapolated" not in sentences
 
 
 def test_results_without_it_have_no_paragraph(tmp_path: Path) -> None:

@@ -126,12 +126,12 @@ def test_each_share_says_what_it_is_a_share_of(folder: Path) -> None:
     once = split.once / split.total
     assert 0.5 < once < 1 and split.between / (split.between + split.within) == pytest.approx(0.25)
     variability = dict(sureness(inputs))["Variability"]
-    assert f"{100 * once:.0f} % lies in phases that a rank executes once" in variability
+    assert f"{100 * once:.0f} % of this variance lies in phases that a rank executes once" in variability
     assert f"The other {100 * (1 - once):.0f} % lies in phases that a rank executes several times" in variability
-    assert "Of that part, 25 % lies between ranks and 75 % within a rank" in variability
+    assert "In that part, 25 % lies between ranks and 75 % within a rank" in variability
     words = persistence_words(inputs)
     assert (
-        "Of the variance in these phases, 0.37 % (90 % interval 0.1 % to 1.0 %) lies between ranks and persists"
+        "The share of their variance that lies between ranks and persists is 0.37 % (90 % interval 0.1 % to 1.0 %)"
         in words
     )
     assert "less than the 25 % by which the mean times of the ranks differ in these phases" in words

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 import report_fixture as fixture
+from waiting_profiles import waiting_profile
 
+from manynode.errors import InputError
 from manynode.report.load import load
 from manynode.report.overview.gather import gather
 from manynode.report.page import render
 from manynode.report.sureness import sureness
+from manynode.report.waiting import oversubscribed_study
 
 OVERSUBSCRIBED = {"share": 0.43, "counted": True}
 
@@ -65,6 +68,18 @@ def test_the_first_paragraph_says_that_the_host_was_oversubscribed(tmp_path: Pat
     assert "43 % of their compute time (ext)" in first
 
 
+def test_a_study_names_its_oversubscribed_measurements(tmp_path: Path) -> None:
+    shares = {"tree": 0.43, "torus": 0.43, "quiet": 0.02, "mesh": 0.2}
+    profiles = {name: waiting_profile(tmp_path / f"{name}.json", share) for name, share in shares.items()}
+    text = oversubscribed_study(profiles)
+    assert text.startswith("These times are those of an oversubscribed host and not of the machine")
+    assert "43 % of their compute time (tree, torus) and 20 % of their compute time (mesh)" in text
+    assert "quiet" not in text and oversubscribed_study({"quiet": profiles["quiet"]}) == oversubscribed_study({}) == ""
+    profiles["mesh"].write_text("{}")
+    with pytest.raises(InputError, match=r"mesh\.json"):
+        oversubscribed_study(profiles)
+
+
 @pytest.mark.parametrize("waiting", [None, {"share": 0.02, "counted": True}, {"share": 0.9, "counted": False}])
 def test_other_times_are_not_called_those_of_an_oversubscribed_host(
     tmp_path: Path, waiting: dict[str, Any] | None
@@ -78,8 +93,8 @@ def test_other_times_are_not_called_those_of_an_oversubscribed_host(
         ({"share": 0.02, "counted": True}, "waited for a core for 2.0 % of them", True),
         (OVERSUBSCRIBED, "ranks waited for a core for 43 % of them; most in 1 phase: smoother (50 %)", False),
         ({"share": 0.9, "counted": False}, "processor time on this host", False),
-        ({"share": None, "counted": True}, "Whether ranks waited for a core meanwhile is not known", True),
-        (None, "Whether ranks waited for a core meanwhile is not known", True),
+        ({"share": None, "counted": True}, "It is not known whether ranks waited for a core meanwhile", True),
+        (None, "It is not known whether ranks waited for a core meanwhile", True),
     ],
 )
 def test_the_node_model_says_whose_times_these_are(
@@ -87,7 +102,7 @@ def test_the_node_model_says_whose_times_these_are(
 ) -> None:
     text = dict(sureness(load(results(tmp_path, waiting))))["Node model"]
     assert words in text
-    assert ("they hold for this host's processor" in text) == hosts_own
+    assert ("were measured on this host and hold for this host's processor" in text) == hosts_own
 
 
 def test_the_front_page_of_several_experiments_says_it_too(tmp_path: Path) -> None:

@@ -102,40 +102,40 @@ def study(folder: Path, *, width: float = 0.0, machine: str = "broadwell", tau: 
 def test_the_answer_comes_first(tmp_path: Path) -> None:
     first, order, ranks, *_ = validation_sentences(study(tmp_path))
     assert first == (
-        "Held against measurements at 1 and 4 nodes, ext-var is off by 2.0 % on average and by 3.5 % at worst, at 4 "
-        "nodes. Its interval covers the measured mean at 1 of 2 node counts; its interval and the measurement's "
-        "overlap at 1."
+        "Compared with measurements at 1 and 4 nodes, ext-var is off by 2.0 % on average and by 3.5 % at worst, at 4 "
+        "nodes. Its interval covers the measured mean at 1 of 2 node counts; the two intervals overlap at 1."
     )
     assert "ext-var 2.0 % and ext-const 8.0 %; this is the same order as" in order
-    assert "tell the techniques apart" not in order
+    assert "distinguish the techniques" not in order
     assert "in the measured order" in ranks
 
 
 def test_techniques_that_the_measurement_cannot_tell_apart_are_called_so(tmp_path: Path) -> None:
     order = validation_sentences(study(tmp_path, width=0.3))[1]
     assert "They differ by at most 6.0 %, less than half the measurement's interval (15 %)" in order
+    assert "this measurement cannot distinguish the techniques" in order
 
 
 def test_the_distance_is_said_without_a_correction(tmp_path: Path) -> None:
     text = " ".join(validation_sentences(study(tmp_path)))
     assert "The projection at 64 nodes lies 4 doublings (16 times) beyond the largest measured node count, 4." in text
     assert "changed by +2.0 % per doubling" in text and "the error would be +12 % at 64 nodes" in text
-    assert "The projection is not corrected by it." in text
+    assert "the projection is not corrected." in text
     assert "nothing has been validated" not in text
     other = " ".join(validation_sentences(study(tmp_path / "other", machine="our-cluster")))
-    assert "The measured machine was our-cluster, the projected one is broadwell" in other
+    assert "The measured machine was our-cluster. The projected one is broadwell" in other
 
 
 def test_how_sure_names_the_measurements_or_that_there_are_none(tmp_path: Path) -> None:
     text = dict(sureness(study(tmp_path)))["Measurements"]
-    assert text.startswith("Held against measurements at 1 and 4 nodes") and "4 doublings" in text
+    assert text.startswith("Compared with measurements at 1 and 4 nodes") and "4 doublings" in text
     without = dict(sureness(load(fixture.write_results(tmp_path / "without"))))["Measurements"]
-    assert "has not been held against measurements" in without
+    assert "has not been compared with measurements" in without
 
 
 def test_what_the_measurement_lacks_is_said(tmp_path: Path) -> None:
     text = " ".join(validation_sentences(study(tmp_path)))
-    assert "At 1 and 4 nodes there is one run: its interval has no width" in text
+    assert "There is one run at 1 and 4 nodes: its interval has no width" in text
     assert "Measured, but not projected: 256 nodes." in text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,13 @@ import pipeline
 import pytest
 import yaml
 from described_tables import described
+from waiting_profiles import waiting_profile
+
+from manynode import tables
+from manynode.report.strong import build_strong
+from manynode.report.waiting import oversubscribed_study
+from phase3_sst.studies.strong import strong_points
+from phase3_sst.studies.strong.strong_file import read_study
 
 CUBE, BAR, SMALL = (
     {"nx": 16, "ny": 16, "nz": 16},
@@ -61,7 +69,25 @@ def test_its_tables_are_described(study: Path) -> None:
 def test_the_page_says_it(study: Path) -> None:
     page = (study / "out" / "strong.html").read_text()
     assert 'id="figure-strong-time"' in page and 'id="figure-strong-speedup"' in page
-    assert "At the size that was held out" in page
+    assert "At the held-out size" in page and 'id="oversubscribed"' not in page
+
+
+def test_the_page_says_first_that_a_size_was_measured_on_an_oversubscribed_host(study: Path, tmp_path: Path) -> None:
+    sizes, _ = strong_points.experiments(read_study(study / "strong.yaml"), study / "strong.yaml", study / "out")
+    profiles = strong_points.profiles(read_study(study / "strong.yaml"), sizes)
+    assert len(profiles) == 3 and all(path.is_file() for path in profiles.values())
+    for table in ("strong", "interpolation"):
+        shutil.copy(study / "out" / f"{table}.parquet", tmp_path)
+    document = tables.read_json(study / "out" / "strong.json", "strong-study/1")
+    assert document["oversubscribed"] == oversubscribed_study(profiles) == ""
+    name, path = next(iter(profiles.items()))
+    shutil.copy(path, tmp_path / "profile.json")
+    warning = oversubscribed_study({name: waiting_profile(tmp_path / "profile.json", 0.43)})
+    own = {key: value for key, value in document.items() if key not in ("schema", "checksum")}
+    tables.write_json(tmp_path / "strong.json", "strong-study/1", own | {"oversubscribed": warning})
+    build_strong(tmp_path, tmp_path / "strong.html")
+    first = (tmp_path / "strong.html").read_text().split('<section id="answer">')[1].split("<p")[1]
+    assert f"43 % of their compute time ({name})" in first
 
 
 def test_what_is_finished_is_not_repeated(study: Path) -> None:

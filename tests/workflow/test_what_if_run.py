@@ -9,8 +9,12 @@ import pandas as pd
 import pipeline
 import yaml
 from described_tables import described
+from waiting_profiles import waiting_profile
 
 from manynode import tables
+from phase3_sst.studies.what_if import what_if_commands
+from phase3_sst.studies.what_if.alternatives import cases
+from phase3_sst.studies.what_if.what_if_file import read_study
 
 
 def study(folder: Path, alternatives: dict[str, Any], **changes: Any) -> Path:
@@ -46,9 +50,20 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
     assert 'id="figure-pareto"' in page and 'id="table-bills"' in page and "src=" not in page.split("<script")[0]
     bills = pd.read_csv(tmp_path / "out/bills.csv")
     assert bills[(bills["name"] == "torus") & (bills["item"] == "switches")]["count"].item() == 100
+    assert tables.read_json(tmp_path / "out/what-if.json", "what-if-study/1")["oversubscribed"] == ""
+    assert 'id="oversubscribed"' not in page
     # A further time everything is there.
     again = pipeline.manynode("what-if", tmp_path / "study.yaml", *options)
     assert again.returncode == 0 and "phase3_simulate_point" not in again.stdout
+    # The same study, had the torus been measured on an oversubscribed host.
+    described_study, path = read_study(tmp_path / "study.yaml"), tmp_path / "study.yaml"
+    planned = cases(described_study, path)
+    torus = next(case for case in planned if case.alternative == "torus" and not case.ideal)
+    waiting_profile(torus.results(tmp_path / "out") / "nodesim/timing-profile-ext.json", 0.43)
+    of_alternatives = {name: rows.drop(columns="name") for name, rows in bills.groupby("name")}
+    what_if_commands._conclude(described_study, planned, of_alternatives, tmp_path / "out", lambda cases: None)
+    first = (tmp_path / "out/what-if.html").read_text().split('<section id="answer">')[1].split("<p")[1]
+    assert "oversubscribed host" in first and "43 % of their compute time (torus)," in first
 
 
 def test_an_alternative_that_fails_is_named_and_the_others_run(finished: Path, tmp_path: Path) -> None:

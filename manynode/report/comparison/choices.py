@@ -1,4 +1,4 @@
-"""What the figures of a comparison share: drop-downs, the colour of an engine."""
+"""Drop-downs and colours of engines, shared by the figures of a comparison."""
 
 from __future__ import annotations
 

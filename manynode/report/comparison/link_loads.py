@@ -46,8 +46,8 @@ def draw(comparison: Comparison) -> Figure | None:
     return Figure(
         "link-loads",
         "Load of the links, engine against reference",
-        f"{technique} on {count(nodes, 'node')}: bytes of every link that carried something in either engine; links "
-        "with the same two loads are one larger point. On the dashed line both engines load a link alike.",
+        f"{technique} on {count(nodes, 'node')}: bytes of every link with traffic in either engine. Links with the "
+        "same two loads are one larger point. On the dashed line both engines load a link equally.",
         alt.layer(same, points).add_params(choice("links_pair", "engines", pairs, pairs[0])).properties(height=380),
         frame,
         note,

@@ -1,4 +1,4 @@
-"""Read what stands in the folder of a comparison; a file that cannot be used is an :class:`InputError`."""
+"""Reads the folder of a comparison. An unusable file is an :class:`InputError`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Skipped(Document):
 
 
 class Pair(Document):
-    """Two engines, and how far they are apart in words."""
+    """Two engines, and their difference in words."""
 
     engine: str
     reference: str
@@ -55,6 +55,7 @@ class ComparisonFile(Document):
     engines: list[Engine]
     skipped: list[Skipped]
     pairs: list[Pair]
+    oversubscribed: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def load(directory: Path) -> Comparison:
 
 
 def by_engine(frame: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
-    """Return what a table of pairs says of each engine, once; ``columns`` maps its columns to the reference's."""
+    """Return each engine's rows of a table of pairs, once; ``columns`` maps its columns to the reference's."""
     rest = [name for name in frame.columns if name in ("technique", "nodes", "operation")]
     own = frame[["engine", *rest, *columns]]
     other = frame[["reference", *rest, *columns.values()]].rename(

@@ -81,7 +81,7 @@ def draw_differences(comparison: Comparison) -> Figure:
     return Figure(
         "differences",
         "Difference of the makespan",
-        "(engine - reference) / reference, the reference being the second of a pair. Bands: "
+        "(engine - reference) / reference; the reference is the second engine of a pair. Bands: "
         f"{percent(comparison.document.confidence)} interval, a paired bootstrap over the replicas.",
         alt.layer(band, lines, zero)
         .add_params(choice("differences_technique", "technique", names, comparison.document.largest[0]))

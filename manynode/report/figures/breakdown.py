@@ -33,7 +33,7 @@ def stacks(frame: pd.DataFrame, parameter: str, first: str | None = None) -> tup
     """Return a chart of one stack per technique at a chosen node count, and its data.
 
     ``frame`` has technique, nodes, operation, seconds, share; ``parameter`` names the choice of nodes in the page;
-    ``first`` is what stands before the techniques (a measurement).
+    ``first`` stands before the techniques (a measurement).
     """
     frame = _folded(frame, len(COLOURS))
     totals = frame.groupby("operation")["seconds"].sum().sort_values(ascending=False)

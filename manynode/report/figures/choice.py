@@ -1,4 +1,4 @@
-"""The phases of a timing profile in the order and under the labels of the figures' drop-downs."""
+"""The phases of a timing profile, ordered and labelled for the figures' drop-downs."""
 
 from __future__ import annotations
 

@@ -41,8 +41,9 @@ def draw(inputs: Inputs) -> Figure | None:
     return Figure(
         "confirmation",
         f"The same with {summary.confirmed_by}",
-        "Points of the study that were simulated a second time, with the same draws: ratio of the times and its "
-        f"{percent(inputs.experiment.simulate.confidence)} interval over the replicas. At the dashed line both agree.",
+        "Ratio of the times, with its "
+        f"{percent(inputs.experiment.simulate.confidence)} interval over the replicas, at the points that both engines "
+        "simulated with the same draws. At the dashed line both agree.",
         alt.layer(one, whiskers, points).properties(height=alt.Step(30)),
         frame,
     )

@@ -22,7 +22,7 @@ _ALL = "all phases"
 
 
 def draw(inputs: Inputs) -> Figure | None:
-    """Return the figure, or None where the engine did not tell the parts."""
+    """Return the figure, or None if the engine gives no CPI stacks."""
     segments = inputs.segments.get(inputs.mode) if inputs.mode else None
     if segments is None:
         return None

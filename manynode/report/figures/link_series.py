@@ -1,4 +1,4 @@
-"""How busy each class of links is over the run: when does the network work, and when does it wait?"""
+"""How busy each class of links is over the run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _PERCENT = alt.Axis(format=".3~%", tickCount=5)
 
 
 def merged(frame: pd.DataFrame, most: int) -> pd.DataFrame:
-    """Return at most ``most`` intervals of each class, neighbours brought together: the work is kept, not the peaks."""
+    """Return at most ``most`` intervals of each class. Neighbours are merged: the work stays, the peaks do not."""
     longest = int(frame.groupby("class").size().max())
     if longest <= most:
         return frame.reset_index(drop=True)

@@ -49,8 +49,8 @@ def draw(inputs: Inputs) -> Figure | None:
     return Figure(
         "links",
         "Load of the network",
-        "Per class of link, how busy its busiest link is over the run; on hover or in the data the bytes and stall "
-        "time of all its links, how many chunks wait in the mean (stall time by run time: Little's law) and the "
+        "Share of the run for which the busiest link of each class is busy. On hover and in the data: bytes and stall "
+        "time of all links of the class, mean number of waiting chunks (stall time by run time: Little's law) and "
         "longest queue.",
         chart,
         frame,

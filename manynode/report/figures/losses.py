@@ -1,4 +1,4 @@
-"""What the time is lost to: stacked over nodes, and as a waterfall at one node count."""
+"""Losses of time: stacked over nodes, and as a waterfall at one node count."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def _over_nodes(frame: pd.DataFrame) -> Figure:
     )
     return Figure(
         "losses",
-        "What the time is lost to",
-        "Simulated with the same draws on networks that cost less and less; what the time falls by is lost to that "
-        "cost. Dependency: waiting that remains with constant times on a network that costs nothing; variability: "
-        "waiting because compute times vary; overhead: processor time of messages.",
+        "Where time is lost",
+        "Each simulation removes one more cost of the network and keeps the draws; the drop in time is the loss to "
+        "that cost. Dependency: waiting that remains with constant times on a network that costs nothing. "
+        "Variability: waiting because compute times vary. Overhead: processor time of messages.",
         chart,
         data,
     )
@@ -113,8 +113,8 @@ def _waterfall(frame: pd.DataFrame) -> Figure:
     return Figure(
         "losses-waterfall",
         "From ideal computation to the projected time",
-        "At one node count: each bar begins where the one before it ends. A bar that goes down is a cost whose removal "
-        "delays other messages.",
+        "At one node count: each bar begins where the previous one ends. If removing a cost delays other messages, its "
+        "bar goes down.",
         chart,
         data,
     )

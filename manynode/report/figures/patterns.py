@@ -17,7 +17,7 @@ _MOST_EXECUTIONS, _FEWEST_EXECUTIONS = 140, 20
 
 
 def draw(inputs: Inputs) -> Figure | None:
-    """Return the figure of patterns, a phase at a time; without segments it draws what the profile says."""
+    """Return the figure of patterns, a phase at a time; without segments it draws the profile's pattern."""
     phases = list(labelled_phases(inputs))
     if not phases:
         return None

@@ -68,6 +68,6 @@ def draw(inputs: Inputs) -> Figure | None:
 
 
 def _together(label: str, rows: list[PhaseRow]) -> PhaseRow:
-    """Return several phases as one."""
+    """Return several phases as one row."""
     count, seconds = sum(row.count for row in rows), sum(row.total_s for row in rows)
     return PhaseRow(label, label, count, seconds / count if count else 0.0, seconds, "", "", [], "", None)

@@ -10,7 +10,7 @@ from manynode.report.figures.technique_lines import nodes_axis, technique_channe
 from manynode.report.load import Inputs
 from manynode.report.wording import percent
 
-# Below this relative spread a time axis from zero shows flat lines only.
+# With a relative spread below this, a time axis from zero shows flat lines only.
 _FLAT = 0.5
 
 

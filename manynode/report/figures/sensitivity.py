@@ -103,7 +103,7 @@ def _over(inputs: Inputs, name: str, names: list[str]) -> Figure:
         f"sensitivity-{slug}",
         f"Time over {name}",
         f"Projected time for each value of {name} ({', '.join(study['parameters'][name]['keys'])}). All variants "
-        "draw the same compute times, so that what differs comes from what was varied.",
+        "draw the same compute times: differences come from the parameter.",
         chart,
         frame,
     )

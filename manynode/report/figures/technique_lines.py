@@ -1,4 +1,4 @@
-"""What the figures over nodes share: the axis of nodes and the look of the four techniques."""
+"""The axis of nodes and the look of the four techniques, shared by the figures over nodes."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def _operations(inputs: Inputs) -> Figure | None:
     if parts is None:
         return None
     known = set(parts.loc[parts["measured_s"].notna(), "operation"])
-    # Where single operations were not measured, all of MPI is one part of the projections as well.
+    # Where single operations were not measured, all of MPI is one part of the projections, too.
     whole = not any(name.startswith("MPI_") for name in known)
     chosen = parts[parts["operation"].isin(["compute", _ALL_MPI])] if whole else parts[parts["operation"] != _ALL_MPI]
     measured = chosen.drop_duplicates(["nodes", "operation"]).assign(technique=_MEASURED)

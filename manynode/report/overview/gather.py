@@ -1,4 +1,4 @@
-"""What the front page shows of each experiment, from its results folder.
+"""The front page's entry of each experiment, from its results folder.
 
 Out: an :class:`Entry` per experiment, and the table ``overview/1``: experiment, title, application, network, technique,
 nodes, ranks, replicas, time_s, low_s, high_s, efficiency, iteration_s (times in seconds).
@@ -42,7 +42,7 @@ class Entry:
 
 
 def gather(results: Path, name: str, failure: str = "") -> Entry:
-    """Return what there is of the experiment ``name`` below ``results``; ``failure`` is why it did not end."""
+    """Return the entry of the experiment ``name`` below ``results``; ``failure`` is why it did not end."""
     try:
         with opened(results / name):
             inputs = load(results / name)
@@ -107,5 +107,5 @@ def _sentences(inputs: Inputs) -> list[str]:
     row = own.loc[own["nodes"].idxmax()]
     efficiency = f", efficiency {percent(float(row['efficiency']))}" if len(own) > 1 else ""
     first = f"{found.figure} {found.subject} ({inputs.technique}{efficiency})."
-    doubt = oversubscribed(inputs)
-    return [*([doubt] if doubt else []), first, *found.sentences[:1]]
+    warning = oversubscribed(inputs)
+    return [*([warning] if warning else []), first, *found.sentences[:1]]

@@ -27,7 +27,7 @@ def build_overview(
 ) -> None:
     """Write the front page of the experiments ``names`` below ``results``, and its table as Parquet and CSV beside it.
 
-    ``failures`` says of an experiment why it did not end. The same results give the same bytes.
+    ``failures``: name of an experiment -> why it did not end. The same results give the same bytes.
     """
     entries = gather_all(results, names, failures or {})
     frame = table(entries)

@@ -58,8 +58,11 @@ def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) ->
     pairs = choice.pairs(chosen.names)
     found = compare(results, pairs, points, confidence=content["simulate"]["confidence"], seed=content["seed"])
     summaries = comparison_summary.summaries(found, pairs)
+    # All engines replay the timing profiles of the first one's measurements.
+    modes = sorted({"ext" if technique.startswith("ext") else "no-ext" for technique in content["techniques"]})
+    profiles = {mode: first.folder / f"nodesim/timing-profile-{mode}.json" for mode in modes}
     document: dict[str, Any] = {
-        **comparison_files.heading(content, resolved.digest()),
+        **comparison_files.heading(content, resolved.digest(), profiles),
         "engines": [{"name": name, "version": results[name].version(*points[0])} for name in chosen.names],
         "skipped": [{"name": name, "remedy": probe.remedy} for name, probe in chosen.skipped.items()],
         "pairs": [comparison_files.finite(vars(pair) | {"sentences": pair.sentences()}) for pair in summaries],
@@ -68,6 +71,8 @@ def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) ->
     with tables.replacing(target / "comparison.md") as part:
         part.write_text(markdown.text(document, found, summaries), encoding="utf-8")
     build_comparison(target, target / "comparison.html")
+    if document["oversubscribed"]:
+        typer.echo(document["oversubscribed"])
     for pair in summaries:
         for sentence in pair.sentences():
             typer.echo(sentence)

@@ -12,6 +12,7 @@ import pandas as pd
 from manynode import __version__, tables
 from manynode.provenance import code_digest
 from manynode.report.load import BY_COMPLETENESS
+from manynode.report.waiting import oversubscribed_study
 from manynode.report.wording import count
 from phase3_sst.studies.compare.tables_of_pairs import Tables
 
@@ -39,10 +40,11 @@ def write(output: Path, found: Tables, document: Mapping[str, Any]) -> None:
     tables.write_json(output / "comparison.json", DOCUMENT_SCHEMA, document)
 
 
-def heading(content: Mapping[str, Any], digest: str) -> dict[str, Any]:
+def heading(content: Mapping[str, Any], digest: str, profiles: Mapping[str, Path]) -> dict[str, Any]:
     """Return the part of comparison.json about the resolved experiment, in addition to engines and pairs.
 
-    ``largest`` is the representative point: the most complete projected technique at the largest node count.
+    ``profiles`` are the replayed timing profiles by name. ``largest`` is the representative point: the most complete
+    projected technique at the largest node count.
     """
     techniques = [name for name in BY_COMPLETENESS if name in content["techniques"]]
     return {
@@ -55,6 +57,7 @@ def heading(content: Mapping[str, Any], digest: str) -> dict[str, Any]:
         "manynode": __version__,
         "code": code_digest(),
         "largest": [techniques[0], max(content["nodes"])],
+        "oversubscribed": oversubscribed_study(profiles),
         "subtitle": f"{content['application']['name']} · node: {content['machine']['name']}, "
         f"{count(content['ranks_per_node'], 'rank')} · network: {content['network']['name']}",
     }

@@ -19,10 +19,12 @@ def text(document: Mapping[str, Any], found: Tables, summaries: Sequence[PairSum
     lines += [f"- {engine['name']} {engine['version']}".rstrip() for engine in document["engines"]]
     lines += [f"- {skipped['name']}: skipped, not installed ({skipped['remedy']})" for skipped in document["skipped"]]
     lines += ["", f"Experiment {document['experiment']}, digest {document['digest']}, seed {document['seed']}.", ""]
+    if document["oversubscribed"]:
+        lines += [f"**{document['oversubscribed']}**", ""]
     for summary in summaries:
         lines += _pair(document, found, summary)
     if len(found.cost):
-        lines += ["## What the simulations cost", "", *_cost(found.cost), ""]
+        lines += ["## Cost of the simulations", "", *_cost(found.cost), ""]
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from manynode import __version__, tables
 from manynode.config.network import Network
 from manynode.provenance import code_digest
 from manynode.report.congestion import PartPage, StudyPage, TablePage, build_congestion
+from manynode.report.waiting import oversubscribed_study
 from phase3_sst.studies.congestion.rounds import Concluded
 from phase3_sst.studies.congestion.situation import Situation
 from phase3_sst.studies.congestion.situation_runs import Runs
@@ -35,6 +36,7 @@ def write(
             tables.write_table(output / part.name / f"{name}.parquet", schema, frame, {"seed": runs.seed})
             with tables.replacing(output / part.name / f"{name}.csv") as file:
                 frame.to_csv(file, index=False)
+    profiles = {name: workload.timing_profile for name, workload in runs.workloads.items()}
     page = StudyPage(
         name=study.name,
         title=study.title or study.name,
@@ -49,6 +51,9 @@ def write(
         code=code_digest(),
         tools=_tools(runs, situations),
         digests=dict(digests),
+        oversubscribed=oversubscribed_study(
+            {name: path for name, path in profiles.items() if path is not None and path.is_file()}
+        ),
     )
     parts = {
         part.name: {

@@ -19,6 +19,7 @@ def strong(
     from manynode import tables
     from manynode.hostlock import only_here
     from manynode.report.strong import build_strong
+    from manynode.report.waiting import oversubscribed_study
     from phase3_sst.campaign.experiments import ExperimentRunner
     from phase3_sst.point import folders
     from phase3_sst.studies.strong import strong_points, strong_sentences
@@ -38,6 +39,7 @@ def strong(
         tables.write_table(target / "strong.parquet", strong_points.STRONG_SCHEMA, table)
         tables.write_table(target / "interpolation.parquet", ERRORS_SCHEMA, errors)
         said = strong_sentences.sentences(table, errors)
+        warning = oversubscribed_study(strong_points.profiles(described, sizes))
         first: Any = next(iter(points.values()))
         tables.write_json(
             target / "strong.json",
@@ -50,11 +52,12 @@ def strong(
                 "confidence": first.content["simulate"]["confidence"],
                 "seed": first.content["seed"],
                 "sentences": said,
+                "oversubscribed": warning,
                 **_provenance({str(nodes): resolved.digest() for nodes, resolved in points.items()}),
             },
         )
         build_strong(target, target / "strong.html")
-        for sentence in said:
+        for sentence in [warning, *said] if warning else said:
             typer.echo(sentence)
         typer.echo(f"strong scaling: {target / 'strong.html'}")
 

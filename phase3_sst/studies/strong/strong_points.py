@@ -54,7 +54,11 @@ class Measured:
 
     def profile(self, mode: str) -> TimingProfile:
         """Return the timing profile of ``mode`` (ext, no-ext)."""
-        return read_timing_profile(self.results / f"nodesim/timing-profile-{mode}.json")
+        return read_timing_profile(self.profile_path(mode))
+
+    def profile_path(self, mode: str) -> Path:
+        """Return the file of the timing profile of ``mode``."""
+        return self.results / f"nodesim/timing-profile-{mode}.json"
 
 
 def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured], dict[int, Resolved]]:
@@ -109,6 +113,12 @@ def plan(study: Strong, sizes: Sequence[Measured], points: Mapping[int, Resolved
                 StrongPoint(technique, nodes, study.nodes[nodes], load not in known, resolved.content, planned)
             )
     return found
+
+
+def profiles(study: Strong, sizes: Sequence[Measured]) -> dict[str, Path]:
+    """Return the measured timing profiles of the study, by size and mode in words."""
+    modes = sorted({"ext" if technique.startswith("ext") else "no-ext" for technique in study.techniques})
+    return {f"{words(size.size)}, {mode}": size.profile_path(mode) for size in sizes for mode in modes}
 
 
 def simulate(

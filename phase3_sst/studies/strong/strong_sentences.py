@@ -36,11 +36,11 @@ def _of(technique: str, own: pd.DataFrame) -> str:
 def _quality(errors: pd.DataFrame) -> str:
     known = errors.dropna(subset=["error"])
     if known.empty:
-        return "No size was held out to tell their error ('held_out')."
+        return "Their error is not known: no size was held out ('held_out')."
     # Error of the whole computation: phases' errors weighted with their time.
     whole = (known["share"] * known["error"]).groupby([known["mode"], known["rank_class"]]).sum()
     worst = known.loc[known["error"].abs().idxmax()]
     return (
-        f"At the size that was held out the computation comes out {percent(float(whole.abs().max()))} off, the worst "
+        f"At the held-out size the computation is off by {percent(float(whole.abs().max()))}, the worst "
         f"phase ({worst['phase']}, {percent(worst['share'])} of the computation) {percent(abs(worst['error']))}."
     )

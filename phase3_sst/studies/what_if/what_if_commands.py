@@ -78,6 +78,7 @@ def _conclude(
 
     from manynode import __version__, tables
     from manynode.provenance import code_digest
+    from manynode.report.waiting import oversubscribed_study
     from manynode.report.what_if import build_what_if
     from phase3_sst.point.point_result import PointResult
     from phase3_sst.studies.what_if import decide, what_if_sentences
@@ -114,6 +115,9 @@ def _conclude(
     confirmed = _confirm(described, real, table, target, times, run)
     said = what_if_sentences.sentences(table, pairs, described.within, described.prices.currency)
     said += [] if confirmed is None else confirmed.summary["sentences"]
+    mode = "ext" if described.technique.startswith("ext") else "no-ext"
+    profiles = {case.alternative: case.results(target) / f"nodesim/timing-profile-{mode}.json" for case in real}
+    warning = oversubscribed_study(profiles)
     document = {
         "name": described.name,
         "title": described.title or described.name,
@@ -126,6 +130,7 @@ def _conclude(
         "confidence": confidence,
         "seed": seed,
         "sentences": said,
+        "oversubscribed": warning,
         "confirmed_by": "" if confirmed is None else confirmed.summary["confirmed_by"],
         "manynode": __version__,
         "code": code_digest(),
@@ -133,7 +138,7 @@ def _conclude(
     }
     tables.write_json(target / "what-if.json", "what-if-study/1", document)
     build_what_if(target, target / "what-if.html")
-    for sentence in said:
+    for sentence in [warning, *said] if warning else said:
         typer.echo(sentence)
     typer.echo(f"what-if: {target / 'what-if.html'}")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from phase3_cases import experiment, point
+from waiting_profiles import waiting_profile
 
 from manynode.errors import InputError
 from manynode.report.comparison import build_comparison
@@ -27,7 +28,7 @@ def _short_bundle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     return
 
 
-def written(folder: Path, replicas: int = 2) -> tuple[dict[str, Any], str]:
+def written(folder: Path, replicas: int = 2, profiles: dict[str, Path] | None = None) -> tuple[dict[str, Any], str]:
     """Write a comparison; return its document and its Markdown."""
     results = {}
     for engine, factor in (("fast", 1.0), ("simgrid", 1.1)):
@@ -39,13 +40,25 @@ def written(folder: Path, replicas: int = 2) -> tuple[dict[str, Any], str]:
     content = experiment() | {"title": HOSTILE, "techniques": ["ext-var"], "nodes": [1, 64]}
     pairs = summaries(found, PAIRS)
     document = {
-        **comparison_files.heading(content, "d" * 16),
+        **comparison_files.heading(content, "d" * 16, profiles or {}),
         "engines": [{"name": "fast", "version": HOSTILE}, {"name": "simgrid", "version": "3"}],
         "skipped": [{"name": "sst", "remedy": HOSTILE}],
         "pairs": [comparison_files.finite(vars(pair) | {"sentences": pair.sentences()}) for pair in pairs],
     }
     comparison_files.write(folder, found, document)
     return document, markdown.text(document, found, pairs)
+
+
+def test_page_and_text_say_that_the_host_was_oversubscribed(tmp_path: Path) -> None:
+    profile = waiting_profile(tmp_path / "profile.json", 0.43)
+    _, text = written(tmp_path / "a", profiles={"ext": profile})
+    build_comparison(tmp_path / "a", tmp_path / "a.html")
+    first = (tmp_path / "a.html").read_text().split('<section id="answer">')[1].split("<p")[1]
+    for place in (first, text):
+        assert "oversubscribed host" in place and "43 % of their compute time (ext)" in place
+    _, text = written(tmp_path / "b", profiles={"ext": waiting_profile(profile, 0.01)})
+    build_comparison(tmp_path / "b", tmp_path / "b.html")
+    assert "oversubscribed" not in text + (tmp_path / "b.html").read_text()
 
 
 def test_the_page_has_its_figures_and_tables_and_names_what_was_skipped(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import altair as alt
 import congestion_cases as cases
 import pandas as pd
 import pytest
+from waiting_profiles import waiting_profile
 
 from manynode import tables
 from manynode.report.figure import Figure
@@ -55,6 +57,19 @@ def test_the_page_has_the_answer_first_then_figures_tables_failures_and_provenan
     assert "&lt;b&gt;a&lt;/b&gt;" in text and "<b>a</b>" not in text
     assert '<td class="n" data-value="0.0015">1.5 ms</td>' in text, "times have their unit and sort by their value"
     assert "http" not in text.split("<main>")[1].split("<script")[0], "nothing is loaded from elsewhere"
+
+
+def test_the_page_says_first_that_a_workload_was_measured_on_an_oversubscribed_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manynode.report.page._vega_bundle", lambda: "")
+    runs = cases.runs(tmp_path)
+    profile = waiting_profile(tmp_path / "profile.json", 0.43)
+    runs.workloads["measured"] = replace(runs.workloads["ring"], timing_profile=profile)
+    runs.workloads["later"] = replace(runs.workloads["ring"], timing_profile=tmp_path / "none.json")
+    page = congestion_page.write(read_study(tmp_path / "study.yaml").study, runs, [], [], {})
+    first = page.read_text().split('<section id="answer">')[1].split("<p")[1]
+    assert "oversubscribed host" in first and "43 % of their compute time (measured)," in first
 
 
 def test_each_table_lies_beside_the_page_in_both_forms(written: Path) -> None:
