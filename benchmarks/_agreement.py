@@ -1,8 +1,8 @@
-"""What the comparisons of two engines share: cases, the run that both read, differences, figures, the command line.
+"""Shared by the comparisons of two engines: cases, the run that both read, differences, figures, the command line.
 
-A case is a pattern of ``skeletons/patterns`` with one length of messages on one machine. Engines are asked through
-their interface (``phase3_sst.engines``). The difference of a case is |engine - reference| / reference of the
-makespan. The gap between messages is 0, because not every engine has one.
+A case is a pattern of ``skeletons/patterns`` with one length of messages on one machine. Engines are called through
+their interface (``phase3_sst.engines``). The difference of a case is |engine - reference| / reference of the makespan.
+The gap between messages is 0, because not every engine has one.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class Case:
     pattern: str
     size: int
     machine: str
-    topology: dict[str, Any] = field(compare=False)  # what the machine is called tells them apart
+    topology: dict[str, Any] = field(compare=False)  # the name of the machine distinguishes cases
     nodes: int = 64
     ranks_per_node: int = 1
     rate_Gbit: float = 100
 
     @property
     def name(self) -> str:
-        """The case in one line."""
+        """Return the case in one line."""
         rate = "" if self.rate_Gbit == 100 else f", {self.rate_Gbit:g} Gb/s"
         return f"{self.pattern} {self.size} B on {self.machine}, {self.nodes} x {self.ranks_per_node}{rate}"
 
@@ -104,7 +104,7 @@ def run_file(
 
 
 def missing(engine: str) -> str | None:
-    """Return why ``engine`` cannot be asked, None when it can."""
+    """Return why ``engine`` cannot run, None if it can."""
     if engine not in engines.names():
         return f"there is no engine {engine}"
     probe = engines.get(engine)().probe()
@@ -112,13 +112,13 @@ def missing(engine: str) -> str | None:
 
 
 def need(*names: str) -> None:
-    """Skip the measurement where an engine lacks."""
+    """Skip the measurement if an engine is missing."""
     if reasons := [reason for name in names if (reason := missing(name))]:
         raise Skipped("; ".join(reasons))
 
 
 def makespan(engine: str, run: dict[str, Any]) -> tuple[float, float]:
-    """Simulate; return the makespan [s] and the seconds that it took."""
+    """Simulate; return the makespan [s] and the time of the simulation [s]."""
     began = time.monotonic()
     measured = engines.get(engine)().measure(run, 1800)
     return measured.makespan_s, time.monotonic() - began
@@ -127,7 +127,7 @@ def makespan(engine: str, run: dict[str, Any]) -> tuple[float, float]:
 def of_differences(
     label: str, sizes: Sequence[float], worst_target: float | None = WORST_TARGET
 ) -> list[dict[str, Any]]:
-    """Return the figures of the median and of the worst difference; the latter without a target where it is None."""
+    """Return the figures of the median and of the worst difference; a target of None is no target."""
     return [
         figure(f"{label}: median", statistics.median(sizes), "", MEDIAN_TARGET, "<="),
         figure(f"{label}: worst", max(sizes), "", worst_target, None if worst_target is None else "<="),
@@ -137,10 +137,10 @@ def of_differences(
 def main(
     description: str | None, cases: Sequence[Case], figures: Callable[[Sequence[Case], bool], list[dict[str, Any]]]
 ) -> int:
-    """Print the figures of the cases that the command line chooses; 6 when a target does not hold."""
+    """Print the figures of the cases chosen on the command line; the exit code is 6 if a target does not hold."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--verbose", action="store_true", help="print each case")
-    parser.add_argument("--only", default="", help="the cases whose name contains this")
+    parser.add_argument("--only", default="", help="only cases whose name contains this")
     arguments = parser.parse_args()
     chosen = [case for case in cases if arguments.only in case.name]
     if not chosen:

@@ -7,14 +7,14 @@ from typing import Any
 
 
 class Skipped(SystemExit):
-    """The host lacks what the measurement needs; ``str()`` of it says what, and how to get it.
+    """The host lacks something that the measurement needs; ``str()`` says what, and how to get it.
 
-    ``run.py`` names it and goes on; a measurement that runs on its own ends with the reason.
+    ``run.py`` names it and continues. A measurement that runs alone ends with the reason.
     """
 
 
 def program(name: str, remedy: str) -> str:
-    """Return the path of a program on PATH; without it, the measurement is skipped."""
+    """Return the path of a program on PATH; if it is missing, skip the measurement."""
     path = shutil.which(name)
     if path is None:
         raise Skipped(f"{name} is not on PATH; {remedy}")

@@ -1,4 +1,4 @@
-"""What several measurements share: the mini-app run natively, with or without the markers, and the form of a figure."""
+"""Shared by several measurements: native runs of the mini-app, with or without markers, and the form of a figure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["ROOT", "at_most", "run_hpcg"]
 
 
 def run_hpcg(ranks: int, parameters: Mapping[str, int], markers: Path | None) -> str:
-    """Run HPCG under MPICH, marked into the folder ``markers`` if one is given, and return what it printed."""
+    """Run HPCG under MPICH and return its output; with ``markers``, record markers into that folder."""
     launcher = shutil.which("mpiexec.mpich") or program("mpiexec", "install mpich")
-    # As the pipeline does it: the ranks get the library, the launcher does not; started alike without it.
+    # As in the pipeline, only the ranks load the library, not the launcher. Runs without it start in the same way.
     preload = ["env"]
     if markers is not None:
         library = native_library("libmanynode_markers_mpich.so")
@@ -29,7 +29,7 @@ def run_hpcg(ranks: int, parameters: Mapping[str, int], markers: Path | None) ->
 
 
 def at_most(name: str, value: float, unit: str, target: float) -> dict[str, Any]:
-    """Return a figure that should not be above ``target``."""
+    """Return a figure that must not exceed ``target``."""
     return {
         "name": name, "value": value, "unit": unit, "target": target, "comparison": "<=", "holds": value <= target,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Does the skeleton do what its mini-app does: calls of HPCG's skeleton that differ from the recorded run."""
+"""Compare HPCG's skeleton with its mini-app: calls that differ from the recorded run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def differs(ranks: int) -> bool:
 
 
 def figures() -> list[dict[str, Any]]:
-    """Return 0 for a job without a difference, 1 for one with, at each number of ranks."""
+    """Return, for each number of ranks, 1 if the jobs differ and 0 if not."""
     return [
         at_most(f"conformance: HPCG at {ranks} ranks differs", float(differs(ranks)), "jobs", 0)
         for ranks in (1, 2, 4, 8, 12)

@@ -1,10 +1,11 @@
-"""The bars of Netscope's models (Patke et al., ICS 2021) on simulated machines of 64 nodes, and of its control.
+"""Check the targets for Netscope's models and control (Patke et al., ICS 2021) on simulated machines of 64 nodes.
 
-Round trips and two applications under drawn congestion on a dragonfly with minimal routing, on the same with UGAL, and
-on a torus: correlation of estimated with simulated round trips that the fit has not seen, and of run times estimated by
-delay sensitivity with simulated ones. Then the halo exchange, which fills its own NICs as well, beside a congestor
-under static, DCQCN-like and sensitivity-aware control of injection. Usage on its own:
-``python benchmarks/delay.py [--verbose]``.
+The machines are a dragonfly with minimal routing, the same with UGAL, and a torus. Round trips and two applications run
+under drawn congestion. Figures: the correlation of estimated and simulated round trips that the fit has not seen, and
+of run times estimated by delay sensitivity and simulated ones. Then the halo exchange, which also fills its own NICs,
+runs beside a congestor under static, DCQCN-like and sensitivity-aware control of injection.
+
+Usage on its own: ``python benchmarks/delay.py [--verbose]``.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MACHINES: Mapping[str, Mapping[str, Any]] = {
     "dragonfly-ugal": {**FLYER, "routing": "ugal"},
     "torus": {"kind": "torus", "shape": [4, 4, 2], "hosts_per_switch": 2},
 }
-# Buffers as switches have them: what waits is then seen by the counters of stalls.
+# Switches have buffers of this size: counters of stalls then see the waiting messages.
 BUFFERS = {"flow_control": "credits", "input_buffer": "32 KiB", "output_buffer": "4 KiB"}
 APPLICATIONS: Mapping[str, Mapping[str, Any]] = {
     "halo": {"pattern": "halo3d", "bytes": 16384, "iterations": 60, "allreduce_bytes": 8},
@@ -56,7 +57,7 @@ def machine(name: str, output: Path) -> Runs:
 
 
 def concluded(runs: Runs, name: str, settings: Any) -> Findings:
-    """Simulate what a part asks for, round by round, and return what it concludes."""
+    """Simulate all rounds of a part and return its findings."""
     part = parts.get(name)
     part.check(runs, settings)
     number = 0

@@ -1,6 +1,6 @@
-"""How long a newcomer waits: set-up in a fresh clone, then the demo's pipeline.
+"""Measure the time of a new user's first run: set-up in a fresh clone, then the demo's pipeline.
 
-The set-up is that of ``make demo`` (virtual environment, packages, native build) with the system packages in place; on
+The set-up is that of ``make demo`` (virtual environment, packages, native build) with the system packages in place. On
 a machine that lacks them, apt adds its time.
 """
 
@@ -25,7 +25,7 @@ def figures() -> list[dict[str, Any]]:
     program("git", "install git")
     program("make", "install make")
     if not (ROOT / ".git").exists():
-        raise Skipped(f"{ROOT} is no git checkout; a fresh clone of it is measured")
+        raise Skipped(f"{ROOT} is no git checkout: this measures a fresh clone")
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "clone"
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)

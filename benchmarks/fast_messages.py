@@ -1,9 +1,9 @@
-"""Measure the speed of the fast engine at 1,024 ranks, and that a long ping-pong reaches the line rate.
+"""Measure the speed of the fast engine at 1,024 ranks, and whether a long ping-pong reaches the line rate.
 
 Speed is messages and events per second of processor time (user and system) of the HPCG skeleton on 64 nodes of 16
-ranks, contention on; the target is that of fast_scale.py, which takes minutes. The line rate is bytes over bandwidth
-over the simulated time of one direction, over the longest route of the paper's fat-tree (six links), and is compared
-with the closed formula as well.
+ranks, with contention. The target is that of fast_scale.py, which takes minutes. The line rate is bytes over bandwidth
+over the simulated time of one direction, on the longest route of the paper's fat-tree (six links). It is also compared
+with the closed formula.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PAPER_FAT_TREE = {"kind": "fat-tree", "children": [24, 24, 4], "parents": [1, 24
 def run_file(
     application: dict[str, Any], nodes: int, ranks_per_node: int, topology: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return a run on ``topology``, the paper's fat-tree unless another one is given."""
+    """Return a run on ``topology``; the default is the paper's fat-tree."""
     overhead = {"from_bytes": 0, "seconds_per_byte": 0}
     return {
         "schema": "network-run/2",
@@ -83,7 +83,7 @@ def figures() -> list[dict[str, Any]]:
     path_s = 2 * NIC_LATENCY + 6 * LINK_LATENCY + 5 * SWITCH_LATENCY
     serial_s = PING_PONG_BYTES / BANDWIDTH
     formula_s = OVERHEAD_SEND + 3 * path_s + serial_s + OVERHEAD_RECV
-    # The last sender is done when the acknowledgement has come back.
+    # The last sender ends when the acknowledgement is back.
     formula_s += max(0.0, path_s - OVERHEAD_RECV) / 2
     off_formula = abs(one_way_s / formula_s - 1)
     return [
@@ -101,7 +101,7 @@ def figures() -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Print one line per figure; the exit code is 6 when a target does not hold."""
+    """Print one line per figure; the exit code is 6 if a target does not hold."""
     everything = figures()
     for item in everything:
         target = "" if item["target"] is None else f" (target {item['comparison']} {item['target']:g})"

@@ -1,12 +1,13 @@
-"""Measure the fast engine at 65,536 and at 1,048,576 ranks: speed, memory, and how the cost of a message grows.
+"""Measure the fast engine at 65,536 and at 1,048,576 ranks: speed, memory, and growth of the cost of a message.
 
-The HPCG skeleton (16^3 points a rank) with 10 iterations on 4,096 nodes of 16 ranks, contention on, without compute
-times, so that all ranks communicate at once: the hardest case for the event queue and the caches. The cost of a message
-is compared with that of the same program on 64 nodes, twice: on neighbouring nodes in both cases, where the messages of
-the larger job cross more links, and on nodes drawn from all of the machine in both, where routes are nearly equally
-long. Each crossing is an event, so that the first comparison contains the network's growth, the second the engine's.
-Then five iterations of a 3-D halo and an allreduce on 65,536 nodes of 16 ranks. All are three-level fat-trees with full
-bisection. Takes about ten minutes; memory is the engine's greatest resident set.
+The run is the HPCG skeleton (16^3 points a rank) with 10 iterations on 4,096 nodes of 16 ranks, with contention and
+without compute times. All ranks then communicate at once, the hardest case for the event queue and the caches. The cost
+of a message is compared with that of the same program on 64 nodes, twice. With neighbouring nodes, the messages of the
+larger job cross more links. With nodes drawn from the whole machine, routes are nearly equally long. Each crossing is
+an event: the first comparison contains the network's growth, the second only the engine's.
+
+Then five iterations of a 3-D halo and an allreduce run on 65,536 nodes of 16 ranks. All networks are three-level
+fat-trees with full bisection. The measurement takes about ten minutes. Memory is the engine's greatest resident set.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ FAT_TREE_65536 = {"kind": "fat-tree", "children": [32, 32, 64], "parents": [1, 3
 
 
 class Cost(NamedTuple):
-    """What one run cost."""
+    """The cost of one run."""
 
     messages: int
     events: int
@@ -71,7 +72,7 @@ def cost(run: dict[str, Any]) -> Cost:
 
 
 def drawn(run: dict[str, Any]) -> dict[str, Any]:
-    """Return ``run`` with its job on hosts that are drawn from the 4,608."""
+    """Return ``run`` with its job on hosts drawn from the 4,608."""
     job = run["jobs"][0]
     return {**run, "jobs": [{**job, "hosts": random.Random(7).sample(range(4608), job["nodes"])}]}
 

@@ -1,8 +1,8 @@
-"""Collectives on Fugaku against the network tofu-d: IMB on 384 nodes with 4 ranks each, as RIKEN published it.
+"""Compare collectives on Fugaku with the network tofu-d: IMB on 384 nodes with 4 ranks each, published by RIKEN.
 
 The network's host parameters were fitted to ping-pongs of the same machine; nothing was fitted to the collectives. The
-algorithms are MPICH's by default; those of Fujitsu's MPI, some of which use the network's own barrier hardware, are not
-among those that can be simulated. Iterations are few, because a reduction of megabytes by 1,536 ranks takes long.
+algorithms are MPICH's defaults. Fujitsu's MPI has others, some of which use the network's barrier hardware; they cannot
+be simulated. Iterations are few, because a reduction of megabytes by 1,536 ranks takes long.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_BYTES = 1 << 20
 
 
 def manynode(*arguments: object) -> str:
-    """Run the command line; what it prints."""
+    """Run the command line; return its output."""
     command = [sys.executable, "-m", "manynode", *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -57,7 +57,7 @@ def compared(collective: str, **algorithms: str) -> pd.DataFrame:
 
 
 def figures() -> list[dict[str, Any]]:
-    """Return median and worst error by collective; prints every size."""
+    """Return median and worst error by collective, and print every size."""
     need("fast")
     found = []
     for collective in ("allreduce", "reduce"):

@@ -1,8 +1,8 @@
-"""Measure the board that gem5 simulates, and what the bridge costs there. Skipped by name without gem5.
+"""Measure the board that gem5 simulates, and the cost of the bridge there. Skipped by name without gem5.
 
-Load-to-use latencies by chains of dependent loads against the machine file; the time between two adjacent MPI calls;
-the host's processor time of a run through the bridge (a barrier every 0.4 million instructions or so) over that of the
-same program and board without it; gem5's rate.
+Figures: load-to-use latencies by chains of dependent loads against the machine file; the time between two adjacent MPI
+calls; the host's processor time of a run through the bridge (a barrier about every 0.4 million instructions) over that
+of the same program and board without it; gem5's rate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from phase2_nodesim.engines.gem5 import board_command
 from phase2_nodesim.gem5.board_file import BoardFiles, GuestProcess, board_file
 from phase2_nodesim.gem5.installation import find_gem5
 
-# With the lines of the chain that lies in the last level: more than the second level has.
+# Lines of the last level that hold the chain: more than the second level has.
 MACHINES = {"broadwell": 32768, "wide-core": 524288}
 LOADS = 4096
 CALLS, PASSES, ROUNDS = 8, 40, 3
@@ -75,7 +75,7 @@ def latencies(name: str, programs: tuple[Path, Path], folder: Path) -> list[dict
             continue
         measured = float(seconds[phase]) * node.frequency / LOADS
         off = abs(measured / cycles - 1)
-        # gem5 wants whole cycles, and the loop around the loads takes a part of one.
+        # gem5 needs whole cycles, and the loop around the loads takes a part of one.
         target = max(LATENCY_TARGET, 0.6 / cycles)
         found.append(
             figure(f"gem5 {name}: {phase}, {measured:.1f} cycles for {cycles:.1f}: off by", off, "", target, "<=")
@@ -91,7 +91,7 @@ def latencies(name: str, programs: tuple[Path, Path], folder: Path) -> list[dict
 
 
 def processor_seconds(do: Any) -> float:
-    """Return what the children of ``do`` used."""
+    """Return the resources that the child processes of ``do`` used."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     do()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -108,7 +108,7 @@ def last_progress(log: Path) -> dict[str, float]:
 def bridge_cost(programs: tuple[Path, Path], folder: Path) -> list[dict[str, Any]]:
     """Return processor time through the bridge over that of the same work alone, and gem5's rate.
 
-    Of gem5 itself, and of everything: the MPI job with its start, proxies and native ranks as well.
+    The time is that of gem5, and that of all processes: the MPI job with its start, proxies and native ranks.
     """
     node, ratios, whole, rates = machine("broadwell"), [], [], []
     for number in range(ROUNDS):

@@ -1,18 +1,20 @@
-"""Compare the fast engine with LogGOPSim on the same operation streams, both without contention: speed and makespan.
+"""Compare the fast engine with LogGOPSim on the same operation streams, without contention: speed and makespan.
 
-LogGOPSim (github.com/spcl/LogGOPSim) is no part of this toolkit: its programs ``LogGOPSim`` and ``txt2bin`` are found
-on PATH, or by the environment variables LOGGOPSIM and TXT2BIN; without them the measurement is skipped by name.
+LogGOPSim (github.com/spcl/LogGOPSim) is no part of this toolkit. Its programs ``LogGOPSim`` and ``txt2bin`` are found
+on PATH or by the environment variables LOGGOPSIM and TXT2BIN. Without them the measurement is skipped by name.
 
-The stream is a skeleton's, lowered to messages with the same collectives: the fast engine runs the skeleton, LogGOPSim
-reads it from the goal sink. Both have the same LogGPS parameters, one rank per node, a network that is latency alone
-(a switch with links as fast as the NICs) and no compute times. Messages are all eager: LogGOPSim's rendezvous takes no
-round trip. Speed is messages per second of processor time of one process, from its start to its end: the fast engine's
-includes running the skeleton; LogGOPSim's includes mapping its binary schedule, but neither writing nor converting it.
+The stream is a skeleton's, with collectives expanded into the same messages: the fast engine runs the skeleton,
+LogGOPSim reads it from the goal sink. Both have the same LogGPS parameters, one rank per node, a network with latency
+only (a switch with links as fast as the NICs) and no compute times. All messages are eager, because LogGOPSim's
+rendezvous takes no round trip.
 
-LogGOPSim keeps the receiving *processor* busy for its overhead and for G of each byte when a message comes, wait or no
-wait; the fast engine does so with the host option ``receive: on-arrival``, with which the two are compared. How far its
-default is from that, where NICs receive by themselves and the processor pays in the call that waits, is reported
-without a target. LogGOPSim charges G for all bytes but the first, so its messages are a byte longer here.
+Speed is messages per second of processor time of one process, from its start to its end. The fast engine's time
+includes running the skeleton. LogGOPSim's includes mapping its binary schedule, but neither writing nor converting it.
+
+LogGOPSim keeps the receiving *processor* busy for its overhead and for G of each byte when a message arrives, whether
+or not the rank waits. The comparison uses the host option ``receive: on-arrival``, which does the same. By default NICs
+receive by themselves and the processor pays in the call that waits; the difference of this default is reported without
+a target. LogGOPSim charges G for all bytes but the first: its messages are a byte longer here.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from manynode.paths import native_program
 
 SPEED_TARGET, DIFFERENCE_TARGET = 1.0, 0.01
 NEVER_RENDEZVOUS = 1 << 30
-FREE = 1e18  # bytes per second of what takes no time
+FREE = 1e18  # bytes per second, where transfer takes no time
 
 
 class LogGP(NamedTuple):

@@ -1,9 +1,11 @@
-"""The paper's mapping case and drawn ones (configs/congestion/mapping.yaml): what mapping by STALLS recovers.
+"""Measure what mapping by STALLS recovers, in the paper's case and in drawn ones (configs/congestion/mapping.yaml).
 
-Bars: in the case of Brandt et al. STALLS recovers at least 40 % of the time lost to congestion, and more than HOPS; in
-none of at least twenty drawn cases in which traffic costs 5 % or more is it more than 2 % slower than the default
-mapping. Usage on its own: ``python benchmarks/mapping.py
-[--verbose] [--folder DIR]``; situations that DIR has already are not simulated again.
+Targets: in the case of Brandt et al., STALLS recovers at least 40 % of the time lost to congestion, and more than HOPS.
+In at least twenty drawn cases in which traffic costs 5 % or more, it is never more than 2 % slower than the default
+mapping.
+
+Usage on its own: ``python benchmarks/mapping.py [--verbose] [--folder DIR]``. Situations that DIR already has are not
+simulated again.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ LEAST_CASES = 20
 
 
 def findings(folder: Path) -> Findings:
-    """Return what the part concludes, with the situations kept in ``folder``."""
+    """Return the findings of the part; situations are kept in ``folder``."""
     described = read_study(STUDY)
     network, simulate = as_content(described.study)
     workloads = {
@@ -48,7 +50,7 @@ def findings(folder: Path) -> Findings:
 
 
 def figures(folder: Path | None = None) -> list[dict[str, Any]]:
-    """Return the figures of the bars."""
+    """Return the figures of the targets."""
     need("fast")
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="mapping.") as scratch:
@@ -83,7 +85,7 @@ def _figures(found: Findings) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Print the figures, and with --verbose the table of all runs."""
+    """Print the figures; with --verbose also the table of all runs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--folder", type=Path, default=None)

@@ -1,7 +1,7 @@
-"""Measure what the markers library adds to one MPI call.
+"""Measure the overhead of the markers library on one MPI call.
 
 Runs ``marker_calls`` (built into build/bin) with and without the library, alternating, and compares the medians of the
-batches: the first batches of a run, in which pages and caches are cold, are part of them. Prints one line per figure.
+batches. The first batches of a run, with cold pages and caches, are included. Prints one line per figure.
 """
 
 from __future__ import annotations

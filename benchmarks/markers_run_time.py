@@ -1,8 +1,8 @@
-"""How much the markers change an application's run time: the demo's HPCG with and without them.
+"""Measure how much the markers lengthen an application's run: the demo's HPCG with and without them.
 
-The time of an iteration of the main loop, as the mini-app measures it: starting MPI, which takes longer than the demo's
-few iterations, is not part of it, and more iterations are run than in the demo so that the time can be told. Paired
-runs in alternating order. As many ranks as cores: with more, the times would measure the scheduler.
+The time is that of an iteration of the main loop, as the mini-app measures it. It excludes the start of MPI, which
+takes longer than the demo's few iterations. More iterations than in the demo make the difference measurable. Paired
+runs alternate in order. There are as many ranks as cores: with more, the times would measure the scheduler.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def seconds_per_iteration(parameters: dict[str, int], markers: bool) -> float:
 def ratio(parameters: dict[str, int]) -> float:
     """Return time with markers / time without, each the lower quartile of its runs.
 
-    What disturbs a run on a shared host makes it longer, never shorter: single runs differ by several per cent, the
-    lower quartiles of two equal series by a few tenths.
+    Disturbances on a shared host only make a run longer. Single runs differ by several per cent, the lower quartiles of
+    two equal series by a few tenths.
     """
     times: dict[bool, list[float]] = {True: [], False: []}
     for pair in range(PAIRS):

@@ -1,8 +1,8 @@
-"""The paper's Figures 4 to 12 from the results of the shipped studies: the tables of docs/validation/paper-figures.md.
+"""Print the paper's Figures 4 to 12 from the results of the shipped studies, as in docs/validation/paper-figures.md.
 
 ``python benchmarks/paper_figures.py RESULTS...`` reads the folders ``scaling-NAME``, ``grid-NAME``, ``per-rank-NAME``
-and ``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al.; Table 2 needs
-measurements, which ``smpi_truth.py`` has. ``make bench`` reads the folder ``results`` of the checkout.
+and ``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al. ``smpi_truth.py``
+has Table 2, which needs measurements. ``make bench`` reads the folder ``results`` of the checkout.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ APPLICATIONS = {"hpcg": "HPCG", "snap": "SNAP", "milc": "MILC", "fft2d": "FFT2d"
 TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 BREAKDOWN_NODES = 64
 DEFAULT_LATENCY_S = 90e-9
-# The paper's; the studies per-rank-NAME have the share that a rank has of them there.
+# Ranks on a node in the paper; the studies per-rank-NAME give a rank the same share of the bandwidth.
 BANDWIDTHS = [f"{gbits} Gbit/s" for gbits in (20, 50, 100, 200, 500, 1000)]
 
 
@@ -53,18 +53,18 @@ def breakdown(folders: Sequence[Path]) -> str:
         for technique in TECHNIQUES:
             seconds = own[own["technique"] == technique].set_index("operation")["seconds"]
             cells.append(f"{_ms(seconds['compute'])} + {_ms(seconds.drop('compute').sum())}")
-        # Of the last technique, the full one.
+        # The last technique is the most complete one.
         longest = seconds.drop("compute")
         rows.append([title, *cells, f"`{longest.idxmax()}` {_ms(longest.max())}"])
     return _markdown([f"{BREAKDOWN_NODES} nodes, ms", *TECHNIQUES, "longest operation of ext-var"], rows)
 
 
 def stacks(folders: Sequence[Path]) -> str:
-    """Figure 7: cycles per instruction of the two simulated ranks that differ most, and where they went."""
+    """Figure 7: cycles per instruction of the two simulated ranks that differ most, and their parts."""
     rows, parts = [], []
     for name, title in APPLICATIONS.items():
         drawn = cpi_stacks.draw(load(_folder(folders, f"scaling-{name}", "projection")))
-        assert drawn is not None, f"{name}: the engine told no parts"
+        assert drawn is not None, f"{name}: the engine gives no CPI stacks"
         own = drawn.data[drawn.data["phase"] == "all phases"]
         parts = list(dict.fromkeys(own["part"]))
         for rank, group in own.groupby("rank"):
@@ -74,7 +74,7 @@ def stacks(folders: Sequence[Path]) -> str:
 
 
 def bandwidths(folders: Sequence[Path]) -> str:
-    """Figure 9: ext-var at the default latency over that at the highest bandwidth; a node's, then a rank's as there."""
+    """Figure 9: ext-var at the default latency over its time at the highest bandwidth, per node and per rank."""
     rows = []
     for study, whose in (("grid", "of a node"), ("per-rank", "of a rank")):
         for name, title in APPLICATIONS.items():
@@ -84,7 +84,7 @@ def bandwidths(folders: Sequence[Path]) -> str:
 
 
 def misled(folders: Sequence[Path]) -> str:
-    """Figure 10: SNAP and FFT2d with a rank's share of the bandwidth as there, ms, simplest and full technique."""
+    """Figure 10: SNAP and FFT2d with a rank's share of the paper's bandwidth [ms], simplest and full technique."""
     rows = []
     for name in ("snap", "fft2d"):
         for technique in ("no-ext-const", "ext-var"):
@@ -94,7 +94,7 @@ def misled(folders: Sequence[Path]) -> str:
 
 
 def latencies(folders: Sequence[Path]) -> str:
-    """Figure 11: every application's time by bandwidth and latency, over the least of its bandwidth."""
+    """Figure 11: every application's time by bandwidth and latency, over the shortest at its bandwidth."""
     rows, header = [], ["over the shortest at this bandwidth"]
     for name, title in APPLICATIONS.items():
         for technique in ("no-ext-const", "ext-var") if name == "fft2d" else ("ext-var",):
@@ -138,7 +138,7 @@ def _read(folders: Sequence[Path], experiment: str, table: str) -> pd.DataFrame:
 
 
 def _folder(folders: Sequence[Path], experiment: str, table: str) -> Path:
-    """Return the experiment's folder of results, which has the table."""
+    """Return the experiment's folder of results, which must have the table."""
     for folder in folders:
         if (folder / experiment / f"{table}.parquet").is_file():
             return folder / experiment
@@ -169,7 +169,7 @@ def print_tables(folders: Sequence[Path]) -> None:
 
 
 def figures() -> list[dict[str, Any]]:
-    """Print the tables; return what external ranks and variability add on the most nodes (Figures 4, 5 and 8)."""
+    """Print the tables; return how much external ranks and variability add on the most nodes (Figures 4, 5 and 8)."""
     folders = [ROOT / "results"]
     found = []
     for name, title in APPLICATIONS.items():

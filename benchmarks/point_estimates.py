@@ -1,8 +1,10 @@
-"""Compare what 'manynode simulate estimate' says of points with what they take: five applications, 8 and 64 nodes.
+"""Compare the estimates of 'manynode simulate estimate' with the points' real cost: five applications, 8 and 64 nodes.
 
-A point is one replica under the engine fast with two ranks on a node, uniform compute times and so many iterations that
-it takes a while; and one with 16 ranks on each of 1,024 nodes, for its memory. (Below 80 MB nothing is known of memory:
-the system counts what this process has when it starts the engine.) Each estimate and each run has a process of its own.
+A point is one replica under the engine fast with two ranks on a node, uniform compute times and enough iterations for a
+measurable time. One more point has 16 ranks on each of 1,024 nodes, for its memory. Memory estimates below 80 MB are
+unreliable, because the system counts the memory of this process when it starts the engine. Each estimate and each run
+has a process of its own.
+
 Usage on its own: ``python benchmarks/point_estimates.py`` prints every case.
 """
 
@@ -71,7 +73,7 @@ def estimated(case: Case) -> tuple[float, float]:
 
 
 def measured(case: Case) -> tuple[float, float]:
-    """Return what a point takes: processor time [s] and memory [B]."""
+    """Return the cost of a point: processor time [s] and memory [B]."""
     run = bare_run(content(case), case[1])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "profile.json"
@@ -82,7 +84,7 @@ def measured(case: Case) -> tuple[float, float]:
 
 
 def compare() -> list[tuple[Case, tuple[float, float], tuple[float, float]]]:
-    """Return each case with its estimate and what it took."""
+    """Return each case with its estimate and its cost."""
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         return [(case, pool.apply(estimated, (case,)), pool.apply(measured, (case,))) for case in CASES]
 

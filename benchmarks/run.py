@@ -1,10 +1,12 @@
-"""Runs the measurements of this folder and prints one line per figure: name, value, unit, target, holds or not.
+"""Run the measurements of this folder and print one line per figure: name, value, unit, target, holds or not.
 
-Each measurement is a module with a function ``figures()``, which returns dictionaries with the keys name, value, unit,
-target, comparison ("<=", ">=" or None) and holds. A figure is a ratio or a difference within one run, so that it means
-the same on another machine. Where the host lacks what a measurement needs, ``figures()`` raises :class:`Skipped`
-or :class:`EngineMissingError`: the measurement is named with the reason, and the others go on. So do they when one
-fails. Usage: ``make bench`` (which takes hours) or ``make bench NAME=markers_overhead``.
+Each measurement is a module with a function ``figures()``. It returns dictionaries with the keys name, value, unit,
+target, comparison ("<=", ">=" or None) and holds. A figure is a ratio or a difference within one run, and means the
+same on another machine. If the host lacks something, ``figures()`` raises :class:`Skipped` or
+:class:`EngineMissingError`. The measurement is then named with the reason, and the others continue. The same holds for
+a measurement that fails.
+
+Usage: ``make bench`` (which takes hours) or ``make bench NAME=markers_overhead``.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Any
 from manynode.errors import EXIT_CHECK_FAILED, EXIT_ENGINE_FAILED, EXIT_ENGINE_MISSING, EXIT_USAGE, EngineMissingError
 
 HERE = Path(__file__).resolve().parent
-# As the measurements import it.
+# Measurements import their shared modules from this folder.
 sys.path.insert(0, str(HERE))
 
 from _figure import Skipped  # noqa: E402
@@ -34,12 +36,12 @@ def modules() -> list[Path]:
 
 
 def load(path: Path) -> ModuleType:
-    """Import a measurement under its own name, as classes of it that are pickled or declared as data need it."""
+    """Import a measurement under its own name, which its pickled classes and dataclasses need."""
     return importlib.import_module(path.stem)
 
 
 def figures_of(path: Path) -> list[dict[str, Any]]:
-    """Import a measurement and return its figures; one that this host cannot make is :class:`Skipped`."""
+    """Import a measurement and return its figures; if this host cannot make it, raise :class:`Skipped`."""
     try:
         result: list[dict[str, Any]] = load(path).figures()
     except EngineMissingError as error:
@@ -53,13 +55,10 @@ def figures_of(path: Path) -> list[dict[str, Any]]:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run all measurements, or the one whose name is given.
-
-    The exit code is 5 when a measurement failed, else 6 when a target does not hold.
-    """
+    """Run all measurements, or the named one; the exit code is 5 if one failed, else 6 if a target does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", help="one measurement, by the name of its module")
-    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args(words)
     chosen = [path for path in modules() if arguments.name in (None, path.stem)]
     if not chosen:
@@ -100,7 +99,7 @@ def _line(figure: dict[str, Any]) -> str:
 
 
 def _failure(error: Exception) -> str:
-    """Return the last words of what failed: a child's are in its output."""
+    """Return the last lines of an error; a child's are in its output."""
     output = getattr(error, "stderr", None) or getattr(error, "output", None) or str(error) or type(error).__name__
     text = output.decode(errors="replace") if isinstance(output, bytes) else str(output)
     return text.strip().splitlines()[-1]

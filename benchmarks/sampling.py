@@ -1,6 +1,6 @@
-"""How honest intervals, splits and tails are, on synthetic profiles with known truth (those of the tests, and more).
+"""Check the honesty of intervals, splits and tails on synthetic profiles with known truth (the tests' and more).
 
-``python benchmarks/sampling.py`` prints every case; ``figures()`` has what the issue asks for.
+``python benchmarks/sampling.py`` prints every case; ``figures()`` has the targets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PROFILES = 60
 
 
 def coverage() -> Iterator[tuple[str, float, float]]:
-    """Yield (name, share of intervals that cover the truth, share of those of the replicas alone) of 8 ranks."""
+    """Yield (name, share of intervals that cover the truth, the same for the replicas alone) for 8 ranks."""
     import test_interval_honesty as honesty
 
     for name, quantile in honesty.FAMILIES.items():

@@ -1,12 +1,16 @@
 """Compare the makespans of the engines fast and simgrid: five patterns on three topologies, at 64 to 1,024 ranks.
 
 Each pattern runs with short (eager) and long (rendezvous) messages, with one rank per node on 64 and on 256 nodes and
-with 16 on 64 nodes, on machines of 256 nodes that are not free of contention: a fat-tree tapered two to one, a torus,
-and a dragonfly with deterministic routing, so that both engines take the same links. SimGrid knows no packets: all
-messages on a link advance together, however short. The worst difference has its target with chunks so small that the
-fast engine comes near to that; with the chunks of the shipped networks (2 KiB) it is reported. Where packets make the
-engines differ by more than 10 %, SST, which has packets, is asked as well if it is there (--verbose). Usage on its own:
-``python benchmarks/simgrid_agreement.py [--verbose] [--only TEXT]``, where TEXT is part of a case's name.
+with 16 on 64 nodes. The machines have 256 nodes and contention: a fat-tree tapered two to one, a torus, and a
+dragonfly. Routing is deterministic, so both engines use the same links.
+
+SimGrid knows no packets: all messages on a link advance together, however short. The target for the worst difference
+holds with chunks so small that the fast engine approaches that. The difference with the chunks of the shipped networks
+(2 KiB) is reported. If packets make the engines differ by more than 10 %, SST, which has packets, is run as well if
+installed (--verbose).
+
+Usage on its own: ``python benchmarks/simgrid_agreement.py [--verbose] [--only TEXT]``, where TEXT is part of a case's
+name.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from typing import Any
 
 from _agreement import CHUNK_BYTES, PATTERNS, TO_EXPLAIN, Case, main, makespan, missing, need, of_differences
 
-# A message has at most 64 chunks: the short messages have theirs of this size, which changes nothing in the long ones.
+# A message has at most 64 chunks. This size gives short messages that many and changes nothing in long ones.
 SMALL_CHUNK_BYTES = 64
 
 TOPOLOGIES: dict[str, dict[str, Any]] = {
@@ -48,7 +52,7 @@ def cases() -> list[Case]:
 
 
 def compare(chosen: Sequence[Case], verbose: bool) -> list[tuple[float, float]]:
-    """Return the differences of each case, with chunks as shipped and with small ones; print each case where asked."""
+    """Return the differences of each case, with chunks as shipped and with small ones; print the cases on request."""
     differences = []
     for case in chosen:
         fast, _ = makespan("fast", case.run_file())
@@ -68,7 +72,7 @@ def compare(chosen: Sequence[Case], verbose: bool) -> list[tuple[float, float]]:
 
 
 def ruling(case: Case) -> str:
-    """Return what SST says of a case; on the torus both take its routes, so that figures are others than above."""
+    """Return SST's result of a case; on the torus both engines take SST's routes: figures differ from those above."""
     run = case.run_file()
     if case.machine == "torus":
         run["network"]["topology"] = {**case.topology, "routing": "dimension-order-plus"}

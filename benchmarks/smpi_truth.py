@@ -1,17 +1,19 @@
 """Ground truth on one machine: whole runs of the mini-apps under SMPI, against projections from few native ranks.
 
-Under SMPI every rank's computation is really executed (one rank after the other, timed by the thread's clock) and
-SimGrid's network carries the messages. The projection takes compute times (of the thread's clock, too) from the
-representative rank of a native job of four or eight, which take turns to compute, and replays the skeleton with the
-engine simgrid on the same network: crossbar, 100 Gbit/s, half a microsecond per link. Compared is the mean time of an
-iteration, which mini-apps print, and of several rounds the fastest: a shared (virtual) host is slow for half a second
-to minutes at a time, by a third and more, and never too fast. What the medians say is told beside it.
+SMPI really executes every rank's computation (one rank after the other, timed by the thread's clock), and SimGrid's
+network carries the messages. The projection takes compute times (also of the thread's clock) from the representative
+rank of a native job of four or eight ranks, which take turns to compute. It replays the skeleton with the engine
+simgrid on the same network: crossbar, 100 Gbit/s, half a microsecond per link.
 
-What makes them differ besides the method: the noise of the host; 64 ranks of SMPI keep less in the caches than a few
-native ones; FFT2d's rows are longer on more ranks. Against the first there is a gate, a fixed piece of work that knows
-neither side: each run waits until it is fast, and is repeated where it is slow afterwards. ``python
-benchmarks/smpi_truth.py [--folder DIR] [APPLICATION...]`` prints every case; it takes half an hour on an idle host, and
-on a busy one it ends with an error. What DIR has already is not measured again.
+The compared quantity is the mean time of an iteration, which mini-apps print, in the fastest of several rounds. A
+shared (virtual) host is slow for half a second to minutes at a time, by a third and more, and never too fast. The
+medians are printed beside it. Apart from the method, differences come from the noise of the host, from caches (64 ranks
+of SMPI keep less in them than a few native ones) and from FFT2d's rows, which are longer on more ranks. A gate reduces
+the noise: a fixed piece of work that knows neither side. Each run waits until the gate is fast, and is repeated if the
+gate is slow afterwards.
+
+``python benchmarks/smpi_truth.py [--folder DIR] [APPLICATION...]`` prints every case. It takes half an hour on an idle
+host and ends with an error on a busy one. Measurements that DIR already has are not repeated.
 """
 
 from __future__ import annotations
@@ -39,17 +41,17 @@ from _mini_app import ROOT, at_most
 
 from manynode import tables
 
-# Seconds of an iteration, by what they are of.
+# Seconds of an iteration, by their key.
 Times = dict[str, float]
 TIMES_SCHEMA = "smpi-truth-times/1"
 
 RANKS = (16, 32, 64)
-# Measurement and projection take turns, so that a slow quarter of an hour of the host meets both.
+# Measurement and projection alternate: a slow quarter of an hour of the host affects both.
 ROUNDS = 4
-# How much longer than at its best the gate's work may take, and for how long one run is waited for or repeated [s].
+# How much longer than at its best the gate's work may take, and how long one run is awaited or repeated [s].
 QUIET, PATIENCE_S = 1.25, 900
 TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
-# Of the native job, one rank to a node; FFT2d's rows grow with the ranks.
+# Ranks of the native job, one per node; FFT2d's rows grow with the ranks.
 NATIVE = {"hpcg": 4, "snap": 4, "milc": 4, "fft2d": 8, "caffe": 4}
 # The data of a few ranks are larger than the host's caches, and phases long beside the time in which a cache is filled
 # again: under SMPI the ranks of a job drive each other's data out at every MPI call. FFT2d's elements have small
@@ -61,7 +63,7 @@ APPLICATIONS: dict[str, dict[str, int]] = {
     "fft2d": {"elements": 176400, "iterations": 12},
     "caffe": {"images": 64, "side": 16, "filters": 8, "hidden": 64, "iterations": 5},
 }
-# The native job repeats its few ranks more often where that is short: both watch the host for about as long.
+# The native job repeats its few ranks more often if they are short: both sides then sample the host for about as long.
 LONGER = {"hpcg": 3, "snap": 1, "milc": 3, "fft2d": 2, "caffe": 3}
 NETWORK: dict[str, Any] = {
     "name": "crossbar",
@@ -90,7 +92,7 @@ LIBRARIES = {"fft2d": ["-lfftw3"], "caffe": ["-fopenmp"]}
 
 
 def build(name: str, folder: Path) -> None:
-    """Compile a mini-app for SMPI into ``folder``, without what its app_guest files are for."""
+    """Compile a mini-app for SMPI into ``folder``, without its app_guest files."""
     source = ROOT / "skeletons" / name
     files = [path for path in sorted(source.glob("app*.cpp")) if not path.name.startswith("app_guest")]
     # SMPI has no MPI_Pcontrol; the labels of phases are not needed here.
@@ -127,10 +129,10 @@ def truth(name: str, ranks: int, folder: Path) -> Times:
 
 
 class Gate:
-    """Runs what needs a quiet host when a fixed piece of work is fast, and again where it is slow afterwards."""
+    """Runs a measurement when a fixed piece of work is fast, and again if the work is slow afterwards."""
 
     def __init__(self) -> None:
-        """Make the work's data: beyond the caches, as the applications' data, and within them."""
+        """Make the work's data: one part larger than the caches, like the applications' data, and one within them."""
         draws = np.random.default_rng(1)
         self.large = draws.random((3, 8_000_000))
         self.small = draws.random(2**16)
@@ -140,7 +142,7 @@ class Gate:
             self.quiet()
 
     def quiet(self) -> bool:
-        """Return whether the work takes hardly longer now than at its best, the fastest tenth so far."""
+        """Return whether the work takes hardly longer now than the fastest tenth of its runs."""
         first, second, third = self.large
         start = time.perf_counter()
         for _ in range(30):
@@ -153,7 +155,7 @@ class Gate:
         return bool(np.all(self.seen[-1] <= QUIET * np.quantile(self.seen, 0.1, axis=0)))
 
     def run(self, measure: Callable[[], Times]) -> Times:
-        """Return the result of ``measure``, of the first time that the host was quiet before and after it."""
+        """Return the first result of ``measure`` for which the host was quiet before and after."""
         start = time.perf_counter()
         while time.perf_counter() - start < PATIENCE_S:
             if not (self.quiet() and self.quiet()):
@@ -172,12 +174,12 @@ class Gate:
 def projected(name: str, scratch: Path, number: int) -> Times:
     """Return the time of an iteration [s] by technique and ranks, projected from the native job of round ``number``.
 
-    The first, round 0, counts what the rank classes are made of.
+    Round 0 also counts the features for the rank classes.
     """
     folder = scratch / f"{name}-{number}"
     shutil.rmtree(folder, ignore_errors=True)
     if number:
-        # Rank classes are of counts, which do not change: only times are measured again.
+        # Rank classes depend on counts, which do not change: only times are measured again.
         first = scratch / f"{name}-0/results" / name
         shutil.copytree(first / "profile", folder / "results" / name / "profile")
     parameters, repeated = APPLICATIONS[name], "inners" if name == "snap" else "iterations"
@@ -204,10 +206,10 @@ def projected(name: str, scratch: Path, number: int) -> Times:
 
 
 class Kept:
-    """Measurements as files of a folder: what is there is not measured again."""
+    """Measurements as files of a folder; existing ones are not repeated."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep measurements in ``folder``, those of other settings apart."""
+        """Keep measurements in ``folder``, separated by settings."""
         settings = [RANKS, APPLICATIONS, NATIVE, LONGER, NETWORK, PLATFORM, OPTIONS]
         self.folder = folder / hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -218,7 +220,7 @@ class Kept:
         return self._path(name).is_file()
 
     def times(self, name: str, measure: Callable[[], Times]) -> Times:
-        """Return the times of ``name``, measured now on a quiet host unless they are known."""
+        """Return the times of ``name``; if unknown, measure them now on a quiet host."""
         if not self.has(name):
             self.gate = self.gate or Gate()
             found = self.gate.run(measure)
@@ -243,7 +245,7 @@ def cases(applications: Sequence[str], folder: Path) -> pd.DataFrame:
             build(name, scratch)
             numbers = range(1, ROUNDS + 1)
             if not all(kept.has(f"{name}-projected-{number}") for number in numbers):
-                # Counts take minutes under valgrind and no quiet host: they are those of a first projection.
+                # Counts take minutes under valgrind and need no quiet host: the first projection provides them.
                 projected(name, scratch, 0)
             runs: dict[int, list[float]] = {ranks: [] for ranks in RANKS}
             projections = []

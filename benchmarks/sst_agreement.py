@@ -1,12 +1,15 @@
 """Compare the makespans of the engines fast and sst: five patterns, three topologies, three link rates, 64 nodes.
 
-Each pattern runs with short (eager) and long (rendezvous) messages, one rank per node, on machines of 64 nodes (72 of
-the dragonfly) that are not free of contention: a fat-tree tapered two to one, a 4x4x2 torus with two nodes per
-switch, and a balanced dragonfly. Routing is deterministic, so that both engines take the same links, and fast has
-flow control with credits as SST always has, with buffers of the same size. Links and NICs of 20, 100 and 400 Gb/s.
-Beside the differences, the question of a sweep: of two configurations (topology and rate) for a pattern whose
-makespans in SST differ by more than 3 %, does fast say as well which is better? Every case over 10 % is printed by
-name. Usage on its own: ``python benchmarks/sst_agreement.py [--verbose] [--only TEXT]``.
+Each pattern runs with short (eager) and long (rendezvous) messages, one rank per node. The machines have 64 nodes (the
+dragonfly 72) and contention: a fat-tree tapered two to one, a 4x4x2 torus with two nodes per switch, and a balanced
+dragonfly. Routing is deterministic, so both engines use the same links. The fast engine has flow control with credits,
+as SST always has, with buffers of the same size. Links and NICs have 20, 100 and 400 Gbit/s.
+
+A second figure answers the question of a sweep. It takes two configurations (topology and rate) whose makespans for a
+pattern differ in SST by more than 3 %, and asks whether fast prefers the same one. Every case over 10 % is printed by
+name.
+
+Usage on its own: ``python benchmarks/sst_agreement.py [--verbose] [--only TEXT]``.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from _figure import figure
 
 REFERENCE = "sst"
 RATES_GBIT = (20, 100, 400)
-# Makespans of two configurations that differ by less are a draw.
+# Two configurations whose makespans differ by less are a draw.
 DRAW = 0.03
 
 TOPOLOGIES: dict[str, dict[str, Any]] = {
@@ -55,7 +58,7 @@ def cases() -> list[Case]:
 
 
 def orders(makespans: Mapping[Case, tuple[float, float]]) -> tuple[int, list[tuple[Case, Case]]]:
-    """Return how many pairs of configurations the reference tells apart, and those that the engine orders otherwise.
+    """Return how many pairs of configurations the reference orders, and those that the engine orders otherwise.
 
     ``makespans`` are (engine, reference) of each case; a pair has the same pattern and the same length of messages.
     """
@@ -75,7 +78,7 @@ def orders(makespans: Mapping[Case, tuple[float, float]]) -> tuple[int, list[tup
 
 
 def compare(chosen: Sequence[Case], verbose: bool) -> dict[Case, tuple[float, float]]:
-    """Return each case's makespans in fast and in the reference; print those far apart, all where asked."""
+    """Return each case's makespans in fast and in the reference; print cases that differ much, or all on request."""
     found = {}
     for case in chosen:
         run = case.run_file(flow_control="credits")
@@ -93,7 +96,7 @@ def compare(chosen: Sequence[Case], verbose: bool) -> dict[Case, tuple[float, fl
 
 
 def figures(chosen: Sequence[Case] | None = None, verbose: bool = False) -> list[dict[str, Any]]:
-    """Return the median and the worst difference and the share of pairs in another order; none without SST."""
+    """Return the median and the worst difference and the share of pairs in another order; without SST, skip."""
     need(REFERENCE)
     makespans = compare(cases() if chosen is None else chosen, verbose)
     sizes = [abs(fast / reference - 1) for fast, reference in makespans.values()]

@@ -1,12 +1,13 @@
-"""Measure what the motif of the engine sst costs: the same traffic by motifs written by hand and by ours, run in pairs.
+"""Measure the cost of the engine sst's motif: the same traffic by motifs written by hand and by ours, run in pairs.
 
-All exchange faces with up to six neighbours and end each iteration with an allreduce of SST. Two motifs are compared
-with ours, which runs the pattern halo3d, not periodic, with SST's allreduce (``collectives`` sst): ember's own Halo3D
-(which computes in each iteration, sends blocking and waits for each message), and plain_motif.cpp beside this file (the
-same calls as the pattern's, an iteration queued at a time). That the messages are as many and as long is checked. Eight
-nodes of eight ranks on one router leave the network little to do. The three run one after the other, in changing order;
-each round gives a ratio of wall times and one of processor times; starting SST is part of both. Usage on its own:
-``python benchmarks/sst_motif.py [--rounds N] [--iterations N] [--verbose]``.
+All exchange faces with up to six neighbours and end each iteration with an allreduce of SST. Our motif runs the pattern
+halo3d, not periodic, with SST's allreduce (``collectives`` sst). It is compared with ember's own Halo3D, which computes
+in each iteration, sends blocking and waits for each message, and with plain_motif.cpp beside this file, which makes the
+same calls as the pattern and queues an iteration at a time. Number and length of the messages are checked. Eight nodes
+of eight ranks on one router leave little work for the network. The three run one after the other, in changing order.
+Each round gives a ratio of wall times and one of processor times; both include starting SST.
+
+Usage on its own: ``python benchmarks/sst_motif.py [--rounds N] [--iterations N] [--verbose]``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ CELLS = 16  # along each edge of a rank's cube of doubles
 
 @dataclass(frozen=True)
 class Times:
-    """How long one simulation took."""
+    """The time of one simulation."""
 
     wall_s: float
     processor_s: float
@@ -104,7 +105,7 @@ def simulate(folder: Path, motifs: list[dict[str, Any]] | None) -> Times:
 
 
 def check_traffic(folder: Path, iterations: int) -> None:
-    """Check that our motif has sent what the others send: two messages for each pair of neighbours."""
+    """Check that our motif has sent the same messages as the others: two for each pair of neighbours."""
     job = json.loads((folder / "out" / "part-0.json").read_text(encoding="utf-8"))["jobs"][0]
     messages = iterations * 2 * 3 * EXTENT * EXTENT * (EXTENT - 1)
     assert (job["messages"], job["bytes"]) == (messages, messages * CELLS * CELLS * 8), job
@@ -112,7 +113,7 @@ def check_traffic(folder: Path, iterations: int) -> None:
 
 
 def measure(rounds: int, iterations: int, verbose: bool) -> dict[str, list[Times]]:
-    """Return the ratios of ours to each of the others, of all rounds but a first one."""
+    """Return the ratios of ours to each of the others, of all rounds but the first."""
     others = hand_written(iterations)
     ratios: dict[str, list[Times]] = {name: [] for name in others}
     with tempfile.TemporaryDirectory() as name:
@@ -155,7 +156,7 @@ def figures(rounds: int = 20, iterations: int = 300, verbose: bool = False) -> l
 
 
 def main() -> int:
-    """Print the figures; the exit code is 6 when a target does not hold."""
+    """Print the figures; the exit code is 6 if a target does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--iterations", type=int, default=300)

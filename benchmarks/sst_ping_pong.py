@@ -1,10 +1,12 @@
-"""Show that SST's network does what its parameters say: the link rate it reaches, and how latency follows the links'.
+"""Show that SST's network obeys its parameters: the link rate it reaches, and how latency follows the links'.
 
-A long message goes back and forth over the longest route of a fat-tree, with links and NICs of 20 to 1000 Gb/s and
-link latencies of 90 and 1000 ns: no crossbar, NIC, host or buffer may be the limit. The figure is bytes over rate
-over the simulated time of one direction. An empty-handed one (8 B) goes over links of 40 to 1000 ns on three
-topologies: the slope of its time over the link latency is the number of links on its route, which the fast engine's
-slope tells. Skipped by name without SST. Usage on its own: ``python benchmarks/sst_ping_pong.py``.
+A long message goes back and forth over the longest route of a fat-tree, with links and NICs of 20 to 1000 Gbit/s and
+link latencies of 90 and 1000 ns: no crossbar, NIC, host or buffer may be the limit. The figure is bytes over rate over
+the simulated time of one direction. A short message (8 B) crosses links of 40 to 1000 ns on three topologies. The slope
+of its time over the link latency is the number of links on its route, which the fast engine's slope gives. Skipped by
+name without SST.
+
+Usage on its own: ``python benchmarks/sst_ping_pong.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from sst_agreement import REFERENCE, TOPOLOGIES
 
 RATES_GBIT = (20, 40, 100, 200, 400, 1000)
 LATENCIES_S = (4e-8, 9e-8, 2e-7, 4e-7, 1e-6)
-# So long takes the long message at the link rate: what does not depend on its size is then small beside it.
+# Time of the long message at the link rate: everything that does not depend on its size is small beside it.
 LONG_S = 2e-3
 RATE_TARGET, SLOPE_TARGET = 0.95, 0.01
 NODES = 64
@@ -39,14 +41,14 @@ def rate_share(rate_Gbit: float, latency_s: float) -> float:
 
 
 def slope(engine: str, topology: str) -> float:
-    """Return how much longer a short message takes for every second more of link latency, by the ends of the range."""
+    """Return the increase of a short message's time per second of link latency, from the ends of the range."""
     first, last = LATENCIES_S[0], LATENCIES_S[-1]
     times = [one_way_s(engine, topology, 8, 100 * GBIT, latency) for latency in (first, last)]
     return (times[1] - times[0]) / (last - first)
 
 
 def bend(topology: str) -> float:
-    """Return how far a short message's time over the link latency is from a straight line, at most, as a share."""
+    """Return the largest deviation of a short message's time over the link latency from a straight line, as a share."""
     times = [one_way_s(REFERENCE, topology, 8, 100 * GBIT, latency) for latency in LATENCIES_S]
     rise = (times[-1] - times[0]) / (LATENCIES_S[-1] - LATENCIES_S[0])
     line = [times[0] + rise * (latency - LATENCIES_S[0]) for latency in LATENCIES_S]
@@ -54,7 +56,7 @@ def bend(topology: str) -> float:
 
 
 def figures() -> list[dict[str, Any]]:
-    """Return rates, slopes and how straight the slope is; none without SST."""
+    """Return rates, slopes and the slopes' straightness; without SST, skip."""
     need(REFERENCE)
     found = []
     for latency in (9e-8, 1e-6):
@@ -70,7 +72,7 @@ def figures() -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Print one line per figure; the exit code is 6 when a target does not hold."""
+    """Print one line per figure; the exit code is 6 if a target does not hold."""
     everything = figures()
     for item in everything:
         print(f"{item['name']:<58} {item['value']:.4%} (target {item['comparison']} {item['target']:.0%})")

@@ -1,9 +1,11 @@
-"""Measure what SST costs as the machine grows: HPCG on 64 nodes of 16 ranks, on 1,024 and on 4,096 nodes of one.
+"""Measure SST's cost as the machine grows: HPCG on 64 nodes of 16 ranks, on 1,024 and on 4,096 nodes of one.
 
-Five iterations of the HPCG skeleton (16^3 points a rank) without compute times on three-level fat-trees with full
-bisection, on two threads. Wall time, processor time per message, and the greatest resident set of one process of SST,
-which must leave room in 24 GiB. Messages are those that the fast engine counts for the same run. Skipped by name
-without SST. Usage on its own: ``python benchmarks/sst_scale.py [--only TEXT]``.
+The run is five iterations of the HPCG skeleton (16^3 points a rank) without compute times on three-level fat-trees with
+full bisection, on two threads. Figures: wall time, processor time per message, and the greatest resident set of one
+process of SST, which must leave room in 24 GiB. The fast engine counts the messages of the same run. Skipped by name
+without SST.
+
+Usage on its own: ``python benchmarks/sst_scale.py [--only TEXT]``.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ SIZES: tuple[tuple[int, int, dict[str, Any]], ...] = (
 
 
 class Cost(NamedTuple):
-    """What one run cost: wall and processor time [s], the greatest resident set of a process [B]."""
+    """The cost of one run: wall and processor time [s], the greatest resident set of a process [B]."""
 
     wall_s: float
     processor_s: float
@@ -50,7 +52,7 @@ class Cost(NamedTuple):
 
 
 def cost(engine: str, run: dict[str, Any]) -> Cost:
-    """Simulate in a process of its own, which waits for no children but the engine's."""
+    """Simulate in a process of its own, whose children are the engine's alone."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_cost, (engine, run))
 
@@ -67,7 +69,7 @@ def _cost(engine: str, run: dict[str, Any]) -> Cost:
 
 
 def messages(run: dict[str, Any]) -> int:
-    """Return how many messages the run sends, by the fast engine."""
+    """Return the number of messages of the run, counted by the fast engine."""
     with tempfile.TemporaryDirectory() as folder:
         description, output = Path(folder) / "run.json", Path(folder) / "out"
         description.write_text(json.dumps(run), encoding="utf-8")
@@ -76,7 +78,7 @@ def messages(run: dict[str, Any]) -> int:
 
 
 def figures(only: str = "") -> list[dict[str, Any]]:
-    """Return time, memory and the cost of a message at each size; none without SST."""
+    """Return time, memory and the cost of a message at each size; without SST, skip."""
     need(ENGINE)
     found = []
     for nodes, ranks_per_node, topology in SIZES:
@@ -98,9 +100,9 @@ def figures(only: str = "") -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Print one line per figure; the exit code is 6 when a target does not hold."""
+    """Print one line per figure; the exit code is 6 if a target does not hold."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="the sizes whose name contains this")
+    parser.add_argument("--only", default="", help="only sizes whose name contains this")
     everything = figures(parser.parse_args().only)
     return 0 if all(item["holds"] for item in everything) else 6
 

@@ -1,9 +1,9 @@
 """A validation on this host: HPCG measured natively on 1, 2 and 4 ranks against its projection by the native engine.
 
-Each rank stands for a node; what lies between them is this host's shared memory, for which the network has round
-figures. With more ranks than idle cores the measured machine is another than the projected one, whose nodes have a core
-of their own: there the error is that of the question, not of the method. The runs are marked, so that the breakdown is
-measured, too; measured runs of the sizes take turns.
+Each rank stands for a node. This host's shared memory is their network, for which the network file has round figures.
+If ranks exceed idle cores, the measured machine differs from the projected one, whose nodes have a core of their own:
+the error is then that of the question, not of the method. The runs are marked, and the breakdown is measured, too.
+Measured runs of the sizes alternate.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ EXPERIMENT = {
 
 
 def manynode(*arguments: object) -> str:
-    """Run the command line; what it prints."""
+    """Run the command line; return its output."""
     command = [sys.executable, "-m", "manynode", *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 @contextlib.contextmanager
 def polite(crowded: bool) -> Iterator[None]:
-    """Let ranks that wait sleep where there are more of them than cores: else they keep the others from computing."""
+    """Let waiting ranks sleep if they outnumber the cores: otherwise they keep the others from computing."""
     if crowded:
         os.environ["MANYNODE_MARKERS_POLITE"] = "1"
     try:
@@ -93,7 +93,7 @@ def measure(folder: Path) -> None:
 
 
 def figures() -> list[dict[str, Any]]:
-    """Return each technique's errors, and whether its interval meets the measurement's; prints the breakdown."""
+    """Return each technique's errors, and whether its interval meets the measurement's; print the breakdown."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         measure(folder)

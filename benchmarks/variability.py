@@ -1,9 +1,11 @@
-"""Chunduri et al.'s model on simulated runs: 10-fold R2, and how many of the kept predictions are within their error.
+"""Check Chunduri et al.'s model on simulated runs: 10-fold R2, and the share of kept predictions within their error.
 
-Four applications on 16 nodes of a dragonfly of 64, each 300 times: on nodes drawn anew, beside background jobs drawn
-anew (all-to-alls, random rings, the applications themselves). The network has credits and output buffers of two
-packets, as routers with hardly any have them. ``python benchmarks/variability.py --folder FOLDER`` keeps
-the simulations and goes on where it was; ``--features paper`` takes the seven features of the paper.
+Four applications run 300 times each on 16 nodes of a dragonfly of 64. Each run has newly drawn nodes and newly drawn
+background jobs (all-to-alls, random rings, the applications themselves). The network has credits and output buffers of
+two packets, like routers with hardly any.
+
+``python benchmarks/variability.py --folder FOLDER`` keeps the simulations and resumes where it stopped. ``--features
+paper`` takes the seven features of the paper.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ BACKGROUND = {
 
 
 def simulate(each: int, folder: Path) -> pd.DataFrame:
-    """Return the runs of the campaign; those that are in ``folder`` already are taken from there."""
+    """Return the runs of the campaign; runs already in ``folder`` are read from there."""
     network = checked(Network, NETWORK, "benchmark", "the network")
     workloads = {
         name: Workload(name, skeleton, resolve_skeleton(skeleton, dict(parameters), name), 1, None)
@@ -104,10 +106,10 @@ def figures() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Print what the model is worth."""
+    """Print the quality of the model."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=300, help="of each application")
-    parser.add_argument("--folder", type=Path, required=True, help="of the simulations, which are kept")
+    parser.add_argument("--folder", type=Path, required=True, help="folder that keeps the simulations")
     parser.add_argument("--features", default=AUTO, help="paper or auto")
     options = parser.parse_args()
     found = measured(options.runs, options.folder, options.features)
