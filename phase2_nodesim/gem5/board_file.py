@@ -21,7 +21,7 @@ from phase2_nodesim.cache_geometry import legal_geometry
 
 SCHEMA = "gem5-board/1"
 
-# Cycles on the way, as board.py builds it: what O3 adds to a load that hits, one crossbar there and back, and a cache's
+# Cycles on the way, as board/ builds it: what O3 adds to a load that hits, one crossbar there and back, and a cache's
 # answer to the level below. The first was measured with a chain of dependent loads (docs/how-to/gem5.md).
 CORE_CYCLES = 1
 CROSSBAR_CYCLES = 2

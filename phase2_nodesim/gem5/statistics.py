@@ -25,7 +25,7 @@ def read_statistics(path: Path) -> pd.DataFrame:
             "gem5's statistics cannot be read",
             where=str(path),
             found=str(error),
-            remedy="run the node simulation again; the file is written by phase2_nodesim/gem5/board.py",
+            remedy="run the node simulation again; phase2_nodesim/gem5/board/counts.py writes the file",
         ) from None
     return frame.astype({"rank": "int64", "sequence": "int64", "tick": "int64"})
 

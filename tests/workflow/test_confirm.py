@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pipeline
 import pytest
+from described_tables import described
 
 from manynode import tables
 from phase3_sst.point.contract import engines
@@ -41,6 +42,7 @@ def test_the_corners_are_simulated_again_and_compared(engine: str, finished: Pat
     again = sorted((results / "confirm").glob("*/ext-var/nodes-4/result.json"))
     assert len(again) == 4
     assert tables.read_json(again[0], "network-result/2")["engine"]["name"] == engine
+    assert {"confirmation/1", "sensitivity/1"} <= described(results)
     table = tables.read_table(results / "confirmation.parquet", "confirmation/1")
     assert len(table) == 4 and set(table["replicas"]) == {2}
     # The engines agree within the band of docs/validation/statistics.md on a network this small.
@@ -89,6 +91,7 @@ def test_the_front_of_a_what_if_study_is_simulated_again(finished: Path, tmp_pat
     assert done.returncode == 0, done.stdout + done.stderr
     table = tables.read_table(tmp_path / "out/alternatives.parquet", "what-if/1")
     expected = set(table.loc[table["front"] | table["maybe_front"], "name"])
+    assert {"confirmation/1", "what-if/1"} <= described(tmp_path / "out")
     again = tables.read_table(tmp_path / "out/confirmation.parquet", "confirmation/1")
     assert set(again["variant"]) == expected and "slow tree" not in expected
     assert set(again["nodes"]) == {4} and again["ratio"].between(0.7, 1.4).all()

@@ -9,10 +9,13 @@ from described_tables import check_findings
 
 from manynode.config.network import Network
 from manynode.config.simulate import SimulateSection
-from manynode.errors import UsageError
+from manynode.errors import InputError, UsageError
+from manynode.reference import schemas
 from phase3_sst.studies.congestion.contract import Findings, Workload, parts
+from phase3_sst.studies.congestion.delay import tables_in
 from phase3_sst.studies.congestion.delay.background import resolved
 from phase3_sst.studies.congestion.delay.delay_settings import DelaySection
+from phase3_sst.studies.congestion.delay.stalls import simulated_stalls
 from phase3_sst.studies.congestion.situation_runs import Runs
 from phase3_sst.studies.congestion.throttling.throttling_settings import ThrottlingSection
 
@@ -54,6 +57,29 @@ def whole(runs: Runs, name: str, settings: object) -> Findings:
     raise AssertionError("the part asks for situations without end")
 
 
+def feed_the_command(found: Findings, output: Path) -> None:
+    """Read the simulated study as a user of ``manynode delay`` would: tables with the described columns, no others."""
+    folder = next(path.parent for path in sorted(output.rglob("series.parquet")))
+    runs = found.tables["delay-runs"][1]
+    frames = {
+        "stalled-links/1": (simulated_stalls(folder, "run"), tables_in.read_stalls),
+        "round-trips/1": (found.tables["delay-round-trips"][1], tables_in.read_round_trips),
+        "application-runs/1": (
+            runs.assign(nodes="0 1 2", start_s=0.0, end_s=runs["run_time_s"]),
+            tables_in.read_runs,
+        ),
+    }
+    for schema, (frame, read) in frames.items():
+        columns = list(schemas.registry()[schema].columns)
+        path = output / f"{schema.partition('/')[0]}.csv"
+        frame[columns].to_csv(path, index=False)
+        assert list(read(path).columns) == columns and len(read(path)) == len(frame)
+        for column in columns:
+            frame[columns].drop(columns=column).to_csv(path, index=False)
+            with pytest.raises(InputError, match="lacks a column"):
+                read(path)
+
+
 SMALL = {"round_trips": {"situations": 24, "pairs": 3, "exchanges": 30}, "runs": 20, "applications": ["chatty"]}
 
 
@@ -61,6 +87,7 @@ def test_delays_and_run_times_under_congestion_are_estimated(tmp_path: Path) -> 
     settings = DelaySection.model_validate(SMALL)
     found = whole(machine(tmp_path), "delay", settings)
     check_findings(found.tables)
+    feed_the_command(found, tmp_path)
     errors = found.tables["delay-errors"][1].set_index("held_out")
     assert errors.loc[False, "round_trips"] == 48 and errors.loc[True, "round_trips"] == 24
     assert errors["correlation"].min() > 0.6

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from described_tables import described
 
 from manynode import tables
 from manynode.config.loader import load_experiment
@@ -65,6 +66,7 @@ def test_the_bytes_are_the_same_for_any_number_of_processes(tmp_path: Path) -> N
         FastEngine().simulate(point(processes=processes, jobs=jobs), tmp_path / str(processes))
     names = sorted(path.name for path in (tmp_path / "1").iterdir())
     assert "injection.parquet" in names and "series.parquet" in names
+    assert {"injection/1", "link-series/2", "link-load/3", "link-jobs/1"} <= described(tmp_path / "1")
     assert names == sorted(path.name for path in (tmp_path / "2").iterdir())
     for name in names:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pipeline
 import pytest
+from described_tables import described
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,7 @@ def test_the_others_are_finished_and_the_failure_is_named(files: list[Path], fin
         assert (results / name / "report.html").is_file()
     page = (results / "index.html").read_text()
     assert 'href="tree/report.html"' in page and "wrong: " in page and 'href="wrong/report.html"' not in page
+    assert "overview/1" in described(results)
     frame = pd.read_parquet(results / "overview.parquet")
     assert list(dict.fromkeys(frame["experiment"])) == ["tree", "torus"] and len(frame) == 2 * 2 * 4
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pipeline
 import pytest
+from described_tables import described
 
 from manynode import tables
 from manynode.config.resolved import RESOLVED_SCHEMA
@@ -95,6 +96,8 @@ def test_a_job_beside_it_slows_the_application_down_and_has_its_part_of_the_link
 def test_the_parts_of_the_jobs_and_the_intervals_add_up_to_the_links(finished: Path, tmp_path: Path) -> None:
     ok(simulate(finished, tmp_path, jobs=[NOISE], counters={"interval": 1e-4, "per": "class"}))
     point = tmp_path / "point"
+    # Counters per class have no column of links.
+    assert "link-series/2" in described(point, whole=False)
     whole = tables.read_table(point / "links.parquet", LINKS_SCHEMA).groupby(["replica", "class"])
     jobs = tables.read_table(point / "link_jobs.parquet", LINK_JOBS_SCHEMA).groupby(["replica", "class"])
     series = tables.read_table(point / "series.parquet", LINK_SERIES_SCHEMA).groupby(["replica", "class"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from described_tables import check_columns, described
 
 from manynode import tables
 from manynode.config.network import Network
@@ -15,6 +16,7 @@ from manynode.config.skeleton import resolve_skeleton
 from phase3_sst.point.contract import LINK_SERIES_SCHEMA
 from phase3_sst.studies.congestion.contract import Workload
 from phase3_sst.studies.congestion.counters.counter_features import NAMES
+from phase3_sst.studies.congestion.counters.counter_table import Counters, write
 from phase3_sst.studies.congestion.counters.metrics import stall_flit_ratio
 from phase3_sst.studies.congestion.counters.simulated import all_links, simulated, simulated_series
 from phase3_sst.studies.congestion.situation import Member, Situation
@@ -118,6 +120,9 @@ def test_counters_over_time_add_up_to_those_of_the_run(machine: Runs) -> None:
     result = machine.result(one)
     links = result.links()
     series = tables.read_table(result.folder / "series.parquet", LINK_SERIES_SCHEMA)
+    check_columns("link-series/2", series.columns)
+    write(result.folder / "counters.parquet", Counters(simulated(links, result.makespans_s[0])))
+    assert "router-counters/1" in described(result.folder)
     whole = simulated(links, result.makespans_s[0]).set_index("port")["flits"]
     parts = simulated_series(series, links).groupby("port")["flits"].sum()
     pd.testing.assert_series_equal(parts.sort_index(), whole.sort_index(), check_names=False)

@@ -1,6 +1,6 @@
 """The pre-flight check on an engine that follows closed formulas, whole or with a defect: what passes, what is refused.
 
-The real engines are checked in tests/workflow/test_preflight.py.
+The real engines are checked in tests/workflow/test_preflight_run.py.
 """
 
 from __future__ import annotations
