@@ -1,7 +1,7 @@
 """The contract of a part of a congestion study: its situations, round by round, and its findings.
 
-A part is one folder of ``phase3_sst/studies/congestion`` whose ``part.py`` registers a :class:`Part`; its section of the
-study's file has the part's name. In each round, it returns the situations that it needs. Later ones may depend on
+A part is one folder of ``phase3_sst/studies/congestion`` whose ``part.py`` registers a :class:`Part`; its section of
+the study's file has the part's name. In each round, it returns the situations that it needs. Later ones may depend on
 earlier results (a mapping first needs the counters of the congested machine). When it needs no more, it returns its
 findings. They go into the study's page and, table by table, into files beside it.
 """
