@@ -109,12 +109,14 @@ def read_json(path: Path, schema: str, *, sealed: bool = True) -> dict[str, Any]
     return {key: value for key, value in content.items() if key not in _OWN}
 
 
-def write_table(path: Path, schema: str, frame: pd.DataFrame, provenance: Mapping[str, Any] | None = None) -> None:
+def write_table(
+    path: Path, schema: str, frame: pd.DataFrame | pa.Table, provenance: Mapping[str, Any] | None = None
+) -> None:
     """Write ``frame`` as Parquet with its schema name, such as ``segments/1``, and provenance in the metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.Table.from_pandas(frame, preserve_index=False)
+    table = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
     told = {"schema": schema, "provenance": dict(provenance or {}), **artefacts.claims(path)}
     metadata = {_METADATA_KEY: json.dumps(told, sort_keys=True).encode(), seal.PARQUET_KEY: seal.BLANK.encode()}
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from manynode.errors import InputError
 from manynode.timing_profile import TimingProfile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def check_profile(path: Path, profile: TimingProfile, technique: str, application: str | None) -> None:

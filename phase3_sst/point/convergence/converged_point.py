@@ -27,7 +27,6 @@ from manynode.config.converge import iterations_of
 from manynode.errors import CheckFailedError
 from manynode.timing_profile import TimingProfile, read_timing_profile
 from phase3_sst.point.contract import RESULT_SCHEMA, NetworkEngine, Point
-from phase3_sst.point.convergence.extrapolate import extrapolate
 from phase3_sst.point.convergence.operations import Iteration, UnlikeIterationsError, iteration_of
 from phase3_sst.point.convergence.profile_periods import Replayed, period, unseen
 from phase3_sst.point.convergence.series import Array, Judgement, judge
@@ -211,6 +210,9 @@ class _Attempt:
             "added_s": added,
             "checked": iteration.counted,
         }
+        # Few points come here, and all would wait for pandas.
+        from phase3_sst.point.convergence.extrapolate import extrapolate
+
         extrapolate(self._run(half), self._run(count), (half, count, self.total), self._directory, note)
         self.tell(f"{count} of {self.total} iterations simulated, the others extrapolated")
 

@@ -10,15 +10,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from manynode.errors import EngineFailedError
 from phase3_sst.engines.sst.machine.sst_run_file import run_of
 from phase3_sst.engines.sst.machine.statistics_file import PortCounts
 from phase3_sst.point.contract import RESULT_SCHEMA
 from phase3_sst.point.result_files import COLUMNS
+
+# The registry of engines imports this module, for points of other engines too: pandas waits until it is needed.
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def write_result(parts: Parts, content: Mapping[str, Any], version: str, out: Path) -> None:
     """Write the native engines' folder ``out`` for the simulation of RUN.json's ``content``."""
+    import pandas as pd
+
     out.mkdir(parents=True, exist_ok=True)
     run = content["run"]
     (replica,) = run["replicas"]
@@ -85,6 +89,8 @@ def write_result(parts: Parts, content: Mapping[str, Any], version: str, out: Pa
 
 def _link_tables(folder: Path, content: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Return the tables of the links; without packets between nodes, they only have columns."""
+    import pandas as pd
+
     texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("statistics*.csv"))]
     if not texts:
         raise EngineFailedError(
@@ -134,5 +140,7 @@ def _job(number: int, job: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
 
 
 def _ranks(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
     # Numbers stay text, which is read later without loss.
     return pd.read_csv(path, dtype={"seconds": "str"})
