@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import importlib.metadata
 import json
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from manynode import tables
+from manynode.kept_text import kept_text
 from manynode.report.answer import answer
 from manynode.report.figure import Figure
 from manynode.report.figures import profile_figures, projection_figures, timing_figures
@@ -141,14 +143,22 @@ def _subtitle(inputs: Inputs) -> str:
 
 @functools.cache
 def _vega_bundle() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script; making it takes seconds, so that it is made once."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script.
+
+    Making it takes more than a second, about half the time of a page: the user's cache folder keeps it.
+    """
     import altair
+    import platformdirs
     import vl_convert
 
     wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     known = vl_convert.get_vegalite_versions()
     version = wanted if wanted in known else known[-1]
-    return _inline(vl_convert.javascript_bundle(vl_version=version))  # type: ignore[call-arg]  # typed too strictly there
+    made_by = importlib.metadata.version("vl-convert-python")
+    return kept_text(
+        platformdirs.user_cache_path("manynode") / f"vega-lite-{version}-of-vl-convert-{made_by}.js",
+        lambda: _inline(vl_convert.javascript_bundle(vl_version=version)),  # type: ignore[call-arg]  # typed too strictly there
+    )
 
 
 def _inline(script: str) -> str:

@@ -25,6 +25,12 @@ def program(build_dir: Path, name: str) -> Path:
     return path
 
 
+def polite(build_dir: Path) -> list[str]:
+    """Return the variables with which ranks that wait sleep: else more ranks than cores take many times as long."""
+    library = build_dir / "lib" / "libmanynode_markers_mpich.so"
+    return [f"LD_PRELOAD={library}", "MANYNODE_MARKERS_POLITE=2"] if library.is_file() else []
+
+
 def options(parameters: dict[str, int]) -> list[str]:
     """Return the parameters as a mini-app's command line."""
     return [word for name, value in parameters.items() for word in (f"--{name}", str(value))]
@@ -36,7 +42,7 @@ def start(
     """Run a mini-app with MPICH, each rank with so many threads, under ``tool`` if there is one."""
     if MPIEXEC is None:
         pytest.skip("MPICH's mpiexec is not installed")
-    command = [MPIEXEC, "-n", str(ranks), *tool, str(program(build_dir, name)), *words]
+    command = [MPIEXEC, "-n", str(ranks), "env", *polite(build_dir), *tool, str(program(build_dir, name)), *words]
     environment = os.environ | {"UCX_TLS": "self,sm", "OMP_NUM_THREADS": str(threads)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False)
 

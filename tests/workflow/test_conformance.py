@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import mini_apps
 import pytest
 import yaml
 
@@ -80,7 +81,8 @@ def _options(parameters: dict[str, int]) -> list[str]:
 
 
 def _run(build_dir: Path, app: str, ranks: int, options: list[str], **environment: str) -> subprocess.CompletedProcess:
-    command = [str(MPIEXEC), "-n", str(ranks), str(_program(build_dir, app)), *options]
+    waiting = mini_apps.polite(build_dir)
+    command = [str(MPIEXEC), "-n", str(ranks), "env", *waiting, str(_program(build_dir, app)), *options]
     return subprocess.run(
         command, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
     )
