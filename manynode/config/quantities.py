@@ -98,6 +98,8 @@ MOST_COUNT: Final = 2**31 - 1
 
 PositiveInt = Annotated[int, Field(ge=1, le=MOST_COUNT)]
 NotNegativeInt = Annotated[int, Field(ge=0, le=MOST_COUNT)]
+MOST_RUNS: Final = 100_000
+"""Simulations that one key of a study asks for: each has a folder of its own."""
 
 Seconds = Annotated[float, Quantity("time")]
 # Delay of a message in a wire, a switch or a processor.

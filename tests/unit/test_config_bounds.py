@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import manynode.config
+import phase3_sst.studies
 from manynode.config.loader import resolve
 from manynode.config.quantities import BOUNDS, Section
 from manynode.errors import UsageError
@@ -27,6 +28,7 @@ ELSEWHERE = {
     ("SensitivityParameter", "low"),
     ("SensitivityParameter", "high"),
     ("SstSection", "extra_parameters"),
+    *(("Congestor", "parameters"), ("Canary", "parameters"), ("Intensity", "levels")),
     ("Parameter", "default"),
     ("Parameter", "minimum"),
     ("Parameter", "maximum"),
@@ -34,15 +36,16 @@ ELSEWHERE = {
 
 
 def models() -> list[type[Section]]:
-    """Every section that is declared in manynode/config."""
+    """Every section that is declared in manynode/config, and every one of a study's own file."""
     found: list[type[Section]] = []
-    for module in pkgutil.iter_modules(manynode.config.__path__):
-        loaded = importlib.import_module(f"manynode.config.{module.name}")
-        found += [
-            entry
-            for entry in vars(loaded).values()
-            if isinstance(entry, type) and issubclass(entry, Section) and entry.__module__ == loaded.__name__
-        ]
+    for package in (manynode.config, phase3_sst.studies):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            loaded = importlib.import_module(module.name)
+            found += [
+                entry
+                for entry in vars(loaded).values()
+                if isinstance(entry, type) and issubclass(entry, Section) and entry.__module__ == loaded.__name__
+            ]
     return found
 
 

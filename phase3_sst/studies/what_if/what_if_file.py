@@ -45,7 +45,7 @@ class Alternative(Section):
     node: Item | None = Field(
         default=None, description="price and watts of its nodes, if they differ from the price file"
     )
-    runs: Annotated[float, Field(gt=0)] = Field(
+    runs: Annotated[float, Field(gt=0, le=1e9)] = Field(
         default=1.0,
         description="runs needed for the compared work: 2 if one run on this machine solves half of it",
     )

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
+from manynode.config.quantities import MOST_COUNT, MOST_RUNS, Bytes, PositiveInt, Seconds, Section, written
 from manynode.seeds import derive_seed, generator
 from phase3_sst.studies.congestion.contract import Machine, Workload, check_counts_stalls, check_workloads
 from phase3_sst.studies.congestion.delay.background import (
@@ -40,7 +40,7 @@ HELD_OUT_EVERY = 3
 class RoundTripsSection(Section):
     """The ping-pongs for the fit of the latency model."""
 
-    situations: Annotated[int, Field(ge=6)] = Field(
+    situations: Annotated[int, Field(ge=6, le=MOST_RUNS)] = Field(
         default=30,
         description="situations of congestion; the first is idle, and one of every three is held out to test the model",
     )
@@ -59,10 +59,10 @@ class DelaySection(Section):
         default_factory=RoundTripsSection, description="measurements for the latency model"
     )
     applications: list[str] = Field(default_factory=list, description="workloads of the study; empty: all of them")
-    runs: Annotated[int, Field(ge=8)] = Field(
+    runs: Annotated[int, Field(ge=8, le=MOST_RUNS)] = Field(
         default=30, description="runs of each application, each with its own drawn nodes and congestion"
     )
-    nodes: Annotated[int, Field(ge=2, strict=True)] = Field(default=8, description="nodes of an application")
+    nodes: Annotated[int, Field(ge=2, le=MOST_COUNT)] = Field(default=8, description="nodes of an application")
     interval: Annotated[Seconds, Field(gt=0)] = Field(
         default=written("50 us"), description="interval of the counters; about ten in a run are enough"
     )

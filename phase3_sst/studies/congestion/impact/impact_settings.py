@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from manynode.config.quantities import Bytes, PositiveInt, Section, written
+from manynode.config.quantities import MOST_COUNT, MOST_RUNS, Bytes, NotNegativeInt, PositiveInt, Section, written
 
 Parameters = dict[str, int | float | str | bool]
 
@@ -34,7 +34,7 @@ class Canary(Section):
     bytes: Annotated[Bytes, Field(ge=0)] = Field(
         default=written("128 KiB"), description="size of a message: 128 KiB for bandwidth, 8 B for latency"
     )
-    iterations: Annotated[int, Field(ge=2, strict=True)] = Field(default=100, description="number of iterations")
+    iterations: Annotated[int, Field(ge=2, le=MOST_COUNT)] = Field(default=100, description="number of iterations")
     parameters: Parameters = Field(default_factory=dict, description="other parameters of the pattern")
 
     def described(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Canary(Section):
 class Intensity(Section):
     """The congestor without applications: its effect on the counters (Zhang et al., section IV-C)."""
 
-    nodes: list[Annotated[int, Field(ge=5, strict=True)]] = Field(
+    nodes: list[Annotated[int, Field(ge=5, le=MOST_COUNT)]] = Field(
         default=[16, 32, 64, 86, 106, 128], min_length=1, description="nodes of congestor and canary together"
     )
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
@@ -56,7 +56,9 @@ class Intensity(Section):
         min_length=1,
         description="levels, each a set of changes to the congestor's parameters, such as [{}, {messages: 1}]",
     )
-    repetitions: PositiveInt = Field(default=3, description="repetitions with other drawn nodes of the canary")
+    repetitions: Annotated[int, Field(ge=1, le=MOST_RUNS)] = Field(
+        default=3, description="repetitions with other drawn nodes of the canary"
+    )
     canary: Canary = Field(default_factory=Canary, description="the job that measures the slowdown")
 
     def canary_nodes(self, nodes: int) -> int:
@@ -68,13 +70,11 @@ class ImpactSection(Section):
     """Applications with and without a congestor beside them (Zhang et al., figure 2)."""
 
     applications: list[str] = Field(default_factory=list, description="workloads to study; empty: all")
-    nodes: Annotated[int, Field(ge=2, strict=True)] = Field(
+    nodes: Annotated[int, Field(ge=2, le=MOST_COUNT)] = Field(
         default=64, description="N: nodes of the application, and of the congestor, on a list of 3 N nodes"
     )
-    first_node: Annotated[int, Field(ge=0, strict=True)] = Field(
-        default=0, description="node of the machine where the list begins"
-    )
-    rotations: Annotated[int, Field(ge=1, strict=True)] = Field(
+    first_node: NotNegativeInt = Field(default=0, description="node of the machine where the list begins")
+    rotations: Annotated[int, Field(ge=1, le=MOST_RUNS)] = Field(
         default=10, description="runs of each setting; each run shifts the list by 1/rotations of its length"
     )
     congestor: Congestor = Field(default_factory=Congestor, description="the job beside the application")

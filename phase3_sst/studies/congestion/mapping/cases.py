@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
+from manynode.config.quantities import MOST_COUNT, Bytes, NotNegativeInt, PositiveInt, Seconds, Section, written
 from manynode.errors import UsageError
 from manynode.seeds import generator
 from phase3_sst.studies.congestion.contract import Machine, Workload, check_workloads
@@ -21,7 +21,7 @@ from phase3_sst.studies.congestion.mapping.machine_graph import PER_HOP
 from phase3_sst.studies.congestion.mapping.plan import Plan
 from phase3_sst.studies.congestion.situation import Member, Situation
 
-Node = Annotated[int, Field(ge=0, strict=True)]
+Node = NotNegativeInt
 Method = Literal["none", "hops", "bw", "stalls", "geometric"]
 
 
@@ -65,7 +65,7 @@ class MappingSection(Section):
     random_cases: Annotated[int, Field(ge=0, le=1000)] = Field(
         default=0, description="number of additional cases, drawn from the seed"
     )
-    nodes: Annotated[int, Field(ge=2)] = Field(default=16, description="nodes of the job in drawn cases")
+    nodes: Annotated[int, Field(ge=2, le=MOST_COUNT)] = Field(default=16, description="nodes of the job in drawn cases")
     traffic_pairs: Annotated[int, Field(ge=1, le=30)] = Field(
         default=6, description="pairs of nodes with traffic in drawn cases"
     )

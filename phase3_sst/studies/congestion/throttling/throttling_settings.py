@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from manynode.config.quantities import Bytes, Seconds, Section, written
+from manynode.config.quantities import MOST_COUNT, MOST_RUNS, Bytes, Seconds, Section, written
 from manynode.errors import UsageError
 from manynode.seeds import derive_seed, generator
 from phase3_sst.point.contract import engine_of_settings, engines_that
@@ -32,6 +32,10 @@ CONTROLLERS = (STATIC, DCQCN, AWARE)
 LONG_BYTES = 131072.0
 # Iterations of a congestor to measure the length of one.
 SAMPLE = 3
+
+
+# Times as sensitive to delay as a ping-pong.
+Sensitivity = Annotated[float, Field(ge=0, le=1e6)]
 
 
 class ControlSection(Section):
@@ -72,25 +76,25 @@ class ThrottlingSection(Section):
     )
     control: ControlSection = Field(default_factory=ControlSection, description="parameters of the controllers")
     applications: list[str] = Field(default_factory=list, description="workloads of the study; empty: all of them")
-    runs: Annotated[int, Field(ge=2)] = Field(
+    runs: Annotated[int, Field(ge=2, le=MOST_RUNS)] = Field(
         default=20, description="runs of each application under each controller, on drawn nodes beside drawn congestion"
     )
-    nodes: Annotated[int, Field(ge=2, strict=True)] = Field(default=8, description="nodes of an application")
-    length: Annotated[float, Field(gt=0)] = Field(
+    nodes: Annotated[int, Field(ge=2, le=MOST_COUNT)] = Field(default=8, description="nodes of an application")
+    length: Annotated[float, Field(gt=0, le=1000)] = Field(
         default=3.0,
         description="run time of the congestor as a multiple of the application's, each alone (the paper: 2.9)",
     )
-    sensitivities: dict[str, Annotated[float, Field(ge=0)]] = Field(
+    sensitivities: dict[str, Sensitivity] = Field(
         default_factory=dict,
         description="sensitivities by application; missing ones are measured with the settings of section delay",
     )
-    congestor_sensitivity: Annotated[float, Field(ge=0)] = Field(
+    congestor_sensitivity: Sensitivity = Field(
         default=0.0, description="sensitivity of the congestor; 0, since nobody waits for it"
     )
     delay: DelaySection = Field(
         default_factory=DelaySection, description="settings for measuring sensitivities: the keys of the part delay"
     )
-    errors: list[Annotated[float, Field(ge=-1)]] = Field(
+    errors: list[Annotated[float, Field(ge=-1, le=1000)]] = Field(
         default=[-1.0, -0.5, 0.5, 1.0, 2.0],
         description="errors of a wrong sensitivity, for the most sensitive application",
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from manynode.config.quantities import Bytes, PositiveInt, Seconds, Section, written
+from manynode.config.quantities import MOST_RUNS, Bytes, PositiveInt, Seconds, Section, written
 from manynode.config.simulate import SkeletonChoice
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -58,7 +58,7 @@ class VariabilitySection(Section):
 
     workloads: list[str] = Field(default_factory=list, description="workloads of the study by name; empty: all")
     nodes: list[PositiveInt] = Field(default=[16], min_length=1, description="node counts of each workload")
-    runs: PositiveInt = Field(default=300, description="runs of each workload and size")
+    runs: Annotated[int, Field(ge=1, le=MOST_RUNS)] = Field(default=300, description="runs of each workload and size")
     draws: Literal["same", "each"] = Field(
         default="same",
         description="compute times of a workload: the same in all runs (only the network differs), or new in each run",
@@ -68,7 +68,7 @@ class VariabilitySection(Section):
         default="paper",
         description="the seven of the paper, or the seven of all statistics that a random forest finds most important",
     )
-    trees: PositiveInt = Field(default=200, description="trees of the random forest")
+    trees: Annotated[int, Field(ge=1, le=10_000)] = Field(default=200, description="trees of the random forest")
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = Field(
         default=0.95, description="share of the training runs within the error bounds of the estimate"
     )
