@@ -10,21 +10,19 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from manynode.config.experiment import Experiment
-from manynode.config.sections import alternatives, plain, section_of, sections_in
+from manynode.config.key_tables import default_of, description_of, key_tables, kind_of
+from manynode.config.sections import section_of
 from manynode.errors import CheckFailedError, UsageError
 from manynode.paths import ROOT
-from manynode.reference import drawings, schemas
+from manynode.reference import drawings, schemas, study_files
 
 # What stands for fields without a default; the machine and the network by the names of shipped files.
 _EXAMPLES: dict[str, Any] = {
@@ -35,9 +33,6 @@ _EXAMPLES: dict[str, Any] = {
 }
 _INCLUDED = {"machine": "configs/machines/", "network": "configs/networks/"}
 _WIDTH = 110
-# Letters of a cell in a table of the reference; longer descriptions stand beneath it.
-_CELL = 70
-_BAR = "\\|"
 
 
 def default_yaml() -> str:
@@ -52,81 +47,19 @@ def default_yaml() -> str:
 def _section(model: type[BaseModel], indent: int, given: dict[str, Any]) -> Iterator[str]:
     pad = " " * indent
     for name, field in model.model_fields.items():
-        yield from (f"{pad}# {line}" for line in _wrap(f"{_sentence(field)} [{_kind(field)}]", _WIDTH - indent))
+        yield from (f"{pad}# {line}" for line in _wrap(f"{description_of(field)} [{kind_of(field)}]", _WIDTH - indent))
         inner = section_of(field.annotation)
         if inner is not None and not (indent == 0 and name in _INCLUDED):
             lines = [f"{name}:", *_section(inner, 2, given.get(name, {}) if indent == 0 else {})]
             # A section that may be left out and has no value is shown, but not set.
-            unset = not field.is_required() and _default(field) is None
+            unset = not field.is_required() and default_of(field) is None
             yield from (f"{pad}# {line}" if unset else f"{pad}{line}" for line in lines)
             continue
-        value = given.get(name, _default(field))
+        value = given.get(name, default_of(field))
         shown = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000)
         text = f"{name}: {shown.removesuffix('...' + chr(10)).rstrip()}"
         # A key that may be left out and has no value is shown, but not set.
         yield from (f"{pad}# {line}" if value is None else f"{pad}{line}" for line in text.splitlines())
-
-
-def _default(field: FieldInfo) -> Any:
-    value = field.get_default(call_default_factory=True)
-    return None if value is PydanticUndefined else value
-
-
-def _sentence(field: FieldInfo) -> str:
-    return (field.description or "").strip()
-
-
-def _kind(field: FieldInfo) -> str:
-    """Return type and bounds of a field in words."""
-    words = _type_and_bounds(field.annotation, _field_schema(field))
-    return f"{words}, required" if field.is_required() else words
-
-
-def _type_and_bounds(annotation: Any, schema: dict[str, Any]) -> str:
-    words = [_type_words(annotation, schema)]
-    for key, sign in (("minimum", ">="), ("exclusiveMinimum", ">"), ("maximum", "<="), ("exclusiveMaximum", "<")):
-        if key in schema:
-            words.append(f"{sign} {schema[key]}")
-    if "x-bounds" in schema:
-        words.append(str(schema["x-bounds"]))
-    return ", ".join(words)
-
-
-def _type_words(annotation: Any, schema: dict[str, Any]) -> str:
-    if "x-dimension" in schema:
-        return f"{str(schema['x-dimension']).replace('_', ' ')} with unit, such as {schema['examples'][0]!r}"
-    if section_of(annotation) is not None:
-        return "section"
-    inner = plain(annotation)
-    choices = alternatives(annotation)
-    if choices and all(section_of(member) is not None for member in choices.values()):
-        return f"section of a kind: {' | '.join(choices)}"
-    if choices:
-        return " or ".join(_type_and_bounds(member, _schema(member)) for member in choices.values())
-    if typing.get_origin(inner) is typing.Literal:
-        return " | ".join(str(choice) for choice in typing.get_args(inner))
-    if typing.get_origin(inner) in (list, dict):
-        item = typing.get_args(inner)[-1]
-        whole = "list of " if typing.get_origin(inner) is list else "mapping of "
-        if section_of(item) is not None:
-            return whole + "sections"
-        return whole + _type_words(item, {}) if whole == "list of " else "mapping"
-    return {int: "whole number", float: "number", str: "text", bool: "true | false"}.get(inner, str(inner))
-
-
-def _field_schema(field: FieldInfo) -> dict[str, Any]:
-    if any(True for _ in sections_in(field.annotation)):
-        return {}
-    schema = _schema(typing.Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation)
-    given = [choice for choice in schema.get("anyOf", []) if choice.get("type") != "null"]
-    return {**schema, **given[0]} if len(given) == 1 else schema
-
-
-def _schema(annotation: Any) -> dict[str, Any]:
-    from pydantic import TypeAdapter
-
-    schema: dict[str, Any] = TypeAdapter(annotation).json_schema()
-    return schema
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -155,45 +88,9 @@ def reference_page() -> str:
         "Generated from the declarations in `manynode/config/` by `manynode config generate`. Unknown keys are errors.",
         "Quantities are texts with units. `machine` and `network` name a file of `configs/machines/` or",
         "`configs/networks/`, or a path that ends in `.yaml`, or hold the text itself.",
+        *key_tables(Experiment),
     ]
-    pending: list[tuple[str, type[BaseModel]]] = [("", Experiment)]
-    while pending:
-        place, model = pending.pop(0)
-        lines += ["", f"## {place or 'the file'}", "", _plain_marks((model.__doc__ or "").strip().splitlines()[0]), ""]
-        lines += ["| key | type and bounds | default | meaning |", "|---|---|---|---|"]
-        long = []
-        for name, field in model.model_fields.items():
-            found = [(f"{name}{words}", inner) for words, inner in sections_in(field.annotation)]
-            pending += [(f"{place}: {words}" if place else words, inner) for words, inner in found]
-            shown = not field.is_required() and section_of(field.annotation) is None
-            default = f"`{json.dumps(_default(field))}`" if shown else ""
-            kind = _kind(field).replace("|", "\\|")
-            text, key = _sentence(field), f"`{field.alias or name}`"
-            meaning = _short(text)
-            if meaning != text:
-                long.append(f"- {key}: {text}")
-            lines.append(f"| {key} | {kind} | {default} | {meaning.replace('|', _BAR)} |")
-        if long:
-            lines += ["", *long]
     return "\n".join(lines) + "\n"
-
-
-def _plain_marks(text: str) -> str:
-    """Return a docstring's line with Markdown's marks for code."""
-    return text.replace("``", "`")
-
-
-def _short(text: str) -> str:
-    """Return what of a description fits into a cell: all, or its beginning; the rest stands beneath the table."""
-    if len(text) <= _CELL:
-        return text
-    # The first clause; where that is too long, as many words before a comma as fit.
-    for mark in (r"[:;.] ", r"(?:,| \() ?"):
-        beginnings = [text[: found.start()] for found in re.finditer(mark, text)]
-        fitting = [words for words in beginnings if len(words) <= _CELL and words.count("(") == words.count(")")]
-        if fitting:
-            return f"{fitting[0] if mark.startswith('[') else fitting[-1]} …"
-    return "see beneath"
 
 
 def generated_files(commands_page: str) -> dict[Path, str]:
@@ -202,6 +99,7 @@ def generated_files(commands_page: str) -> dict[Path, str]:
         ROOT / "configs" / "default.yaml": default_yaml(),
         ROOT / "configs" / "experiment.schema.json": json_schema(),
         ROOT / "docs" / "reference" / "experiment.md": reference_page(),
+        ROOT / "docs" / "reference" / "studies.md": study_files.page(),
         ROOT / "docs" / "reference" / "commands.md": commands_page,
         ROOT / "docs" / "reference" / "results.md": schemas.page(),
         **{ROOT / "docs" / "drawings" / f"{name}.svg": text for name, text in drawings.all_drawings().items()},

@@ -10,7 +10,8 @@ import pytest
 from described_tables import described
 from report_fixture import write_results
 
-from manynode.reference import drawings, schemas
+from manynode.reference import drawings, schemas, study_files
+from phase3_sst.studies.congestion.contract import parts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Names of schemas in the sources: "projection/1".
@@ -68,6 +69,17 @@ def test_every_schema_of_the_sources_is_in_the_registry() -> None:
 
 def test_columns_of_the_report_s_fixture_are_described(tmp_path: Path) -> None:
     assert len(described(write_results(tmp_path / "made-up"), whole=False)) >= 8
+
+
+def test_every_section_and_key_of_a_study_file_is_in_the_reference() -> None:
+    page = study_files.page()
+    assert re.findall(r"^## manynode (\S+)$", page, re.M) == ["congestion", "strong", "what-if"]
+    for name in parts.names():
+        table = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+        keys = re.findall(r"^\| `(\w+)` \|", table, re.M)
+        assert keys == list(parts.get(name).section.model_fields)
+    # Types in words, not in Python's notation.
+    assert "typing." not in page and "[typing" not in page and "<class" not in page
 
 
 @pytest.mark.parametrize("name", drawings.all_drawings())

@@ -10,6 +10,14 @@ from typing import Annotated, Any
 import typer
 
 
+def congestion_file() -> dict[str, Any]:
+    """Return the model of each section of a congestion study's file, for the reference."""
+    from phase3_sst.studies.congestion.contract import parts
+    from phase3_sst.studies.congestion.study_file import Study
+
+    return {"": Study, **{name: parts.get(name).section for name in parts.names()}}
+
+
 def congestion(
     study: Annotated[Path, typer.Argument(help="congestion study (YAML)", metavar="STUDY")],
     output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME)")] = None,

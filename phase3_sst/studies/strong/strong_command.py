@@ -9,6 +9,13 @@ from typing import Annotated, Any
 import typer
 
 
+def strong_file() -> dict[str, Any]:
+    """Return the model of a strong scaling study's file, for the reference."""
+    from phase3_sst.studies.strong.strong_file import Strong
+
+    return {"": Strong}
+
+
 def strong(
     study: Annotated[Path, typer.Argument(help="strong scaling study (YAML)", metavar="STUDY")],
     output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME)")] = None,

@@ -10,6 +10,13 @@ from typing import Annotated, Any
 import typer
 
 
+def what_if_file() -> dict[str, Any]:
+    """Return the model of a what-if study's file, for the reference."""
+    from phase3_sst.studies.what_if.what_if_file import WhatIf
+
+    return {"": WhatIf}
+
+
 def what_if(
     study: Annotated[Path, typer.Argument(help="what-if study (YAML)", metavar="STUDY")],
     output: Annotated[Path | None, typer.Option(help="folder to write (default: results/NAME)")] = None,

@@ -208,12 +208,21 @@ def test_an_engine_that_is_not_installed_is_named_before_anything_is_simulated(
             ["has no such parameter", "distance"],
         ),
         ({"impact": {"nodes": 4, "congestor": {"pattern": "incast"}, "intensity": {"nodes": [64]}}}, ["64 nodes"]),
-        ({"impact": {"rotations": 10**12}}, ["study.yaml: impact", "rotations: Input should be less than or equal to 100000"]),
+        (
+            {"impact": {"rotations": 10**12}},
+            ["study.yaml: impact", "rotations: Input should be less than or equal to 100000"],
+        ),
         ({"impact": {"first_node": 2**31}}, ["first_node: Input should be less than or equal to 2147483647"]),
-        ({"delay": {"round_trips": {"situations": 10**6}}}, ["round_trips: situations: Input should be less than or equal to 100000"]),
+        (
+            {"delay": {"round_trips": {"situations": 10**6}}},
+            ["round_trips: situations: Input should be less than or equal to 100000"],
+        ),
         ({"variability": {"trees": 10**6}}, ["trees: Input should be less than or equal to 10000"]),
         ({"throttling": {"length": 1e9}}, ["length: Input should be less than or equal to 1000"]),
-        ({"mapping": {"random_cases": 1, "nodes": 10**12}}, ["study.yaml: mapping", "nodes: Input should be less than or equal to 2147483647"]),
+        (
+            {"mapping": {"random_cases": 1, "nodes": 10**12}},
+            ["study.yaml: mapping", "nodes: Input should be less than or equal to 2147483647"],
+        ),
     ],
 )
 def test_a_mistake_in_the_study_is_refused_before_anything_runs(
