@@ -1,4 +1,4 @@
-"""What all tests share: where the checkout and the native build are, and experiments that are ready to change."""
+"""Shared by all tests: the places of the checkout and the native build, and experiments that are ready to change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_dir() -> Path:
 
 @pytest.fixture
 def demo() -> dict[str, Any]:
-    """The demo experiment as a mapping of one's own."""
+    """The demo experiment, as a copy that a test may change."""
     return copy.deepcopy(read_yaml(ROOT / "configs" / "demo.yaml", "the demo"))
 
 

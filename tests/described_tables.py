@@ -15,7 +15,7 @@ from manynode.reference import schemas
 def described(folder: Path, *, whole: bool = True) -> set[str]:
     """Return the schemas of the tables below ``folder``; a column that is not described is a failure.
 
-    With ``whole`` a described column that a table lacks is a failure as well.
+    With ``whole``, a described column that a table lacks is a failure, too.
     """
     kinds = set()
     for path in sorted(folder.rglob("*.parquet")):
@@ -27,7 +27,7 @@ def described(folder: Path, *, whole: bool = True) -> set[str]:
 
 
 def check_columns(schema: str, columns: Iterable[str], where: str = "", *, whole: bool = True) -> None:
-    """Fail where ``columns`` are not those of the registry."""
+    """Fail if ``columns`` are not those of the registry."""
     known, found = schemas.registry()[schema], set(columns)
     further, lacking = found - set(known.columns), set(known.columns) - found
     assert known.more or not further, f"{where}: {schema} has columns that are not described: {sorted(further)}"

@@ -1,7 +1,7 @@
 """Legal machines drawn at random, and the true least cut between their halves.
 
-The wiring of trees is written down here after the definition of a PGFT (Zahavi 2010), that of tori and dragonflies is
-:mod:`phase3_sst.engines.sst.machine.wiring`, which does not take every tree; the cut is scipy's maximum flow.
+The wiring of trees follows the definition of a PGFT (Zahavi 2010). That of tori and dragonflies is
+:mod:`phase3_sst.engines.sst.machine.wiring`, which does not accept every tree. The cut is scipy's maximum flow.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def write_results(directory: Path, *, skeleton: bool = True, parts: tuple[str, .
 
 
 def sign(directory: Path) -> Path:
-    """Give every file, also those changed by hand, what a run writes into it: its checksum and what it is of."""
+    """Give every file, also those changed by hand, its checksum and identity, as a run does."""
     path = directory / "experiment.json"
     _write_document(path, path)
     content = json.loads(path.read_text())["experiment"]

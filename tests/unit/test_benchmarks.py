@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 
 @pytest.fixture
 def run() -> Iterator[ModuleType]:
-    """benchmarks/run.py; what it imports is forgotten afterwards."""
+    """Import benchmarks/run.py, and forget its imports afterwards."""
     modules, path = dict(sys.modules), list(sys.path)
     spec = importlib.util.spec_from_file_location("benchmarks_run", FOLDER / "run.py")
     assert spec is not None and spec.loader is not None

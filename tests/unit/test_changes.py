@@ -1,4 +1,4 @@
-"""``--set KEY=VALUE``: what it changes, that the result stands alone, what is refused."""
+"""``--set KEY=VALUE``: its changes, that the result stands alone, its refusals."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def circle(arrows: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return the nodes of a circle, the first one again at its end; empty where there is none."""
+    """Return the nodes of a circle, the first one again at its end; empty without a circle."""
     try:
         graphlib.TopologicalSorter(arrows).prepare()
     except graphlib.CycleError as error:

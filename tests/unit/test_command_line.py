@@ -1,4 +1,4 @@
-"""The command line for newcomers: the list of commands, and what is said where there is nothing to project."""
+"""The command line for new users: the list of commands, and the message if there is nothing to project."""
 
 from __future__ import annotations
 

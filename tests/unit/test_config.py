@@ -1,4 +1,4 @@
-"""Experiment files: what is right is resolved to SI units, what is wrong is named with place and remedy."""
+"""Experiment files: valid ones are resolved to SI units, mistakes are named with place and remedy."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from manynode.errors import UsageError
 from manynode.paths import ROOT
 from manynode.units import DIMENSIONS
 
-# Numbers that another declaration bounds: that of the application, of the key that takes the value, of SST's element.
+# Numbers with bounds elsewhere: those of the application, of the key that takes the value, of SST's element.
 ELSEWHERE = {
     ("ApplicationSection", "parameters"),
     ("SkeletonChoice", "parameters"),

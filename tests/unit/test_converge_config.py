@@ -1,4 +1,4 @@
-"""The section ``simulate: converge``: how many iterations are projected, and of which parameter."""
+"""The section ``simulate: converge``: the number of projected iterations, and the parameter that gives it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cores that a process may keep busy: bound to some of them, or with a quota."""
+"""The cores that a process may keep busy: with a binding to some of them, or with a quota."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``manynode doctor``: everything is named, and what is missing comes with what to do."""
+"""``manynode doctor``: everything is named, and missing tools come with a remedy."""
 
 from __future__ import annotations
 

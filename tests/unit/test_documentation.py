@@ -24,7 +24,7 @@ INPUT = {"round-trips/1", "application-runs/1"}
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """Return the files of the repository; where it is no clone, the test has nothing to look at."""
+    """Return the files of the repository; outside a clone, skip the test."""
     done = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip("no git clone")

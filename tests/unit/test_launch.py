@@ -1,4 +1,4 @@
-"""The command of an MPI job, and what is said of programs that cannot be one."""
+"""The command of an MPI job, and the message for programs that cannot be one."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def build_file(
 
 
 def seal(data: bytes) -> bytes:
-    """Return ``data`` with both checksums made right, as far as it is long enough."""
+    """Return ``data`` with both checksums corrected, as far as it is long enough."""
     out = bytearray(data)
     if len(out) >= 152:
         words = np.frombuffer(bytes(out[:120]), "<u8")

@@ -1,4 +1,4 @@
-"""What measured runs will take: times from a native trial, the table before the first step, what is left out of it."""
+"""Cost of measured runs: times from a native trial, the table before the first step, and its omissions."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def test_a_tail_is_of_the_fit_and_not_of_the_measured_runs(tmp_path: Path) -> No
         content["nodesim"] |= {"tail": tail, "warmup": warmup}
         write_json(tmp_path / "experiment.json", "experiment/1", {"experiment": content})
         assert fit(tmp_path, resolved) is fits
-    # Of a version that knew of no tails.
+    # From a version without tails.
     del content["nodesim"]["tail"]
     content["nodesim"]["warmup"] = 0
     write_json(tmp_path / "experiment.json", "experiment/1", {"experiment": content})

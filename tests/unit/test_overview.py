@@ -1,4 +1,4 @@
-"""The front page of several experiments: what it says of each, its table, what is missing, the same twice."""
+"""The front page of several experiments: its text, its table, missing results, the same bytes twice."""
 
 from __future__ import annotations
 

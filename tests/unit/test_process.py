@@ -1,4 +1,4 @@
-"""Child processes: what they leave, how their failures read, and that nothing stays behind."""
+"""Child processes: their output, their errors, and that no process stays behind."""
 
 from __future__ import annotations
 

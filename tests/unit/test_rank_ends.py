@@ -1,4 +1,4 @@
-"""Which rank ended badly, from what was noted and from what MPICH 4.0.2 and Open MPI 4.1.4 print."""
+"""Which rank ended badly, from the notes of manynode-rank and from the output of MPICH 4.0.2 and Open MPI 4.1.4."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_ends_are_told_in_words() -> None:
         # MPICH's launcher reports a rank that it killed itself.
         ("1 3\n0 -9\n", MPICH_KILLED, "rank 1: exit code 3"),
         ("1 -11\n0 -15\n2 -15\n", OPENMPI_SIGNAL, "rank 1: killed by signal 11 (SIGSEGV)"),
-        # What ended by itself after the first is named, too; what had to be killed at first is.
+        # Ranks that ended by themselves after the first are named, too; so is a first one that had to be killed.
         ("2 -9\n0 -8\n", "", "rank 2: killed by signal 9 (SIGKILL); rank 0: killed by signal 8 (SIGFPE)"),
         ("0 -8\n1 -8\n2 -8\n3 -8\n4 -8\n5 -8\n6 -8\n", "", "killed by signal 8 (SIGFPE); and 2 more"),
         ("", MPICH_ABORT, "rank 1: application called MPI_Abort(MPI_COMM_WORLD, 7) - process 1"),

@@ -1,4 +1,4 @@
-"""Writes that the system refuses: the folder is named, whoever met the full disk and however it was told."""
+"""Refused writes: the folder is named, whichever process met the full disk and however it reported it."""
 
 from __future__ import annotations
 
@@ -128,6 +128,6 @@ def test_an_unnamed_refusal_is_that_of_a_folder_of_the_command(tmp_path: Path, m
     full_below(monkeypatch, results)
     error = refused_writes.unnamed(OSError(errno.ENOSPC, "No space left on device"), words)
     assert error.where == str(results) and "free space" in str(error.remedy)
-    # What is read-only is not what is full.
+    # Read-only is not full.
     other = refused_writes.unnamed(OSError(errno.EROFS, "Read-only file system"), words)
     assert other.found == "Read-only file system"

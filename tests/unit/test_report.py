@@ -1,4 +1,4 @@
-"""The report of a made-up result folder: what it says, that it escapes, that it is the same twice, what it lacks."""
+"""The report of a made-up result folder: its text, its escaping, the same bytes twice, missing parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phases in the report: one short label each, the same everywhere; the set-up folded; what the two shares are of."""
+"""Phases in the report: one short label each, the same everywhere; the folded set-up; the bases of the two shares."""
 
 from __future__ import annotations
 

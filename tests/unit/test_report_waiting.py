@@ -44,7 +44,7 @@ class Paragraphs(HTMLParser):
 
 
 def results(folder: Path, waiting: dict[str, Any] | None, *, skeleton: bool = True) -> Path:
-    """A result folder whose times with external ranks are the engine native's, with what is known of the waiting."""
+    """A result folder whose times with external ranks come from the engine native, with its record of waiting."""
     directory = fixture.write_results(folder, skeleton=skeleton)
     path = directory / "nodesim/timing-profile-ext.json"
     content = json.loads(path.read_text())

@@ -90,7 +90,7 @@ def test_two_steps_beside_each_other_and_one_that_fails() -> None:
 
 
 def test_runs_that_are_made_again_are_announced_when_snakemake_plans_them() -> None:
-    """Their tables are there, so that the announcement left them out; their code has changed."""
+    """Their tables exist, and the announcement left them out; but their code has changed."""
     planned = (
         "job                     count\nphase1_profile_ranks        4\nphase2_simulate_node        1\ntotal    5\n"
     )

@@ -1,4 +1,4 @@
-"""The section ``sensitivity``: plans, names, values; what it refuses."""
+"""The section ``sensitivity``: plans, names, values, refusals."""
 
 from __future__ import annotations
 

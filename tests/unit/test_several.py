@@ -1,4 +1,4 @@
-"""Several experiments in one command: what is refused before anything starts, whose measurements each takes over."""
+"""Several experiments in one command: refusals before the start, and the measurements that each takes over."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def read(progress: StudyProgress, text: str) -> None:
 
 
 def run(expected: dict[tuple[str, str, int], float]) -> tuple[StudyProgress, Clock]:
-    """A run of four points of which the first two have begun."""
+    """A run of four points; the first two have begun."""
     clock = Clock()
     progress = StudyProgress(expected, clock)
     read(progress, PLANNED)

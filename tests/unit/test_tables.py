@@ -63,7 +63,7 @@ def test_a_damaged_table_brings_no_traceback(data: st.DataObject, tmp_path_facto
 
 @pytest.mark.parametrize("kind", ["parquet", "json", "html"])
 def test_no_flipped_bit_is_read(kind: str, tmp_path: Path) -> None:
-    """Every byte of a file counts, those of its metadata and of its checksum as well."""
+    """Every byte of a file counts, also those of its metadata and of its checksum."""
     path = tmp_path / f"x.{kind}"
     with artefacts.bound(tmp_path, lambda _place: artefacts.Identity("d")):
         write = {

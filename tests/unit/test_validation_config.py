@@ -1,4 +1,4 @@
-"""The section ``validation`` and its CSV tables: what becomes of them, and what is refused, with row and column."""
+"""The section ``validation`` and its CSV tables: their resolved form, and refusals with row and column."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_the_figures_show_what_was_measured_beside_the_projections(tmp_path: Pat
     assert list(measured["nodes"]) == [1, 4] and list(measured["time_s"]) == [1, 1]
     assert set(times.data["technique"]) == {"measured", "no-ext-const", "no-ext-var", "ext-const", "ext-var"}
     assert len(errors.data) == 4
-    # Single operations were measured: what they make up is not a part of its own.
+    # Single operations were measured: their sum is not a part of its own.
     assert set(parts.data["operation"]) == {"compute", "MPI_Allreduce", "MPI_Test"}
     own = parts.data[parts.data["technique"] == "measured"].set_index("operation")["seconds"]
     assert own.to_dict() == {"compute": 0.8, "MPI_Allreduce": 0.15, "MPI_Test": 0.02}

@@ -1,4 +1,4 @@
-"""YAML of users: what is read, what is refused, and that no text brings a traceback or a hang."""
+"""YAML of users: accepted texts, refused texts, and that no text causes a traceback or a hang."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("watchdog")
 
 
 def bomb(levels: int, width: int, indent: str = "") -> str:
-    """Return lines of lists, each of which holds the one before it ``width`` times."""
+    """Return lines of lists; each list contains the previous one ``width`` times."""
     lists = [f"l{level}: &l{level} [{', '.join([f'*l{level - 1}'] * width)}]" for level in range(1, levels)]
     return "".join(f"{indent}{line}\n" for line in ["l0: &l0 [1, 1]", *lists])
 
@@ -133,7 +133,7 @@ _ESCAPES = st.sampled_from(["\\0", "\\x1b[2J", "\\ud800", "\\u202e", "\\x7f", "\
 
 
 def _value(line: str, value: str) -> str:
-    """Return the line of a file with another value, where it has one."""
+    """Return the line of a file with another value, if it has one."""
     key, colon, _ = line.partition(":")
     return f"{key}: {value}" if colon else line
 

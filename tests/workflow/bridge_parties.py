@@ -50,7 +50,7 @@ def the_launcher(pids: Sequence[int]) -> int:
 
 
 def ranks(pids: Sequence[int]) -> dict[int, int]:
-    """Process -> rank of proxies and external ranks, without what was started around them."""
+    """Return process -> rank of proxies and external ranks, without the launcher's processes."""
     found = {}
     for pid in pids:
         rank = variable(pid, "PMI_RANK") or variable(pid, "OMPI_COMM_WORLD_RANK")

@@ -1,4 +1,4 @@
-"""Points of the applications with synthetic timing profiles, so that they run without phases 1 and 2."""
+"""Points of the applications with synthetic timing profiles, which need no phases 1 and 2."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Experiments drawn from the fields' own declarations: valid ones of tiny size, and ones with a few values changed.
 
-In: a number. Out: an experiment as a file would hold it. The same number gives the same experiment. What the measured
-phases depend on stays that of the tiny experiment, so that all can take over one set of measured runs.
+In: a number. Out: an experiment in the form of a file. The same number gives the same experiment. Sections that the
+measured phases depend on stay those of the tiny experiment: all share one set of measured runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from manynode.config.experiment import TECHNIQUES, Experiment
 from manynode.config.sections import plain, section_of
 
 _UNITS = {"time": "s", "bandwidth": "B/s", "size": "B", "frequency": "Hz", "time_per_size": "s/B"}
-# Sections that the measured runs depend on: taken over, so that they stay what was measured.
+# The measured runs depend on these sections: they are taken over unchanged.
 _MEASURED = {"application", "ranks_per_node", "machine", "profile", "nodesim", "name"}
 _ALGORITHMS = {
     "allreduce": ["ring", "recursive_doubling", "reduce_bcast", "reduce_scatter_allgather"],
@@ -157,7 +157,7 @@ class Draw:
         return study
 
     def _change(self) -> None:
-        """Change one declared key, of a section that is there, to a value drawn from its declaration or any other."""
+        """Change one declared key of an existing section to a value from its declaration, or to any other value."""
         places = [place for place in _fields(Experiment, self.content, ()) if self._may(place[0])]
         # What is simulated below is the network and phase 3: most of the changes go there.
         weights = [3 if path[0] in ("network", "simulate", "sensitivity") else 1 for path, _ in places]
@@ -220,7 +220,7 @@ class Draw:
         return f"{value!r} {self.rng.choice((_UNITS[dimension],) * 19 + ('nonsense',))}"
 
     def _number(self, schema: dict[str, Any], *, whole: bool) -> Any:
-        """A number within its bounds, of tiny size where it counts something, at one of them or beyond."""
+        """Return a number within its bounds (of tiny size if it is a count), at a bound, or beyond."""
         rng = self.rng
         least = schema.get("minimum", schema.get("exclusiveMinimum", 0))
         most = schema.get("maximum", schema.get("exclusiveMaximum", 1))
@@ -232,7 +232,7 @@ class Draw:
 
 
 def _fields(model: type[BaseModel], given: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
-    """Yield every declared key below ``given``: of sections that are there, and of those that have defaults."""
+    """Yield every declared key below ``given``, of existing sections and of those with defaults."""
     for name, field in model.model_fields.items():
         here = (*path, name)
         yield here, field

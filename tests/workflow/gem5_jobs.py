@@ -79,7 +79,7 @@ def simulate(job: NodeJob, directory: Path, name: str = "generic") -> pd.DataFra
 
 
 def progress(directory: Path) -> list[dict[str, Any]]:
-    """Return what the board told of its progress."""
+    """Return the progress that the board reported."""
     start = "manynode progress: "
     lines = (directory / "guests-0.log").read_text().splitlines()
     return [json.loads(line.removeprefix(start)) for line in lines if line.startswith(start)]

@@ -1,4 +1,4 @@
-"""Mini-apps run as programs: natively, under valgrind and as guests of the bridge; and what they print."""
+"""Mini-apps run as programs: natively, under valgrind and as guests of the bridge; and their output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT_S = 300.0
 
 
 def program(build_dir: Path, name: str) -> Path:
-    """Return a program of the native build; the test is skipped, by the program's name, where it is not built."""
+    """Return a program of the native build; if it is not built, skip the test by the program's name."""
     path = build_dir / "bin" / name
     if not path.is_file():
         pytest.skip(f"{path} is not built")
@@ -39,7 +39,7 @@ def options(parameters: dict[str, int]) -> list[str]:
 def start(
     build_dir: Path, name: str, ranks: int, words: list[str], tool: Sequence[str] = (), threads: int = 1
 ) -> subprocess.CompletedProcess:
-    """Run a mini-app with MPICH, each rank with so many threads, under ``tool`` if there is one."""
+    """Run a mini-app with MPICH under ``tool``, if given, with this number of threads per rank."""
     if MPIEXEC is None:
         pytest.skip("MPICH's mpiexec is not installed")
     command = [MPIEXEC, "-n", str(ranks), "env", *polite(build_dir), *tool, str(program(build_dir, name)), *words]
@@ -48,7 +48,7 @@ def start(
 
 
 def values(output: str) -> dict[str, str]:
-    """Return what the lines ``name: value`` say."""
+    """Return the values of the lines ``name: value``."""
     return dict(line.split(": ", 1) for line in output.splitlines() if ": " in line)
 
 
@@ -61,7 +61,7 @@ def result(
     tool: Sequence[str] = (),
     threads: int = 1,
 ) -> dict[str, str]:
-    """Return what a run that must succeed prints."""
+    """Return the output of a run that must succeed."""
     done = start(build_dir, name, ranks, [*options(parameters), *switches], tool, threads)
     assert done.returncode == 0, done.stdout + done.stderr
     return values(done.stdout)
@@ -78,7 +78,7 @@ def error_of(build_dir: Path, name: str, words: list[str], ranks: int = 2) -> di
 
 
 def under_callgrind(build_dir: Path, name: str, ranks: int, parameters: dict[str, int], folder: Path) -> dict[str, str]:
-    """Return what a run under callgrind prints."""
+    """Return the output of a run under callgrind."""
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         pytest.skip("valgrind is not installed")
@@ -87,7 +87,7 @@ def under_callgrind(build_dir: Path, name: str, ranks: int, parameters: dict[str
 
 
 def as_guests(build_dir: Path, name: str, ranks: int, parameters: dict[str, int], folder: Path) -> dict[str, str]:
-    """Return what a run prints whose first half are guests of the bridge, and whose others are native ranks."""
+    """Return the output of a run whose first half are guests of the bridge, and whose others are native ranks."""
     guest, native = (str(program(build_dir, which)) for which in (f"{name}.bridge", name))
     words = options(parameters)
     job = BridgedJob("mpich", [guest, *words], [native, *words], 0, ranks // 2, ranks, folder / "bridged")

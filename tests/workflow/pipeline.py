@@ -23,7 +23,7 @@ SMALL: dict[str, dict[str, int]] = {
     "caffe": {"images": 2, "side": 8, "filters": 2, "hidden": 8, "iterations": 2},
 }
 
-# A network on which congestion spreads, for studies of it.
+# A network on which congestion spreads.
 SMALL_DRAGONFLY: dict[str, Any] = {
     "name": "small",
     "topology": {

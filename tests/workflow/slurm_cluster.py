@@ -52,7 +52,7 @@ PartitionName=trial Nodes={names} Default=YES MaxTime=INFINITE State=UP
 
 
 def lacking() -> str:
-    """Return what a cluster lacks here, an empty text when nothing."""
+    """Return what a cluster lacks here; empty if nothing."""
     missing = [name for name in PROGRAMS if shutil.which(name, path=_PATH) is None]
     if missing:
         return f"Slurm is not installed: no {', '.join(missing)} (apt: slurmctld slurmd slurm-client munge)"

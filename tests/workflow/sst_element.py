@@ -23,7 +23,7 @@ SST = shutil.which("sst")
 
 
 def lacks() -> str | None:
-    """Return what is missing for a run of SST with the library, None when all is there."""
+    """Return what is missing for a run of SST with the library; None if nothing."""
     if SST is None:
         return "SST is not installed (no sst on PATH)"
     return None if LIBRARY.exists() else f"the engine sst is not part of this build ({LIBRARY} is not there)"

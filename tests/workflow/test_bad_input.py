@@ -35,7 +35,7 @@ def program(folder: Path, source: str, name: str = "app") -> Path:
 
 
 def own(command: list[str], **changes: object) -> dict:
-    """An experiment for a program of one's own, native engines."""
+    """An experiment for a program of the user's own, with native engines."""
     content = pipeline.tiny(**changes)
     content["application"] = {"command": command, "timeout_s": 60}
     content["nodesim"]["engine"] = "native"

@@ -149,7 +149,7 @@ def test_a_job_that_ends_well_leaves_no_file_behind(programs: Programs, tmp_path
 
 
 def test_a_guest_that_waits_for_an_external_rank_uses_no_processor(programs: Programs, tmp_path: Path) -> None:
-    """Its state says so as well: that is what the simulator's idle gate looks at."""
+    """Its process state shows it, too: the simulator's idle gate reads that."""
     import threading
 
     states: list[bytes] = []

@@ -1,4 +1,4 @@
-"""What is known before the first step: `config check` and `run` refuse it alike, and tell a missing engine apart."""
+"""Checks before the first step: `config check` and `run` refuse the same, and report missing engines separately."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def experiment(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def missing(changes: dict[str, Any]) -> dict[str, EngineMissingError]:
-    """What the phases lack for the tiny experiment with changes; what is wrong with it is raised."""
+    """Return what the phases lack for the tiny experiment with changes; raise the error of a wrong one."""
     resolved = resolve(experiment(changes), where="the file", base=pipeline.ROOT)
     return check_experiment(resolved, "the file")
 

@@ -1,4 +1,4 @@
-"""``manynode compare-engines`` with real engines: what it leaves, that it resumes, what it refuses."""
+"""``manynode compare-engines`` with real engines: its files, that it resumes, its refusals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_table_is_there_for_every_point(compared: Path) -> None:
 
 
 def test_both_engines_replay_the_same_compute_times_and_agree_on_a_small_job(compared: Path) -> None:
-    """HPCG on 8 nodes has hardly any contention, so that both models are LogGPS: within 1 % (measured: 0.01 %)."""
+    """HPCG on 8 nodes has hardly any contention: both models are LogGPS, within 1 % (measured: 0.01 %)."""
     compute = pd.read_parquet(compared / "compute.parquet")
     assert compute["equal"].all() and (compute["largest_s"] < 1e-9).all()
     assert (compute["compared"] == 3 * compute["nodes"]).all()
@@ -113,7 +113,7 @@ def test_one_engine_is_no_comparison(tmp_path: Path) -> None:
 
 
 def test_engines_that_are_not_installed_are_skipped_by_name(tmp_path: Path) -> None:
-    """A build without any program: no engine of it is left, and the message says what to do for each."""
+    """A build without any program: no engine is left, and the message says how to get each."""
     (tmp_path / "empty").mkdir()
     env = {**os.environ, "MANYNODE_BUILD_DIR": str(tmp_path / "empty")}
     fails(compare(tmp_path, "--engines", "fast,simgrid", env=env), 4, "needs two engines", "libsimgrid-dev")

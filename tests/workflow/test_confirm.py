@@ -1,4 +1,4 @@
-"""Points of a study again with another engine, as steps of the workflow: simgrid, and sst where it is installed."""
+"""Points of a study confirmed by another engine, as steps of the workflow: simgrid, and sst if installed."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_front_of_a_what_if_study_is_simulated_again(finished: Path, tmp_pat
     assert set(again["nodes"]) == {4} and again["ratio"].between(0.7, 1.4).all()
     page = (tmp_path / "out/what-if.html").read_text()
     assert 'id="table-confirmation"' in page and "again with simgrid" in page
-    # Without it nothing of it is left.
+    # Without the section nothing of it is left.
     del content["confirm"]
     done = pipeline.manynode("what-if", pipeline.write(tmp_path, content, "study.yaml"), *options)
     assert done.returncode == 0 and not (tmp_path / "out/confirmation.parquet").exists()

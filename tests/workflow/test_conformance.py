@@ -1,6 +1,6 @@
-"""Skeletons against their mini-apps: the stream of each rank equals what the markers record, call by call.
+"""Skeletons against their mini-apps: the stream of each rank equals the markers' record, call by call.
 
-Also what the mini-apps compute: a solver that does not solve would be a pattern without a program.
+The results of the mini-apps are checked, too: a solver that does not solve would be a pattern without a program.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
 RANKS = [1, 2, 3, 4, 8, 12]
 
-# Small problems, of unequal sides so that a swapped axis shows.
+# Small problems with unequal sides, which reveal a swapped axis.
 CASES: dict[str, list[dict[str, int]]] = {
     "hpcg": [
         {"nx": 16, "ny": 8, "nz": 24, "iterations": 3, "levels": 4, "preconditioner": 1},
@@ -126,7 +126,7 @@ def test_the_tutorials_skeleton_emits_what_its_program_does(build_dir: Path, tmp
 
 
 def _difference(build_dir: Path, app: str, parameters: dict[str, int], ranks: int, markers: Path) -> str | None:
-    """Return the first call in which the skeleton differs from what was recorded in ``markers``."""
+    """Return the first call in which the skeleton differs from the record in ``markers``."""
     records = concatenate(read_marker_directory(markers, resolve=False))
     assert sorted(set(records["rank"])) == list(range(ranks))
     stream = _skeleton(build_dir, "stream", "--app", app, "--ranks", str(ranks), "--parameters", json.dumps(parameters))

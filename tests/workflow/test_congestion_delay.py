@@ -44,7 +44,7 @@ def machine(output: Path, engine: str = "fast") -> Runs:
 
 
 def whole(runs: Runs, name: str, settings: object) -> Findings:
-    """Simulate all rounds of a part and return what it concludes."""
+    """Simulate all rounds of a part and return its findings."""
     part = parts.get(name)
     part.check(runs, settings)
     for number in range(10):
@@ -125,7 +125,7 @@ def test_three_controllers_stand_beside_each_other(tmp_path: Path) -> None:
         for name, error in (("aware", -1.0), ("dcqcn", 0.0))
     )
     assert wrong.equals(dcqcn)
-    # Static control at the line rate holds nothing back; the other job does.
+    # Static control at the line rate holds nothing back; the other job still slows the application.
     assert (runs["increase"] > -0.05).all() and runs["increase"].max() > 0
     adaptive = runs[runs["controller"] == "dcqcn"]["congestor_s"].to_numpy()
     assert (adaptive != runs[runs["controller"] == "static"]["congestor_s"].to_numpy()).any()

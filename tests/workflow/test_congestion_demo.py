@@ -1,4 +1,4 @@
-"""The shipped demonstration shows what the papers found: control of injection and mapping, on machines of their own."""
+"""The shipped demonstration agrees with the papers: control of injection and mapping, on machines of their own."""
 
 from __future__ import annotations
 

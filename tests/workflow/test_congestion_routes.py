@@ -72,7 +72,7 @@ def test_a_deterministic_routing_has_one_path(name: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["fat-tree-adaptive", "dragonfly-valiant", "dragonfly-ugal"])
 def test_the_chunks_of_a_long_message_take_every_path_and_no_other_link(name: str, tmp_path: Path) -> None:
-    # Many chunks on one slow route fill it, so that an adaptive routing leaves it; a message has 64 of them at most.
+    # Many chunks on one slow route fill it, and adaptive routing then leaves it; a message has at most 64 chunks.
     slow = {"host": {"nic_bandwidth": "400 Gbit/s"}, "link": {"bandwidth": "20 Gbit/s"}, "chunk": "256 B"}
     fast_ends = {end: {"bandwidth": "400 Gbit/s", "latency": "90 ns"} for end in ("host-up", "host-down")}
     runs = machine(MACHINES[name], tmp_path, link_classes=fast_ends, **slow)

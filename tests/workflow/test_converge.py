@@ -1,4 +1,4 @@
-"""Extrapolated iterations against all of them, with real engines: ten cases, and cases that are made to break it."""
+"""Extrapolated iterations against all of them, with real engines: ten cases, and cases designed to break it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_extrapolation_is_within_one_per_cent_of_the_whole(application: str, pla
 
 
 def _tables_agree(folder: Path, ends_s: np.ndarray) -> None:
-    """What is counted is exact, what is timed is near, and the seconds of the ranks add up to the makespan."""
+    """Counts are exact, times are near, and the seconds of the ranks add up to the makespan."""
     keys = ["replica", "job", "rank", "operation"]
     whole, some = (tables.read_table(folder / name / "ranks.parquet", RANKS_SCHEMA) for name in ("whole", "some"))
     both = whole.merge(some, on=keys, how="outer", suffixes=("", "_some"))
@@ -76,7 +76,7 @@ def _tables_agree(folder: Path, ends_s: np.ndarray) -> None:
 
 
 def test_a_job_that_starts_late_is_refused_and_the_whole_is_simulated(tmp_path: Path) -> None:
-    """The other job floods the links after a tenth of the run; the first iterations know nothing of it."""
+    """The other job floods the links after a tenth of the run; the first iterations do not show it."""
     flood = {
         "name": "flood", "nodes": 4, "ranks_per_node": 2, "start": "12 ms", "background": True,
         "application": {"name": "patterns", "parameters": {"pattern": "transpose", "bytes": 4_000_000}},
@@ -95,7 +95,7 @@ def test_a_job_that_starts_late_is_refused_and_the_whole_is_simulated(tmp_path: 
 
 
 def _line(folder: Path) -> Path:
-    """A network file: the paper's torus, but four switches in a line with one cable between two of them."""
+    """A network file: the paper's torus reduced to four switches in a line with one cable between neighbours."""
     content = yaml.safe_load((pipeline.ROOT / "configs" / "networks" / "paper-torus.yaml").read_text())
     content["topology"] = {"kind": "torus", "shape": [4], "hosts_per_switch": 2, "links_per_direction": 1}
     return pipeline.write(folder, content, "line.yaml")

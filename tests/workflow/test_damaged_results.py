@@ -43,7 +43,7 @@ def lost(path: Path, _other: Path) -> None:
 
 
 def of_another_place(path: Path, _other: Path) -> None:
-    """With the times of the file that it replaces, as ``cp -p`` and many archivers leave it."""
+    """The times are those of the replaced file, as with ``cp -p`` and many archivers."""
     results = next(parent for parent in path.parents if (parent / "experiment.json").is_file())
     alike = [found for found in sorted(results.rglob(f"*{path.suffix}")) if found != path and "logs" not in found.parts]
     same_name = [found for found in alike if found.name == path.name]
@@ -76,7 +76,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def small(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of two points from the measurements of the finished run: each kind of file is there."""
+    """The results of two points from the measurements of the finished run: it has every kind of file."""
     folder = tmp_path_factory.mktemp("small")
     experiment = pipeline.write(folder, pipeline.tiny(nodes=[4], techniques=["ext-var", "no-ext-const"]))
     done = pipeline.run(experiment, folder, ["--measurements-from", finished])
@@ -152,7 +152,7 @@ def test_a_run_after_damage_ends_with_the_same_bytes_or_names_the_file(
     measured = {place for place in sound if "-rep-" in place or "/node-" in place}
 
     def silent(number: int) -> str:
-        """Damage a copy and run it; return what nobody was told of."""
+        """Damage a copy and run it; return a message if the damage was not reported."""
         place, way = chosen[number]
         folder = tmp_path / str(number)
         shutil.copytree(small.parent.parent, folder)

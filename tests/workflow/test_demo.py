@@ -1,4 +1,4 @@
-"""The demo experiment: what a newcomer sees first is right."""
+"""The demo experiment: a new user's first result is right."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ import pytest
 from chromium import PATIENCE_S, chromium, needs_chromium, requested, severe
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Sites that pages may send their readers to; the test reaches none of them.
+# Sites that pages may link to; the test reaches none of them.
 ELSEWHERE = {"doi.org", "sst-simulator.org", "www.gem5.org", "squidfunk.github.io"}
 
 
 class _Places(HTMLParser):
-    """Collects what can be a target in a page."""
+    """Collects the possible targets in a page."""
 
     def __init__(self) -> None:
         super().__init__()

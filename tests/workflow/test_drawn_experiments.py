@@ -31,12 +31,12 @@ from phase3_sst import cli
 
 COUNT = int(os.environ.get("MANYNODE_DRAWN_EXPERIMENTS", "100"))
 FIRST = int(os.environ.get("MANYNODE_DRAWN_FIRST", "0"))
-# For each call. An idle machine needs less than a tenth: MANYNODE_DRAWN_SECONDS=10 holds it to that.
+# Limit of each call. An idle machine needs less than a tenth; MANYNODE_DRAWN_SECONDS=10 enforces that.
 MOST_SECONDS = int(os.environ.get("MANYNODE_DRAWN_SECONDS", "60"))
 
 
 class TooLong(BaseException):
-    """No Exception, so that nothing in between takes it for its own."""
+    """No Exception: nothing in between may catch it as its own."""
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def limited(seconds: int) -> Iterator[None]:
 
 
 def checked(draw: Draw) -> Resolved | None:
-    """The experiment as `config check` has it, None where it is refused; nothing else than its changes may be."""
+    """Return the experiment as `config check` resolves it, None if it is refused; only its changes may be refused."""
     try:
         resolved = resolve(draw.content, where="the file", base=pipeline.ROOT)
         missing = check_experiment(resolved, "the file")

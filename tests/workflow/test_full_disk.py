@@ -1,4 +1,4 @@
-"""A disk that is full at one place or another: an error that names the place, and the same command goes on later."""
+"""A disk that is full in one folder or another: an error that names it; the same command continues later."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ EXCHANGE = {"pattern": "collective", "collective": "alltoall", "bytes": 16384, "
 
 
 def exchange(name: str, injection: dict[str, Any] | None) -> dict[str, Any]:
-    """A job that sends among all of its nodes without end: on a tapered machine, it loads what it can."""
+    """A job that sends among all of its nodes endlessly: on a tapered machine, it loads the network fully."""
     return {
         "name": name,
         "application": {"name": "patterns", "parameters": EXCHANGE},

@@ -66,15 +66,15 @@ def test_the_rank_that_ended_badly_is_named_with_its_end_and_its_last_words(
     assert error.exit_code == 5
     assert re.search(found, str(error.found)), error.found
     last = (error.details or "").splitlines()
-    # The program's own lines, and not what the launcher says of its end.
+    # The program's own lines, without the launcher's about its end.
     if way == "early":
         assert "rank 1 finds no input file" in last
-    elif way != "all":  # three backtraces are longer than what is shown
+    elif way != "all":  # three backtraces are longer than the shown part
         assert {f"rank {rank} begins" for rank in range(3)} <= set(last)
     if way in ("segv", "kill", "abort", "exit"):
         assert "rank 1 is about to end" in last
     assert "BAD TERMINATION" not in last and not any("Primary job" in line for line in last)
-    # The command is the one to repeat by hand, without what is put around the ranks.
+    # The command to repeat by hand, without the wrapper around the ranks.
     assert "manynode-rank" not in str(error.where) and f"deaths {way}" in str(error.where)
 
 
@@ -106,7 +106,7 @@ def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Progra
     pid = int((tmp_path / "pid").read_text())
     assert not alive(pid)
     assert "manynode-rank" not in str(caught.value.where)
-    # What is still in its rank's process group ends with it, as the launcher ends that.
+    # Processes that are still in the rank's process group end with it, because the launcher ends the group.
     assert (f"pid {pid}: sleep 1234" in str(caught.value.found)) == (way == "daemon")
 
 

@@ -74,7 +74,7 @@ def test_atoms_move_as_all_pairs_of_them_make_them_move(build_dir: Path, ranks: 
 
 
 def test_a_box_gives_the_same_however_it_is_cut(build_dir: Path) -> None:
-    """Long enough for atoms to move to other ranks, along axes with one, two and three of them."""
+    """Long enough for atoms to move to other ranks, along axes with one, two and three ranks."""
     cuts = {1: (6, 4, 6), 3: (6, 4, 2), 4: (6, 2, 3), 12: (3, 2, 2)}
     runs = {
         ranks: mini_apps.result(

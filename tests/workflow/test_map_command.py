@@ -1,7 +1,7 @@
 """``manynode map``: the launchers of MPICH and Open MPI put each rank where the mapping wants it.
 
-Hosts are this one under several names: in place of ssh the launchers get a script that runs the command here and tells
-it which host it was meant for.
+Hosts are this one under several names. In place of ssh, the launchers get a script that runs the command here and
+passes the name of the intended host.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def run_map(folder: Path, *options: object, tasks: str | None = "matrix.csv") -> str:
-    """Run the command on the files of ``folder``; what it raises is raised here."""
+    """Run the command on the files of ``folder``; raise its error."""
     app = typer.Typer(pretty_exceptions_enable=False)
     app.command()(map_ranks)
     defaults: dict[str, object] = {
@@ -68,7 +68,7 @@ def run_map(folder: Path, *options: object, tasks: str | None = "matrix.csv") ->
 
 
 def launched(command: list[object]) -> dict[int, str]:
-    """Return the host of each rank, as the launched processes tell it."""
+    """Return the host of each rank, as reported by the launched processes."""
     done = subprocess.run(
         list(map(str, command)), capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
     )
@@ -122,7 +122,7 @@ def test_a_skeleton_is_mapped_without_scotch_by_its_grid(files: Path) -> None:
 
 
 def counters_of_one_link(folder: Path, peer: str, **changes: float) -> Path:
-    """Write counters of the router behind the stalled link, as a table router-counters/1."""
+    """Write counters of the router behind the stalled link as a table router-counters/1."""
     row = {"start_s": 0.0, "end_s": 1.0, "router": "router-0-0-2", "port": "Z-", "port_class": "network"}
     row |= {"direction": "in", "peer": peer, "credit_stalled_pct": 68.0, "used_pct": 61.0, **changes}
     write(folder / "counters.parquet", Counters(ordered(pd.DataFrame([row]))))

@@ -1,4 +1,4 @@
-"""Mapping with the real programs: routes are those of the engine, Scotch maps, the study's part recovers time."""
+"""Mapping with the real programs: the engine's routes, Scotch's mapping, and the time that the part recovers."""
 
 from __future__ import annotations
 

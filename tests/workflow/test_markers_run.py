@@ -205,7 +205,7 @@ def test_with_turns_no_two_nodes_compute_at_once(mpi: Mpi, tmp_path: Path) -> No
     mpi.start(tmp_path / "turns", program, ranks=2, ranks_per_node="1", turns=f"/manynode-test-{os.getpid()}")
     mpi.start(tmp_path / "node", program, ranks=2, ranks_per_node="2", turns=f"/manynode-test-{os.getpid()}")
     assert _shared_s(tmp_path / "turns", 0, 1) == 0
-    # Ranks of one node go side by side, as all do without turns.
+    # Ranks of one node compute at the same time, as all ranks do without turns.
     for free in ("free", "node"):
         assert _shared_s(tmp_path / free, 0, 1) > 0.002
     for file in read_marker_directory(tmp_path / "turns"):
@@ -270,7 +270,7 @@ def test_callgrind_counts_each_compute_phase_the_same_twice(mpi: Mpi, tmp_path: 
         totals = parse_totals(out / f"callgrind.{first.metadata['pid']}")
         assert list(totals["sequence"]) == list(first.records["sequence"][1:]), "nothing is measured before MPI_Init"
         tables.append(totals.merge(first.records[["sequence", "phase"]]))
-    # the first phases hold what the dynamic linker does once; the rest is the application's
+    # the first phases include the dynamic linker's one-time work; the rest is the application's
     one, two = (table[table["phase"] == "stencil"].reset_index(drop=True) for table in tables)
     assert len(one) == 5 and (one["Ir"] > 10_000).all()
     # MPICH's helper thread runs when it likes: on either side of a switch to it a few events may change hands

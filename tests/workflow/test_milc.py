@@ -31,7 +31,7 @@ def test_a_lattice_gives_the_same_residuals_however_it_is_cut(build_dir: Path, t
 @pytest.mark.parametrize("third_neighbours", [0, 1])
 @pytest.mark.parametrize("ranks", [1, 3, 6])
 def test_the_solver_converges_to_a_solution(build_dir: Path, ranks: int, third_neighbours: int) -> None:
-    """The residual computed anew is the recurrence's, and falls by ten orders of magnitude."""
+    """The residual, computed again, is the recurrence's, and falls by ten orders of magnitude."""
     lattice = {"nx": 4, "ny": 4, "nz": 6, "nt": 4, "third_neighbours": third_neighbours}
     printed = mini_apps.result(build_dir, "milc", ranks, lattice | {"iterations": 10})
     assert float(printed["true_residual"]) == pytest.approx(float(printed["final_residual"]), rel=1e-5)

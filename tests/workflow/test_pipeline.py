@@ -1,4 +1,4 @@
-"""The whole pipeline on a tiny experiment: what it leaves, the same bytes twice, killed and resumed."""
+"""The whole pipeline on a tiny experiment: its files, the same bytes twice, killed and resumed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_compute_and_operations_add_up_to_the_ranks_time(finished: Path) -> None
 
 
 def test_replayed_compute_time_is_that_of_the_profile(finished: Path) -> None:
-    """With constant timings, what the ranks compute is what the profile says one rank computes."""
+    """With constant timings, the ranks' compute time is that of one rank in the profile."""
     profile = read_timing_profile(finished / "nodesim/timing-profile-ext.json")
     segments = pd.read_parquet(finished / "nodesim/ext/segments.parquet")
     measured = segments[segments["labelled"]].groupby("rank")["compute_s"].sum().mean()

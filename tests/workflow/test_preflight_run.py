@@ -1,4 +1,4 @@
-"""The pre-flight check with the real engine: networks that do what they claim pass, others are refused by name."""
+"""The pre-flight check with the real engine: networks that reach their rates pass, others are refused by name."""
 
 from __future__ import annotations
 

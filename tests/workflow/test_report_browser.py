@@ -1,6 +1,6 @@
-"""A report in headless Chromium, offline: no console errors, every figure drawn, its data at hand.
+"""A report in headless Chromium, offline: no console errors, every figure drawn, its data available.
 
-Two reports: one of made-up results, which has every figure and hostile names, and that of a run of the demo.
+One report of made-up results, which has every figure and hostile names, and one of a run of the demo.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def open_report(browser: Any, report: Path) -> list[Any]:
 
 
 def check_report(browser: Any, report: Path) -> list[str]:
-    """Check what every report must hold and return the ids of its figures."""
+    """Check the common content of reports and return the ids of the figures."""
     from selenium.webdriver.common.by import By
 
     figures = open_report(browser, report)
@@ -91,7 +91,7 @@ def test_the_demo_report_is_drawn(browser: Any, demo: Path) -> None:
 
 
 def test_the_page_of_a_comparison_is_drawn_and_redrawn(browser: Any, compared: Path) -> None:
-    """Of a real comparison of two engines."""
+    """The page of a real comparison of two engines."""
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import Select
 

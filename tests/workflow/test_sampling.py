@@ -59,7 +59,7 @@ def test_the_study_pairs_persistent_and_independent_draws(results: Path) -> None
     assert set(study.index) == {"True", "False"}
     assert study.loc["True", "time_s"] != study.loc["False", "time_s"]
     assert study.loc["True", "time_s"] == pytest.approx(study.loc["False", "time_s"], rel=0.2)
-    # What the study calls persistent is what the experiment itself simulates.
+    # The study's persistent variant is what the experiment itself simulates.
     projection = pd.read_parquet(results / "projection.parquet").set_index(["technique", "nodes"])
     assert projection.loc[("ext-var", 4), "time_s"] == study.loc["True", "time_s"]
 

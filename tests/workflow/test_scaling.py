@@ -18,7 +18,7 @@ OWN = {
 }
 # Slower links make others wait for them too.
 MOVED = {"overhead": ["overhead"], "latency": ["latency"], "bandwidth": ["bandwidth", "contention"]}
-# Of what does not cost anything yet when a part is taken away, the part cannot depend.
+# A part cannot depend on a cost that was zero before the part is removed.
 BELOW = {
     "overhead": ["compute", "dependency", "variability"],
     "latency": ["compute", "dependency", "variability", "overhead"],
@@ -31,7 +31,7 @@ def losses(folder: Path, finished: Path, changes: dict[str, Any]) -> Path:
     network = yaml.safe_load((pipeline.ROOT / "configs/networks/opa100-fat-tree.yaml").read_text())
     for section, values in changes.items():
         network[section] = {**network.get(section, {}), **values}
-    # The check refuses latencies that are out of proportion, as these are.
+    # The check refuses latencies that are out of proportion, like these.
     simulate = {"replicas": 3, "preflight": {"enabled": False}}
     content = pipeline.tiny(network=network, techniques=["ext-var", "no-ext-var"], simulate=simulate, scaling={})
     done = pipeline.run(pipeline.write(folder, content), folder, ["--measurements-from", finished])

@@ -54,7 +54,7 @@ def test_a_study_of_a_hundred_points_that_is_killed_loses_no_finished_point(fini
     assert done.returncode == 0, done.stdout + done.stderr
     after = results_of(tmp_path)
     assert len(after) == 100
-    # Snakemake repeats what was being written when it was killed, at most a point for each core.
+    # Snakemake repeats the files that were being written at the kill: at most one point for each core.
     assert sum(after[path] != written for path, written in kept.items()) <= 2
     points = pd.read_parquet(tmp_path / "results/tiny/sensitivity.parquet")
     assert len(points) == 100 and not points["variant"].duplicated().any()

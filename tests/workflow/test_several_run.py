@@ -1,4 +1,4 @@
-"""``manynode run A B C`` with real engines: a front page, one that fails, what is repeated and what is not."""
+"""``manynode run A B C`` with real engines: a front page, one that fails, repeated and kept steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one slow node and one slow link do to the whole job, as a sensitivity study with the real engine."""
+"""The effect of one slow node and one slow link on the whole job, as a sensitivity study with the real engine."""
 
 from __future__ import annotations
 

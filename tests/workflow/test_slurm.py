@@ -1,4 +1,4 @@
-"""Slurm: what the jobs ask for (a dry run), and a run of the whole pipeline on a cluster of two nodes of this host."""
+"""Slurm: the resources of the jobs (a dry run), and the whole pipeline on a cluster of two nodes of this host."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_job_says_what_it_needs(tmp_path: Path) -> None:
     jobs = asked_for(done.stdout)
     assert all(int(found["mem_mb"]) > 0 and int(found["runtime"]) > 0 for found in jobs.values())
     profiled = jobs["phase1_profile_ranks nodes=4, repetition=0"]
-    # A task per rank on as many nodes as the job has: the counters are those of the nodes.
+    # One task per rank on all nodes of the job: the counters must be those of the nodes.
     assert (profiled["mpi"], profiled["tasks"], profiled["nodes"], profiled["cpus_per_task"]) == (
         *("mpiexec", "8", "4", "1"),
     )

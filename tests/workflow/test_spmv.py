@@ -21,7 +21,7 @@ def random_numbers(keys: np.ndarray) -> np.ndarray:
 
 
 def checksum_by_scipy(grid: list[int], columns: int, products: int) -> float:
-    """The checksum of so many products; axes of arrays are x, y, z, column."""
+    """The checksum of this number of products; axes of arrays are x, y, z, column."""
     one = [sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n)) for n in grid]
     eyes = [sparse.eye_array(n) for n in grid]
     matrix = sum(

@@ -164,7 +164,7 @@ def test_an_sst_that_is_not_there(finished: Path, tmp_path: Path) -> None:
 
 
 def test_an_sst_whose_ember_sources_are_gone(finished: Path, tmp_path: Path) -> None:
-    """A native build without the library, as CMake leaves it when it finds no sources."""
+    """A native build without the library, as CMake leaves it if it finds no sources."""
     build = tmp_path / "build"
     build.mkdir()
     (build / "bin").symlink_to(build_dir() / "bin")

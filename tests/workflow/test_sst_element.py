@@ -135,7 +135,7 @@ def hpcg(folder: Path, nodes: int, ranks_per_node: int, **more: Any) -> dict[str
 
 
 def check_compute_times(run: dict[str, Any], outcome: element.Outcome, folder: Path) -> None:
-    """The compute seconds of each rank are those of fast, to the nanosecond, and all seconds add up to its end."""
+    """The compute seconds of each rank equal those of fast, to the nanosecond, and all seconds add up to its end."""
     _, expected = element.fast(run, folder)
     uses = outcome.uses()
     for key, use in expected.items():

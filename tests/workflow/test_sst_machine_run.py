@@ -19,7 +19,7 @@ from phase3_sst.engines.sst.machine.statistics_file import PortCounts
 
 pytestmark = pytest.mark.skipif(bool(runs.lacking()), reason=f"needs SST: {runs.lacking()}")
 
-# What firefly adds to a message: its own headers and those of the protocol. All of it is on the wire.
+# Bytes that firefly adds to a message: its own headers and those of the protocol. All of them are on the wire.
 HEADER_BYTES = 45
 
 
@@ -53,7 +53,7 @@ def test_a_message_costs_the_formula_and_its_headers(
     net = runs.network()
     extra = ping_pong(net, size, tmp_path, hosts) - formula(net, size, links)
     headers = HEADER_BYTES if size <= 8192 else 2 * HEADER_BYTES
-    # Delays are whole nanoseconds, starts are those of the crossbar's clock.
+    # Delays are whole nanoseconds, starts are multiples of the crossbar's clock.
     assert extra == pytest.approx(headers / 12.5e9, abs=3e-9)
 
 

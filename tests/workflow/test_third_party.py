@@ -31,7 +31,7 @@ def test_a_program_as_its_package_installs_it_is_profiled_to_a_report(mpi: str, 
     )
     assert made.returncode == 0, made.stderr
     content = yaml.safe_load(made.stdout)
-    # Two runs, so that the noise is measured; callgrind counts on any host.
+    # Two runs, to measure the noise; callgrind counts on any host.
     content["profile"] |= {"source": "callgrind", "repetitions": 2}
     experiment = pipeline.write(tmp_path, content)
     done = pipeline.run(experiment, tmp_path)

@@ -1,4 +1,4 @@
-"""Runs of a campaign on the fast engine: what their counters tell, from the simulation to the row of the table."""
+"""Runs of a campaign on the fast engine: their counters, from the simulation to the row of the table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Ranks that wait for a core in real MPI programs: recorded per phase, warned of, and not called the host's own time.
+"""Ranks that wait for a core in real MPI programs: recorded per phase, reported, and not called the host's own time.
 
-That ranks wait is certain where more threads compute than there are cores. That they do not wait is not, on a host that
-does other things as well: the quiet case is arithmetic on recorded values (tests/unit/phase2/test_waits.py).
+Ranks certainly wait if more threads compute than there are cores. On a host with other work, it is not certain that
+they do not wait: the quiet case is arithmetic on recorded values (tests/unit/phase2/test_waits.py).
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def test_every_thread_of_a_rank_counts(program: tuple[Flavour, str], tmp_path: P
     work = records[records["phase"] == "work"]
     assert len(work) == 4 * 8
     share = work["waited_ns"].sum() * 1e-9 / work["compute_s"].sum()
-    # Eight threads on two cores run for a quarter of the time; what one thread of a team waits, the team waits.
+    # Eight threads on two cores run for a quarter of the time; the team waits as long as its slowest thread.
     assert share > 0.4
 
 
 def test_a_team_waits_where_only_its_second_thread_does(program: tuple[Flavour, str], tmp_path: Path) -> None:
-    """One rank of eight threads on two cores: its first thread alone would tell less."""
+    """One rank of eight threads on two cores: its first thread alone would show less waiting."""
     records = recorded(program, tmp_path, 1, 8, waiting="1", counters="time")
     work = records[records["phase"] == "work"]
     assert work["waited_ns"].sum() * 1e-9 > LIMIT * work["compute_s"].sum()

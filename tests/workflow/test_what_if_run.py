@@ -52,7 +52,7 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
     assert bills[(bills["name"] == "torus") & (bills["item"] == "switches")]["count"].item() == 100
     assert tables.read_json(tmp_path / "out/what-if.json", "what-if-study/1")["oversubscribed"] == ""
     assert 'id="oversubscribed"' not in page
-    # A further time everything is there.
+    # The second time, all results exist.
     again = pipeline.manynode("what-if", tmp_path / "study.yaml", *options)
     assert again.returncode == 0 and "phase3_simulate_point" not in again.stdout
     # The same study, had the torus been measured on an oversubscribed host.

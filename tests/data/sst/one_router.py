@@ -55,7 +55,7 @@ for name, value in json.loads(os.environ.get("FIREFLY", "{}")).items():
 
 
 def motif_parameters(job: int) -> dict[str, object]:
-    """Return what an EmberEngine of a job is told to run."""
+    """Return the commands for a job's EmberEngine."""
     if motifs is not None and job == 0:
         given = {f"motif{i}.{key}": value for i, motif in enumerate(motifs) for key, value in motif.items()}
         return {"motif_count": len(motifs), **given}

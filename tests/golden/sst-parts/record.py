@@ -1,4 +1,4 @@
-"""Records anew what two processes of a real SST leave (PYTHONPATH=tests/unit/phase3).
+"""Records the output files of two processes of a real SST (PYTHONPATH=tests/unit/phase3).
 
 HPCG without compute times, 3 iterations, 4 nodes of 2 ranks on a fat-tree of 4 hosts.
 """

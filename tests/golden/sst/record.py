@@ -1,7 +1,7 @@
 """Records the statistics that the tests of their parser read: one small run of a real SST per kind of topology.
 
-``python tests/golden/sst/record.py`` in a checkout whose native build has the engine sst; expected.json holds what the
-parser makes of them and is to be looked at when it changes.
+Run ``python tests/golden/sst/record.py`` in a checkout whose native build has the engine sst. expected.json holds the
+parser's result; check its changes by eye.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TOPOLOGIES = {
 
 
 def main() -> None:
-    """Run SST on each topology and keep what it wrote."""
+    """Run SST on each topology and keep its output."""
     version = subprocess.run(["sst", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     expected = {}
     for name, topology in TOPOLOGIES.items():

@@ -1,4 +1,4 @@
-"""From counter tables to a rank-classes file, and what is refused on the way."""
+"""From counter tables to a rank-classes file, and the inputs that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract between phase 1 and the others: what is refused, and classes for any number of ranks."""
+"""The contract between phase 1 and the others: refused files, and classes for any number of ranks."""
 
 from __future__ import annotations
 

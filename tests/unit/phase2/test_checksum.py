@@ -1,4 +1,4 @@
-"""What an application computed under an engine, against what it computed natively."""
+"""The result of an application under an engine, compared with its native result."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ EVENTS = "Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw Bc Bcm Bi Bim"
 
 
 def callgrind_output(pid: int, totals: dict[int, str]) -> str:
-    """What callgrind writes with --combine-dumps=yes, as far as it is read."""
+    """Return callgrind's output with --combine-dumps=yes, as far as it is read."""
     parts = [f"Client Request: {number}" for number in totals] + ["Program termination"]
     counts = [*totals.values(), "5"]
     text = "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\n"

@@ -1,4 +1,4 @@
-"""From a machine file to gem5's board: geometry, latencies, where ranks sit, what is refused."""
+"""From a machine file to gem5's board: geometry, latencies, places of the ranks, refused machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded output of a real gem5 (tests/golden/gem5): what the parsers make of it, without a gem5."""
+"""The parsers on recorded output of a real gem5 (tests/golden/gem5); no gem5 is needed."""
 
 from __future__ import annotations
 
@@ -99,6 +99,6 @@ def test_what_gem5_could_not_do_is_said(name: str, found: str) -> None:
 
 
 def test_of_avx_gem5_says_nothing() -> None:
-    """So that only the look at the guest's instructions, before it starts, can tell (guest_program.py)."""
+    """Only the check of the guest's instructions before its start (guest_program.py) can detect this."""
     log = (GOLDEN / "messages" / "avx.log").read_text()
     assert "nan" in log and refusal(log) is None

@@ -67,7 +67,7 @@ def test_stalls_of_the_front_end_fit_into_the_cycles_without_a_commit() -> None:
 
 
 def test_waiting_for_memory_is_divided_by_where_the_lines_were() -> None:
-    # 1000 misses, half of them in L2, 300 in the last level, 200 in memory, 60 ns each: one is under way at times.
+    # 1000 misses, half of them in L2, 300 in the last level, 200 in memory, 60 ns each: sometimes one is under way.
     node = BROADWELL
     under_way = 1000 * 60e-9 * node.frequency
     got = stack(

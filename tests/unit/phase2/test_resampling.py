@@ -1,4 +1,4 @@
-"""Resamples of a timing profile: whole ranks, their patterns kept; blocks where there is one rank."""
+"""Resamples of a timing profile: whole ranks with their patterns, and blocks of executions if there is one rank."""
 
 from __future__ import annotations
 

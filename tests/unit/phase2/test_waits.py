@@ -1,4 +1,4 @@
-"""The time that ranks waited for a core: from counters to what is said of the times."""
+"""The time that ranks waited for a core: from counters to the statement about the times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CALLS = [
 
 
 def measured(waited_ns: list[float] | None, **settings: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The segments of a rank under the engine native, and what it says of them."""
+    """Return the segments of a rank under the engine native, and the engine's statement about them."""
     frame = records(0, CALLS)
     if waited_ns is not None:
         frame["waited_ns"] = waited_ns

@@ -74,6 +74,6 @@ def _csv(path: Path, header: str, rows: list[tuple[Any, ...]]) -> None:
 
 
 def point(folder: Path, makespans: Sequence[float], compute: float = 0.75, count: int = 2) -> Path:
-    """The result folder of a point, as :func:`engine_output` describes it."""
+    """Write the result folder of a point, as :func:`engine_output` describes it."""
     collect(engine_output(folder / "out", makespans, compute=compute, count=count), folder)
     return folder

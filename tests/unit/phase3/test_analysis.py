@@ -22,7 +22,7 @@ def test_a_projection_is_the_mean_of_its_replicas_and_efficiency_is_against_one_
     four = result.projection.set_index("nodes").loc[4]
     assert (four["ranks"], four["replicas"], four["time_s"], four["efficiency"]) == (8, 2, 2.0, 0.5)
     assert 1.5 <= four["low_s"] <= 2.0 <= four["high_s"] <= 2.5
-    # The first iteration holds the set-up: the other two take a quarter of the makespan each.
+    # The first iteration includes the set-up: the other two take a quarter of the makespan each.
     assert four["iteration_s"] == pytest.approx(0.5)
 
 
@@ -57,7 +57,7 @@ def test_replicas_that_agree_give_an_interval_without_width() -> None:
 
 
 def test_the_interval_covers_the_mean_as_often_as_it_says() -> None:
-    """90 % intervals of 20 replicas from a skewed distribution with mean 1: about nine in ten hold the mean."""
+    """90 % intervals of 20 replicas from a skewed distribution with mean 1: about nine in ten cover the mean."""
     rng = np.random.default_rng(7)
     held = 0
     for trial in range(200):

@@ -25,7 +25,7 @@ ISSUED = {
 
 
 def cuts(topology: dict[str, Any], rails: int = 1) -> tuple[int, int]:
-    """Return the formula's cut and the true one between the halves of the check, with nodes of so many NICs."""
+    """Return the formula's cut and the true one between the halves of the check, for nodes with this number of NICs."""
     low, apart = halves(hosts_of(topology) // rails)
     nics = [node * rails + rail for node in low for rail in range(rails)]
     true = least_cut(topology, nics, [nic + apart * rails for nic in nics])

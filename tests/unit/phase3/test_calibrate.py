@@ -119,7 +119,7 @@ def test_the_figure_draws_points_line_and_error() -> None:
     assert [layer["mark"]["type"] for layer in above["layer"]] == ["rule", "line", "point"]
     assert below["layer"][-1]["encoding"]["y"]["field"] == "error"
     line = fit_figure.model_line(fitted, 2**22)
-    # Both sides of the jump at the eager limit, so that it is drawn upright.
+    # Both sides of the jump at the eager limit: the line there is vertical.
     assert {fitted.eager_limit_bytes, fitted.eager_limit_bytes + 1} <= set(line["size_bytes"])
 
 

@@ -1,4 +1,4 @@
-"""Host parameters from measurements: what was put in comes out; what a data set cannot tell is said to be assumed."""
+"""Host parameters from measurements: known ones are found again; those that a data set lacks are called assumed."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_omni_path_is_met_within_ten_percent() -> None:
     # PSM2 switches to rendezvous at 64,000 bytes; the sizes measured next to it are 60,635 and 65,591.
     assert 60_635 <= fitted.eager_limit_bytes < 65_591
     assert fitted.nic_bandwidth_Bps == pytest.approx(12.26e9, rel=0.005)
-    assert 0.15e-6 < fitted.overhead_send[0].seconds < 0.3e-6  # what the shortest sends take
+    assert 0.15e-6 < fitted.overhead_send[0].seconds < 0.3e-6  # the time of the shortest sends
     errors = quality.residuals(table, fitted)
     shares = quality.shares_within(errors)
     assert shares[0.05] > 0.9

@@ -1,4 +1,4 @@
-"""Piecewise linear regression: breaks that are there are found, breaks that are not are not invented."""
+"""Piecewise linear regression: existing breaks are found, and none are invented."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def result(lengths_s: list[float], shares: tuple[float, ...] = (1.0, 0.5), repli
 
 
 def test_the_average_is_over_ranks_and_the_percentile_over_iterations_of_the_slowest_rank() -> None:
-    lengths = [50.0, *np.arange(1.0, 201.0)]  # the first holds the start
+    lengths = [50.0, *np.arange(1.0, 201.0)]  # the first includes the start
     found = summary(canary_times(**result(lengths)))
     assert found.average_s == pytest.approx(0.75 * np.mean(lengths))
     assert found.percentile_99_s == pytest.approx(198.0)

@@ -1,4 +1,4 @@
-"""The machinery of a congestion study: batches, what is dealt out again, progress, rounds, mistakes in the file."""
+"""The machinery of a congestion study: batches, missing situations, progress, rounds, mistakes in the file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from phase3_sst.studies.congestion.workloads import plan_workloads
 
 
 def finish(runs: Runs, one: Any) -> None:
-    """Leave what a finished situation leaves first of all."""
+    """Write the file that a finished situation leaves first."""
     tables.write_json(runs.folder(one) / "result.json", "network-result/2", {"replicas": []})
 
 

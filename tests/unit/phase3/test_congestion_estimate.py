@@ -1,4 +1,4 @@
-"""What situations will take: one trial for each kind, words, what executors are told, what remains undone."""
+"""Cost of situations: one trial for each kind, words, requests to executors, remaining work."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_situations_that_differ_in_nodes_and_draws_share_a_trial(tmp_path: Path,
     assert len(trials) == 2
     ring = next(run for run in trials if run["counter"] == "iterations")
     assert ring["total"] == cases.RING["iterations"] and [job["background"] for job in ring["jobs"][1:]] == [True]
-    # Its ring has 8 iterations; a pattern that leaves its number to the default is tried as it is.
+    # Its ring has 8 iterations; a pattern without a given number is tried with its default.
     assert found[runs.planned(given[0]).folder].processor_s == pytest.approx(1.0 + 7 * 0.1, abs=0.2)
     assert found[runs.planned(given[3]).folder].processor_s == pytest.approx(1.0, abs=0.2)
     cost.costs(runs.output, [runs.planned(one) for one in given])

@@ -1,4 +1,4 @@
-"""Part impact: who is where, what is asked to be simulated, and what the tables and sentences make of known results."""
+"""Part impact: the layout of jobs, the requested situations, and tables and sentences from known results."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_canary_and_congestor_share_the_nodes_as_gpcnet_does(tmp_path: Path) -> 
     assert Impact().situations(cases.runs(tmp_path), section(intensity=levels), 1) == []
 
 
-# Times of an application by setting, over those of I.
+# Times of an application by setting, relative to those of I.
 FACTORS = {"sensitive": (1.0, 1.1, 1.3, 3.0), "steady": (1.0, 1.0, 1.02, 1.01), "odd": (1.0, 1.0, 2.0, 1.5)}
 
 
@@ -135,7 +135,7 @@ def test_predictors_rank_the_applications() -> None:
     found = evaluate.predictors(table).set_index(["predictor", "sensitivity"])
     assert found.loc[("mpi_share", "endpoint"), "rho"] == pytest.approx(1.0)
     assert found.loc[("mpi_share", "intermediate"), "rho"] == pytest.approx(0.5)
-    # Of the 6 orders of three, two are as far from none: the same and the reverse.
+    # Two of the 6 orders of three are as far from no correlation: the same order and the reverse.
     assert found.loc[("mpi_share", "endpoint"), "p"] == pytest.approx(2 / 6)
     assert np.isnan(evaluate.predictors(table.head(2))["rho"]).all(), "two applications tell nothing"
 

@@ -1,4 +1,4 @@
-"""What timing profile and operation stream say of iterations that are not simulated; what is written down of them."""
+"""Conclusions from timing profile and operation stream about iterations that are not simulated, and their record."""
 
 from __future__ import annotations
 

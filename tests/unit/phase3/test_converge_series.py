@@ -12,7 +12,7 @@ MEAN_S = 0.01
 
 
 def ends(times: Array, setup_s: float = 1.0) -> Array:
-    """The ends of iterations of these lengths [replica, iteration]; the last one is longer by what follows the loop."""
+    """Return the ends of iterations of these lengths [replica, iteration]; the last includes the end of the run."""
     times = times.copy()
     times[:, -1] += setup_s
     return setup_s + np.cumsum(times, axis=1)
@@ -26,7 +26,7 @@ def noise(seed: int, iterations: int, *, replicas: int = 3, spread: float = 0.05
 
 
 def coverage(iterations: int, **how: float) -> float:
-    """The share of 400 seeds in which the 95 % interval holds the true mean."""
+    """Return the share of 400 seeds in which the 95 % interval covers the true mean."""
     found = [judge(ends(noise(seed, iterations, **how)), 10_000, 0.95) for seed in range(400)]
     return float(
         np.mean([abs(entry.mean_s / MEAN_S - 1) <= entry.half_width * entry.mean_s / MEAN_S for entry in found])
@@ -44,7 +44,7 @@ def test_the_interval_of_correlated_times_is_as_honest() -> None:
 
 
 def test_an_interval_that_took_correlated_times_for_independent_would_be_too_narrow() -> None:
-    """What the batches are for: the naive interval holds the mean in less than two thirds of the cases."""
+    """Why batches are needed: the naive interval covers the mean in less than two thirds of the cases."""
     inside = []
     for seed in range(400):
         window = noise(seed, 256, memory=0.8)
@@ -104,7 +104,7 @@ def test_a_slow_start_delays_and_is_left_out() -> None:
 
 
 def test_a_known_pattern_is_averaged_over_whole_periods() -> None:
-    """Of 12 iterations one takes ten times as long."""
+    """One of 12 iterations takes ten times as long."""
     pattern = np.where(np.arange(960) % 12 == 5, 10.0, 1.0) * MEAN_S
     truth = pattern.mean()
     times = np.tile(pattern, (2, 1))

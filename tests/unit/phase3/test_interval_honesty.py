@@ -1,9 +1,9 @@
-"""Whether the interval of a projection covers the truth as often as it says, on held-out profiles with known truth.
+"""Whether the interval of a projection covers the truth as often as it claims, on held-out profiles with known truth.
 
-A truth is a distribution of compute times with a share that persists on ranks. From it come the segments of a few
-simulated ranks; their timing profile, its resamples and the replicas give an interval; what is projected is the
-expected time of a job that meets after every step (the slowest rank counts). The replay here is the one of
-skeletons/source/timing.cpp, for all replicas at once.
+A truth is a distribution of compute times with a share that persists on ranks. It gives the segments of a few simulated
+ranks. Their timing profile, its resamples and the replicas give an interval. The projected quantity is the expected
+time of a job that meets after every step (the slowest rank counts). The replay is that of skeletons/source/timing.cpp,
+for all replicas at once.
 """
 
 from __future__ import annotations
@@ -113,5 +113,5 @@ def test_nine_in_ten_intervals_cover_the_truth() -> None:
             covered[part] += low <= targets[which] <= high
     print({part: count / PROFILES for part, count in covered.items()})
     assert 0.85 <= covered["both"] / PROFILES <= 0.95
-    # What the interval of the replicas alone claims, does not hold.
+    # The interval of the replicas alone does not cover as often as it claims.
     assert covered["replicas"] / PROFILES < 0.75

@@ -1,4 +1,4 @@
-"""The parts of an interval: arithmetic that can be checked by hand, and coverage where the parts are known."""
+"""The parts of an interval: arithmetic that can be checked by hand, and coverage with known parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The load of the links in two engines: matching, correlation, and words where there is none."""
+"""The load of the links in two engines: matching, correlation, and a remark if there is none."""
 
 from __future__ import annotations
 

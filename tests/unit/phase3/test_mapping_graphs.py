@@ -211,8 +211,8 @@ def test_a_mapping_that_costs_no_less_gives_way_to_the_default() -> None:
 
 
 def test_of_mappings_by_counters_the_one_with_the_least_busy_link_is_taken() -> None:
-    # A link between each two of three nodes. That of 0 and 1 is stalled and used; that of 1 and 2 is filled by others,
-    # but is not short of credits itself.
+    # A link between each two of three nodes. The link of 0 and 1 is stalled and used. That of 1 and 2 is filled by
+    # others, but has credits.
     ways = {(0, 1): 0, (1, 0): 0, (0, 2): 1, (2, 0): 1, (1, 2): 2, (2, 1): 2}
     ends = np.array(list(ways))
     triangle = Routes([0, 1, 2], ends[:, 0], ends[:, 1], np.arange(7), np.array(list(ways.values())), LINKS)

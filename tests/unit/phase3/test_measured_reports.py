@@ -133,7 +133,7 @@ def test_runs_on_the_same_nodes_get_running_replicas_and_the_same_operations() -
     paths = [MPIP, REPORTS / "ipm_full.txt", REPORTS / "ipm_terse.txt"]
     found = collect.runs(paths, ["mpip", "ipm", "ipm"], None)
     assert [(run["nodes"], run["replica"]) for run in found] == [(2, 0), (2, 1), (2, 2), (4, 0)]
-    # IPM's short banner tells nothing of single operations; a whole one names all that took time.
+    # IPM's short banner has no single operations; a full one names all that took time.
     assert [set(run["operations"]) for run in found[2:]] == [{"compute"}] * 2
     one_node = collect.runs([REPORTS / "ipm_0.98.txt", MPIP], ["ipm", "mpip"], None)
     assert [run["operations"]["MPI_Send"] for run in one_node] == [pytest.approx(0.05), 0]

@@ -1,4 +1,4 @@
-"""What a point is given and what an engine left of it: files of something else, and rows that are missing or twice."""
+"""Inputs of a point and output of an engine: files of something else, and rows that are missing or repeated."""
 
 from __future__ import annotations
 

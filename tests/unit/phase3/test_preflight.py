@@ -1,4 +1,4 @@
-"""The pre-flight check on an engine that follows closed formulas, whole or with a defect: what passes, what is refused.
+"""The pre-flight check on an engine that follows closed formulas, whole or with a defect: accepted and refused ones.
 
 The real engines are checked in tests/workflow/test_preflight_run.py.
 """
@@ -30,7 +30,7 @@ CUT = 1152  # the demo's machine: 2,304 nodes, full bisection
 
 @dataclass
 class Formulas:
-    """A network without contention but at its cut; ``slower`` names a probe that takes so many times as long."""
+    """A network whose only contention is at its cut; ``slower`` multiplies the time of the named probes."""
 
     slower: Mapping[str, float] | None = None
     cut: int = CUT

@@ -38,7 +38,7 @@ LINEAR = {"nodes": "linear", "stride": 1, "offset": 0, "rank_order": "block"}
 
 
 def job(**changes: object) -> dict[str, object]:
-    """A further job as it stands in a resolved experiment."""
+    """A further job in the form of a resolved experiment."""
     return {
         **{"name": "noise", "application": {"name": "hpcg", "parameters": {}}, "nodes": 3, "ranks_per_node": 2},
         **{"start": 1e-3, "background": True, "timing_profile": None, "placement": LINEAR},

@@ -1,4 +1,4 @@
-"""The scaling study: its counterfactual networks, what it refuses, and the losses of points with known times."""
+"""The scaling study: its counterfactual networks, its refusals, and the losses of points with known times."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_study_that_cannot_be_is_refused(changes: dict[str, Any], word: str) -
 
 
 def test_losses_are_the_differences_between_neighbours_replica_by_replica(tmp_path: Path) -> None:
-    """Replicas differ by 10 %, all of it in the computation: the losses do not vary."""
+    """Replicas differ by 10 %, only in the computation: the losses do not vary."""
     content = demo(nodes=[1, 8], scaling={})
     for nodes in (1, 8):
         end = f"nodes-{nodes}"

@@ -65,7 +65,7 @@ def test_one_at_a_time_has_one_curve_for_each_parameter(tmp_path: Path) -> None:
 
 
 def test_sobol_indices_are_those_of_a_known_function(tmp_path: Path) -> None:
-    """Of a ln b + c ln l, ln b and ln l uniform over equal widths, the variance is divided as a² to c²."""
+    """For a ln b + c ln l, with ln b and ln l uniform over equal widths, the parts of the variance are as a² to c²."""
     parameters = {
         "bandwidth": {"keys": ["network.link.bandwidth"], "low": "20 Gbit/s", "high": "200 Gbit/s"},
         "latency": {"keys": ["network.link.latency"], "low": "100 ns", "high": "1 us"},

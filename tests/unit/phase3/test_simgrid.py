@@ -1,4 +1,4 @@
-"""The engine simgrid: named to the doctor, refused by name where it is not built, and near the fast engine."""
+"""The engine simgrid: listed by the doctor, refused by name if it is not built, and close to the fast engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.engines.simgrid.engine import SimgridEngine
 from phase3_sst.point.run_file import run_of
 
-# Of the makespan; the two differ in how messages share links (phase3_sst/engines/simgrid/README.md).
+# Relative to the makespan; the two differ in how messages share links (phase3_sst/engines/simgrid/README.md).
 BAND = 0.03
 
 

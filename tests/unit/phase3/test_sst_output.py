@@ -14,7 +14,7 @@ from phase3_sst.engines.sst.run.output import read_failure
 
 GOLDEN = Path(__file__).resolve().parent.parent.parent / "golden" / "sst-errors"
 
-# File, exit code, kind, what is found, where.
+# File, exit code, kind, finding, place.
 CASES = [
     ("traceback", 1, "script", "KeyError: 'links'", "key_error.py, line 3"),
     ("mpi-traceback", 1, "script", "KeyError: 'links'", "key_error.py, line 3"),

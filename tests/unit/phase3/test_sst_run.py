@@ -183,7 +183,7 @@ def recorded() -> dict[str, Any]:
 
 
 def test_the_parts_of_a_real_run_become_the_common_tables(tmp_path: Path) -> None:
-    """Two processes, one of which has no ranks: HPCG, 3 iterations, 8 ranks, no compute times."""
+    """Two processes, one without ranks: HPCG, 3 iterations, 8 ranks, no compute times."""
     content = recorded()
     parts = read_parts(PARTS, content["run"])
     assert parts is not None and parts.unfinished == ([], 0)

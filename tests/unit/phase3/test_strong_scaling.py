@@ -1,4 +1,4 @@
-"""Strong scaling: what a study's file may say, and timing profiles between two sizes."""
+"""Strong scaling: legal study files, and timing profiles between two sizes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_study_that_makes_no_sense_is_refused(tmp_path: Path, changes: dict[st
 
 
 def profile(scale: float, *, clusters: int = 2, name: str = "0") -> TimingProfile:
-    """Phases whose times are ``scale`` times those of the unit."""
+    """Return phases whose times are ``scale`` times those of the unit."""
     parts = []
     for index in range(clusters):
         times = scale * (index + 1) * np.linspace(0.9, 1.1, 11)

@@ -70,7 +70,7 @@ def test_errors_are_projection_over_measurement_less_one() -> None:
     assert list(own["error"]) == pytest.approx([0, 0.1, 0.21])
     assert list(own["error_low"]) == pytest.approx([-0.1, 0.05, 0.185])
     assert list(own["covers"]) == [True, False, False]
-    # One run each: the measurement's interval has no width, so that both questions are the same.
+    # One run each: the measurement's interval has no width, and both questions have the same answer.
     assert list(own["overlaps"]) == [True, False, False]
     assert (own["measured_low_s"] == own["measured_high_s"]).all()
 
@@ -93,7 +93,7 @@ def test_the_region_tells_the_doublings_and_what_the_trend_would_give() -> None:
     own = region[region["technique"] == "ext-var"].set_index("nodes")
     assert list(own["doublings"]) == [0, 0, 0, 4]
     assert list(own["measured"]) == [True, True, True, False]
-    assert own.loc[64, "error_if_trend"] == pytest.approx(1.1**6 - 1)  # +10 % a doubling, six of them
+    assert own.loc[64, "error_if_trend"] == pytest.approx(1.1**6 - 1)  # +10 % per doubling, six of them
     assert own["same_machine"].all()
 
 
@@ -165,7 +165,7 @@ def test_a_trend_needs_two_node_counts_and_an_order_three() -> None:
     assert all(math.isnan(value) for value in trend([4], [0.1]))
     assert math.isnan(rank_correlation([1, 2], [1, 2]))
     assert rank_correlation([3, 2, 1], [1, 2, 3]) == -1
-    # Of three pairs, two are in the same order and one is not.
+    # Two of three pairs are in the same order, one is not.
     assert rank_correlation([1, 3, 2], [1, 2, 3]) == pytest.approx(1 / 3)
 
 

@@ -1,4 +1,4 @@
-"""The campaign of runs: what is drawn for each, and the settings that are refused."""
+"""The campaign of runs: the draws of each, and refused settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variability model on runs with a known law: what it learns, what it refuses, what it is said to be worth."""
+"""The variability model on runs with a known law: its estimates, its refusals, its stated quality."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_cross_validation_estimates_every_run_without_it(estimated: pd.DataFrame
 
 
 def test_cross_validation_takes_means_from_the_training_folds_alone(estimated: pd.DataFrame) -> None:
-    """A run whose time is changed keeps its estimate: nothing of it is known in its own fold."""
+    """A run whose time is changed keeps its estimate: its own fold does not know it."""
     changed = RUNS.copy()
     changed.loc[5, "run_time_s"] *= 3
     before, after = estimated.loc[5], cross_validation.cross_validated(changed, FEW, FOUND).loc[5]

@@ -1,4 +1,4 @@
-"""A run of one's own: the model as a file, its prediction or refusal, the command line."""
+"""A run of the user's own: the model as a file, its prediction or refusal, the command line."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_foreign_file_is_refused_by_name(tmp_path: Path, text: str, words_: st
 
 
 def damaged(model: Model, path: Path, key: str, value: object) -> None:
-    """Write a model with one key replaced and a checksum that fits, as someone with ill will would."""
+    """Write a model with one key replaced and a matching checksum, as an attacker would."""
     variability_model_file.write(path, model)
     content = tables.read_json(path, variability_model_file.SCHEMA)
     tables.write_json(path, content.pop("schema"), {**content, key: value})

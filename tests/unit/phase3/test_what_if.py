@@ -1,4 +1,4 @@
-"""Alternatives -> Pareto front, paired probabilities, sentences; the study's file and what it refuses."""
+"""Alternatives -> Pareto front, paired probabilities, sentences; the study's file and its refusals."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_further_replicas_are_enough_on_average() -> None:
     rng = np.random.default_rng(3)
     asked = [decide.further_replicas(rng.normal(1, 4, 10), 0.95) for _ in range(400)]
     exact = decide.further_replicas(np.tile([-3.0, 5.0], 50), 0.95)
-    assert exact == 1  # (1.96 * 4.02)^2 = 62 are fewer than the 100 that are there
+    assert exact == 1  # (1.96 * 4.02)^2 = 62 is less than the 100 present ones
     assert decide.further_replicas(np.tile([-3.0, 5.0], 5), 0.95) == pytest.approx(68.3 - 10, abs=1)
     assert 20 < np.median([n for n in asked if n < 1e6]) < 120
     assert math.isnan(decide.further_replicas(np.array([1.0]), 0.95))

@@ -12,10 +12,10 @@ MEANS_S = {"a": 10.0, "b": 3.0, "c": 50.0}
 
 
 def runs(each: int = 60, noise: float = 0.1, applications: str = "ab", seed: int = 1, nodes: int = 16) -> pd.DataFrame:
-    """Runs whose time grows with the congestion that they met, by a law that is the same for all applications.
+    """Runs whose time grows with congestion, by one law for all applications.
 
-    Congestion is uniform; the stall/flit ratio tells it, the host flits per second tell the application. Of the other
-    statistics, half are copies with noise, half are noise. ``noise`` is in standard deviations of the run time.
+    Congestion is uniform. The stall/flit ratio shows the congestion, the host flits per second show the application.
+    Half of the other statistics are noisy copies, half are noise. ``noise`` is in standard deviations of the run time.
     """
     parts = []
     for place, name in enumerate(applications):

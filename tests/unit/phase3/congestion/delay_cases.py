@@ -1,4 +1,4 @@
-"""Small truths for the tests of delays: a ring of switches, stalls that are given, round trips made of them."""
+"""Small known truths for the tests of delays: a ring of switches, given stalls, and round trips made from them."""
 
 from __future__ import annotations
 

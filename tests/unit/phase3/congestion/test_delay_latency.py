@@ -1,4 +1,4 @@
-"""The latency model finds coefficients that are known, and refuses what tells nothing."""
+"""The latency model finds known coefficients, and refuses data without information."""
 
 from __future__ import annotations
 

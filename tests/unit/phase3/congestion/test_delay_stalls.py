@@ -17,7 +17,7 @@ from phase3_sst.studies.congestion.delay.stalls import MOST_SHARE, Waiting, expe
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.85])
 def test_waiting_is_the_mean_of_the_geometric_distribution(share: float) -> None:
-    # Units are stalled independently; what is drawn counts the stalled ones before the first free one.
+    # Units are stalled independently; the draw counts the stalled ones before the first free one.
     drawn = generator(1, "geometric", share).geometric(1 - share, size=200_000) - 1
     assert expected_waiting(np.array([share]))[0] == pytest.approx(drawn.mean(), rel=0.02, abs=1e-12)
 
@@ -68,7 +68,7 @@ def test_shares_of_simulated_links_are_told_by_the_best_counter_there_is(tmp_pat
     write(tmp_path, counter)
     found = simulated_stalls(tmp_path, "r").set_index(["start_s", "source"])["stalled_share"]
     assert found[0.0, "host-0"] == pytest.approx(0.25)
-    # Two cables with the same ends, one of which stalled all the time; then one of them stalled half of the time.
+    # Two cables with the same ends. First one of them is stalled all the time, then half of the time.
     assert found[0.0, "router-0"] == pytest.approx((0.5 + 1.0) / 2)
     assert found[2.0, "router-0"] == pytest.approx(0.25)
 

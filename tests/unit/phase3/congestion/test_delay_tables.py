@@ -33,7 +33,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = runs.assign(nodes=[[number % 12, (number + 4) % 12, (number + 7) % 12] for number in range(20)])
     runs = runs.assign(start_s=0.0, end_s=4e-3)
     delays = delivery_s(LatencyModel("ring", delay_cases.TRUTH), Snapshots.of(delay_cases.RING, stalls), runs)
-    # The stalls of a run hardly differ from one part of it to another, so that an end within them changes little.
+    # The stalls of a run hardly vary over time: an earlier end changes little.
     runs = runs.assign(end_s=np.minimum(COMPUTING_S + GRADIENT * delays, 4e-3))
     runs = runs.assign(nodes=[" ".join(map(str, row)) for row in runs["nodes"]])
     runs.to_csv(folder / "runs.csv", index=False)

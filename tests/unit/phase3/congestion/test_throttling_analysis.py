@@ -1,4 +1,4 @@
-"""What runs under three controllers tell, from tables whose truth is known."""
+"""The findings from runs under three controllers, from tables with known truth."""
 
 from __future__ import annotations
 
