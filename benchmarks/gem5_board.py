@@ -18,6 +18,7 @@ import yaml
 from _figure import figure
 
 from manynode import process
+from manynode.config.experiment import Gem5Section, NodesimSection
 from manynode.config.machine import Machine
 from manynode.markers import read_marker_directory
 from manynode.paths import ROOT, build_dir
@@ -50,7 +51,7 @@ def compiled(source: Path, folder: Path) -> tuple[Path, Path]:
 def job(programs: tuple[Path, Path], *words: object) -> NodeJob:
     """Return the job of one simulated rank beside a native one."""
     arguments = [str(word) for word in words]
-    settings = {"gem5": {"executable": None, "inject": "none", "statistics": True, "progress": 5.0}}
+    settings = NodesimSection(engine="gem5", gem5=Gem5Section.model_validate({"inject": "none", "progress": "5 s"}))
     native, guest = ([str(program), *arguments] for program in programs)
     return NodeJob(native, "mpich", 0, 2, 1, guest=guest, settings=settings, timeout_s=3600)
 

@@ -39,13 +39,13 @@ def announce_measurements(
         return KnownRuns(runs, read_trial(results, _digest(resolved)))
     trial = read_trial(results, _digest(resolved))
     if trial is None and may_run:
-        nodes, ranks = native_trial.size(resolved.content)
+        nodes, ranks = native_trial.size(resolved)
         print(
             f"one native run of the application on {native_trial.job_words(nodes, ranks)} for estimates; "
             f"ended after {native_trial.LIMIT_S:g} s at the latest",
             flush=True,
         )
-        trial = run_trial(resolved.content, results, _digest(resolved))
+        trial = run_trial(resolved, results, _digest(resolved))
     for line in lines(coming, trial, may_run=may_run):
         print(line, flush=True)
     return KnownRuns(runs, trial, Counter(run.rule for run in coming))
@@ -53,13 +53,13 @@ def announce_measurements(
 
 def to_measure(resolved: Resolved, results: Path) -> bool:
     """Return whether the table of a measured run is missing, without asking the phases."""
-    profile = resolved.content["profile"]
+    profile = resolved.profile
     places = [
         f"profile/nodes-{nodes}-rep-{repetition}/counters.parquet"
-        for nodes in profile["nodes"]
-        for repetition in range(profile["repetitions"])
+        for nodes in profile.nodes
+        for repetition in range(profile.repetitions)
     ]
-    modes = {"ext" if name.startswith("ext") else "no-ext" for name in resolved.content["techniques"]}
+    modes = {"ext" if name.startswith("ext") else "no-ext" for name in resolved.techniques}
     # Only phase 2 knows which nodes the classes need; if classes and timings exist, none is missing.
     places += [f"nodesim/timing-profile-{mode}.json" for mode in modes]
     return not all((results / place).is_file() for place in places)

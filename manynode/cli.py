@@ -128,15 +128,14 @@ def config_check(experiment: ExperimentFile) -> None:
 
     resolved = load_experiment(experiment)
     missing = check_experiment(resolved, str(experiment))
-    model = resolved.model
-    points = len(model.nodes) * len(model.techniques)
-    projected = f"{points} points ({len(model.techniques)} techniques x nodes {model.nodes})"
+    points = len(resolved.nodes) * len(resolved.techniques)
+    projected = f"{points} points ({len(resolved.techniques)} techniques x nodes {resolved.nodes})"
     typer.echo(f"{experiment}: valid")
-    typer.echo(f"  results:   results/{model.name}")
+    typer.echo(f"  results:   results/{resolved.name}")
     reason = resolved.unprojected()
     typer.echo(f"  projects:  {projected if reason is None else f'nothing: {reason}'}")
     typer.echo(f"  digest:    {resolved.digest()}")
-    if text := crowding_warning(model):
+    if text := crowding_warning(resolved):
         typer.echo(f"  warning:   {text}")
     # The experiment is valid, but it cannot run here.
     for error in missing.values():

@@ -26,7 +26,7 @@ def of_profiling(plan: Plan) -> dict[str, Resource | int | str]:
 
     With callgrind, one node is enough: instruction counts do not depend on neighbours.
     """
-    spread = plan.model.profile.source != "callgrind"
+    spread = plan.experiment.profile.source != "callgrind"
     return _of_a_job(plan, lambda wildcards: int(wildcards.nodes), spread)
 
 
@@ -36,14 +36,14 @@ def of_node_simulation(plan: Plan) -> dict[str, Resource | int | str]:
     The engine native measures the cluster's own nodes. Under the other engines the node is a model; its job stays on
     one host, which gem5's guests need.
     """
-    section = plan.model.nodesim
+    section = plan.experiment.nodesim
     return _of_a_job(
         plan, lambda wildcards: section.nodes if wildcards.mode == "ext" else 1, spread=section.engine == "native"
     )
 
 
 def _of_a_job(plan: Plan, nodes: Callable[[Any], int], spread: bool) -> dict[str, Resource | int | str]:
-    model = plan.model
+    model = plan.experiment
     each = model.ranks_per_node
     return {
         "mpi": "mpiexec",

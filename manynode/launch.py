@@ -12,9 +12,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from manynode import process, slurm
+from manynode.config.resolved import ResolvedApplication
 from manynode.errors import EngineFailedError, EngineMissingError, InputError, UsageError
 from manynode.notices import warn
 from manynode.paths import build_dir, native_program
@@ -87,36 +88,36 @@ def detect_mpi(program: str) -> Flavour:
     )
 
 
-def application_command(application: Mapping[str, Any]) -> tuple[list[str], Flavour]:
+def application_command(application: ResolvedApplication) -> tuple[list[str], Flavour]:
     """Return command and MPI of a resolved experiment's application.
 
     A mini-app of this project takes every parameter as the option of the same name. A user's program is started with
     the experiment's command.
     """
-    wanted = application["mpi"]
-    if application.get("command"):
-        command = [str(word) for word in application["command"]]
+    wanted = application.mpi
+    if application.command is not None:
+        command = list(application.command)
     else:
         suffix = ".openmpi" if wanted == "openmpi" else ""
-        command = [str(native_program(application["executable"] + suffix)), *_options(application)]
+        command = [str(native_program(f"{application.executable}{suffix}")), *_options(application)]
     return command, (detect_mpi(command[0]) if wanted == "auto" else wanted)
 
 
-def application_guest(application: Mapping[str, Any]) -> list[str] | None:
+def application_guest(application: ResolvedApplication) -> list[str] | None:
     """Return the command of a resolved experiment's application as the guest of a simulator, or None.
 
     A mini-app of this project has a guest build (``NAME.bridge``); ``guest`` names that of a user's program.
     """
-    if application.get("command"):
-        return [str(application["guest"]), *map(str, application["command"][1:])] if application.get("guest") else None
-    program = build_dir() / "bin" / (application["executable"] + ".bridge")
+    if application.command is not None:
+        return None if application.guest is None else [application.guest, *application.command[1:]]
+    program = build_dir() / "bin" / f"{application.executable}.bridge"
     return [str(program), *_options(application)] if program.is_file() else None
 
 
-def _options(application: Mapping[str, Any]) -> list[str]:
+def _options(application: ResolvedApplication) -> list[str]:
     """Return the options of a mini-app: every parameter is one of the same name."""
     words = []
-    for name, value in application["parameters"].items():
+    for name, value in application.parameters.items():
         words += [f"--{name}", str(int(value) if isinstance(value, bool) else value)]
     return words
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError
 from manynode.hostlock import exclusive
 from manynode.launch import Block, application_command, run_job
@@ -50,20 +49,20 @@ def job_words(nodes: int, ranks: int) -> str:
     return f"{nodes} node{'' if nodes == 1 else 's'}, {ranks} rank{'' if ranks == 1 else 's'}"
 
 
-def size(content: Mapping[str, Any]) -> tuple[int, int]:
+def size(experiment: Resolved) -> tuple[int, int]:
     """Return nodes and ranks of the trial of a resolved experiment."""
-    nodes = min(content["profile"]["nodes"])
-    return nodes, nodes * content["ranks_per_node"]
+    nodes = min(experiment.profile.nodes)
+    return nodes, nodes * experiment.ranks_per_node
 
 
-def run_trial(content: Mapping[str, Any], results: Path, digest: str, limit_s: float = LIMIT_S) -> Trial | None:
+def run_trial(experiment: Resolved, results: Path, digest: str, limit_s: float = LIMIT_S) -> Trial | None:
     """Run the application natively in the working directory of the steps, and keep the result.
 
     Returns None if it fails; the first measured step then gives the reason.
     """
-    application = content["application"]
-    nodes, ranks = size(content)
-    limit_s = min(limit_s, application["timeout_s"])
+    application = experiment.application
+    nodes, ranks = size(experiment)
+    limit_s = min(limit_s, application.timeout_s)
     markers = (results / "logs" / "native-trial").resolve()
     log, base = results / "logs" / "native-trial.log", results.parent.parent
     with exclusive(results / ".measuring.lock", purpose="measuring job"):
@@ -75,7 +74,7 @@ def run_trial(content: Mapping[str, Any], results: Path, digest: str, limit_s: f
                 "LD_PRELOAD": str(native_library(f"libmanynode_markers_{flavour}.so")),
                 "MANYNODE_MARKERS_DIR": str(markers),
                 "MANYNODE_MARKERS_COUNTERS": "time",
-                "OMP_NUM_THREADS": str(application["threads"]),
+                "OMP_NUM_THREADS": str(application.threads),
             }
             block = Block(ranks, command, (), environment)
             run_job(flavour, [block], what="a native run of the application", log=log, cwd=base, timeout_s=limit_s)

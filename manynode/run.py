@@ -55,7 +55,7 @@ def run_experiment(
     Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
     """
     resolved = resolve_with(experiment, changes or {})
-    name = resolved.model.name
+    name = resolved.name
     results = directory / "results" / name
     missing = check_experiment(resolved, str(experiment))
     whole = not (dry_run or until or only or profile)
@@ -66,7 +66,7 @@ def run_experiment(
         # If a point of a study fails, the others still run.
         command.append("--keep-going")
     # With a profile, the measuring jobs may run elsewhere.
-    if profile is None and measurements_from is None and (text := crowding_warning(resolved.model)):
+    if profile is None and measurements_from is None and (text := crowding_warning(resolved)):
         print(f"warning: {text}", flush=True)
     if dry_run:
         command.append("--dry-run")
@@ -113,7 +113,7 @@ def _check_finished(results: Path, resolved: Resolved) -> None:
 
 def _lacks_only_verdict(results: Path, resolved: Resolved) -> bool:
     """Return whether points are finished, but the verdict of the pre-flight check before them is missing."""
-    if not resolved.model.simulate.preflight.enabled or (results / "simulate" / "preflight.json").exists():
+    if not resolved.simulate.preflight.enabled or (results / "simulate" / "preflight.json").exists():
         return False
     return any(results.glob("simulate/*/nodes-*/result.json"))
 
@@ -141,7 +141,7 @@ def resolve_with(experiment: Path, changes: Mapping[str, Any]) -> Resolved:
 def _expected(experiment: Path, resolved: Resolved, results: Path, cores: int) -> dict[tuple[str, str, int], float]:
     """Return and print the expected time of each point [s]; nothing if phase 3 has no estimate."""
     path, digest = results / "logs" / "estimate.json", resolved.digest()
-    if resolved.model.application.name is None:
+    if resolved.application.name is None:
         return {}
     known = read_estimate(path, digest)
     if known:

@@ -48,7 +48,7 @@ def run_several(
     found = sources(measurements_from)
     failures: dict[str, ManynodeError] = {}
     for number, (path, resolved) in enumerate(planned.items(), start=1):
-        name = resolved.model.name
+        name = resolved.name
         source = fitting(found, resolved)
         print(f"experiment {number} of {len(planned)}: {name}", flush=True)
         if found and source is None:
@@ -64,7 +64,7 @@ def run_several(
             failures[name] = error
             print(f"failed: {name}: {_first_line(error)}", flush=True)
     if not dry_run:
-        names = [resolved.model.name for resolved in planned.values()]
+        names = [resolved.name for resolved in planned.values()]
         page = directory / "results" / "index.html"
         build_overview(page.parent, names, page, {name: _first_line(error) for name, error in failures.items()})
         print(f"overview: {page}")
@@ -75,7 +75,7 @@ def run_several(
 def _check_names(experiments: Sequence[Path], planned: Mapping[Path, Resolved]) -> None:
     taken: dict[str, Path] = {}
     for path in experiments:
-        name = planned[path].model.name
+        name = planned[path].name
         if name in taken:
             raise UsageError(
                 "two experiments have the same name",

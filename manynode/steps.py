@@ -89,14 +89,18 @@ class Steps:
     """The digests of one resolved experiment, computed on demand."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
-        """``content`` is that of a :class:`Resolved`."""
+        """``content`` is the JSON of a :class:`Resolved`, as ``experiment.json`` has it: digests are of that text."""
         self._content = content
         self._known: dict[str, Identity | None] = {}
 
     @functools.cached_property
+    def _experiment(self) -> Resolved:
+        return resolve_json(self._content, "the experiment")
+
+    @functools.cached_property
     def variants(self) -> dict[str, Variant]:
         """The variants of all studies, by ``STUDY/NAME``; those with another engine by ``confirm/NAME``."""
-        again = {f"confirm/{variant.name}": variant for variant in confirmed(self._content)}
+        again = {f"confirm/{variant.name}": variant for variant in confirmed(self._experiment)}
         return {**variants_of(self._content), **again}
 
     @functools.cache  # noqa: B019 - lives as long as a step
@@ -114,15 +118,14 @@ class Steps:
     @functools.cache  # noqa: B019
     def variant_digest(self, name: str) -> str:
         """Return the digest of the inputs of the simulation of the variant ``STUDY/NAME``."""
-        changed = resolve_json(self.variants[name].content(self._content), f"the variant {name}")
+        changed = self.variants[name].applied(self._experiment)
         return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *self._unread_of_sst()))
 
     @functools.cache  # noqa: B019
     def confirmed_digest(self, name: str) -> str:
         """Return the digest of the inputs of the second simulation, with another engine, of ``confirm/NAME``."""
-        content = with_confirming_engine(self.variants[name].content(self._content))
-        watch = _WATCH_OF_SST if content["simulate"]["engine"] == "sst" else ("simulate.sst",)
-        changed = resolve_json(content, f"the variant {name}")
+        changed = with_confirming_engine(self.variants[name].applied(self._experiment))
+        watch = _WATCH_OF_SST if changed.simulate.engine == "sst" else ("simulate.sst",)
         return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *watch))
 
     def identity_of(self, place: str) -> Identity | None:

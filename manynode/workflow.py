@@ -40,16 +40,15 @@ class Plan:
             )
         try:
             base = Path(str(configfiles[-1])).resolve().parent if configfiles else Path.cwd()
-            self.resolved: Resolved = resolve(config, where=where, base=base)
+            self.experiment: Resolved = resolve(config, where=where, base=base)
         except ManynodeError as error:
             raise SystemExit(_say(error)) from None
-        self.model = self.resolved.model
-        self.root = f"results/{self.model.name}"
+        self.root = f"results/{self.experiment.name}"
         self.shell_prefix = f"set -euo pipefail; export PATH={shlex.quote(sysconfig.get_path('scripts'))}:$PATH; "
-        self.has_skeleton = self.model.application.name is not None
-        self.steps = Steps(self.resolved.content)
+        self.has_skeleton = self.experiment.application.name is not None
+        self.steps = Steps(self.experiment.content)
         self.studies = studies()
-        self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.model.techniques})
+        self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.experiment.techniques})
 
     def path(self, *parts: str) -> str:
         """Return a path below the experiment's results."""
@@ -68,50 +67,49 @@ class Plan:
 
         Large points then do not continue alone after all others have ended, and small ones start one process.
         """
-        share = nodes / (len(self.model.techniques) * sum(self.model.nodes))
+        share = nodes / (len(self.experiment.techniques) * sum(self.experiment.nodes))
         each = self.cores_of_a_replica
         beside = max(1, math.ceil((cores or 1) * share) // each)
-        return each * min(self.model.simulate.replicas, beside)
+        return each * min(self.experiment.simulate.replicas, beside)
 
     @property
     def cores_of_a_replica(self) -> int:
         """Return the number of cores that one replica's simulation uses."""
-        simulate = self.model.simulate
+        simulate = self.experiment.simulate
         return simulate.sst.cores() if simulate.engine == "sst" else 1
 
     def study_inputs(self, study: Study) -> list[str]:
         """Return the results that a study's conclusion reads; none if the experiment does not ask for the study."""
-        content = self.resolved.content
+        content = self.experiment.content
         return [self.path(name) for name in study.inputs(content)] if study.asked(content) else []
 
     def study_files(self) -> list[str]:
         """Return the file of each study that the experiment asks for which stands for all of its files."""
-        content = self.resolved.content
+        content = self.experiment.content
         return [self.path(study.files[0].name) for study in self.studies if study.asked(content)]
 
     def resampled_results(self) -> list[str]:
         """Return the tables of all points with resampled timing profiles; none without resamples."""
-        if not self.model.simulate.profile_bootstrap:
+        if not self.experiment.simulate.profile_bootstrap:
             return []
         return [
             self.path(f"resamples/{technique}/nodes-{nodes}.parquet")
-            for technique in self.model.techniques
-            for nodes in self.model.nodes
+            for technique in self.experiment.techniques
+            for nodes in self.experiment.nodes
         ]
 
     def preflight_verdict(self) -> list[str]:
         """Return the verdict of the pre-flight check; none where nothing is projected or checked."""
-        checked = self.has_skeleton and self.model.simulate.preflight.enabled
+        checked = self.has_skeleton and self.experiment.simulate.preflight.enabled
         return [self.path("simulate/preflight.json")] if checked else []
 
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the other jobs."""
-        jobs = self.resolved.content["simulate"]["jobs"]
-        return [job["timing_profile"] for job in jobs if job["timing_profile"]]
+        return [job.timing_profile for job in self.experiment.simulate.jobs if job.timing_profile]
 
     def write(self) -> None:
         """Write the resolved experiment, the input of the steps."""
-        write_resolved(Path(self.path("experiment.json")), self.resolved)
+        write_resolved(Path(self.path("experiment.json")), self.experiment)
 
     def representative_nodes(self, path: str) -> list[int]:
         """Return the nodes that phase 1 chose, from its rank-classes file."""

@@ -10,12 +10,11 @@ from phase1_profile.sources.interface import choose_source
 
 def check(resolved: Resolved) -> None:
     """Ask the mini-app if it accepts its parameters on every profiled number of ranks, and the host for counters."""
-    content = resolved.content
-    application = content["application"]
+    application = resolved.application
     # A node on its own is a job of phase 2, of the same program.
-    sizes = {*content["profile"]["nodes"], 1}
-    if application["name"] is not None and not application["command"]:
-        ranks = [nodes * content["ranks_per_node"] for nodes in sorted(sizes)]
-        check_skeleton(application["name"], application["parameters"], ranks, "application: parameters")
+    sizes = {*resolved.profile.nodes, 1}
+    if application.name is not None and application.command is None:
+        ranks = [nodes * resolved.ranks_per_node for nodes in sorted(sizes)]
+        check_skeleton(application.name, application.parameters, ranks, "application: parameters")
     application_command(application)
-    choose_source(content["profile"]["source"])
+    choose_source(resolved.profile.source)

@@ -30,13 +30,13 @@ def run(
     from phase1_profile.sources.interface import SOURCES, choose_source
     from phase1_profile.steps import profile_counters
 
-    content = ctx.with_resource(step_of(experiment)).content
-    ranks_per_node = content["ranks_per_node"]
-    source, reason = choose_source(content["profile"]["source"])
+    resolved = ctx.with_resource(step_of(experiment))
+    ranks_per_node = resolved.ranks_per_node
+    source, reason = choose_source(resolved.profile.source)
     counted = SOURCES.get(source)()
-    command, flavour = application_command(content["application"])
+    command, flavour = application_command(resolved.application)
     directory = output.parent / "ranks"
-    announce(profiled_run(content, source, reason, nodes, repetition), experiment.parent)
+    announce(profiled_run(resolved, source, reason, nodes, repetition), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
@@ -46,7 +46,7 @@ def run(
             counted.prefix(directory),
             {
                 **counted.environment(directory, flavour, ranks_per_node),
-                "OMP_NUM_THREADS": str(content["application"]["threads"]),
+                "OMP_NUM_THREADS": str(resolved.application.threads),
             },
         )
         run_job(
@@ -54,7 +54,7 @@ def run(
             [block],
             what=f"the application on {nodes} nodes, profiled with {source},",
             log=directory / "job.log",
-            timeout_s=content["application"]["timeout_s"],
+            timeout_s=resolved.application.timeout_s,
         )
         profile_counters(
             directory,
@@ -79,7 +79,7 @@ def cost(
     from phase1_profile.cost import profiled_runs
 
     resolved = (read_resolved if experiment.suffix == ".json" else load_experiment)(experiment)
-    write_runs(output, resolved.digest(), profiled_runs(resolved.content))
+    write_runs(output, resolved.digest(), profiled_runs(resolved))
 
 
 @app.command("classify")
@@ -98,21 +98,21 @@ def classify(
     from phase1_profile.steps import classify as classify_ranks
 
     resolved = ctx.with_resource(step_of(experiment))
-    section = resolved.content["profile"]
+    section = resolved.profile
     origin = provenance(
-        seed=resolved.content["seed"],
+        seed=resolved.seed,
         experiment_digest=resolved.digest("application", "ranks_per_node", "profile", "nodesim"),
         tools={},
     )
-    counter_tables.write(table, counter_tables.read(counters, resolved.content["ranks_per_node"]), origin)
+    counter_tables.write(table, counter_tables.read(counters, resolved.ranks_per_node), origin)
     classify_ranks(
         counters,
         classes,
         parameters=ClassifyParameters(
-            max_classes=section["max_classes"], noise_floor=section["noise_floor"], coverage=section["coverage"]
+            max_classes=section.max_classes, noise_floor=section.noise_floor, coverage=section.coverage
         ),
-        reference_nodes=resolved.content["nodesim"]["nodes"],
-        seed=resolved.content["seed"],
+        reference_nodes=resolved.nodesim.nodes,
+        seed=resolved.seed,
         provenance=origin,
     )
 

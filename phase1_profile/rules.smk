@@ -32,8 +32,8 @@ checkpoint phase1_classify_ranks:
     input:
         counters=expand(
             plan.path("profile/nodes-{nodes}-rep-{repetition}/counters.parquet"),
-            nodes=plan.model.profile.nodes,
-            repetition=range(plan.model.profile.repetitions),
+            nodes=plan.experiment.profile.nodes,
+            repetition=range(plan.experiment.profile.repetitions),
         ),
     output:
         classes=plan.path("profile/rank-classes.json"),

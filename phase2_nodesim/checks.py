@@ -10,11 +10,11 @@ from phase2_nodesim.jobs import installed
 
 def check(resolved: Resolved) -> None:
     """Ask the engine whether it can simulate a node of the machine, and whether it is installed."""
-    name = resolved.content["nodesim"]["engine"]
+    name = resolved.nodesim.engine
     try:
         engine = ENGINES.get(name)
     except UsageError as error:
         error.where = "nodesim: engine"
         raise
-    engine.check(resolved.model.machine, resolved.content)
-    installed(name, resolved.content["nodesim"])
+    engine.check(resolved)
+    installed(name, resolved.nodesim)

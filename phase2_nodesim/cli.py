@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from manynode.config.experiment import ApplicationSection, NodesimSection
+    from phase2_nodesim.parameters import FitParameters
 
 app = typer.Typer(help="Phase 2: compute times between MPI calls -> timing profile.", no_args_is_help=True)
 
@@ -39,12 +42,12 @@ def run(
     from phase2_nodesim.waits import waiting_of, waiting_warning
 
     resolved = ctx.with_resource(step_of(experiment))
-    content = resolved.content
+    settings, application = resolved.nodesim, resolved.application
     external = _external(mode)
-    nodes = content["nodesim"]["nodes"] if external else 1
-    command, flavour = application_command(content["application"])
+    nodes = settings.nodes if external else 1
+    command, flavour = application_command(application)
     directory = output.parent / "markers"
-    announce(node_run(content, experiment.parent, mode, node), experiment.parent)
+    announce(node_run(resolved, experiment.parent, mode, node), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
         job = NodeJob(
@@ -52,35 +55,33 @@ def run(
             flavour,
             node,
             nodes,
-            content["ranks_per_node"],
-            guest=application_guest(content["application"]),
-            threads=content["application"]["threads"],
-            settings=content["nodesim"],
-            timeout_s=content["application"]["timeout_s"],
+            resolved.ranks_per_node,
+            guest=application_guest(application),
+            threads=application.threads,
+            settings=settings,
+            timeout_s=application.timeout_s,
             tell=typer.echo,
         )
         counters = experiment.parent / "profile" / "counters.parquet"
         job = dataclasses.replace(job, instructions=profiled_instructions(counters, nodes, job.simulated()))
-        engine = content["nodesim"]["engine"]
-        simulated = run_node(job, engine, resolved.model.machine, directory)
+        engine = settings.engine
+        simulated = run_node(job, engine, resolved.machine, directory)
         native = experiment.parent / "profile" / f"nodes-{nodes}-rep-0" / "ranks" / "job.log"
         checksum = check_against_native(native, directory, job.words(engine))
         frame = make_segments(
             directory,
             output,
             engine,
-            resolved.model.machine,
+            resolved.machine,
             nodes=nodes,
-            ranks_per_node=content["ranks_per_node"],
+            ranks_per_node=resolved.ranks_per_node,
             external=external,
-            application=_application(content["application"]),
+            application=_application(application),
             simulated_ranks=simulated,
-            settings=content["nodesim"],
+            settings=settings,
             provenance={"checksum_as_native": checksum},
         )
-    if text := waiting_warning(
-        waiting_of(frame, counted=content["nodesim"]["clock"] == "wall"), f"phase 2, {mode}, node {node}"
-    ):
+    if text := waiting_warning(waiting_of(frame, counted=settings.clock == "wall"), f"phase 2, {mode}, node {node}"):
         warn(text)
 
 
@@ -97,7 +98,7 @@ def cost(
     from phase2_nodesim.cost import node_runs
 
     resolved = (read_resolved if experiment.suffix == ".json" else load_experiment)(experiment)
-    write_runs(output, resolved.digest(), node_runs(resolved.content, results))
+    write_runs(output, resolved.digest(), node_runs(resolved, results))
 
 
 @app.command("fit")
@@ -117,15 +118,14 @@ def fit(
 
     _external(mode)
     resolved = ctx.with_resource(step_of(experiment))
-    section = resolved.content["nodesim"]
     fit_profile(
         segments,
         classes,
         profile,
-        _fit_parameters(section),
+        _fit_parameters(resolved.nodesim),
         table=table,
         provenance=provenance(
-            seed=resolved.content["seed"],
+            seed=resolved.seed,
             experiment_digest=resolved.digest("application", "ranks_per_node", "machine", "nodesim"),
             tools={},
         ),
@@ -148,11 +148,11 @@ def resample(
     from phase2_nodesim.resampling import make_resamples
 
     external = _external(mode)
-    content = ctx.with_resource(step_of(experiment)).content
-    parameters = _fit_parameters(content["nodesim"])
+    resolved = ctx.with_resource(step_of(experiment))
+    parameters = _fit_parameters(resolved.nodesim)
     write_resamples(
         output,
-        make_resamples(segments, classes, parameters, count=count, seed=content["seed"], borrow=not external),
+        make_resamples(segments, classes, parameters, count=count, seed=resolved.seed, borrow=not external),
     )
 
 
@@ -180,16 +180,15 @@ def compare(
         typer.echo(line)
 
 
-def _fit_parameters(section: Mapping[str, Any]) -> Any:
+def _fit_parameters(section: NodesimSection) -> FitParameters:
     """Return the fit parameters of a resolved section ``nodesim``."""
     from phase2_nodesim.parameters import FitParameters
 
-    tail = section["tail"] or {}
-    return FitParameters(
-        warmup=section["warmup"],
-        separation=section["separation"],
-        **({"tail": tail["threshold"], "min_exceedances": tail["min_exceedances"]} if tail else {}),
-    )
+    shared: dict[str, Any] = {"warmup": section.warmup, "separation": section.separation}
+    tail = section.tail
+    if tail is None:
+        return FitParameters(**shared)
+    return FitParameters(**shared, tail=tail.threshold, min_exceedances=tail.min_exceedances)
 
 
 def _external(mode: str) -> bool:
@@ -200,11 +199,11 @@ def _external(mode: str) -> bool:
     return mode == "ext"
 
 
-def _application(section: Mapping[str, Any]) -> dict[str, Any]:
+def _application(section: ApplicationSection) -> dict[str, Any]:
     """Return the identity of the application without paths, which must not affect the results."""
-    if section.get("command"):
-        return {"name": section["name"], "command": [Path(section["command"][0]).name, *section["command"][1:]]}
-    return {"name": section["name"], "parameters": section["parameters"]}
+    if section.command is not None:
+        return {"name": section.name, "command": [Path(section.command[0]).name, *section.command[1:]]}
+    return {"name": section.name, "parameters": section.parameters}
 
 
 def probes() -> dict[str, Any]:

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from manynode.config.resolved import Resolved
 from manynode.measured_runs import MeasuredRun
 from manynode.tables import read_json
 from phase2_nodesim.engines._interface import ENGINES
 from phase2_nodesim.gem5.estimate import RATE, profiled_instructions
 
 
-def node_runs(content: Mapping[str, Any], results: Path) -> list[MeasuredRun]:
+def node_runs(experiment: Resolved, results: Path) -> list[MeasuredRun]:
     """Return the runs of a resolved experiment, those with external ranks first.
 
     Which nodes are simulated beside external ranks is known once phase 1 has left its classes in ``results``.
     """
     runs = []
-    modes = {"ext" if name.startswith("ext") else "no-ext" for name in content["techniques"]}
+    modes = {"ext" if name.startswith("ext") else "no-ext" for name in experiment.techniques}
     if "ext" in modes:
         classes = results / "profile" / "rank-classes.json"
         chosen: list[int | None] = [None]
         if classes.is_file():
             chosen = [int(node) for node in read_json(classes, "rank-classes/1")["representative_nodes"]]
-        runs += [node_run(content, results, "ext", node) for node in chosen]
+        runs += [node_run(experiment, results, "ext", node) for node in chosen]
     if "no-ext" in modes:
-        runs.append(node_run(content, results, "no-ext", 0))
+        runs.append(node_run(experiment, results, "no-ext", 0))
     return runs
 
 
-def node_run(content: Mapping[str, Any], results: Path, mode: str, node: int | None) -> MeasuredRun:
+def node_run(experiment: Resolved, results: Path, mode: str, node: int | None) -> MeasuredRun:
     """Return the run of one simulated node; None means that the node is not known yet."""
-    section, each, threads = content["nodesim"], content["ranks_per_node"], content["application"]["threads"]
-    nodes = section["nodes"] if mode == "ext" else 1
-    engine = section["engine"]
+    section, each, threads = experiment.nodesim, experiment.ranks_per_node, experiment.application.threads
+    nodes = section.nodes if mode == "ext" else 1
+    engine = section.engine
     cost = ENGINES.get(engine).cost(section, each, nodes, threads)
     expected = None
     if engine == "gem5" and node is not None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
 from manynode.cores import available_cores
 from manynode.errors import EngineMissingError, UsageError
 from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
 
 
-def installed(engine: str, settings: Mapping[str, Any] | None) -> NodeEngine:
+def installed(engine: str, settings: NodesimSection | None) -> NodeEngine:
     """Return the named engine; if this host lacks it, this is an :class:`EngineMissingError`."""
     chosen = ENGINES.get(engine)
     probe = chosen.probe(settings)

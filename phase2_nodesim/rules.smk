@@ -79,7 +79,7 @@ rule phase2_resample_profile:
         "../environment.yaml"
     params:
         experiment=plan.path("experiment.json"),
-        resamples=plan.model.simulate.profile_bootstrap,
+        resamples=plan.experiment.simulate.profile_bootstrap,
         digest=plan.digest("fit"),
         code=plan.code("phase2_nodesim"),
     shell:

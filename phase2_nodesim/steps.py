@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
 from manynode.errors import InputError
 from manynode.markers import read_marker_directory
@@ -36,18 +37,22 @@ def make_segments(
     application: Mapping[str, Any],
     simulated_ranks: Sequence[int] | None = None,
     parameters: NodeParameters | None = None,
-    settings: Mapping[str, Any] | None = None,
+    settings: NodesimSection | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Write and return the segments of the simulated ranks of one job.
 
     ``marker_directory`` holds the marker files and the engine's output; without ``simulated_ranks`` all ranks that left
-    markers count as simulated. ``settings`` is the resolved section ``nodesim``.
+    markers count as simulated. ``settings`` is the section ``nodesim``.
     A simulated rank without markers is an :class:`InputError`.
     """
     chosen = ENGINES.get(engine)
     run = NodeRun(
-        machine, ranks_per_node, marker_directory, parameters=parameters or NodeParameters(), settings=settings or {}
+        machine,
+        ranks_per_node,
+        marker_directory,
+        parameters=parameters or NodeParameters(),
+        settings=settings or NodesimSection(),
     )
     files = read_marker_directory(marker_directory, complete=False)
     if simulated_ranks is not None:

@@ -89,18 +89,18 @@ def _point(
     from phase3_sst.point.contract import Point
     from phase3_sst.point.inputs import check_profile
 
-    content = ctx.with_resource(step_of(experiment)).content
+    resolved = ctx.with_resource(step_of(experiment))
     # Also checked here, for better messages than those of the engines, which read the file themselves.
-    check_profile(profile, read_timing_profile(profile), technique, content["application"]["name"])
+    check_profile(profile, read_timing_profile(profile), technique, str(resolved.application.name))
     if variant is not None:
-        changed = variant_of(content, variant)
-        content, variant = changed.content(content), changed.name
+        changed = variant_of(resolved.content, variant)
+        resolved, variant = changed.applied(resolved), changed.name
     if confirm:
-        content = with_confirming_engine(content)
-    ranks = nodes * content["ranks_per_node"]
-    assigned = classes_of_job(technique, classes, ranks, content["seed"])
-    seed = derive_seed(content["seed"], "draws")
-    return Point(content, nodes, technique, profile, assigned, seed, processes, sink, variant)
+        resolved = with_confirming_engine(resolved)
+    ranks = nodes * resolved.ranks_per_node
+    assigned = classes_of_job(technique, classes, ranks, resolved.seed)
+    seed = derive_seed(resolved.seed, "draws")
+    return Point(resolved.content, nodes, technique, profile, assigned, seed, processes, sink, variant)
 
 
 @app.command("estimate")
@@ -117,8 +117,8 @@ def estimate(
 
     read = read_resolved if experiment.suffix == ".json" else load_experiment
     resolved = read(experiment)
-    costs = points.point_costs(resolved.content)
-    for line in lines(costs, resolved.content["ranks_per_node"], cores):
+    costs = points.point_costs(resolved)
+    for line in lines(costs, resolved.ranks_per_node, cores):
         typer.echo(line)
     if output is not None:
         points.write(output, resolved.digest(), costs)
@@ -143,13 +143,13 @@ def preflight(
     from phase3_sst.point.contract import engine_of
 
     resolved = experiment.suffix == ".json"
-    content = (ctx.with_resource(step_of(experiment)) if resolved else load_experiment(experiment)).content
-    engine = engine_of(content)
-    varied = dict(content["simulate"]["preflight"]["vary"])
+    given = ctx.with_resource(step_of(experiment)) if resolved else load_experiment(experiment)
+    engine = engine_of(given.content)
+    varied: dict[str, Sequence[object]] = dict(given.simulate.preflight.vary)
     if vary is not None:
         varied = {vary: sweep_reaction.written_values(values)}
-    results = [] if vary is not None else checks.check_network(content, engine)
-    results += [sweep_reaction.check_vary(content, engine, key, entries) for key, entries in varied.items()]
+    results = [] if vary is not None else checks.check_network(given, engine)
+    results += [sweep_reaction.check_vary(given, engine, key, entries) for key, entries in varied.items()]
     for result in results:
         typer.echo(result.line())
     document = checks.verdict(results, str(experiment))

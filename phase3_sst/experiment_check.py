@@ -25,24 +25,24 @@ def check(resolved: Resolved) -> None:
     """Check every point with its engine, including a study's points that another engine confirms."""
     content = resolved.content
     engine = _engine(content)
-    if content["application"]["name"] is None:
+    if resolved.application.name is None:
         return  # nothing is simulated without a skeleton
     runs: dict[str, dict[str, Any]] = {}
-    for variant, nodes, described in _points(content):
-        point = Point(described, nodes, content["techniques"][0], None, (), seed=0, variant=variant)
+    for variant, nodes, described in _points(resolved):
+        point = Point(described, nodes, resolved.techniques[0], None, (), seed=0, variant=variant)
         check_slow_node(described, nodes)
         runs[f"{nodes} nodes" if variant is None else f"{nodes} nodes, {variant}"] = run_description(point, [0])
     for row in (content["validation"] or {"collectives": []})["collectives"]:
         name = f"validation: collectives: {row['collective']}, {row['bytes']} bytes on {row['nodes']} nodes"
         runs[name] = collectives.run_file(content, row)
-    for key in content["simulate"]["preflight"]["vary"]:
+    for key in resolved.simulate.preflight.vary:
         check_varied(key)
     lacking = None
     try:
         engine.check(runs)
     except EngineMissingError as error:
         lacking = error
-    _check_confirming(content)
+    _check_confirming(resolved)
     if lacking is not None:
         raise lacking
 
@@ -55,29 +55,30 @@ def _engine(content: Mapping[str, Any]) -> NetworkEngine:
         raise
 
 
-def _points(content: Mapping[str, Any]) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
+def _points(resolved: Resolved) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
     """Yield variant (None: the experiment itself), nodes and resolved experiment of every point, of one technique."""
-    for nodes in content["nodes"]:
-        yield None, nodes, dict(content)
+    content = resolved.content
+    for nodes in resolved.nodes:
+        yield None, nodes, content
     for study in studies():
         by_variant: dict[str, list[StudyPoint]] = {}
         for point in study.points(content):
             by_variant.setdefault(point.variant.name, []).append(point)
         for name, points in by_variant.items():
-            varied = points[0].variant.content(content)
+            varied = points[0].variant.applied(resolved).content
             for nodes in sorted({point.nodes for point in points}):
                 yield name, nodes, varied
 
 
-def _check_confirming(content: Mapping[str, Any]) -> None:
+def _check_confirming(resolved: Resolved) -> None:
     """Check with the confirming engine of a study; if it is missing, the study runs without it."""
     runs: dict[str, dict[str, Any]] = {}
     engine = None
-    for variant in confirmed(content):
-        varied = with_confirming_engine(variant.content(content))
+    for variant in confirmed(resolved):
+        varied = with_confirming_engine(variant.applied(resolved)).content
         engine = engine_of(varied)
-        for nodes in study_nodes(content):
-            point = Point(varied, nodes, content["techniques"][0], None, (), seed=0, variant=variant.name)
+        for nodes in study_nodes(resolved):
+            point = Point(varied, nodes, resolved.techniques[0], None, (), seed=0, variant=variant.name)
             runs[f"{nodes} nodes, {variant.name}, sensitivity: confirm"] = run_description(point, [0])
     if engine is not None:
         with contextlib.suppress(EngineMissingError):

@@ -3,7 +3,7 @@ from phase3_sst.analysis.estimates import step_resources
 from phase3_sst.studies.confirmation import second_engine
 
 # The engine that confirms a study.
-confirm_engine = second_engine.engine_of_study(plan.resolved.content)
+confirm_engine = second_engine.engine_of_study(plan.experiment.content)
 
 
 # A failed check leaves no verdict and stops the workflow. The rules below wait for the verdict, but its content affects no
@@ -143,7 +143,7 @@ rule phase3_confirm_variant:
         plan.path("logs/phase3_confirm_variant/{variant}/{technique}-{nodes}.log"),
     conda:
         "../environment.yaml"
-    threads: plan.model.simulate.sst.cores() if confirm_engine == "sst" else 1
+    threads: plan.experiment.simulate.sst.cores() if confirm_engine == "sst" else 1
     resources:
         **step_resources.of_points(plan, confirm_engine),
     params:
@@ -185,8 +185,8 @@ rule phase3_analyse_points:
     input:
         results=expand(
             plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
-            technique=plan.model.techniques,
-            nodes=plan.model.nodes,
+            technique=plan.experiment.techniques,
+            nodes=plan.experiment.nodes,
         ),
         resamples=plan.resampled_results(),
     output:

@@ -37,13 +37,13 @@ class ConvergeSection(Section):
     )
 
 
-def iterations_of(content: Mapping[str, Any]) -> tuple[str, int]:
-    """Return the parameter that counts the application's iterations, and how many a resolved experiment projects.
+def iterations_of(application: str, parameters: Mapping[str, Any], converge: ConvergeSection) -> tuple[str, int]:
+    """Return the parameter that counts an application's iterations, and how many of them are projected.
 
-    It is a :class:`UsageError` if the application does not name the parameter or does not allow that many iterations.
+    ``parameters`` are all of the application's. It is a :class:`UsageError` if the application does not name the
+    parameter or does not allow that many iterations.
     """
-    application = content["application"]
-    description: ApplicationDescription = read_application(application["name"])
+    description: ApplicationDescription = read_application(application)
     counter = description.iterations
     if counter is None:
         raise UsageError(
@@ -51,6 +51,5 @@ def iterations_of(content: Mapping[str, Any]) -> tuple[str, int]:
             where=f"simulate: converge: application {description.name}",
             remedy="name it in its application.yaml ('iterations: PARAMETER'), or leave 'converge' out",
         )
-    wanted = content["simulate"]["converge"]["iterations"]
-    given = application["parameters"] if wanted is None else {**application["parameters"], counter: wanted}
+    given = {**parameters, counter: converge.iterations} if converge.iterations is not None else dict(parameters)
     return counter, int(description.resolve(given, "simulate: converge: iterations: application")[counter])

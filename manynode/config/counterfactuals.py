@@ -6,11 +6,17 @@ cost than the previous one. With the same draws, the differences between neighbo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from manynode.config.sensitivity import Value
 from manynode.config.variants import Variant
+from manynode.config.variation import typed
 from manynode.errors import UsageError
+
+if TYPE_CHECKING:
+    from manynode.config.experiment import Experiment, Technique
+    from manynode.config.resolved import Resolved
 
 ENDLESS, NOTHING = "1000 Tbit/s", "0 ns"
 
@@ -20,19 +26,20 @@ STAGES = ("without-contention", "without-bandwidth", "without-latency", "without
 VARIABILITY = STAGES[-1]
 
 
-def counterfactuals(content: Mapping[str, Any]) -> list[Variant]:
+def counterfactuals(experiment: Resolved | Mapping[str, Any]) -> list[Variant]:
     """Return the study's networks in the order of :data:`STAGES`; without a section ``scaling`` there are none."""
-    if not content.get("scaling"):
+    experiment = typed(experiment)
+    if experiment.scaling is None:
         return []
-    steps = [
+    steps: list[list[tuple[str, Value]]] = [
         [("network.flow_control", "none"), ("network.contention", False)],
-        _bandwidth(content),
-        _latency(content),
+        _bandwidth(experiment),
+        _latency(experiment),
         _overhead(),
         # Constant times need no draws: all replicas are equal.
         [("simulate.replicas", 1)],
     ]
-    changes: list[tuple[str, Any]] = []
+    changes: list[tuple[str, Value]] = []
     found = []
     for name, step in zip(STAGES, steps, strict=True):
         changes = [*changes, *step]
@@ -40,15 +47,20 @@ def counterfactuals(content: Mapping[str, Any]) -> list[Variant]:
     return found
 
 
-def loss_nodes(content: Mapping[str, Any]) -> list[int]:
+def loss_nodes(experiment: Resolved | Mapping[str, Any]) -> list[int]:
     """Return the node counts of the study: its own, or all of the experiment."""
-    return sorted(content["scaling"]["nodes"] or content["nodes"])
+    experiment = typed(experiment)
+    assert experiment.scaling is not None
+    return sorted(experiment.scaling.nodes or experiment.nodes)
 
 
-def loss_techniques(content: Mapping[str, Any]) -> list[str]:
+def loss_techniques(experiment: Resolved | Mapping[str, Any]) -> list[Technique]:
     """Return the techniques of the study: its own, or the most complete of the experiment with variable times."""
-    present = [name for name in ("ext-var", "no-ext-var") if name in content["techniques"]]
-    return list(content["scaling"]["techniques"] or present[:1])
+    experiment = typed(experiment)
+    assert experiment.scaling is not None
+    wanted: tuple[Technique, ...] = ("ext-var", "no-ext-var")
+    present = [name for name in wanted if name in experiment.techniques]
+    return list(experiment.scaling.techniques or present[:1])
 
 
 def technique_of(stage: str, technique: str) -> str:
@@ -56,39 +68,45 @@ def technique_of(stage: str, technique: str) -> str:
     return technique.removesuffix("var") + "const" if stage == VARIABILITY else technique
 
 
-def check_counterfactuals(content: Mapping[str, Any]) -> None:
+def check_counterfactuals(experiment: Resolved | Mapping[str, Any]) -> None:
     """Raise :class:`UsageError` for a study that the experiment does not allow."""
-    if not content.get("scaling"):
+    experiment = typed(experiment)
+    if experiment.scaling is None:
         return
-    if content["simulate"]["engine"] != "fast":
+    if experiment.simulate.engine != "fast":
         raise UsageError(
             "a scaling study needs the engine fast",
             where="scaling",
-            found=f"simulate: engine: {content['simulate']['engine']}, which cannot switch contention off",
+            found=f"simulate: engine: {experiment.simulate.engine}, which cannot switch contention off",
             allowed="simulate: engine: fast",
             remedy="move the section to a second experiment with that engine; "
             "'manynode run --measurements-from' reuses the measured runs",
         )
-    if not loss_techniques(content):
+    if not loss_techniques(experiment):
         raise UsageError(
             "a scaling study needs a technique with variable times",
             where="scaling: techniques",
-            found=", ".join(content["techniques"]),
+            found=", ".join(experiment.techniques),
             allowed="ext-var, no-ext-var among the experiment's techniques",
         )
-    for key, own in (("nodes", content["scaling"]["nodes"]), ("techniques", content["scaling"]["techniques"])):
+    study = experiment.scaling
+    chosen: tuple[tuple[str, Sequence[object], Sequence[object]], ...] = (
+        ("nodes", study.nodes, experiment.nodes),
+        ("techniques", study.techniques, experiment.techniques),
+    )
+    for key, own, known in chosen:
         for entry in own:
-            if entry not in content[key]:
+            if entry not in known:
                 raise UsageError(
                     f"an entry of the scaling study is not among the experiment's {key}",
                     where=f"scaling: {key}",
                     found=str(entry),
-                    allowed=", ".join(map(str, content[key])),
+                    allowed=", ".join(map(str, known)),
                 )
 
 
-def _bandwidth(content: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    links = ["network.link", *(f"network.link_classes.{name}" for name in content["network"]["link_classes"])]
+def _bandwidth(experiment: Experiment) -> list[tuple[str, Value]]:
+    links = ["network.link", *(f"network.link_classes.{name}" for name in experiment.network.link_classes)]
     return [
         *((f"{link}.bandwidth", ENDLESS) for link in links),
         ("network.host.nic_bandwidth", ENDLESS),
@@ -97,8 +115,8 @@ def _bandwidth(content: Mapping[str, Any]) -> list[tuple[str, Any]]:
     ]
 
 
-def _latency(content: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    links = ["network.link", *(f"network.link_classes.{name}" for name in content["network"]["link_classes"])]
+def _latency(experiment: Experiment) -> list[tuple[str, Value]]:
+    links = ["network.link", *(f"network.link_classes.{name}" for name in experiment.network.link_classes)]
     return [
         *((f"{link}.latency", NOTHING) for link in links),
         ("network.switch_latency", NOTHING),
@@ -107,7 +125,7 @@ def _latency(content: Mapping[str, Any]) -> list[tuple[str, Any]]:
     ]
 
 
-def _overhead() -> list[tuple[str, Any]]:
+def _overhead() -> list[tuple[str, Value]]:
     return [
         ("network.host.overhead_send", NOTHING),
         ("network.host.overhead_recv", NOTHING),

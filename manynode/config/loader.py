@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -19,7 +19,16 @@ from manynode.config.application import read_application
 from manynode.config.converge import iterations_of
 from manynode.config.experiment import Experiment
 from manynode.config.measured import with_tables
-from manynode.config.resolved import Resolved, included, read_yaml, short_text, validation_error
+from manynode.config.resolved import (
+    Resolved,
+    ResolvedApplication,
+    included,
+    read_yaml,
+    short_text,
+    validation_error,
+)
+from manynode.config.sensitivity import SensitivitySection
+from manynode.config.simulate import JobSection
 from manynode.config.skeleton import resolve_skeleton
 from manynode.config.studies import studies
 from manynode.config.variation import with_value
@@ -47,27 +56,20 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
         raise validation_error(error, Experiment, where) from None
     except RecursionError:
         raise UsageError("the experiment is nested too deeply", where=where) from None
-    resolved = model.model_dump(mode="json")
-    application = resolved["application"]
-    if model.application.name is not None:
-        description = read_application(model.application.name, base=base)
-        application["parameters"] = description.resolve(dict(model.application.parameters))
-        application["executable"] = description.executable
-        if model.simulate.converge is not None:
-            iterations_of(resolved)
-    if model.application.command is not None:
-        application["command"] = find_executable(model.application.command, base)
-        if model.application.guest is not None:
-            (application["guest"],) = find_executable([model.application.guest], base)
-    for index, job in enumerate(resolved["simulate"]["jobs"]):
-        _resolve_job(job, f"simulate: jobs: {index}", base)
+    application = _resolved_application(model, base)
+    jobs = [_resolved_job(job, f"simulate: jobs: {index}", base) for index, job in enumerate(model.simulate.jobs)]
+    sections = {
+        "application": application,
+        "simulate": model.simulate.model_copy(update={"jobs": jobs}),
+        "sensitivity": _with_network_files(model.sensitivity, base),
+    }
+    resolved = cast(Resolved, Resolved.model_construct(model.model_fields_set, **{**dict(model), **sections}))
     for key, values in model.simulate.preflight.vary.items():
         for value in values:
             with_value(resolved, key, value, "simulate: preflight: vary")
-    _place_network_files(resolved["sensitivity"], base)
     for study in studies():
-        study.check(resolved)
-    return Resolved(model, resolved)
+        study.check(resolved.content)
+    return resolved
 
 
 def _check_texts(content: Any, where: str) -> None:
@@ -86,32 +88,56 @@ def _check_texts(content: Any, where: str) -> None:
             _check_texts(value, f"{where}: {key}")
 
 
-def _place_network_files(study: dict[str, Any] | None, base: Path) -> None:
-    """Make the paths of network files that a study varies absolute."""
-    for parameter in (study or {"parameters": {}})["parameters"].values():
-        if parameter["keys"] == ["network"]:
-            found = [base / str(value) for value in parameter["values"]]
-            parameter["values"] = [
+def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
+    """Return the application of ``model`` with all parameters, and absolute paths of programs."""
+    given = model.application
+    filled: dict[str, Any] = dict(given)
+    if given.name is not None:
+        description = read_application(given.name, base=base)
+        filled["parameters"] = description.resolve(dict(given.parameters))
+        filled["executable"] = description.executable
+        if model.simulate.converge is not None:
+            iterations_of(given.name, filled["parameters"], model.simulate.converge)
+    if given.command is not None:
+        filled["command"] = find_executable(given.command, base)
+        if given.guest is not None:
+            (filled["guest"],) = find_executable([given.guest], base)
+    return ResolvedApplication.model_construct(given.model_fields_set, **filled)
+
+
+def _with_network_files(study: SensitivitySection | None, base: Path) -> SensitivitySection | None:
+    """Return the study with absolute paths of the network files that it varies."""
+    if study is None:
+        return None
+    parameters = {}
+    for name, parameter in study.parameters.items():
+        parameters[name] = parameter
+        if parameter.keys == ["network"]:
+            found = [base / str(value) for value in parameter.values]
+            values = [
                 str(path.resolve()) if path.suffix in (".yaml", ".yml") and input_file.is_file(path) else value
-                for path, value in zip(found, parameter["values"], strict=True)
+                for path, value in zip(found, parameter.values, strict=True)
             ]
+            parameters[name] = parameter.model_copy(update={"values": values})
+    return study.model_copy(update={"parameters": parameters})
 
 
-def _resolve_job(job: dict[str, Any], where: str, base: Path) -> None:
-    """Fill in the parameters of a further job and find its timing profile."""
-    skeleton = job["application"]
-    skeleton["parameters"] = resolve_skeleton(skeleton["name"], skeleton["parameters"], f"{where}: application")
-    if job["timing_profile"] is None:
-        return
-    candidates = [base / job["timing_profile"], Path(job["timing_profile"])]
-    found = next((path for path in candidates if input_file.is_file(path)), None)
-    if found is None:
-        raise UsageError(
-            "the timing profile of a job does not exist",
-            where=f"{where}: timing_profile",
-            found=job["timing_profile"],
-            allowed="a path, relative to the experiment's folder or to the working directory",
-            remedy="correct the path, or leave it out: the job's computing then takes no time",
-        )
-    input_file.check(found, "the timing profile of a job", error=UsageError)
-    job["timing_profile"] = str(found.resolve())
+def _resolved_job(job: JobSection, where: str, base: Path) -> JobSection:
+    """Return a further job with all parameters and the absolute path of its timing profile."""
+    skeleton = job.application
+    parameters = resolve_skeleton(skeleton.name, skeleton.parameters, f"{where}: application")
+    filled: dict[str, Any] = {"application": skeleton.model_copy(update={"parameters": parameters})}
+    if job.timing_profile is not None:
+        candidates = [base / job.timing_profile, Path(job.timing_profile)]
+        found = next((path for path in candidates if input_file.is_file(path)), None)
+        if found is None:
+            raise UsageError(
+                "the timing profile of a job does not exist",
+                where=f"{where}: timing_profile",
+                found=job.timing_profile,
+                allowed="a path, relative to the experiment's folder or to the working directory",
+                remedy="correct the path, or leave it out: the job's computing then takes no time",
+            )
+        input_file.check(found, "the timing profile of a job", error=UsageError)
+        filled["timing_profile"] = str(found.resolve())
+    return job.model_copy(update=filled)

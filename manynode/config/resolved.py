@@ -3,6 +3,8 @@
 In: a mapping as a YAML file has it, or a resolved JSON file. Out: checked models and :class:`Resolved`. A mistake is a
 :class:`UsageError` with the key, the value found and the values allowed. For a misspelt key it suggests the nearest
 known one. :mod:`manynode.config.loader` loads whole experiments.
+
+Code reads the attributes of :class:`Resolved`. Its JSON exists at the borders only: files, digests, key paths.
 """
 
 from __future__ import annotations
@@ -10,15 +12,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from manynode import input_file
 from manynode.config import yaml_text
-from manynode.config.experiment import Experiment
+from manynode.config.experiment import ApplicationSection, Experiment
+from manynode.config.quantities import RESOLVED
 from manynode.config.sections import as_written
 from manynode.config.study_section import study_sections
 from manynode.errors import UsageError, nearest
@@ -28,12 +30,38 @@ RESOLVED_SCHEMA = "experiment/1"
 M = TypeVar("M", bound=BaseModel)
 
 
-@dataclass(frozen=True)
-class Resolved:
-    """A checked experiment; ``content`` is written to ``experiment.json``."""
+class ResolvedApplication(ApplicationSection):
+    """The application with every parameter of its skeleton, and absolute paths in ``command`` and ``guest``."""
 
-    model: Experiment
-    content: dict[str, Any]
+    executable: str | None = Field(
+        default=None, description="Mini-app program in the native build; None for an application without a skeleton"
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = dump(self)
+        if self.executable is None:
+            content.pop("executable", None)
+        return content
+
+
+class Resolved(Experiment):
+    """A checked experiment with everything filled in that its file leaves open; no part depends on the file's folder.
+
+    Quantities are SI floats. Other jobs have all parameters of their skeletons, and paths are absolute.
+    """
+
+    application: ResolvedApplication
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The experiment as JSON, for ``experiment.json`` and for digests; a new mapping each time."""
+        return self.model_dump(mode="json")
+
+    @property
+    def model(self) -> Resolved:
+        """The experiment itself, for studies that are not yet typed."""
+        return self
 
     def digest(self, *sections: str, without: Collection[str] = ()) -> str:
         """Return a digest of the named sections (default: all).
@@ -44,7 +72,7 @@ class Resolved:
 
     def unprojected(self) -> str | None:
         """Return why there is no projection, or None if there is one."""
-        if self.model.application.name is not None:
+        if self.application.name is not None:
             return None
         return (
             "the experiment has no skeleton (application: name), which describes the program's communication. Phases 1 "
@@ -110,12 +138,10 @@ def write_resolved(path: Path, resolved: Resolved) -> None:
     write_json(path, RESOLVED_SCHEMA, {**digests, "experiment": resolved.content})
 
 
-def resolve_json(content: dict[str, Any], where: str) -> Resolved:
+def resolve_json(content: Mapping[str, Any], where: str) -> Resolved:
     """Return the experiment of an already resolved mapping."""
-    given = json.loads(json.dumps(content))
-    given.get("application", {}).pop("executable", None)
     try:
-        return Resolved(Experiment.model_validate(given, context={"resolved": True}), content)
+        return Resolved.model_validate(content, context=RESOLVED)
     except ValidationError as error:
         raise validation_error(error, Experiment, where) from None
 

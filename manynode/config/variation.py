@@ -2,40 +2,50 @@
 
 In: the resolved experiment, a key such as ``network.link.bandwidth`` and a value as in the file. The value of
 ``network`` itself is the name of a shipped file, or a path. Out: the resolved experiment with that value, checked as a
-whole. A wrong key or value is a :class:`UsageError`.
+whole. A wrong key or value is a :class:`UsageError`. Keys are those of the experiment's JSON.
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from manynode.config.application import read_application
 from manynode.errors import UsageError, nearest
 
+if TYPE_CHECKING:
+    from manynode.config.resolved import Resolved
 
-def with_value(content: dict[str, Any], key: str, value: object, where: str) -> dict[str, Any]:
-    """Return a copy of ``content`` in which ``key`` has ``value``."""
+
+def with_value(experiment: Resolved, key: str, value: object, where: str) -> Resolved:
+    """Return ``experiment`` with ``value`` at ``key``."""
     from manynode.config.resolved import included, resolve_json
 
-    changed: dict[str, Any] = json.loads(json.dumps(content))
+    changed = experiment.content
     *_, last = key.split(".")
     section = _walk(changed, key, where)[-2]
     if key == "network" and isinstance(value, str):
         value = included(key, value, "networks", Path.cwd(), where)
     section[int(last) if isinstance(section, list) else last] = value
-    application = changed["application"]
-    resolved = resolve_json(changed, f"{where}: {key}").model.model_dump(mode="json")
-    if application["name"] is not None:
-        parameters = read_application(application["name"]).resolve(application["parameters"])
-        resolved["application"] |= {"parameters": parameters, "executable": application["executable"]}
-    return resolved
+    resolved = resolve_json(changed, f"{where}: {key}")
+    application = resolved.application
+    if application.name is None:
+        return resolved
+    parameters = read_application(application.name).resolve(application.parameters)
+    return resolved.model_copy(update={"application": application.model_copy(update={"parameters": parameters})})
 
 
-def value_of(content: dict[str, Any], key: str) -> Any:
+def typed(experiment: Resolved | Mapping[str, Any]) -> Resolved:
+    """Return the experiment of a study that is not yet typed and passes the JSON."""
+    from manynode.config.resolved import Resolved, resolve_json
+
+    return experiment if isinstance(experiment, Resolved) else resolve_json(experiment, "the experiment")
+
+
+def value_of(experiment: Resolved, key: str) -> Any:
     """Return the value of ``key`` in a resolved experiment, in SI units."""
-    return _walk(content, key, "the experiment")[-1]
+    return _walk(experiment.content, key, "the experiment")[-1]
 
 
 def _walk(content: dict[str, Any], key: str, where: str) -> list[Any]:

@@ -19,7 +19,9 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
+from manynode.config.resolved import Resolved
 from manynode.launch import Flavour
 from manynode.markers import MarkerFile
 from manynode.measured_runs import SlowDown
@@ -38,8 +40,8 @@ class NodeRun:
     crowded: bool = False
     """More ranks than cores on this host: waiting must not keep a core busy."""
     parameters: NodeParameters = field(default_factory=NodeParameters)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """The resolved section ``nodesim`` of the experiment."""
+    settings: NodesimSection = field(default_factory=NodesimSection)
+    """The section ``nodesim`` of the experiment."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class NodeJob:
     """The same program linked with the bridge library, for engines that simulate processors."""
     threads: int = 1
     """Threads of each rank."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """The resolved section ``nodesim`` of the experiment."""
+    settings: NodesimSection = field(default_factory=NodesimSection)
+    """The section ``nodesim`` of the experiment."""
     timeout_s: float | None = None
     instructions: float | None = None
     """How many the simulated ranks will execute in all, as far as phase 1 knows."""
@@ -99,15 +101,15 @@ class NodeEngine(Protocol):
 
     name: str
 
-    def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
+    def probe(self, settings: NodesimSection | None = None) -> Probe:
         """Look for the tool as given in ``settings`` (the section ``nodesim``), without starting a simulation."""
         ...
 
-    def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
-        """Refuse, as a :class:`~manynode.errors.UsageError`, a machine or application of a resolved experiment that
-        the engine cannot simulate, installed or not."""
+    def check(self, experiment: Resolved) -> None:
+        """Refuse, as a :class:`~manynode.errors.UsageError`, a machine or application that the engine cannot simulate,
+        installed or not."""
 
-    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+    def cost(self, settings: NodesimSection, ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
         """Return what a job of ``nodes`` nodes typically costs, without starting anything; ``settings`` as in probe."""
         ...
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from manynode.config.machine import Machine
+from manynode.config.experiment import NodesimSection
+from manynode.config.resolved import Resolved
 from manynode.errors import EngineFailedError, EngineMissingError, UsageError
 from manynode.launch import application_guest
 from manynode.markers import MarkerFile, concatenate
@@ -47,38 +48,38 @@ class Gem5:
 
     name = "gem5"
 
-    def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
+    def probe(self, settings: NodesimSection | None = None) -> Probe:
         try:
             found = find_gem5(_executable(settings))
         except EngineMissingError as error:
             return Probe(False, str(error.found or ""), "", _PURPOSE, f"optional; {error.remedy or GUIDE}")
         return Probe(True, str(found.program), found.version, _PURPOSE, "")
 
-    def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
+    def check(self, experiment: Resolved) -> None:
         """Look at the guest program, and describe the board with a guest for each rank of a node."""
-        application = experiment["application"]
-        built = application["command"] or (build_dir() / "bin" / application["executable"]).is_file()
+        application = experiment.application
+        built = application.command is not None or (build_dir() / "bin" / f"{application.executable}").is_file()
         guest = application_guest(application)
         if guest is not None:
             check_guest_program(guest[0])
         elif built:  # else the whole application is missing, which is no mistake of the experiment
-            raise _no_guest(named=bool(application["command"]))
-        command = guest or [application["executable"]]
+            raise _no_guest(named=application.command is not None)
+        command = guest or [f"{application.executable}"]
         board_file(
-            machine,
-            [GuestProcess(rank, command, [], Path()) for rank in range(experiment["ranks_per_node"])],
+            experiment.machine,
+            [GuestProcess(rank, command, [], Path()) for rank in range(experiment.ranks_per_node)],
             BoardFiles(None, None),
-            threads=application["threads"],
-            helpers=experiment["nodesim"]["gem5"]["inject"] == "nic",
+            threads=application.threads,
+            helpers=experiment.nodesim.gem5.inject == "nic",
         )
 
-    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+    def cost(self, settings: NodesimSection, ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
         # One host core simulates all cores of the board.
         return NodeCost(ranks_per_node, _SLOW_DOWN, 1)
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
         found = find_gem5(_executable(job.settings))
-        settings = job.settings["gem5"]
+        settings = job.settings.gem5
         bridged = BridgedJob(
             job.flavour,
             _guest(job),
@@ -87,7 +88,7 @@ class Gem5:
             job.ranks_per_node,
             job.ranks,
             run.directory,
-            settings["inject"],
+            settings.inject,
             job.ranks_per_node,
             {"OMP_NUM_THREADS": str(job.threads)},
         )
@@ -131,13 +132,13 @@ def board_command(found: Installation, board: Path, outdir: Path) -> list[str]:
     return ["env", f"PYTHONPATH={ROOT}", str(found.program), f"--outdir={outdir}", "--quiet", str(_BOARD), str(board)]
 
 
-def _executable(settings: Mapping[str, Any] | None) -> str | None:
-    return None if settings is None else settings["gem5"]["executable"]
+def _executable(settings: NodesimSection | None) -> str | None:
+    return None if settings is None else settings.gem5.executable
 
 
 def _guest(job: NodeJob) -> list[str]:
     if job.guest is None:
-        raise _no_guest(named=bool(job.settings))
+        raise _no_guest(named=True)
     return [str(word) for word in job.guest]
 
 
@@ -153,7 +154,7 @@ def _no_guest(*, named: bool) -> UsageError:
 
 
 def _simulator(run: NodeRun, job: NodeJob, found: Installation, bridge: BridgeFolder) -> Simulator:
-    settings = job.settings["gem5"]
+    settings = job.settings.gem5
     shared = [f"GLIBC_TUNABLES={MALLOC}", f"OMP_NUM_THREADS={job.threads}", "OMP_DYNAMIC=false"]
     guests = [
         GuestProcess(
@@ -166,18 +167,18 @@ def _simulator(run: NodeRun, job: NodeJob, found: Installation, bridge: BridgeFo
     ]
     files = BoardFiles(
         bridge.state_file.resolve(),
-        (run.directory / "statistics.jsonl").resolve() if settings["statistics"] else None,
+        (run.directory / "statistics.jsonl").resolve() if settings.statistics else None,
     )
     board = board_file(
         run.machine,
         guests,
         files,
         threads=job.threads,
-        helpers=settings["inject"] == "nic",
-        progress_s=settings["progress"],
+        helpers=settings.inject == "nic",
+        progress_s=settings.progress,
     )
     path = run.directory / "board.json"
-    write_json(path, SCHEMA, {**board, "inject": settings["inject"]})
+    write_json(path, SCHEMA, {**board, "inject": settings.inject})
     command = board_command(found, path, run.directory / "gem5")
     return Simulator(command, bridge.job.simulated(), "gem5", _explain)
 

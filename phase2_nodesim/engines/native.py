@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from manynode.config.machine import Machine
+from manynode.config.experiment import NodesimSection
+from manynode.config.resolved import Resolved
 from manynode.markers import MarkerFile, concatenate
 from manynode.measured_runs import NONE
 from manynode.probe import Probe
@@ -37,19 +38,19 @@ class Native:
 
     name = "native"
 
-    def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
+    def probe(self, settings: NodesimSection | None = None) -> Probe:
         return Probe(True, platform.node(), platform.machine(), "phase 2: this host's own compute times", "")
 
-    def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
+    def check(self, experiment: Resolved) -> None:
         """Accept any program that runs here."""
 
-    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+    def cost(self, settings: NodesimSection, ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
         # Nodes that take turns compute on as many cores as one of them needs.
-        cores = ranks_per_node * threads if settings.get("turns") else None
+        cores = ranks_per_node * threads if settings.turns else None
         return NodeCost(nodes * ranks_per_node, NONE, cores)
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
-        taking_turns = bool(job.settings.get("turns"))
+        taking_turns = job.settings.turns
 
         def polite(level: str) -> dict[str, str]:
             return {"MANYNODE_MARKERS_POLITE": level} if run.crowded or taking_turns else {}
@@ -59,7 +60,7 @@ class Native:
             # A name of its own for each job: a killed one leaves its turn behind.
             turns["MANYNODE_MARKERS_TURNS"] = f"/manynode-{uuid.uuid4().hex}"
             turns["MANYNODE_MARKERS_TURN_CORES"] = str(job.ranks_per_node * job.threads)
-        clock = {"MANYNODE_MARKERS_CPU_TIME": "1"} if job.settings.get("clock") == "processor" else {}
+        clock = {"MANYNODE_MARKERS_CPU_TIME": "1"} if job.settings.clock == "processor" else {}
         run_on_host(
             run,
             job,
@@ -84,7 +85,7 @@ class Native:
         return segment_table(records, detail)
 
     def describe(self, run: NodeRun, segments: pd.DataFrame) -> Mapping[str, Any]:
-        clock = run.settings.get("clock", "wall")
+        clock = run.settings.clock
         waiting = waiting_of(segments, counted=clock == "wall")
         if waiting is None:
             raise ValueError(f"segments of the engine native without {COLUMN}")

@@ -18,7 +18,8 @@ import pandas as pd
 
 from manynode import process
 from manynode.callgrind import SLOW_DOWN, callgrind_command, parse_totals
-from manynode.config.machine import Machine
+from manynode.config.experiment import NodesimSection
+from manynode.config.resolved import Resolved
 from manynode.errors import InputError, ManynodeError
 from manynode.markers import MarkerFile, concatenate
 from manynode.probe import Probe
@@ -39,7 +40,7 @@ class Valgrind:
 
     name = "valgrind"
 
-    def probe(self, settings: Mapping[str, Any] | None = None) -> Probe:
+    def probe(self, settings: NodesimSection | None = None) -> Probe:
         path = shutil.which("valgrind")
         if path is None:
             return Probe(False, "", "", _PURPOSE, _REMEDY)
@@ -50,11 +51,11 @@ class Valgrind:
         match = re.search(r"\d+(\.\d+)+", output)
         return Probe(match is not None, path, match[0] if match else "unknown", _PURPOSE, "" if match else _REMEDY)
 
-    def check(self, machine: Machine, experiment: Mapping[str, Any]) -> None:
+    def check(self, experiment: Resolved) -> None:
         """Accept any machine: callgrind can approximate its caches."""
-        simulated_caches(machine, experiment["ranks_per_node"])
+        simulated_caches(experiment.machine, experiment.ranks_per_node)
 
-    def cost(self, settings: Mapping[str, Any], ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
+    def cost(self, settings: NodesimSection, ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
         # External ranks sleep while they wait.
         return NodeCost(ranks_per_node, SLOW_DOWN)
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from manynode import units
-from manynode.config.resolved import resolve_json
+from manynode.config.resolved import Resolved
 from manynode.errors import CheckFailedError
 from phase3_sst.checks.line_rate import bisection_rate, fastest_link, message_rate, slowest_link
 from phase3_sst.checks.probes import Exchange, Prober, large_message
@@ -59,13 +59,13 @@ class Check:
         return f"{'passed' if self.passed else 'FAILED'}  {self.name}: {self.answer}"
 
 
-def check_network(experiment: dict[str, Any], engine: NetworkEngine) -> list[Check]:
+def check_network(experiment: Resolved, engine: NetworkEngine) -> list[Check]:
     """Return the checks of the network itself: line rate and bisection; none for a machine of one node.
 
     Slow links are left out, since they miss the line rate on purpose.
     """
-    network = {**experiment["network"], "slow_links": []}
-    prober = Prober({**experiment, "network": network}, engine)
+    network = experiment.network.model_copy(update={"slow_links": []})
+    prober = Prober(experiment.model_copy(update={"network": network}), engine)
     if prober.room < 2:
         return []
     return [check_line_rate(prober), check_bisection(prober)]
@@ -98,7 +98,7 @@ def check_bisection(prober: Prober) -> Check:
     is exact (:func:`is_exact`), and is a warning where it is only an upper bound.
     """
     network = prober.network
-    links = resolve_json(prober.experiment, "the experiment").model.network.topology.bisection_links()
+    links = prober.experiment.network.topology.bisection_links()
     measured = prober.exchange()
     pairs, size = measured.pairs, measured.size_bytes
     rate = pairs * size / measured.makespan_s

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manynode.config.resolved import resolve_json
+from manynode.config.resolved import Resolved
 from manynode.errors import EngineFailedError, UsageError
 from phase3_sst.checks.line_rate import line_rate
 from phase3_sst.point.contract import Measurement, NetworkEngine
@@ -50,7 +50,7 @@ class Exchange:
 class Prober:
     """Runs probes of one experiment on one engine."""
 
-    experiment: dict[str, Any]
+    experiment: Resolved
     engine: NetworkEngine
 
     @property
@@ -62,8 +62,7 @@ class Prober:
     @property
     def room(self) -> int:
         """The number of nodes of the machine."""
-        model = resolve_json(self.experiment, "the experiment").model
-        return model.network.room()
+        return self.experiment.network.room()
 
     def farthest(self) -> int:
         """Return the node that a small message takes longest to reach, among some spread over the machine."""
@@ -104,10 +103,10 @@ class Prober:
 
     def own(self) -> Measurement:
         """Run the first iterations of the experiment's application, on few enough nodes for a small job."""
-        per_node = int(self.experiment["ranks_per_node"])
-        nodes = min(max(self.experiment["nodes"]), max(2, OWN_RANKS // per_node))
-        application = self.experiment["application"]
-        if application["name"] is None:
+        per_node = self.experiment.ranks_per_node
+        nodes = min(max(self.experiment.nodes), max(2, OWN_RANKS // per_node))
+        application = self.experiment.application
+        if application.name is None:
             raise UsageError(
                 "the experiment has no skeleton to probe with",
                 where="application: name",
@@ -116,7 +115,7 @@ class Prober:
             )
         job = {
             "name": "main",
-            "application": {"name": application["name"], "parameters": application["parameters"]},
+            "application": {"name": application.name, "parameters": application.parameters},
             "nodes": nodes,
             "ranks_per_node": per_node,
             "iterations_limit": OWN_ITERATIONS,
@@ -124,7 +123,7 @@ class Prober:
         return self.engine.measure(self._run([job]))
 
     def _run(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
-        return run_of(self.experiment, jobs, seed=int(self.experiment["seed"]), replicas=[0])
+        return run_of(self.experiment.content, jobs, seed=self.experiment.seed, replicas=[0])
 
 
 def halves(nodes: int) -> tuple[range, int]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from manynode.config import yaml_text
+from manynode.config.resolved import Resolved
 from manynode.config.variation import value_of, with_value
 from manynode.errors import UsageError
 from phase3_sst.checks.line_rate import OVERHEAD, line_rate
@@ -40,7 +40,7 @@ def check_varied(key: str) -> None:
         )
 
 
-def check_vary(experiment: dict[str, Any], engine: NetworkEngine, key: str, values: Sequence[object]) -> Check:
+def check_vary(experiment: Resolved, engine: NetworkEngine, key: str, values: Sequence[object]) -> Check:
     """Return the check that each value of ``key`` changes a probe's result compared with the previous value."""
     check_varied(key)
     variants = [Prober(with_value(experiment, key, value, "--vary"), engine) for value in values]

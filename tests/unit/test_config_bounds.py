@@ -23,6 +23,7 @@ from manynode.units import DIMENSIONS
 ELSEWHERE = {
     ("ApplicationSection", "parameters"),
     ("SkeletonChoice", "parameters"),
+    ("ResolvedApplication", "parameters"),
     ("PreflightSection", "vary"),
     ("SensitivityParameter", "values"),
     ("SensitivityParameter", "low"),
@@ -155,7 +156,7 @@ def test_samples_of_a_range_of_sizes_are_whole_bytes() -> None:
 
     study = {"plan": "sobol", "samples": 2, "parameters": {"eager": {"keys": ["network.host.eager_limit"]}}}
     study["parameters"]["eager"] |= {"low": "1 KiB", "high": "64 KiB"}
-    content = resolve(changed("sensitivity", study), where="the file", base=ROOT).content
-    for variant in variants(content):
-        size = variant.content(content)["network"]["host"]["eager_limit"]
-        assert size == round(size) and setting_value(content, variant, "eager") == size
+    experiment = resolve(changed("sensitivity", study), where="the file", base=ROOT)
+    for variant in variants(experiment):
+        size = variant.applied(experiment).network.host.eager_limit
+        assert size == round(size) and setting_value(experiment, variant, "eager") == size

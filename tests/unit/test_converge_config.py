@@ -10,32 +10,39 @@ import yaml
 
 from manynode.config.converge import iterations_of
 from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from manynode.errors import UsageError
 from manynode.paths import ROOT, application_dirs
 
 
-def content(application: str = "hpcg", parameters: dict[str, Any] | None = None, **converge: Any) -> dict[str, Any]:
+def experiment(application: str = "hpcg", parameters: dict[str, Any] | None = None, **converge: Any) -> Resolved:
     given = yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text())
     given["application"] = {"name": application, "parameters": parameters or {}}
     given["simulate"]["converge"] = converge
-    return resolve(given, where="test", base=ROOT / "configs").content
+    return resolve(given, where="test", base=ROOT / "configs")
+
+
+def projected(found: Resolved) -> tuple[str, int]:
+    application, converge = found.application, found.simulate.converge
+    assert application.name is not None and converge is not None
+    return iterations_of(application.name, application.parameters, converge)
 
 
 def test_iterations_are_those_of_the_application_or_the_sections_own() -> None:
-    assert iterations_of(content(parameters={"iterations": 70})) == ("iterations", 70)
-    assert iterations_of(content(iterations=500)) == ("iterations", 500)
-    assert iterations_of(content("snap", {"outers": 3})) == ("outers", 3)
+    assert projected(experiment(parameters={"iterations": 70})) == ("iterations", 70)
+    assert projected(experiment(iterations=500)) == ("iterations", 500)
+    assert projected(experiment("snap", {"outers": 3})) == ("outers", 3)
 
 
 def test_every_application_names_its_counter() -> None:
     for name in application_dirs():
-        counter, count = iterations_of(content(name))
+        counter, count = projected(experiment(name))
         assert counter and count >= 1
 
 
 def test_more_iterations_than_the_application_can_have_are_refused() -> None:
     with pytest.raises(UsageError, match="converge: iterations: application: parameters: outers"):
-        content("snap", iterations=10_000_000)
+        experiment("snap", iterations=10_000_000)
 
 
 def test_an_application_without_a_counter_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +51,7 @@ def test_an_application_without_a_counter_is_refused(tmp_path: Path, monkeypatch
     (folder / "application.yaml").write_text("name: odd\ndescription: none\nexecutable: odd\n")
     monkeypatch.setenv("MANYNODE_SKELETON_DIRS", str(folder))
     with pytest.raises(UsageError, match="does not name the parameter that counts its iterations"):
-        content("odd")
+        experiment("odd")
 
 
 @pytest.mark.parametrize(
@@ -52,4 +59,4 @@ def test_an_application_without_a_counter_is_refused(tmp_path: Path, monkeypatch
 )
 def test_a_wrong_section_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="simulate: converge"):
-        content(**wrong)
+        experiment(**wrong)

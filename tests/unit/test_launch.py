@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from manynode.config.resolved import ResolvedApplication
 from manynode.errors import InputError, UsageError
 from manynode.launch import Block, application_command, detect_mpi, find_executable, job_command
 
@@ -28,7 +29,8 @@ def test_parameters_become_options_of_the_mini_app(tmp_path: Path, monkeypatch: 
     for name in ("hpcg", "hpcg.openmpi"):
         (tmp_path / "bin" / name).touch()
     monkeypatch.setenv("MANYNODE_BUILD_DIR", str(tmp_path))
-    application = {"name": "hpcg", "executable": "hpcg", "parameters": {"nx": 16, "fast": True}, "mpi": "openmpi"}
+    parameters = {"nx": 16, "fast": True}
+    application = ResolvedApplication(name="hpcg", executable="hpcg", parameters=parameters, mpi="openmpi")
     command, flavour = application_command(application)
     assert command == [str(tmp_path / "bin" / "hpcg.openmpi"), "--nx", "16", "--fast", "1"]
     assert flavour == "openmpi"

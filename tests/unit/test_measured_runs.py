@@ -154,7 +154,7 @@ def test_a_long_application_pays_no_full_run_and_is_not_tried_again(
 
     monkeypatch.setattr("manynode.native_trial.run_job", job)
     monkeypatch.setattr("manynode.native_trial.native_library", lambda name: name)
-    trial = run_trial(resolved.content, results, "d", limit_s=0.2)
+    trial = run_trial(resolved, results, "d", limit_s=0.2)
     assert trial is not None and not trial.ended and trial.seconds == 0.2 and (trial.nodes, trial.ranks) == (1, 2)
     assert read_trial(results, "d") == trial and read_trial(results, "other") is None
     assert started == [2]
@@ -168,7 +168,7 @@ def test_a_failing_application_leaves_no_trial(
 
     monkeypatch.setattr("manynode.native_trial.run_job", fails)
     results = tmp_path / "results" / "x"
-    assert run_trial(resolved.content, results, "d") is None and not path_of(results).exists()
+    assert run_trial(resolved, results, "d") is None and not path_of(results).exists()
 
 
 def test_only_what_is_to_come_is_announced(
@@ -219,12 +219,13 @@ def test_a_dry_run_starts_no_application(
 
 
 def test_every_source_and_engine_says_what_it_costs() -> None:
+    from manynode.config.experiment import NodesimSection
     from phase1_profile.sources.interface import SOURCES
     from phase2_nodesim.engines._interface import ENGINES
 
     for name in SOURCES.names():
         assert SOURCES.get(name)().slow_down.high >= 1
-    settings = {"turns": True}
+    settings = NodesimSection(engine="native", turns=True)
     costs = {name: ENGINES.get(name).cost(settings, 2, 4, 3) for name in ENGINES.names()}
     assert costs["native"].slow_down == NONE and (costs["native"].ranks, costs["native"].cores) == (8, 6)
     assert costs["valgrind"].ranks == 2 and costs["valgrind"].slow_down.low >= 20

@@ -105,18 +105,19 @@ def test_a_mistake_is_named_with_its_place(demo: dict[str, Any], simulate: dict[
 
 
 def test_one_value_changes_and_the_rest_stays(demo: dict[str, Any]) -> None:
-    content = resolved(demo).content
-    changed = with_value(content, "network.link.bandwidth", "200 Gbit/s", "here")
+    experiment = resolved(demo)
+    content = experiment.content
+    changed = with_value(experiment, "network.link.bandwidth", "200 Gbit/s", "here").content
     assert changed["network"]["link"]["bandwidth"] == pytest.approx(25e9)
     changed["network"]["link"]["bandwidth"] = content["network"]["link"]["bandwidth"]
     assert changed == content
 
 
 def test_a_parameter_of_the_application_is_checked_as_in_the_file(demo: dict[str, Any]) -> None:
-    content = resolved(demo).content
-    assert with_value(content, "application.parameters.nx", 48, "here")["application"]["parameters"]["nx"] == 48
+    experiment = resolved(demo)
+    assert with_value(experiment, "application.parameters.nx", 48, "here").application.parameters["nx"] == 48
     with pytest.raises(UsageError, match="at least 1"):
-        with_value(content, "application.parameters.nx", 0, "here")
+        with_value(experiment, "application.parameters.nx", 0, "here")
 
 
 def test_what_only_judges_does_not_repeat_a_point(demo: dict[str, Any]) -> None:

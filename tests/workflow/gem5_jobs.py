@@ -12,6 +12,7 @@ import pytest
 import yaml
 from bridge_programs import ROOT, Programs
 
+from manynode.config.experiment import Gem5Section, NodesimSection
 from manynode.config.machine import Machine
 from manynode.errors import EngineMissingError
 from manynode.markers import read_marker_directory
@@ -34,9 +35,10 @@ def machine(name: str = "generic") -> Machine:
     return Machine.model_validate(yaml.safe_load((ROOT / "configs" / "machines" / f"{name}.yaml").read_text()))
 
 
-def settings(**changes: Any) -> dict[str, Any]:
+def settings(**changes: Any) -> NodesimSection:
     """Return a section ``nodesim`` for gem5."""
-    return {"gem5": {"executable": None, "inject": "none", "statistics": True, "progress": 1.0, **changes}}
+    section = Gem5Section.model_validate({"inject": "none", "progress": "1 s", **changes})
+    return NodesimSection(engine="gem5", gem5=section)
 
 
 def node_job(

@@ -21,14 +21,14 @@ from phase3_sst.checks.probes import Prober
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.point.run_file import run_of
 
-DEMO = load_experiment(pipeline.ROOT / "configs" / "demo.yaml").content
+DEMO = load_experiment(pipeline.ROOT / "configs" / "demo.yaml")
 
 
 def demo_run(size_bytes: int = 1 << 20, iterations: int = 10, **network: Any) -> dict[str, Any]:
     """An allreduce on the demo's machine with changes to the network of its run file."""
     parameters = {"pattern": "collective", "collective": "allreduce", "bytes": size_bytes, "iterations": iterations}
     job = {"application": {"name": "patterns", "parameters": parameters}, "nodes": 16, "ranks_per_node": 1}
-    run = run_of(DEMO, [job], seed=1, replicas=[0])
+    run = run_of(DEMO.content, [job], seed=1, replicas=[0])
     for section, values in network.items():
         run["network"][section] = {**run["network"][section], **values} if isinstance(values, dict) else values
     return run
@@ -75,10 +75,10 @@ def test_a_number_without_an_end_is_named_before_the_engine_starts() -> None:
 
 
 def prober(topology: dict[str, Any], flow_control: str = "none", rails: int = 1) -> Prober:
-    content = with_value({**DEMO, "nodes": [1]}, "network.topology", topology, "test")
-    network = {**content["network"], "flow_control": flow_control}
+    experiment = with_value(with_value(DEMO, "nodes", [1], "test"), "network.topology", topology, "test")
+    network = experiment.network.model_copy(update={"flow_control": flow_control})
     network["host"] = {**network["host"], "rails": rails}
-    return Prober({**content, "network": network}, FastEngine())
+    return Prober(experiment.model_copy(update={"network": network}), FastEngine())
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode import tables
+from manynode.config.resolved import Resolved
 from manynode.config.studies import all_points
 from manynode.errors import ManynodeError
 from phase3_sst.analysis.estimates.step_resources import point_estimate
@@ -43,9 +44,9 @@ class PointCost:
     memory_bytes: float | None
 
 
-def point_costs(content: Mapping[str, Any]) -> list[PointCost]:
+def point_costs(experiment: Resolved) -> list[PointCost]:
     """Return the cost of every point, first those of the experiment, then those of its study."""
-    wanted = list(_points(content))
+    wanted = list(_points(experiment))
     known: dict[str, tuple[float, float, float] | None] = {}
     # Few nodes first: a trial's memory is that of the largest process so far.
     for _, nodes, _, changed in sorted(wanted, key=lambda point: point[1]):
@@ -65,16 +66,17 @@ def write(path: Path, digest: str, costs: list[PointCost]) -> None:
     tables.write_json(path, ESTIMATE_SCHEMA, {"digest": digest, "points": [asdict(cost) for cost in costs]})
 
 
-def _points(content: Mapping[str, Any]) -> Iterator[tuple[str, int, str, Mapping[str, Any]]]:
+def _points(experiment: Resolved) -> Iterator[tuple[str, int, str, Mapping[str, Any]]]:
     """Yield technique, nodes, variant and resolved experiment of every point."""
-    for technique in content["techniques"]:
-        for nodes in content["nodes"]:
+    content = experiment.content
+    for technique in experiment.techniques:
+        for nodes in experiment.nodes:
             yield technique, nodes, "", content
     changed: dict[tuple[str, str], Mapping[str, Any]] = {}
     for point in all_points(content):
         key = point.study, point.variant.name
         if key not in changed:
-            changed[key] = point.variant.content(content)
+            changed[key] = point.variant.applied(experiment).content
         yield point.technique, point.nodes, point.variant.name, changed[key]
 
 

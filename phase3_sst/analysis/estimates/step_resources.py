@@ -26,11 +26,11 @@ MB_OF_A_STEP = 1000
 
 def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any, int], int | str]]:
     """Return the resources of the rules that simulate a point, as functions; ``engine`` overrides the study's."""
-    simulate = plan.model.simulate
+    simulate = plan.experiment.simulate
     if (engine or simulate.engine) != "sst":
         return {"mem_mb": lambda wildcards, threads: _native_mb(plan, int(wildcards.nodes), threads)}
     each = simulate.sst.cores()
-    content = plan.resolved.content
+    content = plan.experiment.content
 
     @functools.cache
     def expected(nodes: int) -> Estimate | None:
@@ -64,7 +64,7 @@ def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any,
 
 def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
     """Return the memory of a point with a native engine: ``threads`` replicas at once, and the tables."""
-    ranks = nodes * plan.model.ranks_per_node
+    ranks = nodes * plan.experiment.ranks_per_node
     return MB_OF_A_STEP + math.ceil(MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manynode.config.application import read_application
-from manynode.config.converge import iterations_of
+from manynode.config.converge import ConvergeSection, iterations_of
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.point.run_file import run_of
 
@@ -52,9 +52,10 @@ def bare_run(content: Mapping[str, Any], nodes: int) -> dict[str, Any]:
 
 def iterations(content: Mapping[str, Any]) -> tuple[str | None, int]:
     """Return the parameter that sets the application's iterations and their number; None and 1 without one."""
-    if content["simulate"].get("converge"):
-        return iterations_of(content)
-    application = content["application"]
+    application, converge = content["application"], content["simulate"].get("converge")
+    if converge:
+        section = ConvergeSection.model_validate(converge)
+        return iterations_of(application["name"], application["parameters"], section)
     counter = read_application(application["name"]).iterations
     return counter, 1 if counter is None else max(1, int(application["parameters"][counter]))
 

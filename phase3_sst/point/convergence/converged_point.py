@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from manynode import tables
-from manynode.config.converge import iterations_of
+from manynode.config.converge import ConvergeSection, iterations_of
 from manynode.errors import CheckFailedError
 from manynode.timing_profile import TimingProfile, read_timing_profile
 from phase3_sst.point.contract import RESULT_SCHEMA, NetworkEngine, Point
@@ -87,7 +87,9 @@ class _Attempt:
         self._began = time.monotonic()
         self._runs: dict[int, Path] = {}
         self._name = str(point.experiment["application"]["name"])
-        self._counter, self.total = iterations_of(point.experiment)
+        self._counter, self.total = iterations_of(
+            self._name, point.experiment["application"]["parameters"], ConvergeSection.model_validate(section)
+        )
 
     def extrapolated(self) -> None:
         """Simulate until it converges and write the result, or raise :class:`RefusedError`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from phase2_cases import machine, marker_file, records
 
+from manynode.config.experiment import NodesimSection
 from manynode.errors import EngineMissingError, InputError, UsageError
 from manynode.launch import Block
 from phase2_nodesim import steps
@@ -100,7 +101,8 @@ def test_native_nodes_take_turns_where_they_are_asked_to(tmp_path: Path, monkeyp
     names = []
     for turns in (True, True, False):
         ENGINES.get("native").run(
-            NodeRun(machine(), 2, tmp_path), NodeJob(["app"], "mpich", 1, 3, 2, threads=3, settings={"turns": turns})
+            NodeRun(machine(), 2, tmp_path),
+            NodeJob(["app"], "mpich", 1, 3, 2, threads=3, settings=NodesimSection(engine="native", turns=turns)),
         )
         names.append({block.env.get("MANYNODE_MARKERS_TURNS") for block in blocks})
         # Two ranks of a node, each with three threads.
@@ -114,7 +116,7 @@ def test_native_times_are_processor_time_where_it_was_counted(tmp_path: Path, mo
     blocks: list[Block] = []
     monkeypatch.setattr(_host, "run_job", lambda flavour, given, **options: blocks.extend(given))
     monkeypatch.setattr(_host, "native_library", lambda name: tmp_path / name)
-    job = NodeJob(["app"], "mpich", 1, 3, 1, settings={"clock": "processor"})
+    job = NodeJob(["app"], "mpich", 1, 3, 1, settings=NodesimSection(engine="native", clock="processor"))
     ENGINES.get("native").run(NodeRun(machine(), 1, tmp_path), job)
     assert [block.env.get("MANYNODE_MARKERS_CPU_TIME") for block in blocks] == [None, "1", None]
     file = marker_file(records(0, CALLS), 77)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from phase2_cases import machine, marker_file, records
 
+from manynode.config.experiment import NodesimSection
 from manynode.waiting import LIMIT, Waiting
 from phase2_nodesim.engines._interface import ENGINES, NodeRun
 from phase2_nodesim.parameters import FitParameters
@@ -31,7 +32,7 @@ def measured(waited_ns: list[float] | None, **settings: Any) -> tuple[pd.DataFra
         frame["waited_ns"] = waited_ns
     if settings.get("clock") == "processor":
         frame["cpu_ns"] = [0.0, 0.5e6, 1.5e6]
-    run = NodeRun(machine(), 1, Path("."), settings=settings)
+    run = NodeRun(machine(), 1, Path("."), settings=NodesimSection(engine="native", **settings))
     engine = ENGINES.get("native")
     segments = engine.segments(run, [marker_file(frame)])
     return segments, dict(engine.describe(run, segments))

@@ -11,6 +11,7 @@ import yaml
 
 from manynode import tables
 from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from manynode.config.variants import confirmed, variants, with_confirming_engine
 from manynode.errors import UsageError
 from phase3_sst.studies.confirmation import comparison, second_engine
@@ -22,13 +23,13 @@ LATENCY = {"keys": ["network.link.latency"], "values": ["90 ns", "1 us", "40 ns"
 ALGORITHM = {"keys": ["simulate.collectives.allreduce"], "values": ["ring", "recursive_doubling", "auto"]}
 
 
-def study(confirm: dict[str, Any] | None = None, **section: Any) -> dict[str, Any]:
+def study(confirm: dict[str, Any] | None = None, **section: Any) -> Resolved:
     content = yaml.safe_load((ROOT / "configs/demo.yaml").read_text())
     section.setdefault("parameters", {"bandwidth": BANDWIDTH, "latency": LATENCY})
     content["sensitivity"] = copy.deepcopy(
         {**section, "confirm": {"engine": "simgrid"} if confirm is None else confirm}
     )
-    return resolve(content, where="test", base=ROOT / "configs").content
+    return resolve(content, where="test", base=ROOT / "configs")
 
 
 def test_the_corners_are_those_of_the_values_not_of_their_order() -> None:
@@ -51,9 +52,10 @@ def test_of_texts_every_value_is_a_corner_and_of_single_parameters_their_ends() 
 def test_all_points_or_none() -> None:
     everything = study({"engine": "sst", "points": "all"})
     assert confirmed(everything) == variants(everything)
-    content = study()
-    content["sensitivity"]["confirm"] = None
-    assert confirmed(content) == [] and second_engine.lacks(content) == ""
+    experiment = study()
+    assert experiment.sensitivity is not None
+    without = experiment.model_copy(update={"sensitivity": experiment.sensitivity.model_copy(update={"confirm": None})})
+    assert confirmed(without) == [] and second_engine.lacks(without.content) == ""
 
 
 def test_samples_have_no_corners() -> None:
@@ -65,13 +67,13 @@ def test_samples_have_no_corners() -> None:
 
 
 def test_the_engine_and_at_most_so_many_replicas_change() -> None:
-    content = study({"engine": "simgrid", "replicas": 3})
-    found = with_confirming_engine(content)
-    assert (found["simulate"]["engine"], found["simulate"]["replicas"]) == ("simgrid", 3)
-    assert content["simulate"]["engine"] == "fast"
-    assert {**found, "simulate": None} == {**content, "simulate": None}
+    experiment = study({"engine": "simgrid", "replicas": 3})
+    found = with_confirming_engine(experiment)
+    assert (found.simulate.engine, found.simulate.replicas) == ("simgrid", 3)
+    assert experiment.simulate.engine == "fast"
+    assert {**found.content, "simulate": None} == {**experiment.content, "simulate": None}
     many = with_confirming_engine(study({"replicas": 500}))
-    assert many["simulate"]["replicas"] == content["simulate"]["replicas"]
+    assert many.simulate.replicas == experiment.simulate.replicas
 
 
 CONTENT = {"seed": 1, "simulate": {"confidence": 0.95}}
@@ -111,7 +113,7 @@ def test_equal_times_are_no_order_and_techniques_are_not_mixed() -> None:
 
 
 def test_an_engine_that_is_not_installed_is_said(tmp_path: Path) -> None:
-    content = study({"engine": "sst"})
+    content = study({"engine": "sst"}).content
     content["simulate"]["sst"]["executable"] = "/nowhere/sst"
     remedy = second_engine.lacks(content)
     assert remedy and "'" not in remedy

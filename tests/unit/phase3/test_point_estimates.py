@@ -11,16 +11,17 @@ import yaml
 from phase3_cases import ROOT
 
 from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from phase3_sst.analysis.estimates import points
 from phase3_sst.analysis.estimates.estimate_sentences import duration, lines
 from phase3_sst.analysis.estimates.points import PointCost, point_costs
 from phase3_sst.analysis.estimates.trial import Trial
 
 
-def content(**changes: Any) -> dict[str, Any]:
+def experiment(**changes: Any) -> Resolved:
     given = yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text())
     given |= {"nodes": [4, 64], "techniques": ["ext-const", "ext-var"], **changes}
-    return resolve(given, where="test", base=ROOT / "configs").content
+    return resolve(given, where="test", base=ROOT / "configs")
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def trials(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_techniques_share_a_trial_and_trials_go_from_few_nodes_to_many(trials: list[int]) -> None:
-    found = point_costs(content(nodes=[64, 4]))
+    found = point_costs(experiment(nodes=[64, 4]))
     assert trials == [4, 64]
     assert [(cost.technique, cost.nodes) for cost in found] == [
         ("ext-const", 64), ("ext-const", 4), ("ext-var", 64), ("ext-var", 4)
@@ -52,20 +53,20 @@ def test_a_study_has_a_trial_for_each_number_of_messages(trials: list[int]) -> N
         "bandwidth": {"keys": ["network.link.bandwidth"], "values": ["20 Gbit/s", "100 Gbit/s"]},
         "chunk": {"keys": ["network.chunk"], "values": ["1 KiB", "2 KiB"]},
     }
-    found = point_costs(content(sensitivity={"techniques": ["ext-var"], "parameters": parameters}))
+    found = point_costs(experiment(sensitivity={"techniques": ["ext-var"], "parameters": parameters}))
     assert len(found) == 4 + 4 and len({cost.variant for cost in found}) == 5
     assert trials == [4, 64, 64]  # the experiment's two node counts, and the other chunk
 
 
 def test_with_convergence_a_point_takes_from_the_first_attempt_to_more_than_all(trials: list[int]) -> None:
     given = {"engine": "fast", "replicas": 1, "converge": {"iterations": 1000}}
-    cost = point_costs(content(nodes=[4], techniques=["ext-var"], simulate=given))[0]
+    cost = point_costs(experiment(nodes=[4], techniques=["ext-var"], simulate=given))[0]
     assert cost.least_s == pytest.approx(points.START_S + 2 * 0.01 + (15 + 7) * 0.004)
     assert cost.processor_s == pytest.approx(points.START_S + 2 * 0.01 + (999 + 499) * 0.004)
 
 
 def test_what_simgrid_takes_is_not_known(trials: list[int]) -> None:
-    found = point_costs(content(simulate={"engine": "simgrid"}))
+    found = point_costs(experiment(simulate={"engine": "simgrid"}))
     assert trials == [] and all(cost.processor_s is None for cost in found)
     assert lines(found, 2, 2) == ["4 nodes, 8 ranks: 2 points, not known", "64 nodes, 128 ranks: 2 points, not known"]
 

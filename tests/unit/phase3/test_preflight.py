@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import phase3_cases
 import pytest
 import yaml
-from phase3_cases import ROOT, experiment
+from phase3_cases import ROOT
 
 from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved, resolve_json
 from manynode.config.variation import with_value
 from manynode.errors import CheckFailedError, EngineFailedError, UsageError
 from phase3_sst.checks.line_rate import OVERHEAD, bisection_rate, line_rate, message_rate, overhead_s, slowest_link
@@ -66,6 +68,10 @@ def tree(children: list[int], parents: list[int]) -> dict[str, Any]:
     return {"children": children, "parents": parents, "parallel_links": [1] * len(children)}
 
 
+def experiment() -> Resolved:
+    return resolve_json(phase3_cases.experiment(), "the demo")
+
+
 def network(key: str | None = None, value: object = None) -> dict[str, Any]:
     content = experiment()
     return Prober(content if key is None else with_value(content, key, value, "test"), Formulas()).network
@@ -79,9 +85,7 @@ def test_a_network_that_keeps_its_formulas_passes_both_probes() -> None:
 
 
 def test_a_machine_of_one_node_has_no_network_to_check() -> None:
-    content = experiment()
-    content["network"]["topology"] |= {"children": [1], "parents": [1], "parallel_links": [1]}
-    content["nodes"] = [1]
+    content = machine(kind="fat-tree", children=[1], parents=[1], parallel_links=[1])
     assert check_network(content, Formulas()) == []
 
 
@@ -179,11 +183,10 @@ def test_the_least_share_of_the_bisection_is_what_the_routing_can_reach(
 ISSUED = {"kind": "fat-tree", "children": [6, 5, 3], "parents": [1, 3, 2], "parallel_links": [1, 1, 2]}
 
 
-def machine(**topology: Any) -> dict[str, Any]:
+def machine(**topology: Any) -> Resolved:
     """The demo on another machine, with a job that fits any."""
-    content = experiment()
-    content["nodes"] = [1]
-    return with_value(content, "network.topology", topology, "test")
+    one_node = with_value(experiment(), "nodes", [1], "test")
+    return with_value(one_node, "network.topology", topology, "test")
 
 
 def test_where_the_halves_cut_a_subtree_the_messages_on_the_busiest_link_set_the_limit() -> None:
@@ -225,8 +228,9 @@ def test_of_an_odd_number_of_nodes_the_one_in_the_middle_is_idle() -> None:
 def test_the_slowest_links_that_a_network_may_have_divide_nothing_by_zero() -> None:
     """1 Mbit/s, no latency, and processors that take no time."""
     content = machine(kind="torus", shape=[2], hosts_per_switch=1)
-    content["network"]["link"] = {"bandwidth": 125e3, "latency": 0.0}
-    content["network"]["host"] |= {"overhead_send": 0.0, "overhead_recv": 0.0, "overhead_per_byte": 0.0}
+    content = with_value(content, "network.link", {"bandwidth": 125e3, "latency": 0.0}, "test")
+    for key in ("overhead_send", "overhead_recv", "overhead_per_byte"):
+        content = with_value(content, f"network.host.{key}", 0.0, "test")
     runs = Prober(content, Formulas())
     assert runs.exchange().size_bytes >= 1
     assert check_bisection(runs).passed and check_line_rate(runs).passed
@@ -360,7 +364,7 @@ def test_the_fast_engine_moves_fewer_bytes_where_every_chunk_is_an_event() -> No
             return Measurement(1.0, frozenset())
 
     given = {**yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text()), "network": "xc-dragonfly-1536"}
-    machine = resolve(given, where="test", base=ROOT / "configs").content
+    machine = resolve(given, where="test", base=ROOT / "configs")
     exchange = Prober(machine, Recorder()).exchange()
     assert (exchange.pairs, exchange.size_bytes) == (768, 940_000)
     assert runs[0]["jobs"][0]["nodes"] == 1536

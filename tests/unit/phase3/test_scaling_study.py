@@ -11,6 +11,7 @@ from phase3_cases import ROOT, point
 
 from manynode.config.counterfactuals import STAGES, counterfactuals, technique_of
 from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from manynode.config.studies import study_named
 from manynode.errors import UsageError
 from phase3_sst.studies.scaling.loss_table import PARTS, analyse
@@ -18,9 +19,9 @@ from phase3_sst.studies.scaling.loss_table import PARTS, analyse
 SECONDS = {"contention": 0.1, "bandwidth": 0.2, "latency": 0.05, "overhead": 0.3, "variability": 0.5, "dependency": 1.0}
 
 
-def demo(**changes: Any) -> dict[str, Any]:
+def demo(**changes: Any) -> Resolved:
     content = yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text()) | {"scaling": {}} | changes
-    return resolve(content, where="test", base=ROOT / "configs").content
+    return resolve(content, where="test", base=ROOT / "configs")
 
 
 def test_each_stage_takes_one_more_cost_away() -> None:
@@ -28,10 +29,10 @@ def test_each_stage_takes_one_more_cost_away() -> None:
     network["link_classes"] = {"leaf-up": {"bandwidth": "50 Gbit/s", "latency": "500 ns"}}
     network["flow_control"] = "credits"
     network["host"] = {"overhead_send": [{"from": "0 B", "time": "1 us"}], "overhead_per_byte": "1 ns/B"}
-    content = demo(network=network)
-    changed = {variant.name: variant.content(content) for variant in counterfactuals(content)}
+    experiment = demo(network=network)
+    changed = {variant.name: variant.applied(experiment).content for variant in counterfactuals(experiment)}
     assert list(changed) == list(STAGES)
-    networks = {name: experiment["network"] for name, experiment in changed.items()}
+    networks = {name: content["network"] for name, content in changed.items()}
     free = networks["without-contention"]
     assert not free["contention"] and free["flow_control"] == "none"
     assert free["link_classes"]["leaf-up"]["bandwidth"] == pytest.approx(6.25e9)
@@ -46,7 +47,7 @@ def test_each_stage_takes_one_more_cost_away() -> None:
     assert near["host"]["overhead_send"][0]["time"] == pytest.approx(1e-6)
     idle = networks["without-overhead"]["host"]
     assert idle["overhead_send"] == idle["overhead_recv"] == idle["overhead_per_byte"] == 0
-    assert changed["without-overhead"]["simulate"]["replicas"] == content["simulate"]["replicas"]
+    assert changed["without-overhead"]["simulate"]["replicas"] == experiment.simulate.replicas
     assert changed["without-variability"]["simulate"]["replicas"] == 1
     assert technique_of("without-variability", "no-ext-var") == "no-ext-const"
 
@@ -80,7 +81,7 @@ def test_a_study_that_cannot_be_is_refused(changes: dict[str, Any], word: str) -
 
 def test_losses_are_the_differences_between_neighbours_replica_by_replica(tmp_path: Path) -> None:
     """Replicas differ by 10 %, only in the computation: the losses do not vary."""
-    content = demo(nodes=[1, 8], scaling={})
+    experiment = demo(nodes=[1, 8], scaling={})
     for nodes in (1, 8):
         end = f"nodes-{nodes}"
         times = [10.0, 11.0]
@@ -91,7 +92,7 @@ def test_losses_are_the_differences_between_neighbours_replica_by_replica(tmp_pa
             point(tmp_path / "scaling" / stage / "ext-var" / end, [t + nodes * sum(left.values()) for t in times])
         constant = 10.5 + nodes * SECONDS["dependency"]
         point(tmp_path / "scaling" / STAGES[-1] / "ext-const" / end, [constant], compute=10.5 / constant)
-    losses = analyse(content, tmp_path)
+    losses = analyse(experiment.content, tmp_path)
     for nodes in (1, 8):
         own = losses[losses["nodes"] == nodes].set_index("part")
         assert list(own.index) == list(PARTS)

@@ -21,12 +21,12 @@ def analysed(folder: Path, section: dict[str, Any], time_of: Any) -> Tables:
     """Analyse a study of the demo whose times [s] are a function of the variant's resolved network."""
     given = yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text())
     given["sensitivity"] = {"techniques": ["ext-var"], **section}
-    content = resolve(given, where="test", base=ROOT / "configs").content
-    for variant in variants(content):
-        network = variant.content(content)["network"]
-        for technique in study_techniques(content):
+    experiment = resolve(given, where="test", base=ROOT / "configs")
+    for variant in variants(experiment):
+        network = variant.applied(experiment).content["network"]
+        for technique in study_techniques(experiment):
             point(folder / variant.name / technique / "nodes-64", [time_of(network), 1.02 * time_of(network)])
-    return analyse(content, folder)
+    return analyse(experiment.content, folder)
 
 
 BANDWIDTH = {"keys": ["network.link.bandwidth"], "values": ["20 Gbit/s", "50 Gbit/s", "100 Gbit/s", "200 Gbit/s"]}
