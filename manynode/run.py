@@ -62,7 +62,7 @@ def run_experiment(
     _refuse_missing(missing, results, whole=whole, measured=measurements_from is not None)
     file = results / "experiment.yaml" if changes else experiment
     command = snakemake_command(ROOT / "Snakefile", file, directory, cores, profile)
-    if all_points(resolved.content):
+    if all_points(resolved):
         # If a point of a study fails, the others still run.
         command.append("--keep-going")
     # With a profile, the measuring jobs may run elsewhere.

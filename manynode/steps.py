@@ -101,7 +101,7 @@ class Steps:
     def variants(self) -> dict[str, Variant]:
         """The variants of all studies, by ``STUDY/NAME``; those with another engine by ``confirm/NAME``."""
         again = {f"confirm/{variant.name}": variant for variant in confirmed(self._experiment)}
-        return {**variants_of(self._content), **again}
+        return {**variants_of(self._experiment), **again}
 
     @functools.cache  # noqa: B019 - lives as long as a step
     def digest(self, step: str) -> str:

@@ -80,13 +80,12 @@ class Plan:
 
     def study_inputs(self, study: Study) -> list[str]:
         """Return the results that a study's conclusion reads; none if the experiment does not ask for the study."""
-        content = self.experiment.content
-        return [self.path(name) for name in study.inputs(content)] if study.asked(content) else []
+        asked = study.asked(self.experiment)
+        return [self.path(name) for name in study.inputs(self.experiment)] if asked else []
 
     def study_files(self) -> list[str]:
         """Return the file of each study that the experiment asks for which stands for all of its files."""
-        content = self.experiment.content
-        return [self.path(study.files[0].name) for study in self.studies if study.asked(content)]
+        return [self.path(study.files[0].name) for study in self.studies if study.asked(self.experiment)]
 
     def resampled_results(self) -> list[str]:
         """Return the tables of all points with resampled timing profiles; none without resamples."""

@@ -93,7 +93,7 @@ def _point(
     # Also checked here, for better messages than those of the engines, which read the file themselves.
     check_profile(profile, read_timing_profile(profile), technique, str(resolved.application.name))
     if variant is not None:
-        changed = variant_of(resolved.content, variant)
+        changed = variant_of(resolved, variant)
         resolved, variant = changed.applied(resolved), changed.name
     if confirm:
         resolved = with_confirming_engine(resolved)
@@ -198,8 +198,8 @@ def _add_conclusion(study: Study) -> None:
     def conclude(ctx: typer.Context, experiment: Experiment) -> None:
         from manynode.steps import step_of
 
-        content = ctx.with_resource(step_of(experiment)).content
-        study.write(study.conclude(content, experiment.parent), experiment.parent)
+        resolved = ctx.with_resource(step_of(experiment))
+        study.write(study.conclude(resolved, experiment.parent), experiment.parent)
 
 
 for _study in studies():

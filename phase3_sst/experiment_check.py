@@ -62,7 +62,7 @@ def _points(resolved: Resolved) -> Iterator[tuple[str | None, int, dict[str, Any
         yield None, nodes, content
     for study in studies():
         by_variant: dict[str, list[StudyPoint]] = {}
-        for point in study.points(content):
+        for point in study.points(resolved):
             by_variant.setdefault(point.variant.name, []).append(point)
         for name, points in by_variant.items():
             varied = points[0].variant.applied(resolved).content

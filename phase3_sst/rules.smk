@@ -3,7 +3,7 @@ from phase3_sst.analysis.estimates import step_resources
 from phase3_sst.studies.confirmation import second_engine
 
 # The engine that confirms a study.
-confirm_engine = second_engine.engine_of_study(plan.experiment.content)
+confirm_engine = second_engine.engine_of_study(plan.experiment)
 
 
 # A failed check leaves no verdict and stops the workflow. The rules below wait for the verdict, but its content affects no

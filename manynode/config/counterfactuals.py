@@ -6,12 +6,11 @@ cost than the previous one. With the same draws, the differences between neighbo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from manynode.config.sensitivity import Value
 from manynode.config.variants import Variant
-from manynode.config.variation import typed
 from manynode.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,9 +25,8 @@ STAGES = ("without-contention", "without-bandwidth", "without-latency", "without
 VARIABILITY = STAGES[-1]
 
 
-def counterfactuals(experiment: Resolved | Mapping[str, Any]) -> list[Variant]:
+def counterfactuals(experiment: Resolved) -> list[Variant]:
     """Return the study's networks in the order of :data:`STAGES`; without a section ``scaling`` there are none."""
-    experiment = typed(experiment)
     if experiment.scaling is None:
         return []
     steps: list[list[tuple[str, Value]]] = [
@@ -47,16 +45,14 @@ def counterfactuals(experiment: Resolved | Mapping[str, Any]) -> list[Variant]:
     return found
 
 
-def loss_nodes(experiment: Resolved | Mapping[str, Any]) -> list[int]:
+def loss_nodes(experiment: Resolved) -> list[int]:
     """Return the node counts of the study: its own, or all of the experiment."""
-    experiment = typed(experiment)
     assert experiment.scaling is not None
     return sorted(experiment.scaling.nodes or experiment.nodes)
 
 
-def loss_techniques(experiment: Resolved | Mapping[str, Any]) -> list[Technique]:
+def loss_techniques(experiment: Resolved) -> list[Technique]:
     """Return the techniques of the study: its own, or the most complete of the experiment with variable times."""
-    experiment = typed(experiment)
     assert experiment.scaling is not None
     wanted: tuple[Technique, ...] = ("ext-var", "no-ext-var")
     present = [name for name in wanted if name in experiment.techniques]
@@ -68,9 +64,8 @@ def technique_of(stage: str, technique: str) -> str:
     return technique.removesuffix("var") + "const" if stage == VARIABILITY else technique
 
 
-def check_counterfactuals(experiment: Resolved | Mapping[str, Any]) -> None:
+def check_counterfactuals(experiment: Resolved) -> None:
     """Raise :class:`UsageError` for a study that the experiment does not allow."""
-    experiment = typed(experiment)
     if experiment.scaling is None:
         return
     if experiment.simulate.engine != "fast":

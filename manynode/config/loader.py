@@ -68,7 +68,7 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
         for value in values:
             with_value(resolved, key, value, "simulate: preflight: vary")
     for study in studies():
-        study.check(resolved.content)
+        study.check(resolved)
     return resolved
 
 

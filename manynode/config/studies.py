@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import pandas as pd
 
@@ -22,6 +22,9 @@ from manynode import tables
 from manynode.config.study_section import StudySection, registered, section_keys, study_sections
 from manynode.config.variants import Variant
 from manynode.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from manynode.config.resolved import Resolved
 
 SHARED = ("application", "ranks_per_node", "seed")
 LIMITS = ("simulate.preflight", "simulate.time_limit")
@@ -60,7 +63,7 @@ class StudyFile:
 
 
 class Study(StudySection):
-    """A study; one stateless object for all experiments. ``content`` is a resolved experiment."""
+    """A study; one stateless object for all experiments. ``experiment`` is a resolved one."""
 
     name: ClassVar[str]
     """Name of the step and of the folder with the points; set by :func:`study`."""
@@ -84,27 +87,27 @@ class Study(StudySection):
         """Return the sections of the experiment that the conclusion depends on."""
         return self.reads or (*SHARED, "nodes", "techniques", "network", "simulate", self.key)
 
-    def asked(self, content: Mapping[str, Any]) -> bool:
+    def asked(self, experiment: Resolved) -> bool:
         """Return whether the experiment asks for this study."""
-        return bool(content.get(self.key))
+        return getattr(experiment, self.key) is not None
 
-    def check(self, content: Mapping[str, Any]) -> None:
+    def check(self, experiment: Resolved) -> None:
         """Raise :class:`UsageError` for a study that the experiment does not allow."""
 
-    def points(self, content: Mapping[str, Any]) -> Sequence[StudyPoint]:
+    def points(self, experiment: Resolved) -> Sequence[StudyPoint]:
         """Return the points that the study adds, in its order; none if it only analyses those of the experiment."""
         return ()
 
-    def own_points(self, content: Mapping[str, Any]) -> Sequence[tuple[str, int]]:
+    def own_points(self, experiment: Resolved) -> Sequence[tuple[str, int]]:
         """Return technique and nodes of the experiment's own points that the study analyses."""
         return ()
 
-    def inputs(self, content: Mapping[str, Any]) -> list[str]:
+    def inputs(self, experiment: Resolved) -> list[str]:
         """Return the results that :meth:`conclude` reads, relative to the experiment's."""
-        own = [f"simulate/{technique}/nodes-{nodes}/result.json" for technique, nodes in self.own_points(content)]
-        return [*(f"{point.folder}/result.json" for point in self.points(content)), *own]
+        own = [f"simulate/{technique}/nodes-{nodes}/result.json" for technique, nodes in self.own_points(experiment)]
+        return [*(f"{point.folder}/result.json" for point in self.points(experiment)), *own]
 
-    def conclude(self, content: Mapping[str, Any], results: Path) -> Mapping[str, pd.DataFrame | dict[str, Any]]:
+    def conclude(self, experiment: Resolved, results: Path) -> Mapping[str, pd.DataFrame | dict[str, Any]]:
         """Return the study's files by name, from the results of the experiment in ``results``."""
         raise NotImplementedError
 
@@ -151,19 +154,19 @@ def without_studies(content: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in content.items() if key not in keys}
 
 
-def all_points(content: Mapping[str, Any]) -> list[StudyPoint]:
+def all_points(experiment: Resolved) -> list[StudyPoint]:
     """Return the points of all studies."""
-    return [point for study in studies() for point in study.points(content)]
+    return [point for study in studies() for point in study.points(experiment)]
 
 
-def variants_of(content: Mapping[str, Any]) -> dict[str, Variant]:
+def variants_of(experiment: Resolved) -> dict[str, Variant]:
     """Return the variants of all studies by ``STUDY/NAME``."""
-    return {f"{point.study}/{point.variant.name}": point.variant for point in all_points(content)}
+    return {f"{point.study}/{point.variant.name}": point.variant for point in all_points(experiment)}
 
 
-def variant_of(content: Mapping[str, Any], name: str) -> Variant:
+def variant_of(experiment: Resolved, name: str) -> Variant:
     """Return the variant ``STUDY/NAME``, or ``NAME`` where one study has it; any other is a :class:`UsageError`."""
-    known = variants_of(content)
+    known = variants_of(experiment)
     found = [variant for place, variant in known.items() if name in (place, variant.name)]
     if len(found) == 1:
         return found[0]

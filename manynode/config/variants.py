@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from manynode.config.sensitivity import SensitivityParameter, SensitivitySection, Value
-from manynode.config.variation import typed, value_of, with_value
+from manynode.config.variation import value_of, with_value
 from manynode.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,9 +39,8 @@ class Variant:
         return base
 
 
-def variants(experiment: Resolved | Mapping[str, Any]) -> list[Variant]:
+def variants(experiment: Resolved) -> list[Variant]:
     """Return the study's variants; without a section ``sensitivity`` there are none."""
-    experiment = typed(experiment)
     study = experiment.sensitivity
     if study is None:
         return []
@@ -66,9 +65,8 @@ def variants(experiment: Resolved | Mapping[str, Any]) -> list[Variant]:
     return found
 
 
-def confirmed(experiment: Resolved | Mapping[str, Any]) -> list[Variant]:
+def confirmed(experiment: Resolved) -> list[Variant]:
     """Return the variants to simulate again with another engine; without ``confirm`` there are none."""
-    experiment = typed(experiment)
     study = experiment.sensitivity
     if study is None or study.confirm is None:
         return []
@@ -83,7 +81,7 @@ def confirmed(experiment: Resolved | Mapping[str, Any]) -> list[Variant]:
     ]
 
 
-def confirmed_points(experiment: Resolved | Mapping[str, Any]) -> list[str]:
+def confirmed_points(experiment: Resolved) -> list[str]:
     """Return the folders of the points that are simulated again, relative to the experiment's results."""
     return [
         f"confirm/{variant.name}/{technique}/nodes-{nodes}"
@@ -114,9 +112,8 @@ def _ends(experiment: Resolved, parameter: SensitivityParameter) -> list[Value]:
     return [values[sizes.index(min(sizes))], values[sizes.index(max(sizes))]]
 
 
-def check_variants(experiment: Resolved | Mapping[str, Any]) -> None:
+def check_variants(experiment: Resolved) -> None:
     """Check every value of a study and whether its nodes fit the network; a mistake is a :class:`UsageError`."""
-    experiment = typed(experiment)
     study = experiment.sensitivity
     if study is None:
         return
@@ -152,23 +149,20 @@ def check_variants(experiment: Resolved | Mapping[str, Any]) -> None:
                 )
 
 
-def study_nodes(experiment: Resolved | Mapping[str, Any]) -> list[int]:
+def study_nodes(experiment: Resolved) -> list[int]:
     """Return the node counts of the study: its own, or the largest of the experiment."""
-    experiment = typed(experiment)
     assert experiment.sensitivity is not None
     return list(experiment.sensitivity.nodes or [max(experiment.nodes)])
 
 
-def study_techniques(experiment: Resolved | Mapping[str, Any]) -> list[Technique]:
+def study_techniques(experiment: Resolved) -> list[Technique]:
     """Return the techniques of the study: its own, or all of the experiment."""
-    experiment = typed(experiment)
     assert experiment.sensitivity is not None
     return list(experiment.sensitivity.techniques or experiment.techniques)
 
 
-def setting_value(experiment: Resolved | Mapping[str, Any], variant: Variant, parameter: str) -> float | str:
+def setting_value(experiment: Resolved, variant: Variant, parameter: str) -> float | str:
     """Return the value of a parameter in a variant: a quantity in SI units, anything else as text."""
-    experiment = typed(experiment)
     assert experiment.sensitivity is not None
     key = experiment.sensitivity.parameters[parameter].keys[0]
     if key == "network":
@@ -180,9 +174,8 @@ def setting_value(experiment: Resolved | Mapping[str, Any], variant: Variant, pa
     return str(value) if isinstance(value, (str, bool)) or value is None else float(value)
 
 
-def problem(experiment: Resolved | Mapping[str, Any]) -> dict[str, Any]:
+def problem(experiment: Resolved) -> dict[str, Any]:
     """Return the ranges of a Sobol study for SALib; a list of values becomes a range of positions in it."""
-    experiment = typed(experiment)
     assert experiment.sensitivity is not None
     names, bounds = [], []
     for name, parameter in experiment.sensitivity.parameters.items():

@@ -7,7 +7,6 @@ whole. A wrong key or value is a :class:`UsageError`. Keys are those of the expe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,13 +33,6 @@ def with_value(experiment: Resolved, key: str, value: object, where: str) -> Res
         return resolved
     parameters = read_application(application.name).resolve(application.parameters)
     return resolved.model_copy(update={"application": application.model_copy(update={"parameters": parameters})})
-
-
-def typed(experiment: Resolved | Mapping[str, Any]) -> Resolved:
-    """Return the experiment of a study that is not yet typed and passes the JSON."""
-    from manynode.config.resolved import Resolved, resolve_json
-
-    return experiment if isinstance(experiment, Resolved) else resolve_json(experiment, "the experiment")
 
 
 def value_of(experiment: Resolved, key: str) -> Any:

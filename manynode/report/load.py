@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from manynode import artefacts
+from manynode.config.resolved import resolve_json
 from manynode.config.studies import studies
 from manynode.errors import InputError
 from manynode.rank_classes import read_rank_classes
@@ -219,8 +220,9 @@ _NAMED = {
 
 def _studies(directory: Path, resolved: dict[str, Any]) -> dict[str, Any]:
     """Return the tables of the studies that the experiment has; those of an earlier experiment are not read."""
+    experiment = resolve_json(resolved, str(directory / "experiment.json"))
     found = {
-        file.stem: _table(directory / file.name, [file.schema], file.columns) if study.asked(resolved) else None
+        file.stem: _table(directory / file.name, [file.schema], file.columns) if study.asked(experiment) else None
         for study in studies()
         for file in study.files
         if file.columns

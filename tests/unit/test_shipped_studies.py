@@ -29,4 +29,4 @@ def test_the_grid_takes_over_the_measured_runs_of_the_scaling_study(name: str) -
         assert grid.content[section] == scaling.content[section]
     assert len(scaling.model.techniques) == 4
     assert max(scaling.model.nodes) == (256 if name == "fft2d" else 4096)
-    assert grid.model.nodes == [64] and len(variants(grid.content)) == 36
+    assert grid.model.nodes == [64] and len(variants(grid)) == 36

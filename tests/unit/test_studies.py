@@ -74,9 +74,8 @@ def test_whoever_has_a_section_has_a_part_of_the_report(one: Study) -> None:
 
 
 def test_an_experiment_without_studies_asks_for_none(one: Study) -> None:
-    content = load_experiment(DEMO).content
-    content |= {key: None for key in ("sensitivity", "scaling", "validation")}
-    assert not one.asked(content) and list(one.points(content)) == []
+    experiment = load_experiment(DEMO).model_copy(update=dict.fromkeys(("sensitivity", "scaling", "validation")))
+    assert not one.asked(experiment) and list(one.points(experiment)) == []
 
 
 def test_two_studies_may_have_variants_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +87,6 @@ def test_two_studies_may_have_variants_of_one_name(monkeypatch: pytest.MonkeyPat
             return self.made
 
     monkeypatch.setattr(contract, "studies", lambda: [Made("one", "1 us"), Made("other", "2 us")])
-    assert variant_of({}, "other/same").changes == [("network.link.latency", "2 us")]
+    assert variant_of(load_experiment(DEMO), "other/same").changes == [("network.link.latency", "2 us")]
     with pytest.raises(UsageError, match="several studies"):
-        variant_of({}, "same")
+        variant_of(load_experiment(DEMO), "same")

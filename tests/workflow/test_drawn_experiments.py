@@ -91,7 +91,7 @@ def simulated(resolved: Resolved, finished: Path, results: Path) -> None:
         for technique in content["techniques"]
         for nodes in content["nodes"]
     ]
-    for one in all_points(content):
+    for one in all_points(resolved):
         point(one.technique, one.nodes, results / one.folder, f"{one.study}/{one.variant.name}")
     count = content["simulate"]["profile_bootstrap"]
     for technique in content["techniques"] if count else ():
@@ -104,8 +104,8 @@ def simulated(resolved: Resolved, finished: Path, results: Path) -> None:
             step(cli.resamples, experiment, technique, nodes, classes, profile, samples, table)
     step(cli.analyse, experiment, results / "projection.parquet", found)
     for study in (study_named("sensitivity"), study_named("scaling")):
-        if study.asked(content):
-            study.write(study.conclude(content, results), results)
+        if study.asked(resolved):
+            study.write(study.conclude(resolved, results), results)
 
 
 def outcome(draw: Draw, finished: Path, results: Path) -> str:

@@ -73,7 +73,7 @@ def _points(experiment: Resolved) -> Iterator[tuple[str, int, str, Mapping[str, 
         for nodes in experiment.nodes:
             yield technique, nodes, "", content
     changed: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for point in all_points(content):
+    for point in all_points(experiment):
         key = point.study, point.variant.name
         if key not in changed:
             changed[key] = point.variant.applied(experiment).content

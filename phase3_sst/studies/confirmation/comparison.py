@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 
 from manynode import seeds, tables
+from manynode.config.resolved import Resolved
+from manynode.config.sensitivity import SensitivitySection
 from manynode.config.variants import Variant, confirmed, study_nodes, study_techniques
 from manynode.report.wording import count, duration, number, percent
 from phase3_sst.analysis.projection_tables import bootstrap_interval
@@ -57,10 +59,12 @@ class Confirmation:
     summary: dict[str, Any]
 
 
-def of_study(content: Mapping[str, Any], points: Path, again: Path, lacking: str | None) -> Confirmation:
+def of_study(experiment: Resolved, points: Path, again: Path, lacking: str | None) -> Confirmation:
     """Return the confirmation of a sensitivity study with points in ``points`` and ``again``."""
-    engine = str(content["sensitivity"]["confirm"]["engine"])
-    planned = [] if lacking else confirmed(content)
+    study = experiment.sensitivity
+    assert study is not None and study.confirm is not None
+    engine = study.confirm.engine
+    planned = [] if lacking else confirmed(experiment)
     pairs = [
         Pair(
             variant.name,
@@ -68,13 +72,13 @@ def of_study(content: Mapping[str, Any], points: Path, again: Path, lacking: str
             nodes,
             _makespans(points, variant, technique, nodes),
             _makespans(again, variant, technique, nodes),
-            _written(content, variant),
+            _written(study, variant),
         )
-        for technique in study_techniques(content)
-        for nodes in study_nodes(content)
+        for technique in study_techniques(experiment)
+        for nodes in study_nodes(experiment)
         for variant in planned
     ]
-    return compare(pairs, str(content["simulate"]["engine"]), engine, content, lacking or "")
+    return compare(pairs, experiment.simulate.engine, engine, experiment.content, lacking or "")
 
 
 def compare(pairs: Sequence[Pair], engine: str, by: str, content: Mapping[str, Any], lacking: str = "") -> Confirmation:
@@ -171,9 +175,8 @@ def _makespans(folder: Path, variant: Variant, technique: str, nodes: int) -> di
     return PointResult(folder / variant.name / technique / f"nodes-{nodes}").makespans_s
 
 
-def _written(content: Mapping[str, Any], variant: Variant) -> dict[str, str]:
-    names = content["sensitivity"]["parameters"]
-    texts = {name: str(variant.settings.get(name, "as in the experiment")) for name in names}
+def _written(study: SensitivitySection, variant: Variant) -> dict[str, str]:
+    texts = {name: str(variant.settings.get(name, "as in the experiment")) for name in study.parameters}
     # Only the name of a network's file.
     return {
         f"{name}, written": Path(text).stem if text.endswith((".yaml", ".yml")) else text

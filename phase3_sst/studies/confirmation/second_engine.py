@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from manynode.config.resolved import Resolved
 from phase3_sst.point.contract import engines
 
 
-def engine_of_study(content: Mapping[str, Any]) -> str | None:
+def engine_of_study(experiment: Resolved) -> str | None:
     """Return the engine that confirms a sensitivity study, None without one."""
-    confirm = (content.get("sensitivity") or {}).get("confirm")
-    return str(confirm["engine"]) if confirm else None
+    study = experiment.sensitivity
+    return None if study is None or study.confirm is None else study.confirm.engine
 
 
-def lacks(content: Mapping[str, Any]) -> str:
+def lacks(experiment: Resolved) -> str:
     """Return the remedy for a missing confirming engine of a sensitivity study; empty if it is usable."""
-    engine = engine_of_study(content)
-    return missing(engine, content) if engine else ""
+    engine = engine_of_study(experiment)
+    return missing(engine, experiment.content) if engine else ""
 
 
 def missing(engine: str, content: Mapping[str, Any]) -> str:

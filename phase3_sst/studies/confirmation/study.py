@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from manynode.config.studies import SHARED, Study, StudyFile, study, study_named
+
+if TYPE_CHECKING:
+    from manynode.config.resolved import Resolved
 
 
 @study("confirmation")
@@ -30,24 +32,24 @@ class ConfirmationStudy(Study):
         StudyFile("confirmation.json", "confirmation-summary/1"),
     )
 
-    def asked(self, content: Mapping[str, Any]) -> bool:
+    def asked(self, experiment: Resolved) -> bool:
         """Return whether the sensitivity study has points to confirm."""
         from manynode.config.variants import confirmed
 
-        return bool(confirmed(content))
+        return bool(confirmed(experiment))
 
-    def inputs(self, content: Mapping[str, Any]) -> list[str]:
+    def inputs(self, experiment: Resolved) -> list[str]:
         """Return the results of the study and, if the second engine is installed, its own."""
         from manynode.config.variants import confirmed_points
         from phase3_sst.studies.confirmation.second_engine import lacks
 
-        again = [] if lacks(content) else [f"{folder}/result.json" for folder in confirmed_points(content)]
-        return [*study_named(self.key).inputs(content), *again]
+        again = [] if lacks(experiment) else [f"{folder}/result.json" for folder in confirmed_points(experiment)]
+        return [*study_named(self.key).inputs(experiment), *again]
 
-    def conclude(self, content: Mapping[str, Any], results: Path) -> dict[str, pd.DataFrame | dict[str, Any]]:
+    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame | dict[str, Any]]:
         """Return the comparison of both engines; without the second engine, only what it lacks."""
         from phase3_sst.studies.confirmation.comparison import of_study
         from phase3_sst.studies.confirmation.second_engine import lacks
 
-        found = of_study(content, results / self.key, results / "confirm", lacks(content) or None)
+        found = of_study(experiment, results / self.key, results / "confirm", lacks(experiment) or None)
         return {"confirmation.parquet": found.table, "confirmation.json": found.summary}

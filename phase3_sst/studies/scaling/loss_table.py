@@ -20,34 +20,33 @@ A part can be negative, since faster messages may delay others.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from manynode import seeds
 from manynode.config.counterfactuals import STAGES, loss_nodes, loss_techniques, technique_of
+from manynode.config.resolved import Resolved
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 from phase3_sst.point.point_result import PointResult
 
 PARTS = ("compute", "dependency", "variability", "overhead", "latency", "bandwidth", "contention")
 
 
-def analyse(content: Mapping[str, Any], folder: Path) -> pd.DataFrame:
+def analyse(experiment: Resolved, folder: Path) -> pd.DataFrame:
     """Return the table of losses of the experiment with results in ``folder``."""
     rows = []
-    for technique in loss_techniques(content):
-        for nodes in loss_nodes(content):
-            rng = seeds.generator(content["seed"], "bootstrap", "scaling", technique, nodes)
+    for technique in loss_techniques(experiment):
+        for nodes in loss_nodes(experiment):
+            rng = seeds.generator(experiment.seed, "bootstrap", "scaling", technique, nodes)
             for part, seconds in _parts(folder, technique, nodes).items():
-                low, high = bootstrap_interval(list(seconds), content["simulate"]["confidence"], rng)
+                low, high = bootstrap_interval(list(seconds), experiment.simulate.confidence, rng)
                 rows.append(
                     {
                         "technique": technique,
                         "nodes": nodes,
-                        "ranks": nodes * content["ranks_per_node"],
+                        "ranks": nodes * experiment.ranks_per_node,
                         "part": part,
                         "seconds": float(seconds.mean()),
                         "low_s": low,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from manynode.config.scaling import ScalingSection
 from manynode.config.studies import Study, StudyFile, StudyPoint, study
+
+if TYPE_CHECKING:
+    from manynode.config.resolved import Resolved
 
 
 @study("scaling")
@@ -29,32 +31,32 @@ class Scaling(Study):
         ),
     )
 
-    def check(self, content: Mapping[str, Any]) -> None:
+    def check(self, experiment: Resolved) -> None:
         """Refuse an engine that cannot switch contention off, and unknown techniques and nodes."""
         from manynode.config.counterfactuals import check_counterfactuals
 
-        check_counterfactuals(content)
+        check_counterfactuals(experiment)
 
-    def points(self, content: Mapping[str, Any]) -> list[StudyPoint]:
+    def points(self, experiment: Resolved) -> list[StudyPoint]:
         """Return each counterfactual network for each technique and node count of the study."""
         from manynode.config.counterfactuals import counterfactuals, technique_of
 
         return [
             StudyPoint(self.name, variant, technique_of(variant.name, technique), nodes)
-            for variant in counterfactuals(content)
-            for technique, nodes in self.own_points(content)
+            for variant in counterfactuals(experiment)
+            for technique, nodes in self.own_points(experiment)
         ]
 
-    def own_points(self, content: Mapping[str, Any]) -> list[tuple[str, int]]:
+    def own_points(self, experiment: Resolved) -> list[tuple[str, int]]:
         """Return the points with which the counterfactual ones are compared."""
         from manynode.config.counterfactuals import loss_nodes, loss_techniques
 
-        if not self.asked(content):
+        if not self.asked(experiment):
             return []
-        return [(technique, nodes) for technique in loss_techniques(content) for nodes in loss_nodes(content)]
+        return [(technique, nodes) for technique in loss_techniques(experiment) for nodes in loss_nodes(experiment)]
 
-    def conclude(self, content: Mapping[str, Any], results: Path) -> dict[str, pd.DataFrame]:
+    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame]:
         """Return the table of losses."""
         from phase3_sst.studies.scaling.loss_table import analyse
 
-        return {self.files[0].name: analyse(content, results)}
+        return {self.files[0].name: analyse(experiment, results)}

@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from manynode import seeds
+from manynode.config.resolved import Resolved
 from manynode.config.variants import (
     Variant,
     problem,
@@ -55,29 +56,31 @@ class Tables:
     indices: pd.DataFrame
 
 
-def analyse(content: Mapping[str, Any], folder: Path) -> Tables:
+def analyse(experiment: Resolved, folder: Path) -> Tables:
     """Return the tables of the study with points in ``folder``."""
-    planned = variants(content)
-    keys = [(technique, nodes) for technique in study_techniques(content) for nodes in study_nodes(content)]
-    settings = [_settings(content, variant) for variant in planned]
+    planned = variants(experiment)
+    keys = [(technique, nodes) for technique in study_techniques(experiment) for nodes in study_nodes(experiment)]
+    settings = [_settings(experiment, variant) for variant in planned]
     rows = [
-        {**_point(content, folder / variant.name, variant.name, technique, nodes), **values}
+        {**_point(experiment, folder / variant.name, variant.name, technique, nodes), **values}
         for technique, nodes in keys
         for variant, values in zip(planned, settings, strict=True)
     ]
     points = pd.DataFrame(rows)
     best = points.groupby(["technique", "nodes"])["time_s"].transform("min")
     points.insert(points.columns.get_loc("compute_s") + 1, "relative", points["time_s"] / best)
-    study = content["sensitivity"]
-    if study["plan"] == "sobol":
-        return Tables(points, pd.DataFrame(columns=_KNEE_COLUMNS), _indices(content, points))
-    return Tables(points, _knees(content, points), pd.DataFrame(columns=_INDEX_COLUMNS))
+    study = experiment.sensitivity
+    assert study is not None
+    if study.plan == "sobol":
+        return Tables(points, pd.DataFrame(columns=_KNEE_COLUMNS), _indices(experiment, points))
+    return Tables(points, _knees(experiment, points), pd.DataFrame(columns=_INDEX_COLUMNS))
 
 
-def _settings(content: Mapping[str, Any], variant: Variant) -> dict[str, float | str]:
+def _settings(experiment: Resolved, variant: Variant) -> dict[str, float | str]:
     found: dict[str, float | str] = {"varied": ", ".join(variant.settings)}
-    for name in content["sensitivity"]["parameters"]:
-        value, given = setting_value(content, variant, name), variant.settings.get(name)
+    assert experiment.sensitivity is not None
+    for name in experiment.sensitivity.parameters:
+        value, given = setting_value(experiment, variant, name), variant.settings.get(name)
         found[name] = _named(value)
         # "20 Gbit/s"; a sampled parameter, or one not varied here, has no written text.
         found[name + WRITTEN] = given if isinstance(given, str) and isinstance(value, float) else _text(value)
@@ -93,18 +96,18 @@ def _named(value: Any) -> Any:
     return Path(value).stem if isinstance(value, str) and value.endswith((".yaml", ".yml")) else value
 
 
-def _point(content: Mapping[str, Any], folder: Path, name: str, technique: str, nodes: int) -> dict[str, Any]:
+def _point(experiment: Resolved, folder: Path, name: str, technique: str, nodes: int) -> dict[str, Any]:
     place = folder / technique / f"nodes-{nodes}"
     result = PointResult(place)
     times = list(result.makespans_s.values())
-    generator = seeds.generator(content["seed"], "bootstrap", technique, nodes)
-    interval = bootstrap_interval(times, content["simulate"]["confidence"], generator)
+    generator = seeds.generator(experiment.seed, "bootstrap", technique, nodes)
+    interval = bootstrap_interval(times, experiment.simulate.confidence, generator)
     low, high = note.widened(*interval, float(np.mean(times)), result.document)
     return {
         "variant": name,
         "technique": technique,
         "nodes": nodes,
-        "ranks": nodes * content["ranks_per_node"],
+        "ranks": nodes * experiment.ranks_per_node,
         "replicas": len(times),
         "time_s": float(np.mean(times)),
         "low_s": low,
@@ -121,14 +124,15 @@ def _compute(ranks: pd.DataFrame) -> float:
     return float(computing) / len(ranks[["replica", "rank"]].drop_duplicates())
 
 
-def _knees(content: Mapping[str, Any], points: pd.DataFrame) -> pd.DataFrame:
-    study = content["sensitivity"]
+def _knees(experiment: Resolved, points: pd.DataFrame) -> pd.DataFrame:
+    study = experiment.sensitivity
+    assert study is not None
     rows = []
-    for name, parameter in study["parameters"].items():
+    for name, parameter in study.parameters.items():
         if not pd.api.types.is_numeric_dtype(points[name]):
             continue
-        others = [other for other in study["parameters"] if other != name]
-        chosen = points[points["varied"] == name] if study["plan"] == "one-at-a-time" else points
+        others = [other for other in study.parameters if other != name]
+        chosen = points[points["varied"] == name] if study.plan == "one-at-a-time" else points
         fixed = [other + WRITTEN for other in others]
         for key, curve in chosen.groupby(["technique", "nodes", *fixed], sort=False, dropna=False):
             technique, nodes, *rest = key
@@ -143,8 +147,8 @@ def _knees(content: Mapping[str, Any], points: pd.DataFrame) -> pd.DataFrame:
                     "others": dict(zip(others, rest, strict=True)),
                     "best_s": times.min(),
                     "worst_s": times.max(),
-                    "knee": texts.get(knee(values, times, parameter["scale"] == "log"), ""),
-                    "enough": texts[enough(values, times, study["enough"])],
+                    "knee": texts.get(knee(values, times, parameter.scale == "log"), ""),
+                    "enough": texts[enough(values, times, study.enough)],
                 }
             )
     frame = pd.DataFrame(rows, columns=_KNEE_COLUMNS)
@@ -190,11 +194,11 @@ def enough(values: Sequence[float] | np.ndarray, times: Sequence[float] | np.nda
     return float(x[int(np.argmax(good))])
 
 
-def _indices(content: Mapping[str, Any], points: pd.DataFrame) -> pd.DataFrame:
+def _indices(experiment: Resolved, points: pd.DataFrame) -> pd.DataFrame:
     """Return first and total order Sobol indices (Saltelli et al. 2010; intervals by bootstrap) of every curve."""
     from SALib.analyze import sobol
 
-    described = problem(content)
+    described = problem(experiment)
     rows = []
     for (technique, nodes), chosen in points.groupby(["technique", "nodes"], sort=False):
         times = chosen["time_s"].to_numpy(dtype=float)
@@ -202,8 +206,8 @@ def _indices(content: Mapping[str, Any], points: pd.DataFrame) -> pd.DataFrame:
             continue
         # Saltelli's estimators lose digits when the mean is far from zero.
         found = sobol.analyze(
-            described, times - times.mean(), calc_second_order=False, conf_level=content["simulate"]["confidence"],
-            seed=seeds.derive_seed(content["seed"], "sobol") % 2**32,
+            described, times - times.mean(), calc_second_order=False, conf_level=experiment.simulate.confidence,
+            seed=seeds.derive_seed(experiment.seed, "sobol") % 2**32,
         )  # fmt: skip
         for index, name in enumerate(described["names"]):
             rows.append(

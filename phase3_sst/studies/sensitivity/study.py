@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.studies import Study, StudyFile, StudyPoint, study
+
+if TYPE_CHECKING:
+    from manynode.config.resolved import Resolved
 
 
 @study("sensitivity")
@@ -38,30 +40,30 @@ class Sensitivity(Study):
         ),
     )
 
-    def check(self, content: Mapping[str, Any]) -> None:
+    def check(self, experiment: Resolved) -> None:
         """Check every value of the study, and whether its nodes fit the network."""
         from manynode.config.variants import check_variants
 
-        check_variants(dict(content))
+        check_variants(experiment)
 
-    def points(self, content: Mapping[str, Any]) -> list[StudyPoint]:
+    def points(self, experiment: Resolved) -> list[StudyPoint]:
         """Return each variant for each technique and node count of the study."""
         from manynode.config.variants import study_nodes, study_techniques, variants
 
-        if not self.asked(content):
+        if not self.asked(experiment):
             return []
-        techniques, nodes = study_techniques(content), study_nodes(content)
+        techniques, nodes = study_techniques(experiment), study_nodes(experiment)
         return [
             StudyPoint(self.name, variant, each, count)
-            for variant in variants(content)
+            for variant in variants(experiment)
             for each in techniques
             for count in nodes
         ]
 
-    def conclude(self, content: Mapping[str, Any], results: Path) -> dict[str, pd.DataFrame]:
+    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame]:
         """Return times, knees and Sobol indices."""
         from phase3_sst.studies.sensitivity.effect_tables import analyse
 
-        found = analyse(content, results / self.name)
+        found = analyse(experiment, results / self.name)
         frames = (found.points, found.knees, found.indices)
         return {file.name: frame for file, frame in zip(self.files, frames, strict=True)}

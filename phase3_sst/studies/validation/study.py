@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from manynode.config.studies import LIMITS, Study, StudyFile, study
 from manynode.config.validation import ValidationSection
+
+if TYPE_CHECKING:
+    from manynode.config.resolved import Resolved
 
 _REGION = ("machine_measured", "machine", "network_measured", "network")
 
@@ -61,15 +63,15 @@ class Validation(Study):
         if section.measured and experiment.application.name is None:
             raise ValueError("validation: measured: a projection to compare with needs a skeleton (application: name)")
 
-    def asked(self, content: Mapping[str, Any]) -> bool:
+    def asked(self, experiment: Resolved) -> bool:
         """Return whether runs of the application were measured."""
-        return bool((content.get(self.key) or {}).get("measured"))
+        return experiment.validation is not None and bool(experiment.validation.measured)
 
-    def inputs(self, content: Mapping[str, Any]) -> list[str]:
+    def inputs(self, experiment: Resolved) -> list[str]:
         """Return the projection and its breakdown."""
         return ["projection.parquet", "breakdown.parquet"]
 
-    def conclude(self, content: Mapping[str, Any], results: Path) -> dict[str, pd.DataFrame]:
+    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame]:
         """Return the errors, their summary, the measured region and the errors of the operations."""
         from manynode import tables
         from phase3_sst.analysis.projection_tables import BREAKDOWN_SCHEMA, PROJECTION_SCHEMA
@@ -82,7 +84,7 @@ class Validation(Study):
         operations = tables.read_table(
             results / "breakdown.parquet", BREAKDOWN_SCHEMA, [*columns, "operation", "seconds"]
         )
-        return error_tables.by_file(error_tables.analyse(content, projected, operations))
+        return error_tables.by_file(error_tables.analyse(experiment.content, projected, operations))
 
 
 @study("collectives")
@@ -109,13 +111,13 @@ class Collectives(Study):
         ),
     )
 
-    def asked(self, content: Mapping[str, Any]) -> bool:
+    def asked(self, experiment: Resolved) -> bool:
         """Return whether latencies of collectives were measured."""
-        return bool((content.get(self.key) or {}).get("collectives"))
+        return experiment.validation is not None and bool(experiment.validation.collectives)
 
-    def conclude(self, content: Mapping[str, Any], results: Path) -> dict[str, pd.DataFrame]:
+    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame]:
         """Return measured and simulated latencies."""
         from phase3_sst.point.contract import engine_of
         from phase3_sst.studies.validation.collectives import compare
 
-        return {self.files[0].name: compare(content, engine_of(content))}
+        return {self.files[0].name: compare(experiment.content, engine_of(experiment.content))}

@@ -13,6 +13,7 @@ from manynode import tables
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.config.variants import confirmed, variants, with_confirming_engine
+from manynode.config.variation import with_value
 from manynode.errors import UsageError
 from phase3_sst.studies.confirmation import comparison, second_engine
 from phase3_sst.studies.confirmation.comparison import Pair
@@ -55,7 +56,7 @@ def test_all_points_or_none() -> None:
     experiment = study()
     assert experiment.sensitivity is not None
     without = experiment.model_copy(update={"sensitivity": experiment.sensitivity.model_copy(update={"confirm": None})})
-    assert confirmed(without) == [] and second_engine.lacks(without.content) == ""
+    assert confirmed(without) == [] and second_engine.lacks(without) == ""
 
 
 def test_samples_have_no_corners() -> None:
@@ -113,11 +114,10 @@ def test_equal_times_are_no_order_and_techniques_are_not_mixed() -> None:
 
 
 def test_an_engine_that_is_not_installed_is_said(tmp_path: Path) -> None:
-    content = study({"engine": "sst"}).content
-    content["simulate"]["sst"]["executable"] = "/nowhere/sst"
-    remedy = second_engine.lacks(content)
+    experiment = with_value(study({"engine": "sst"}), "simulate.sst.executable", "/nowhere/sst", "test")
+    remedy = second_engine.lacks(experiment)
     assert remedy and "'" not in remedy
-    found = comparison.of_study(content, tmp_path, tmp_path, remedy)
+    found = comparison.of_study(experiment, tmp_path, tmp_path, remedy)
     comparison.write(found, tmp_path / "confirmation.parquet")
     assert tables.read_table(tmp_path / "confirmation.parquet", "confirmation/1").empty
     document = tables.read_json(tmp_path / "confirmation.json", "confirmation-summary/1")

@@ -53,8 +53,8 @@ def test_each_stage_takes_one_more_cost_away() -> None:
 
 
 def test_points_are_those_of_the_stages() -> None:
-    content = demo(scaling={"nodes": [1, 64]})
-    points = study_named("scaling").points(content)
+    experiment = demo(scaling={"nodes": [1, 64]})
+    points = study_named("scaling").points(experiment)
     assert len(points) == len(STAGES) * 2
     assert points[-1].folder == "scaling/without-variability/ext-const/nodes-64"
     assert list(study_named("scaling").points(demo(scaling=None))) == []
@@ -92,7 +92,7 @@ def test_losses_are_the_differences_between_neighbours_replica_by_replica(tmp_pa
             point(tmp_path / "scaling" / stage / "ext-var" / end, [t + nodes * sum(left.values()) for t in times])
         constant = 10.5 + nodes * SECONDS["dependency"]
         point(tmp_path / "scaling" / STAGES[-1] / "ext-const" / end, [constant], compute=10.5 / constant)
-    losses = analyse(experiment.content, tmp_path)
+    losses = analyse(experiment, tmp_path)
     for nodes in (1, 8):
         own = losses[losses["nodes"] == nodes].set_index("part")
         assert list(own.index) == list(PARTS)

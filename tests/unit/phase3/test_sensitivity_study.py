@@ -26,7 +26,7 @@ def analysed(folder: Path, section: dict[str, Any], time_of: Any) -> Tables:
         network = variant.applied(experiment).content["network"]
         for technique in study_techniques(experiment):
             point(folder / variant.name / technique / "nodes-64", [time_of(network), 1.02 * time_of(network)])
-    return analyse(experiment.content, folder)
+    return analyse(experiment, folder)
 
 
 BANDWIDTH = {"keys": ["network.link.bandwidth"], "values": ["20 Gbit/s", "50 Gbit/s", "100 Gbit/s", "200 Gbit/s"]}
