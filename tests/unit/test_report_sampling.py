@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import report_fixture as fixture
 
+from manynode.config.experiment import TailSection
 from manynode.report.interval_parts import parts_rows, parts_words
 from manynode.report.load import Inputs, load
 from manynode.report.persistence import persistence_words
@@ -42,6 +43,8 @@ def inputs(tmp_path: Path) -> Callable[..., Inputs]:
         path = folder / "experiment.json"
         experiment = json.loads(path.read_text())
         experiment["experiment"]["simulate"].update(simulate)
+        if simulate.get("tail"):
+            experiment["experiment"]["nodesim"]["tail"] = TailSection().model_dump()
         path.write_text(json.dumps(experiment))
         return load(fixture.sign(folder))
 
