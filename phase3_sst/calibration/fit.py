@@ -126,7 +126,7 @@ def _check_ping_pong(sizes: Array, times: Array, base: Base) -> None:
         raise InputError(
             "no ping-pong among the measurements",
             found="no osu_latency, PingPong or pingpong",
-            remedy="add the half round trips: without them, latency and bandwidth cannot be told",
+            remedy="add the half round trips: latency and bandwidth cannot be fitted without them",
         )
     if len(sizes) < 2 * MOST_PIECES:
         raise InputError(
@@ -260,7 +260,7 @@ def intranode(table: pd.DataFrame, latency_s: float) -> tuple[float, float, str,
     if len(sizes):
         line = fit_pieces(sizes, times, times, 1)[0]
         if line.seconds_per_byte <= 0:
-            raise InputError("the messages within a node are too short to tell a bandwidth", found=f"{sizes[-1]:.0f} B")
+            raise InputError("the messages within a node are too short to show a bandwidth", found=f"{sizes[-1]:.0f} B")
         words = "fitted: one line through the ping-pong within a node"
         return line.seconds, 1 / line.seconds_per_byte, words, words
     sizes, times = medians(table, "copy")

@@ -71,7 +71,7 @@ def fit_pieces(sizes: Array, values: Array, scale: Array, most: int) -> list[Pie
             "too many sizes for a regression",
             found=f"{len(sizes)}",
             allowed=f"at most {MOST_SIZES} different sizes",
-            remedy="leave out some: a few dozen, even on a log scale, tell as much",
+            remedy="leave some out: a few dozen, evenly spaced on a log scale, are enough",
         )
     fewest = max(FEWEST_POINTS, int(len(sizes) * _FEWEST_SHARE))
     cuts = _best_cuts(_costs(sizes, values, scale, fewest), most)

@@ -184,7 +184,7 @@ def verdict(checks: Sequence[Check], where: str) -> dict[str, Any]:
             f"the network failed its pre-flight check: {first.name}",
             where=where,
             found=first.answer,
-            remedy=f"{first.remedy}; 'simulate: preflight: enabled: false' simulates all the same",
+            remedy=f"{first.remedy}; 'simulate: preflight: enabled: false' skips the check",
             details="\n".join(check.line() for check in checks),
         )
     return {"checks": [asdict(check) for check in checks]}

@@ -128,7 +128,7 @@ def collectives(
 def _nodes(processes: int, nodes: int | None, ranks_per_node: int) -> int:
     if nodes is None and not processes:
         raise UsageError(
-            "the table does not tell on how many nodes it was measured", remedy="add --nodes and --ranks-per-node"
+            "the table does not say on how many nodes it was measured", remedy="add --nodes and --ranks-per-node"
         )
     if nodes is None and processes % ranks_per_node:
         raise UsageError(
@@ -141,6 +141,6 @@ def _nodes(processes: int, nodes: int | None, ranks_per_node: int) -> int:
             "the table was measured with other ranks",
             where="--nodes, --ranks-per-node",
             found=f"{nodes} x {ranks_per_node} = {nodes * ranks_per_node} ranks",
-            allowed=f"{processes}, as the table tells",
+            allowed=f"{processes}, as in the table",
         )
     return nodes or processes // ranks_per_node

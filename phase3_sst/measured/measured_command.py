@@ -33,7 +33,7 @@ def measured(
     if reports and len(reports) != len(files):
         odd = next(path for path, name in zip(files, forms, strict=True) if name is None)
         raise UsageError(
-            "reports of runs and tables of collectives do not go into one table",
+            "reports of runs and tables of collectives cannot be in one table",
             found=f"{odd} is no report",
             remedy="convert them by two commands",
         )

@@ -18,7 +18,7 @@ def check_profile(path: Path, profile: TimingProfile, technique: str, applicatio
     external = technique.startswith("ext")
     if profile.external != external:
         raise InputError(
-            f"the timing profile is not one for the technique {technique}",
+            f"the timing profile is not for the technique {technique}",
             where=str(path),
             found=f"times of a node {'with' if profile.external else 'without'} external ranks",
             allowed=f"times of a node {'with' if external else 'without'} external ranks",

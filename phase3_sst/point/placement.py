@@ -34,7 +34,7 @@ def hosts(placement: Placement, nodes: int, room: int, seed: int, taken: Collect
         return _listed(placement.hosts, nodes, room, occupied)
     if placement.offset >= room:
         raise UsageError(
-            "the first node of a job is not on the machine",
+            "the first node of a job is beyond the machine",
             where="placement: offset",
             found=placement.offset,
             allowed=f"0 to {room - 1}",
@@ -88,7 +88,7 @@ def _listed(given: Sequence[int], nodes: int, room: int, occupied: set[int]) -> 
             "a listed node is not on the machine" if beyond else "a listed node belongs to another job",
             where="placement: hosts",
             found=(beyond or twice)[0],
-            allowed=f"0 to {room - 1}" if beyond else "nodes that the jobs before it have left free",
+            allowed=f"0 to {room - 1}" if beyond else "nodes that the previous jobs leave free",
         )
     return chosen
 

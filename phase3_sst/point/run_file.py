@@ -37,11 +37,11 @@ def _check_finite(value: Any, place: str) -> None:
             _check_finite(entry, f"{place}[{index}]")
     elif isinstance(value, float) and not math.isfinite(value):
         raise UsageError(
-            "a number of the run has no end",
+            "a number of the run is not finite",
             where=place,
             found=value,
             allowed="a finite number",
-            remedy="correct the key of the experiment that it comes from",
+            remedy="correct the experiment's key that gives it",
         )
 
 

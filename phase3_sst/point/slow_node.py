@@ -53,11 +53,11 @@ def check_slow_node(experiment: Mapping[str, Any], nodes: int) -> None:
     node = experiment["simulate"]["slow_node"]["node"]
     if node >= nodes:
         raise UsageError(
-            "the slow node is none of the job's",
+            "the slow node does not belong to the job",
             where="simulate: slow_node: node",
             found=node,
             allowed=f"0 to {nodes - 1}, for the job of {nodes} nodes",
-            remedy="choose a node that every job of 'nodes' has, or leave the small jobs out",
+            remedy="choose a node that exists at every entry of 'nodes', or leave out the small ones",
         )
 
 

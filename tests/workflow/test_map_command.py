@@ -175,7 +175,7 @@ def test_counters_without_bandwidth_map_by_stalls_but_cannot_judge(files: Path) 
         (["--app", "hpcg"], 2, "one source"),
         (["--grid", "2by2", "--metric", "geometric"], 2, "grid cannot be read"),
         (["--snapshot", "nowhere.csv"], 3, "snapshot cannot be read"),
-        (["--snapshot", "nowhere.csv", "--counters", "nowhere.csv"], 2, "counters come from one source"),
+        (["--snapshot", "nowhere.csv", "--counters", "nowhere.csv"], 2, "give one source of counters"),
         (["--counters", "nowhere.csv"], 3, "counters cannot be read"),
         (["--cables", "nowhere.csv"], 2, "names the links of counters"),
     ],

@@ -166,7 +166,7 @@ def test_the_part_maps_around_traffic_and_gives_the_same_again(tmp_path: Path) -
         ({"random_cases": 1, "nodes": 10, "traffic_pairs": 4}, "do not fit the machine"),
         ({"workload": "spmv"}, "no such workload"),
         ({"grid": [4, 4]}, None),
-        ({"grid": [4, 3]}, "as many places"),
+        ({"grid": [4, 3]}, "one place per rank"),
     ],
 )
 def test_a_study_that_does_not_fit_is_refused_before_it_runs(

@@ -77,7 +77,7 @@ def _row(cells: dict[str, str], measure: str, processes: int, source: str, line:
         rate = number(cells["Msg/sec"], "Msg/sec", source, line)
         return Row(measure, bytes_, line, bandwidth_Bps=rate * bytes_, messages_per_s=rate, processes=processes)
     raise InputError(
-        "no column that can be used",
+        "no usable column",
         where=f"{source}:{line}",
         found=" ".join(cells),
         allowed="t[usec], t_avg[usec] or Msg/sec",

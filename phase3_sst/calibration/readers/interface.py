@@ -79,10 +79,10 @@ def rising(rows: Sequence[Row], source: str) -> None:
     for before, after in pairwise(rows):
         if after.size_bytes <= before.size_bytes:
             raise InputError(
-                "the message sizes do not rise",
+                "the message sizes do not increase",
                 where=f"{source}:{after.line}",
                 found=f"{after.size_bytes} after {before.size_bytes}",
-                allowed="each size once, in rising order, within one table",
+                allowed="each size once, in increasing order, within one table",
                 remedy="give each run as a file of its own",
             )
 

@@ -147,8 +147,8 @@ def check_memory(expected: Estimate, beside: int, settings: Mapping[str, Any], w
         where=f"{beside} replica{'s' if beside > 1 else ''} at a time",
         found=f"{expected.words()}",
         allowed=f"{render(here, 'size')} in all",
-        remedy="fewer cores (--cores) for fewer replicas at a time, fewer nodes or ranks, or processes on several "
-        "hosts ('simulate: sst: processes, launcher'); 'simulate: sst: memory' tries all the same",
+        remedy="use fewer cores (--cores) for fewer replicas at a time, fewer nodes or ranks, or processes on several "
+        "hosts ('simulate: sst: processes, launcher'); 'simulate: sst: memory' sets another limit",
     )
 
 

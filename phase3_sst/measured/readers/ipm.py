@@ -86,5 +86,5 @@ def _find(lines: Lines, pattern: re.Pattern[str], allowed: str, source: str) -> 
         "a banner of IPM is cut off",
         where=f"{source}:{lines[0][0]}",
         found=f"{len(lines)} lines, none with '{allowed}'",
-        remedy="give the whole banner",
+        remedy="use a complete banner",
     )

@@ -40,7 +40,7 @@ class MpipReader:
         hosts = {match[2] for match in _TASK.finditer(text)}
         if not hosts:
             raise InputError(
-                "the report does not tell its nodes",
+                "the report does not name its nodes",
                 where=source,
                 found="no line '@ MPI Task Assignment'",
                 remedy="give the whole report",
@@ -49,7 +49,7 @@ class MpipReader:
         in_mpi = sum(spent for _, spent in tasks)
         if abs(sum(sums.values()) - in_mpi) > _ROUNDING * in_mpi:
             raise InputError(
-                "the call sites do not make up the time in MPI",
+                "the call sites do not add up to the time in MPI",
                 where=source,
                 found=f"{sum(sums.values()):.4g} s in the call sites, {in_mpi:.4g} s in '{_TIMES}'",
                 allowed=f"the same within {_ROUNDING:.0%}",

@@ -105,8 +105,8 @@ class _Attempt:
         if count > self.total // 2:
             # The pattern is longer than the sample: the simulated iterations do not predict the others.
             raise RefusedError(
-                f"the compute times of phase {phase!r} follow a pattern that takes {repeats} iterations, of which four "
-                f"are to be seen in half of {self.total} iterations"
+                f"the compute times of phase {phase!r} follow a pattern that takes {repeats} iterations: half of the "
+                f"{self.total} iterations contain it less than four times"
             )
         objections = ["nothing has been simulated"]
         while count <= self.total // 2:
@@ -148,9 +148,9 @@ class _Attempt:
         simulate = self._point.experiment["simulate"]
         if simulate["jobs"]:
             names = ", ".join(str(job["name"]) for job in simulate["jobs"])
-            raise RefusedError(f"other jobs share the machine ({names}): they may begin, end or come round later")
+            raise RefusedError(f"other jobs share the machine ({names}): they may start, end or repeat later")
         if simulate["counters"] is not None:
-            raise RefusedError("counters over time are asked for, which only the whole run has")
+            raise RefusedError("counters over time need the whole run")
 
     def _classes(self, profile: TimingProfile) -> tuple[list[Replayed], Iteration]:
         """Return the classes in use; counts the first rank of each class, and the first, middle and last rank."""

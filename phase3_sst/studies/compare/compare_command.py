@@ -84,5 +84,5 @@ def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) ->
             where=unequal[0].compute_where,
             found="; ".join(f"{p.engine} and {p.reference}: {p.compute_s:.3g} s apart" for p in unequal),
             allowed="less than 1 ns for every rank: all engines draw the same compute times",
-            remedy="this is a defect of an engine; the comparison is written all the same",
+            remedy="this is a defect of an engine; the comparison was written",
         )

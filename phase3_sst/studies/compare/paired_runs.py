@@ -43,7 +43,7 @@ class Runs:
         """Raise a :class:`UsageError` for experiments that cannot be compared, before anything runs."""
         if ENGINE_KEY in self.changes:
             raise UsageError(
-                "the engines of a comparison are not a change of the experiment",
+                "the engines of a comparison cannot be set by --set",
                 where=f"--set {ENGINE_KEY}",
                 found=str(self.changes[ENGINE_KEY]),
                 remedy="name them with --engines",

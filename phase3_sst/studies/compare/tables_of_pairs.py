@@ -50,7 +50,7 @@ def compare(
                 "the engines ran different replicas",
                 where=f"{a.folder} and {b.folder}",
                 found=f"{len(a.makespans_s)} and {len(b.makespans_s)}",
-                remedy="run the comparison again; it brings both up to date",
+                remedy="run the comparison again, which updates both",
             )
         span = makespans.difference(
             a.makespans_s, b.makespans_s, confidence, seeds.generator(seed, "compare", *key.values())

@@ -42,7 +42,7 @@ def congestion(
         _study(study, output, cores, profile, measurements_from, only or [], estimate)
     except KeyboardInterrupt:
         raise StepFailedError(
-            "interrupted; finished situations are kept, the same command goes on from there", EXIT_INTERRUPTED
+            "interrupted; finished situations are kept, the same command continues there", EXIT_INTERRUPTED
         ) from None
 
 

@@ -163,7 +163,7 @@ def _check_simulate(simulate: SimulateSection, path: Path) -> None:
             where=f"{path}: simulate: {idle[0]}",
             found=", ".join(idle),
             allowed=", ".join(_SIMULATE),
-            remedy="leave it out; which jobs run where, and how often, is the business of the study's parts",
+            remedy="leave it out; the study's parts decide which jobs run where, and how often",
         )
 
 

@@ -59,12 +59,13 @@ class Strong(Section):
         for nodes, size in self.nodes.items():
             if not sizes[0] <= work(size) <= sizes[-1]:
                 raise ValueError(
-                    f"nodes: {nodes}: {words(size)} is beyond the measured sizes; nothing is extrapolated: measure it"
+                    f"nodes: {nodes}: {words(size)} is beyond the measured sizes; nothing is extrapolated, measure "
+                    "this size"
                 )
         if self.held_out is not None and not sizes[0] < work(self.held_out) < sizes[-1]:
-            raise ValueError("held_out: a size between the measured ones tells the error between them")
+            raise ValueError("held_out: choose a size between the measured ones, to determine the error between them")
         if self.held_out is not None and work(self.held_out) in sizes:
-            raise ValueError("held_out: this size is among the measured ones, so that nothing is interpolated there")
+            raise ValueError("held_out: this size is one of the measured ones, and nothing is interpolated there")
         totals = {nodes: nodes * work(size) for nodes, size in self.nodes.items()}
         least, most = min(totals.values()), max(totals.values())
         if most / least - 1 > _SAME_WORK:

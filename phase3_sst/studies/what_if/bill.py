@@ -51,7 +51,7 @@ def _check_classes(network: Network, prices: Prices) -> None:
         stem = kind.rstrip("0123456789")
         if kind not in known and stem not in ("leaf", "level", "dim"):
             raise UsageError(
-                "a price is of no class of cables",
+                "a price belongs to no class of cables",
                 where=f"prices {prices.name}: cables",
                 found=kind,
                 allowed="host, leaf, level2 ... (trees), dim0 ... (tori), local, global (dragonflies)",

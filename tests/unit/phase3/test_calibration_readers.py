@@ -214,7 +214,7 @@ REFUSED = {
     "columns without a time": (
         "# Benchmarking PingPong\n#bytes #repetitions\n0 1000\n",
         "a.txt",
-        "no column that can be used",
+        "no usable column",
     ),
     "sizes that do not rise": ("# OSU MPI Latency Test\n1 1.0\n4 1.0\n2 1.0\n", "a.txt", "2 after 4"),
     "a size twice": ("# OSU MPI Latency Test\n1 1.0\n1 1.0\n", "a.txt", "a.txt:3"),
@@ -222,7 +222,7 @@ REFUSED = {
     "falling sizes in a block": (
         "# Benchmarking PingPong\n#bytes t[usec]\n2 1.0\n1 1.0\n",
         "a.txt",
-        "the message sizes do not rise",
+        "the message sizes do not increase",
     ),
     "a result that does not fit": (
         "Test,Ranks,Msg Size,Num Nodes,Result\nosu_bw,1,8 B,2,fast\n",

@@ -39,7 +39,7 @@ def test_no_node_has_more_ranks_than_slots(ranks: int, nodes: int, capacity: int
 
 def test_ranks_of_a_grid_count_the_last_dimension_fastest() -> None:
     assert grid_coordinates([2, 3], 6).tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
-    with pytest.raises(UsageError, match="as many places"):
+    with pytest.raises(UsageError, match="one place per rank"):
         grid_coordinates([2, 3], 8)
 
 

@@ -179,7 +179,7 @@ def test_a_snapshot_of_router_counters_is_their_mean_over_time() -> None:
 def test_cables_name_the_links_of_counters_that_do_not(tmp_path: Path) -> None:
     nan = float("nan")
     real = counters((0, 1, "c0-0c0s1a0", "2_4", "", nan, 40, nan), (0, 1, "c0-0c0s1a0", "2_5", "", nan, 30, nan))
-    with pytest.raises(InputError, match="between which routers") as caught:
+    with pytest.raises(InputError, match="routers at the ends of links") as caught:
         of_counters(real, "ldms.csv", LINKS, None)
     assert "--cables" in str(caught.value.remedy)
     cables = tmp_path / "cables.csv"

@@ -61,7 +61,7 @@ def test_mpip_without_call_sites_is_read_from_the_aggregate_times() -> None:
         ("   1       10.1        1.9    18.81", "   1       10.1", ["mpiP:23", "Task AppTime MPITime MPI%"]),
         ("   1       10.1", "   1       what", ["AppTime cannot be used", "'what'"]),
         ("MPI Time (seconds)", "Task Time Statistics (seconds)", ["no times of the tasks", "-c"]),
-        ("MPI Task Assignment", "Task", ["does not tell its nodes"]),
+        ("MPI Task Assignment", "Task", ["does not name its nodes"]),
         ("    400       14     12.5", "    400       14     22.5", ["12 s in the call sites", "8 s in"]),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_rank_keeps_its_part_of_the_vector_of_a_reduce_scatter(tmp_path: Path)
 @pytest.mark.parametrize(
     ("path", "nodes", "each", "words"),
     [
-        ("fugaku/julia_imb_allreduce.csv", None, 1, "does not tell on how many nodes"),
+        ("fugaku/julia_imb_allreduce.csv", None, 1, "does not say on how many nodes"),
         ("printed/imb_mpi1.txt", 4, 1, "measured with other ranks"),
         ("printed/imb_mpi1.txt", None, 4, "do not fill whole nodes"),
         ("fugaku/julia_osu_latency.csv", 2, 1, "no latency of a collective"),

@@ -30,7 +30,7 @@ def test_hydra_gets_hosts_in_the_order_of_the_ranks() -> None:
 def test_slurm_gets_a_host_for_each_rank_and_cray_the_ranks_in_the_order_of_the_slots() -> None:
     assert rank_file("slurm", MIXED).splitlines() == ["a", "b", "a", "b"]
     assert rank_file("cray", MIXED) == "0,2,1,3\n"
-    with pytest.raises(UsageError, match="leaves slots between"):
+    with pytest.raises(UsageError, match="leaves empty slots between hosts"):
         rank_file("cray", [Seat("a", 0, 0), Seat("b", 0, 2)])
 
 

@@ -78,5 +78,5 @@ def test_nothing_changes_without_a_slow_node(profile: Path, tmp_path: Path) -> N
 
 def test_a_node_that_the_job_does_not_have_is_refused(profile: Path, tmp_path: Path) -> None:
     given = with_slow(profile, 3, ["edge"] * 6, node=3, factor=2.0)
-    with pytest.raises(UsageError, match="none of the job"), slowed(given, tmp_path):
+    with pytest.raises(UsageError, match="does not belong to the job"), slowed(given, tmp_path):
         pass

@@ -127,7 +127,7 @@ def test_a_library_built_against_another_sst_is_refused(tmp_path: Path, key: str
 def test_a_library_of_which_nothing_is_known_is_refused(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "built-against.json").write_text(text)
-    with pytest.raises(EngineMissingError, match="not known which SST"):
+    with pytest.raises(EngineMissingError, match="record of the element library's SST is missing"):
         read_record(tmp_path)
 
 

@@ -89,7 +89,7 @@ def test_compute_times_are_the_same_in_all_runs_unless_asked() -> None:
     ("changes", "words"),
     [
         ({"nodes": [8, 8]}, "given twice"),
-        ({"background": {"nodes": [8, 2]}}, "the least comes first"),
+        ({"background": {"nodes": [8, 2]}}, "the smaller value comes first"),
         ({"background": {"congestors": [], "workloads": False}}, "name congestors"),
         ({"runs": 0}, "greater than or equal to 1"),
     ],

@@ -37,7 +37,7 @@ def _paths(arguments: list[str]) -> tuple[str, str]:
         if Path(run).is_file():
             return run, " ".join(arguments[end:])
     raise UsageError(
-        "there is no such run file", where="sst machine.py -- RUN.json OUT", found=" ".join(arguments),
+        "the run file does not exist", where="sst machine.py -- RUN.json OUT", found=" ".join(arguments),
         remedy="name a run file and a folder for the results",
     )  # fmt: skip
 

@@ -62,7 +62,7 @@ def read_record(folder: Path) -> Built:
         return Built(against, Path(preload) if preload and Path(preload).is_file() else None)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EngineMissingError(
-            "it is not known which SST the element library was built against",
+            "the record of the element library's SST is missing",
             where=str(path),
             found=f"{type(error).__name__}: {error}",
             allowed="the record that the build leaves beside the library",

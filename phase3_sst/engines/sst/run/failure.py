@@ -65,8 +65,8 @@ def unfinished_error(
     return EngineFailedError(
         f"{what}: the simulation ended with {count} unfinished ranks",
         where=None if log is None else str(log),
-        remedy="look in the skeleton for a receive without its send, or for blocking sends above the eager limit that "
-        "wait for each other",
+        remedy="look in the skeleton for a receive without a matching send, or for blocking sends above the eager "
+        "limit that wait for each other",
         details="\n".join(lines),
     )
 

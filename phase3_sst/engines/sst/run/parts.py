@@ -94,7 +94,7 @@ def _link_tables(folder: Path, content: Mapping[str, Any]) -> dict[str, pd.DataF
     texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("statistics*.csv"))]
     if not texts:
         raise EngineFailedError(
-            "SST left no statistics of its ports", where=str(folder), remedy="see SST's output for what it says of them"
+            "SST left no statistics of its ports", where=str(folder), remedy="see SST's output for the reason"
         )
     counts = PortCounts(run_of(content), texts)
     rows = {"links": counts.links(), "link_jobs": counts.link_jobs()}

@@ -134,5 +134,5 @@ def _no_library(folder: Path, name: str, config_program: str, *, named: bool) ->
         found=f"no {name} in {folder}",
         remedy="correct the path, or leave the key out to use the native build"
         if named
-        else "run 'make build' (it says by name what it left out, and why)",
+        else "run 'make build' (it names each omitted part with the reason)",
     )

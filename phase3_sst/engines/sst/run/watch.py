@@ -54,7 +54,7 @@ class Watch:
         self.peak_bytes = max(self.peak_bytes, used)
         if used > self._memory_bytes:
             raise EngineFailedError(
-                f"{self._what}: SST takes more memory than it may",
+                f"{self._what}: SST takes more memory than allowed",
                 where=str(self._log),
                 found=f"{units.render(used, 'size')}, growing",
                 allowed=f"{units.render(self._memory_bytes, 'size')} ('simulate: sst: memory', or the host's memory)",
@@ -67,5 +67,5 @@ class Watch:
                 where=str(self._log),
                 found=f"at {units.render(self._simulated_s, 'time')} of simulated time for {still_s:.0f} s",
                 allowed=f"{self._hang_limit_s:g} s ('simulate: sst: hang_limit')",
-                remedy="raise the limit if the machine takes long to build; else see the log for what it did last",
+                remedy="raise the limit if the machine takes long to build; otherwise see the end of the log",
             )

@@ -58,7 +58,7 @@ class CongestionSection(Section):
     @model_validator(mode="after")
     def _rising(self) -> CongestionSection:
         if self.share[0] > self.share[1]:
-            raise ValueError(f"share: the least is above the largest (found {self.share[0]} and {self.share[1]})")
+            raise ValueError(f"share: the first value is above the second (found {self.share[0]} and {self.share[1]})")
         return self
 
 

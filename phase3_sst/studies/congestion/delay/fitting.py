@@ -77,7 +77,7 @@ def estimate_runs(model: DelayModel, network: Network, stalls: pd.DataFrame, wan
     unknown = sorted(set(wanted["application"].astype(str)) - set(model.sensitivities))
     if unknown:
         raise InputError(
-            "the model knows nothing of an application",
+            "the model was not trained on this application",
             found=unknown[0],
             allowed=", ".join(model.sensitivities) or "none: it was fitted without runs",
             remedy="fit it with runs of that application: manynode delay fit --runs",

@@ -104,7 +104,7 @@ class Snapshots:
                     where="stalled-links: source, target",
                     found=end,
                     allowed="ends as manynode names them for this network, such as host-0 and router-0-0",
-                    remedy="give the network that the counters are of, or rename the ends",
+                    remedy="give the network of the counters, or rename the ends",
                 )
         runs = {str(run): Waiting.of(rows) for run, rows in stalls.groupby("run", sort=True)}
         return cls(Routes(network), runs)

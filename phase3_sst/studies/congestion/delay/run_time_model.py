@@ -83,7 +83,7 @@ def fit_sensitivity(delivery: np.ndarray, times_s: np.ndarray, seed: int, confid
     count = len(times_s)
     if count < LEAST_RUNS:
         raise InputError(
-            "too few runs to tell the delay sensitivity",
+            "too few runs to estimate the delay sensitivity",
             found=count,
             allowed=f"at least {LEAST_RUNS}",
             remedy="run the application more often, on other nodes and under other congestion",
@@ -137,9 +137,9 @@ def scale_of(application: Sensitivity, ping_pong: Sensitivity) -> float:
     """Return the factor that converts an application's gradient to the scale where the ping-pong has one."""
     if ping_pong.gradient <= 0:
         raise InputError(
-            "the ping-pong's run time does not grow with the delay of messages, so that there is no scale",
+            "the ping-pong's run time does not grow with the delay of messages: sensitivities have no scale",
             found=f"gradient {ping_pong.gradient:g}",
-            remedy="let it run under more, and more different, congestion",
+            remedy="run it under more, and more varied, congestion",
         )
     return ping_pong.idle_s / ping_pong.gradient / application.idle_s
 

@@ -45,7 +45,7 @@ def read_round_trips(path: Path, measured: bool = True) -> pd.DataFrame:
     _spans(path, frame)
     whole = (frame[["source_node", "target_node"]] % 1 == 0).all(axis=1)
     _refuse(path, frame, ~whole, "source_node", "a whole number")
-    _refuse(path, frame, frame["source_node"] == frame["target_node"], "target_node", "another node than source_node")
+    _refuse(path, frame, frame["source_node"] == frame["target_node"], "target_node", "a node other than source_node")
     if measured:
         _refuse(path, frame, ~(frame["round_trip_s"] > 0), "round_trip_s", "a positive time in seconds")
     return frame

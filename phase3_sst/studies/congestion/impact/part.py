@@ -68,7 +68,9 @@ class Impact:
         planned = len(list(runs(machine, settings)))
         if frame.empty:
             raise InputError(
-                "no run of an application has a result", found=f"0 of {planned}", remedy="see the failed situations"
+                "no run of an application has a result",
+                found=f"0 of {planned}",
+                remedy="see the failed situations on the page",
             )
         sensitivity = evaluate.sensitivity(frame, machine.confidence, machine.seed)
         found = {

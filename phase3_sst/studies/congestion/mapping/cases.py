@@ -84,7 +84,7 @@ class MappingSection(Section):
         if not self.cases and not self.random_cases:
             raise ValueError("there is no case; give cases, or random_cases")
         if len({case.name for case in self.cases}) < len(self.cases):
-            raise ValueError("cases: two have one name")
+            raise ValueError("cases: two have the same name")
         return self
 
 

@@ -56,7 +56,7 @@ def grid_coordinates(grid: Sequence[int], ranks: int) -> Floats:
     """Return the place of each rank in a Cartesian grid, the last dimension running fastest (as MPI's do)."""
     if np.prod(grid) != ranks:
         raise UsageError(
-            "the grid of the ranks does not have as many places as there are ranks",
+            "the grid of the ranks does not have one place per rank",
             where="grid",
             found=f"{'x'.join(map(str, grid))} for {ranks} ranks",
         )

@@ -76,7 +76,7 @@ def equal_slots(path: Path, hosts: Sequence[Host]) -> int:
             "the hosts have different numbers of slots",
             where=str(path),
             found=", ".join(map(str, different)),
-            allowed="one number for all: a mapping takes nodes that are alike",
+            allowed="the same number for all: a mapping needs equal nodes",
             remedy=f"lower them all to {different[0]}",
         )
     return different[0]

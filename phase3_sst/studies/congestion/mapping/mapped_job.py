@@ -53,7 +53,7 @@ def solve(request: Request) -> tuple[Plan, list[Seat], list[str]]:
     if request.metric not in METHODS:
         raise UsageError("unknown metric", where="--metric", found=request.metric, allowed=", ".join(METHODS))
     if request.snapshot is not None and request.counters:
-        raise UsageError("the counters come from one source", where="--snapshot, --counters", found="both")
+        raise UsageError("give one source of counters", where="--snapshot, --counters", found="both")
     if request.cables is not None and not request.counters:
         raise UsageError(
             "a table of cables names the links of counters",
@@ -97,7 +97,7 @@ def seats(plan: Plan, hosts: list[Host], capacity: int) -> list[Seat]:
 def _tasks(request: Request) -> TaskGraph:
     if (request.tasks is None) == (request.app is None):
         raise UsageError(
-            "the task graph comes from one source",
+            "give one source of the task graph",
             where="--tasks, --app",
             found="both" if request.tasks else "neither",
             allowed="a measured table of bytes (--tasks) or a skeleton (--app with --ranks)",
@@ -155,11 +155,11 @@ def _check_told(found: Snapshot, request: Request, where: str) -> None:
     else:
         return
     raise InputError(
-        f"the counters do not tell what the metric {request.metric} needs",
+        f"the counters lack the columns of the metric {request.metric} needs",
         where=where,
         found=lacking,
         allowed=f"of a table router-counters/1: {allowed}",
-        remedy="with --no-keep, stalls alone are enough: the mapping is not compared with the default"
+        remedy="stalls alone are enough with --no-keep, which does not compare with the default mapping"
         if request.metric == STALLS
         else None,
     )
@@ -171,7 +171,7 @@ def _simulated(path: Path, routes: Routes) -> Snapshot:
     loads = loads[loads["replica"] == result["replicas"][0]["replica"]]
     if len(loads) and int(loads["link"].max()) > int(routes.machine_links.index.max()):
         raise InputError(
-            "the snapshot is that of another machine",
+            "the snapshot is from another machine",
             where=str(path),
             found=f"link {loads['link'].max()}",
             allowed=f"links up to {routes.machine_links.index.max()}",

@@ -45,7 +45,7 @@ def _slurm(seats: Sequence[Seat], _cores_per_rank: int) -> list[str]:
 def _cray(seats: Sequence[Seat], _cores_per_rank: int) -> list[str]:
     if sorted(seat.slot for seat in seats) != list(range(len(seats))):
         raise UsageError(
-            "a rank order of Cray's fills host after host, and this mapping leaves slots between",
+            "a rank order of Cray's fills host after host, and this mapping leaves empty slots between hosts",
             where="--format",
             found="cray",
             remedy="give hosts with as many slots as there are ranks, or choose another format",

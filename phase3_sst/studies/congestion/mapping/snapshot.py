@@ -108,7 +108,7 @@ def of_counters(
     nameless = ends["source"] == ""
     if bool(nameless.all()):
         raise InputError(
-            "the counters do not tell between which routers a link is",
+            "the counters do not name the routers at the ends of links",
             where=named_in,
             found=f"{table[['router', 'port']].drop_duplicates().shape[0]} network ports, none with a known peer",
             remedy="name the ends of their links with --cables, a CSV file: " + ", ".join(CABLES),

@@ -127,7 +127,7 @@ def check(machine: Machine, settings: ThrottlingSection) -> None:
     engine = engine_of_settings(machine.simulate)
     if not engine.capabilities.controls_injection or machine.network.flow_control != "credits":
         raise UsageError(
-            "control of injection needs NICs that feel the network's stalls",
+            "control of injection needs stalls that reach the NICs",
             where=where,
             found=f"engine {engine.name}, flow_control: {machine.network.flow_control}",
             allowed=f"engine {engines_that(lambda able: able.controls_injection)}, flow_control: credits",

@@ -45,11 +45,11 @@ class Variability:
         engine = engine_of_settings(machine.simulate)
         if not engine.capabilities.always_has_buffers and machine.network.flow_control == "none":
             raise UsageError(
-                "without flow control no port ever stalls, and there are no counters to learn from",
+                "the model needs counters of stalls, and no port stalls without flow control",
                 where="network: flow_control",
                 found="none",
                 allowed="credits",
-                remedy="set flow_control: credits, and output_buffer to a few chunks where routers have hardly any",
+                remedy="set flow_control: credits; set output_buffer to a few chunks for routers with hardly any",
             )
         total = len(drawn_runs.chosen(machine.workloads, settings)) * len(settings.nodes) * settings.runs
         if settings.runs < LEAST_OF_GROUP or total < LEAST:

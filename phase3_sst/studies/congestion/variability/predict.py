@@ -49,7 +49,7 @@ def routers_of(counters: Counters, nodes: Sequence[str], routers: Sequence[str])
         if own is None:
             near = nearest(node, attached)
             raise UsageError(
-                "the counters do not tell the router of a node",
+                "the counters do not name the router of a node",
                 where="--nodes",
                 found=node,
                 allowed=f"{len(attached)} nodes, such as {', '.join(sorted(attached)[:3])}" if attached else "none",
@@ -89,7 +89,7 @@ def predict(
                 where="--application",
                 found=application,
                 allowed=", ".join(known),
-                remedy=f"did you mean {near!r}?" if near else "leave it out: the estimate is then without seconds",
+                remedy=f"did you mean {near!r}?" if near else "leave it out: the estimate then has no seconds",
             )
         group = model.group(application, nodes)
     estimate, bound, forest = float(said.estimate[0]), float(said.bound[0]), float(said.forest[0])

@@ -107,7 +107,7 @@ def _tree(entry: Mapping[str, str], width: int) -> Tree:
     if not count or not bool((sound | (~inner & (right < 0))).all()):
         raise ValueError("trees: nodes do not form a tree")
     if bool(((feature < 0) | (feature >= width)).any()):
-        raise ValueError("trees: a feature that is not there")
+        raise ValueError("trees: an unknown feature")
     return Tree(
         left, right, feature, _floats(entry["threshold"], count, "threshold"), _floats(entry["value"], count, "value")
     )

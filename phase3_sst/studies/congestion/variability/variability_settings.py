@@ -47,9 +47,9 @@ class BackgroundSection(Section):
     def _in_order(self) -> BackgroundSection:
         for name, (least, most) in (("nodes", self.nodes), ("bytes", self.bytes)):
             if least > most:
-                raise ValueError(f"background: {name}: the least comes first (found {least:g} and {most:g})")
+                raise ValueError(f"background: {name}: the smaller value comes first (found {least:g} and {most:g})")
         if not self.congestors and not self.workloads and self.most_share > 0:
-            raise ValueError("background: name congestors, take the workloads, or set most_share to 0")
+            raise ValueError("background: name congestors, enable workloads, or set most_share to 0")
         return self
 
 

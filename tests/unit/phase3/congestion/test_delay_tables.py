@@ -130,7 +130,7 @@ def test_wrong_stalls_are_refused(tmp_path: Path, column: str, value: object, me
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("target_node", 3, "another node than source_node"),
+        ("target_node", 3, "a node other than source_node"),
         ("source_node", 1.5, "a whole number"),
         ("round_trip_s", 0, "a positive time"),
     ],

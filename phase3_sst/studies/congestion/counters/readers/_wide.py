@@ -75,11 +75,11 @@ def _row(line: str, number: int, width: int, source: str) -> list[str]:
         raise InputError("a sample is no CSV", where=f"{source}:{number}", found=str(error)) from None
     if len(cells) != width:
         raise InputError(
-            "a sample has not as many values as the header has names",
+            "the numbers of values and of names in the header differ",
             where=f"{source}:{number}",
             found=f"{len(cells)} values",
             allowed=f"{width}",
-            remedy="a line that was cut off while it was written is best removed",
+            remedy="remove a line that was cut off during writing",
         )
     return cells
 

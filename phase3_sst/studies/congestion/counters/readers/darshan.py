@@ -36,7 +36,7 @@ class DarshanReader:
         records = _records(text, path)
         run_s = _TIME.search(text)
         if run_s is None or float(run_s[1]) <= 0:
-            raise InputError("the log tells no run time", where=str(path), allowed="a line '# run time: SECONDS'")
+            raise InputError("the log has no run time", where=str(path), allowed="a line '# run time: SECONDS'")
         start = float(found[1]) if (found := _START.search(text)) else 0.0
         names = list(dict.fromkeys(name for record in records.values() for name in record))
         used, unused = chosen([name for name in names if name not in _PLACE], str(path))
@@ -66,6 +66,6 @@ def _records(text: str, path: Path) -> dict[tuple[str, str], dict[str, str]]:
             "the log has no counters of routers",
             where=str(path),
             found="no record of module APXC with a group, chassis and blade",
-            remedy="run with Darshan that has AutoPerf's APXC (Cray XC)",
+            remedy="run with a Darshan that includes AutoPerf's APXC (Cray XC)",
         )
     return routers

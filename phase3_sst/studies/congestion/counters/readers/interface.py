@@ -50,7 +50,9 @@ def read_counters(paths: Sequence[Path], form: str = AUTO) -> Counters:
         raise UsageError("no file of counters is given")
     if form == TABLE or (form == AUTO and paths[0].suffix == ".parquet"):
         if len(paths) > 1:
-            raise UsageError("a table of counters stands alone", found=f"{len(paths)} files", allowed="one")
+            raise UsageError(
+                "a table of counters cannot be combined with other files", found=f"{len(paths)} files", allowed="one"
+            )
         return read(paths[0])
     return counters_of([_reader(path, form).read(path) for path in paths])
 
