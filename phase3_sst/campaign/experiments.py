@@ -25,7 +25,8 @@ from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 class PlannedExperiment:
     """An experiment of a study; it runs in ``folder``. ``name`` is for messages.
 
-    ``only`` is the result file that the study needs; later steps are not run.
+    ``only`` is the result file that the study needs; later steps are not run. ``measurements`` is a results folder
+    whose measured runs it must reuse.
     """
 
     name: str
@@ -33,6 +34,7 @@ class PlannedExperiment:
     resolved: Resolved
     folder: Path
     only: str | None = None
+    measurements: Path | None = None
 
     @property
     def results(self) -> Path:
@@ -97,11 +99,7 @@ class ExperimentRunner:
 
     def _run(self, one: PlannedExperiment) -> None:
         kind = json.dumps({key: one.resolved.content[key] for key in MEASURED_SECTIONS}, sort_keys=True)
-        source = self._known.get(kind) or fitting(self._given, one.resolved)
-        if source is not None:
-            self.say(f"{one.name}: measured runs of {source}")
-        elif self._given:
-            self.say(f"no measurements in {self.measurements_from} fit {one.name}: it is measured")
+        source = one.measurements or self._found(one, kind)
         options: dict[str, Any] = {"only": one.only} if one.only else {}
         run_experiment(
             one.write(),
@@ -113,3 +111,12 @@ class ExperimentRunner:
         )
         if self.shared:
             self._known.setdefault(kind, one.results)
+
+    def _found(self, one: PlannedExperiment, kind: str) -> Path | None:
+        """Return the results whose measured runs fit ``one``, and say which."""
+        source = self._known.get(kind) or fitting(self._given, one.resolved)
+        if source is not None:
+            self.say(f"{one.name}: measured runs of {source}")
+        elif self._given:
+            self.say(f"no measurements in {self.measurements_from} fit {one.name}: it is measured")
+        return source

@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from manynode import tables
 from manynode.config.changes import changed
 from manynode.config.loader import resolve
+from manynode.config.resolved import Resolved
 from manynode.errors import InputError, ManynodeError, UsageError
 from manynode.measurements import differ, measured
-from manynode.run import run_experiment
-from manynode.snakemake_run import StepFailedError
+from phase3_sst.campaign.experiments import ExperimentRunner, PlannedExperiment
 from phase3_sst.point.point_result import EngineResults
 
 ENGINE_KEY = "simulate.engine"
@@ -60,55 +57,53 @@ class Runs:
         """Return the experiment with its changes, for ``engine``."""
         return changed(self.experiment, {**self.changes, **({} if engine is None else {ENGINE_KEY: engine})})
 
-    def resolved(self) -> dict[str, Any]:
-        """Return the experiment with its changes as the engines read it."""
-        return resolve(self.content(), where=str(self.experiment), base=self.experiment.resolve().parent).content
+    def resolved(self, engine: str | None = None) -> Resolved:
+        """Return the experiment of :meth:`content`, checked."""
+        return resolve(self.content(engine), where=str(self.experiment), base=self.experiment.resolve().parent)
 
-    def folder(self, engine: str) -> Path:
-        """Return the results folder of ``engine``."""
-        return self.output / engine / "results" / str(self.content()["name"])
+    def planned(self, engine: str, measurements: Path | None = None) -> PlannedExperiment:
+        """Return the experiment of ``engine``; it reuses ``measurements``."""
+        name = f"engine {engine}"
+        try:
+            resolved = self.resolved(engine)
+        except ManynodeError as error:
+            raise error.named(name) from None
+        return PlannedExperiment(name, self.content(engine), resolved, self.output / engine, measurements=measurements)
 
     def all(self, engines: Sequence[str], say: Callable[[str], None]) -> dict[str, EngineResults]:
         """Run with every engine; return their results in the order given."""
         source = self.measurements_from
+        runner = ExperimentRunner(self.cores, self.profile, None, say)
         for engine in self._order(engines):
-            say(f"engine {engine}")
-            self._run(engine, source)
-            source = source or self.folder(engine)
-        results = {engine: EngineResults(engine, self.folder(engine)) for engine in engines}
-        self._check_profiles(list(results.values()))
+            one = self.planned(engine, source)
+            _forget_other_measurements(one)
+            runner.run([one])
+            source = source or one.results
+        results = {engine: EngineResults(engine, self.planned(engine).results) for engine in engines}
+        _check_profiles(list(results.values()))
         return results
 
     def _order(self, engines: Sequence[str]) -> list[str]:
         """Return the engines; one with existing measurements comes first."""
-        return sorted(engines, key=lambda engine: not measured(self.folder(engine)))
+        return sorted(engines, key=lambda engine: not measured(self.planned(engine).results))
 
-    def _run(self, engine: str, source: Path | None) -> None:
-        own = self.output / engine
-        if source is not None and differ(source, self.folder(engine)):
-            # These results have other measurements and cannot be compared.
-            for stale in (self.folder(engine), own / ".snakemake"):
-                shutil.rmtree(stale, ignore_errors=True)
-        path = own / "experiment.yaml"
-        text = yaml.safe_dump(self.content(engine), sort_keys=False)
-        with tables.replacing(path) as part:
-            part.write_text(text, encoding="utf-8")
-        try:
-            run_experiment(path, cores=self.cores, directory=own, profile=self.profile, measurements_from=source)
-        except StepFailedError as error:
-            raise StepFailedError(f"with the engine {engine}: {error}", error.exit_code) from None
-        except ManynodeError as error:
-            raise error.named(f"with the engine {engine}") from None
 
-    def _check_profiles(self, results: Sequence[EngineResults]) -> None:
-        first, *others = results
-        for other in others:
-            for path in sorted(first.folder.glob(_PROFILES)):
-                beside = other.folder / path.relative_to(first.folder)
-                if not beside.is_file() or beside.read_bytes() != path.read_bytes():
-                    raise InputError(
-                        "the engines did not replay the same compute times",
-                        where=f"{path} and {beside}",
-                        found="they differ",
-                        remedy=f"delete {other.folder} and run the comparison again",
-                    )
+def _forget_other_measurements(one: PlannedExperiment) -> None:
+    """Remove the results of ``one`` if they have other measurements: they could not be compared."""
+    if one.measurements is not None and differ(one.measurements, one.results):
+        for stale in (one.results, one.folder / ".snakemake"):
+            shutil.rmtree(stale, ignore_errors=True)
+
+
+def _check_profiles(results: Sequence[EngineResults]) -> None:
+    first, *others = results
+    for other in others:
+        for path in sorted(first.folder.glob(_PROFILES)):
+            beside = other.folder / path.relative_to(first.folder)
+            if not beside.is_file() or beside.read_bytes() != path.read_bytes():
+                raise InputError(
+                    "the engines did not replay the same compute times",
+                    where=f"{path} and {beside}",
+                    found="they differ",
+                    remedy=f"delete {other.folder} and run the comparison again",
+                )
