@@ -6,6 +6,7 @@ as ``projection/1``, and Markdown.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,11 +15,9 @@ from typing import Any
 
 import yaml
 
-from manynode.config.study_section import study_sections
+from manynode.config.study_section import study_folders
 
 REGISTRY = Path(__file__).with_name("schemas.yaml")
-# The group of the studies' own tables.
-_STUDIES = "Studies"
 # The unit of a column is the end of its name; the longest end that fits counts.
 _UNITS = {"_s": "s", "_Bps": "B/s", "bytes": "B", "_w": "W", "_kwh": "kWh", "_pct": "%", "_per_s": "1/s"}
 _SECONDS = "seconds"
@@ -41,7 +40,8 @@ def groups() -> Mapping[str, tuple[Schema, ...]]:
     """Return the schemas by group, in the order of the files; a column without a meaning is a :class:`KeyError`."""
     content = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))
     common: dict[str, str] = content["columns"]
-    content["groups"][_STUDIES] = {**_of_studies(), **content["groups"][_STUDIES]}
+    for group, members in _of_studies():
+        content["groups"][group] = {**members, **content["groups"][group]}
     found: dict[str, tuple[Schema, ...]] = {}
     for group, members in content["groups"].items():
         schemas = []
@@ -52,13 +52,12 @@ def groups() -> Mapping[str, tuple[Schema, ...]]:
     return found
 
 
-def _of_studies() -> dict[str, dict[str, Any]]:
-    """Return the described tables of all studies, in the order of the studies."""
-    files = dict.fromkeys(study.folder / "schemas.yaml" for study in study_sections())
-    found: dict[str, dict[str, Any]] = {}
-    for file in files:
-        found |= yaml.safe_load(file.read_text(encoding="utf-8"))
-    return found
+def _of_studies() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield group and described tables of each study, the last folder first."""
+    for package in study_folders():
+        folder = Path(importlib.import_module(package).__path__[0])
+        for file in sorted(folder.rglob(REGISTRY.name), reverse=True):
+            yield from yaml.safe_load(file.read_text(encoding="utf-8")).items()
 
 
 @cache
