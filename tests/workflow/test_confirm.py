@@ -52,7 +52,7 @@ def test_the_corners_are_simulated_again_and_compared(engine: str, finished: Pat
     assert slow["confirmed_s"].min() > 1.1 * fast["confirmed_s"].max()
     report = (results / "report.html").read_text()
     assert 'id="figure-confirmation"' in report and 'id="table-confirmation"' in report
-    assert f"4 points of the engine fast again with {engine}" in report
+    assert f"4 points of the engine fast were simulated again with {engine}" in report
     before = {path: path.stat().st_mtime_ns for path in again}
     done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
     assert done.returncode == 0 and {path: path.stat().st_mtime_ns for path in again} == before

@@ -107,18 +107,19 @@ def sentences(frame: pd.DataFrame, engine: str, by: str) -> list[str]:
     worst = frame.loc[off.idxmax()]
     least, largest = frame["ratio"].min(), frame["ratio"].max()
     said = [
-        f"{count(len(frame), 'point')} of the engine {engine} again with {by}: the times are {number(least)} to "
-        f"{number(largest)} times as long (median {number(float(frame['ratio'].median()))}); farthest apart is "
-        f"{_name(worst)}, {duration(worst['time_s'])} with {engine} and {duration(worst['confirmed_s'])} with {by}."
+        f"{count(len(frame), 'point')} of the engine {engine} {'was' if len(frame) == 1 else 'were'} simulated again "
+        f"with {by}. The times are {number(least)} to {number(largest)} times as long (median "
+        f"{number(float(frame['ratio'].median()))}). The largest difference is at {_name(worst)}: "
+        f"{duration(worst['time_s'])} with {engine} and {duration(worst['confirmed_s'])} with {by}."
     ]
     agreeing, turned = orders(frame)
     total = agreeing + len(turned)
     if not total:
-        said.append(f"With {by} no two of them differ by more than {percent(DIFFERENT)}.")
+        said.append(f"With {by}, no two points differ by more than {percent(DIFFERENT)}.")
     elif not turned:
         said.append(
-            f"Both engines order them alike: all {count(total, 'pair')} that differ by more than {percent(DIFFERENT)} "
-            f"with {by}."
+            f"Both engines agree on the order of all {count(total, 'pair')} that differ by more than "
+            f"{percent(DIFFERENT)} with {by}."
         )
     else:
         first, second = max(turned, key=lambda pair: pair[1]["confirmed_s"] / pair[0]["confirmed_s"])

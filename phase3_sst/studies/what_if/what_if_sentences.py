@@ -41,7 +41,7 @@ def _front(table: pd.DataFrame, currency: str) -> str:
     text = f"Not beaten in both time and cost: {listing(words)}."
     unsure = table[~table["front"] & table["maybe_front"]]
     if len(unsure):
-        text += f" Within their intervals {listing(list(unsure['name']))} might be as well."
+        text += f" Within their intervals {listing(list(unsure['name']))} might belong to these."
     return text
 
 

@@ -110,7 +110,7 @@ def test_equal_times_are_no_order_and_techniques_are_not_mixed() -> None:
     agreeing, turned = comparison.orders(comparison.compare([*near, *others], "fast", "sst", CONTENT).table)
     assert agreeing + len(turned) == 2
     alike = comparison.compare(pairs({"a": ([1.0], [1.5]), "b": ([2.0], [3.0])}), "fast", "sst", CONTENT)
-    assert "Both engines order them alike: all 1 pair" in alike.summary["sentences"][-1]
+    assert "Both engines agree on the order of all 1 pair" in alike.summary["sentences"][-1]
 
 
 def test_an_engine_that_is_not_installed_is_said(tmp_path: Path) -> None:

@@ -174,8 +174,8 @@ def test_where_the_paper_differs_the_reason_is_that_of_the_data_or_none() -> Non
     said = told(run_frame(), {"sensitive": "lammps", "steady": "milc", "odd": "hpcg"})
     assert "As in the paper: sensitive." in said
     # lammps 2.7 and milc 1.01 against hpcg 1.5.
-    assert "Of 2 pairs of an application that suffers in the paper and one that does not" in said
-    assert "slowed down more here in 1; not steady less than odd." in said
+    assert "In 1 of 2 pairs of an application that suffers in the paper and one that does not" in said
+    assert "slowed down more here, too; not steady less than odd." in said
     assert "steady differs from the paper, where MILC suffers: 1.01 times here." in said
     assert "it spends 4.0 % of its time in MPI here, 62 % there" in said
     assert "odd differs from the paper, where HPCG hardly changes" in said
@@ -189,7 +189,7 @@ def test_stalls_of_host_ports_that_rise_with_the_run_time_are_explained_by_the_b
     rising = frame.assign(host_stalls_per_s=0.5 * frame["time_s"], network_stalls_per_s=frame["time_s"])
     assert "nodes stall 0.5 times as much as network ports" in told(rising, {})
     none = told(frame.assign(host_stalls_per_s=0.0, host_flits_per_s=1 / frame["time_s"]), {})
-    assert "(negative in the paper): these do not differ, so that they tell nothing here." in none
+    assert "(negative in the paper): these values do not differ, and there is no correlation." in none
     assert "the paper's explanation): r is positive for 0 and negative for 3 of 3 applications" in none
     few = frame.assign(host_stalls_per_s=0.01 * frame["time_s"], network_stalls_per_s=frame["time_s"])
     assert "network ports are the bottleneck" in told(few, {})

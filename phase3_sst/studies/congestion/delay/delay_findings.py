@@ -190,10 +190,10 @@ def runs_needed(steps: pd.DataFrame, name: str, order: str) -> int | None:
 def _about_latency(errors: pd.DataFrame) -> list[str]:
     sentences = []
     for row in errors.itertuples(index=False):
-        which = "kept from the fit" if row.held_out else "of the fit"
+        which = "held-out round trips" if row.held_out else "round trips of the fit"
         sentences.append(
-            f"Of {row.round_trips} round trips {which}, the estimate correlates with the simulated time by "
-            f"{row.correlation:.2f}; three quarters are met within {row.error_p75:.0%}."
+            f"For {row.round_trips} {which}, the correlation of estimated and simulated times is "
+            f"{row.correlation:.2f}; three quarters of the estimates are within {row.error_p75:.0%}."
         )
     return sentences
 
@@ -228,7 +228,7 @@ def _round_trip_figure(trips: pd.DataFrame) -> Figure:
         x=alt.X("round_trip_s:Q", title="simulated round trip", scale=log, axis=alt.Axis(labelExpr=TIME_LABEL)),
         y=alt.Y("estimated_s:Q", title="estimated", scale=log, axis=alt.Axis(labelExpr=TIME_LABEL)),
         color=alt.Color("congestor:N", title="congestor"),
-        shape=alt.Shape("held_out:N", title="kept from the fit"),
+        shape=alt.Shape("held_out:N", title="held out"),
         tooltip=["run:N", "congestor:N", alt.Tooltip("error:Q", format="+.1%")],
     )
     caption = "Round trips of ping-pongs under congestion, against the model of stalled links."
@@ -268,6 +268,8 @@ def _convergence_figure(steps: pd.DataFrame) -> Figure:
             strokeDash=alt.StrokeDash("order:N", title="order of the runs"),
         )
     )
-    caption = "How far the sensitivity after some runs is from that of all runs: median over random orders, and with "
+    caption = (
+        "Difference of the sensitivity after some runs from that of all runs: median over random orders, and with "
+    )
     caption += "the runs of least and greatest delay first."
-    return Figure("delay-convergence", "Runs that it takes to tell the sensitivity", caption, lines, steps)
+    return Figure("delay-convergence", "Runs needed to estimate the sensitivity", caption, lines, steps)

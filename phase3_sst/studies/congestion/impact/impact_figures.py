@@ -63,7 +63,7 @@ def _times(table: pd.DataFrame) -> Figure:
     return Figure(
         "times",
         "Run times in four settings",
-        "Of each application over its median in setting I: least, quartiles, median, largest of the rotations.",
+        "Each application relative to its median in setting I: minimum, quartiles and maximum over the rotations.",
         alt.layer(whiskers, boxes, medians).properties(height=340),
         frame,
     )
@@ -133,7 +133,7 @@ def _shares(table: pd.DataFrame) -> Figure:
     )
     return Figure(
         "predictors",
-        "Who suffers, and where its time goes",
+        "Slowdown, and where the time goes",
         "Slowdown is the median over rotations of the run with congestor over the one without, on the same nodes.",
         chart,
         frame,
@@ -157,7 +157,7 @@ def _correlations(table: pd.DataFrame) -> Figure:
     )
     return Figure(
         "correlations",
-        "What the counters tell of the run time",
+        "Counters and run time",
         "Over all runs of an application, in all settings.",
         chart,
         table,

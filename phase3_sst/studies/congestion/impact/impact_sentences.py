@@ -90,7 +90,7 @@ def _counters(table: pd.DataFrame) -> list[str]:
         known = table[(table["metric"] == metric)].dropna(subset=["r"])
         if known.empty:
             if metric == "host_stalls_per_s":
-                said.append(f"Run time and {name} ({paper}): these do not differ, so that they tell nothing here.")
+                said.append(f"Run time and {name} ({paper}): these values do not differ, and there is no correlation.")
             continue
         positive, negative = known[known["r"] > 0], known[known["r"] < 0]
         sure = int((known["p"] < _SURE).sum())
@@ -113,7 +113,7 @@ def _bottleneck(table: pd.DataFrame, runs: pd.DataFrame) -> str:
     if known.empty or network <= 0:
         return ""
     ratio = float(known["host_stalls_per_s"].median()) / network
-    text = f"Where it is positive ({listing(list(own['application']))}), other than in the paper, "
+    text = f"Where it is positive ({listing(list(own['application']))}), unlike in the paper, "
     much = (
         f"in setting IV ports to the application's nodes stall {number(ratio)} times as much as network ports (medians)"
     )
@@ -125,7 +125,7 @@ def _bottleneck(table: pd.DataFrame, runs: pd.DataFrame) -> str:
 def _predicted(table: pd.DataFrame) -> str:
     own = table[table["sensitivity"] == "endpoint"].dropna(subset=["rho"]).set_index("predictor")
     if own.empty:
-        return "Too few applications differ to say whether their share of MPI predicts who suffers."
+        return "Too few applications differ to say whether their share of MPI predicts the slowdown."
     names = {"mpi_share": "in MPI", "collective_share": "in collectives", "allreduce_share": "in MPI_Allreduce"}
     parts = [f"{names[name]} {number(row.rho)} (p = {number(row.p)})" for name, row in own.iterrows()]
     return (
@@ -176,8 +176,8 @@ def _order(table: pd.DataFrame, skeletons: Mapping[str, str]) -> str:
         return ""
     right = [pair for pair in pairs if slowdown[pair[0]] > slowdown[pair[1]]]
     text = (
-        f"Of {count(len(pairs), 'pair')} of an application that suffers in the paper and one that does not, the first "
-        f"one is slowed down more here in {len(right)}"
+        f"In {len(right)} of {count(len(pairs), 'pair')} of an application that suffers in the paper and one that does "
+        "not, the first one is slowed down more here, too"
     )
     wrong = [f"{more} less than {less}" for more, less in pairs if (more, less) not in right]
     return text + (f"; not {listing(wrong)}." if wrong else ".")

@@ -215,7 +215,7 @@ def _sentences(
         "The median delay between the application's nodes is "
         + ", ".join(f"{seconds * 1e6:.1f} us ({name})" for name, seconds in latency.items())
         + ".",
-        "Told a sensitivity that is off by "
+        "With a sensitivity that is off by "
         + ", ".join(f"{error:+.0%}" for error in wrong.index if error != 0)
         + ", aware control has a 99th percentile of "
         + ", ".join(f"{wrong[error]:.1%}" for error in wrong.index if error != 0)
@@ -255,5 +255,5 @@ def _line(errors: pd.DataFrame) -> Figure:
             color=alt.Color("quantity:N", title=None),
         )
     )
-    caption = "The most sensitive application under aware control that is told a wrong sensitivity."
+    caption = "The most sensitive application under aware control with a wrong sensitivity."
     return Figure("throttling-errors", "Wrong sensitivities", caption, line, errors)

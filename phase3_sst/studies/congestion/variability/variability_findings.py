@@ -57,7 +57,9 @@ def _unseen(table: pd.DataFrame) -> list[str]:
     for name, row in wide.iterrows():
         said = [f"{row[count]:.2f} with {count}" for count in wide.columns if not math.isnan(row[count])]
         parts.append(f"{name} {', '.join(said)}")
-    return [f"R2 of an application that is not among the training runs, by runs of it that are: {'; '.join(parts)}."]
+    return [
+        f"R2 of an application outside the training runs, by the number of its runs added to them: {'; '.join(parts)}."
+    ]
 
 
 def figures(found: Trained) -> list[Figure]:
@@ -123,9 +125,8 @@ def _embedding(found: Trained) -> Figure:
     )
     return Figure(
         "embedding",
-        "Runs with like counters",
-        "t-SNE of the scaled features: runs that lie together have like counters; how far apart clouds are means "
-        "nothing.",
+        "Runs with similar counters",
+        "t-SNE of the scaled features: neighbours have similar counters; distances between clouds have no meaning.",
         chart,
         frame,
         note,
@@ -150,7 +151,7 @@ def _features(found: Trained) -> Figure:
     )  # fmt: skip
     return Figure(
         "features",
-        "Which statistics tell the run time",
+        "Importance of the statistics",
         "Importance of all 26 statistics for a random forest.",
         chart,
         frame,
