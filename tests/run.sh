@@ -19,5 +19,6 @@ cmake --build build-sanitize -j "$jobs" --target native_tests manynode-skeleton 
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
   ctest --test-dir build-sanitize --output-on-failure -j "$jobs"
 
-# A file of tests stays in one process: its tests share what they run once.
-"$bin/python" -m pytest tests -n "$jobs" --dist loadfile
+# A file of tests stays in one process: its tests share what they run once. Whole workflows come first, the many short
+# unit tests fill both processes at the end.
+"$bin/python" -m pytest tests/workflow tests/unit -n "$jobs" --dist loadfile --no-loadscope-reorder

@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pipeline
 import pytest
 
+from manynode.hostlock import exclusive
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that ``make`` has filled, once for all processes that run tests."""
+    own = factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder, made = shared / name, shared / f"{name}.made"
+    with exclusive(shared / f"{name}.lock", purpose=f"making of {name}"):
+        if not made.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            made.touch()
+    return folder
+
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results folder of the tiny experiment, run to its end."""
-    folder = tmp_path_factory.mktemp("tiny")
-    done = pipeline.run(pipeline.write(folder, pipeline.tiny()), folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "results" / "tiny"
+
+    def make(folder: Path) -> None:
+        done = pipeline.run(pipeline.write(folder, pipeline.tiny()), folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once(tmp_path_factory, "tiny", make) / "results" / "tiny"
 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results folder of the demo experiment, as `make demo` runs it."""
-    folder = tmp_path_factory.mktemp("demo")
-    done = pipeline.run(pipeline.ROOT / "configs" / "demo.yaml", folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "results" / "demo"
+
+    def make(folder: Path) -> None:
+        done = pipeline.run(pipeline.ROOT / "configs" / "demo.yaml", folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once(tmp_path_factory, "demo", make) / "results" / "demo"
 
 
 @pytest.fixture(scope="session")
@@ -33,11 +56,13 @@ def compared(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     if not engines.get("simgrid")().probe().available:
         pytest.skip("the engine simgrid is not installed")
-    folder = tmp_path_factory.mktemp("compared")
-    experiment = pipeline.write(folder, pipeline.tiny(nodes=[1, 8]))
-    done = pipeline.manynode(
-        *("compare-engines", experiment, "--engines", "fast,simgrid", "--output", folder / "out", "--cores", 2),
-        *("--set", "ranks_per_node=1", "--measurements-from", finished),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "out"
+
+    def make(folder: Path) -> None:
+        experiment = pipeline.write(folder, pipeline.tiny(nodes=[1, 8]))
+        done = pipeline.manynode(
+            *("compare-engines", experiment, "--engines", "fast,simgrid", "--output", folder / "out", "--cores", 2),
+            *("--set", "ranks_per_node=1", "--measurements-from", finished),
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once(tmp_path_factory, "compared", make) / "out"

@@ -26,14 +26,15 @@ BELOW = {
 }
 
 
-def losses(folder: Path, finished: Path, changes: dict[str, Any]) -> Path:
+def losses(folder: Path, finished: Path, changes: dict[str, Any], nodes: list[int]) -> Path:
     """Run the tiny experiment with a scaling study on a changed network; return its results."""
     network = yaml.safe_load((pipeline.ROOT / "configs/networks/opa100-fat-tree.yaml").read_text())
     for section, values in changes.items():
         network[section] = {**network.get(section, {}), **values}
     # The check refuses latencies that are out of proportion, like these.
     simulate = {"replicas": 3, "preflight": {"enabled": False}}
-    content = pipeline.tiny(network=network, techniques=["ext-var", "no-ext-var"], simulate=simulate, scaling={})
+    techniques = ["ext-var", "no-ext-var"]
+    content = pipeline.tiny(network=network, nodes=nodes, techniques=techniques, simulate=simulate, scaling={})
     done = pipeline.run(pipeline.write(folder, content), folder, ["--measurements-from", finished])
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "results" / "tiny"
@@ -46,7 +47,7 @@ def parts(results: Path, nodes: int = 4) -> pd.Series:
 
 @pytest.fixture(scope="module")
 def base(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return losses(tmp_path_factory.mktemp("scaling"), finished, {})
+    return losses(tmp_path_factory.mktemp("scaling"), finished, {}, [1, 4])
 
 
 def test_the_parts_add_up_to_the_projected_time(base: Path) -> None:
@@ -65,7 +66,7 @@ def test_the_parts_add_up_to_the_projected_time(base: Path) -> None:
 
 @pytest.mark.parametrize("cost", OWN)
 def test_a_cost_moves_its_own_part(base: Path, finished: Path, tmp_path: Path, cost: str) -> None:
-    before, after = parts(base), parts(losses(tmp_path, finished, OWN[cost]))
+    before, after = parts(base), parts(losses(tmp_path, finished, OWN[cost], [4]))
     assert after[BELOW[cost]].to_dict() == pytest.approx(before[BELOW[cost]].to_dict(), abs=1e-12)
     assert after[cost] > 3 * before[cost]
     grown = after - before
