@@ -7,17 +7,17 @@ result is kept.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from manynode import native_trial, process
+from manynode import native_trial
 from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError
 from manynode.measured_runs import KnownRuns, MeasuredRun, ranks_words, read_runs, time_words
 from manynode.native_trial import Trial, read_trial, run_trial
+from manynode.phase_commands import ask as ask_phase
 
 _PHASES = ("profile", "nodesim")
 _NOT_KNOWN = "not known"
@@ -121,10 +121,9 @@ def _asked(experiment: Path, resolved: Resolved, results: Path, *, ask: bool) ->
     for phase in _PHASES:
         path = results / "logs" / f"{phase}-runs.json"
         if ask:
-            command = [sys.executable, "-m", "manynode", phase, "cost", "--experiment", str(experiment.resolve())]
-            command += ["--results", str(results)] if phase == "nodesim" else []
+            where = ("--results", results) if phase == "nodesim" else ()
             try:
-                process.run([*command, "--output", str(path)], what=f"asking {phase} for its runs")
+                ask_phase(phase, "cost", "--experiment", experiment.resolve(), *where, "--output", path)
             except ManynodeError:
                 continue
         runs += read_runs(path, resolved.digest()) or []

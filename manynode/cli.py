@@ -19,6 +19,7 @@ from manynode import __version__
 from manynode.command_help import add_command, help_of
 from manynode.errors import EXIT_USAGE, InputError, ManynodeError
 from manynode.heartbeat import beating
+from manynode.phase_commands import GROUP
 from manynode.snakemake_run import ERROR_FILE
 
 app = typer.Typer(
@@ -185,7 +186,7 @@ def config_new(
 def _add_phases() -> None:
     # Without a command, or with --help before one, the commands are listed.
     listed = not sys.argv[1:] or sys.argv[1].startswith("-")
-    for entry in sorted(entry_points(group="manynode.commands"), key=lambda item: item.name):
+    for entry in sorted(entry_points(group=GROUP), key=lambda item: item.name):
         # Loading a phase takes a second (numpy, scikit-learn): only the requested one is loaded.
         if len(sys.argv) > 1 and sys.argv[1] == entry.name:
             add_command(app, entry)

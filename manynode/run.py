@@ -6,14 +6,13 @@ cut).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from manynode import process, tables
+from manynode import tables
 from manynode.announcement import announce_measurements
 from manynode.checks import check_experiment
 from manynode.config.changes import changed
@@ -21,10 +20,11 @@ from manynode.config.crowding import crowding_warning
 from manynode.config.loader import load_experiment, resolve
 from manynode.config.resolved import Resolved, write_resolved
 from manynode.config.studies import all_points
-from manynode.errors import EngineMissingError
+from manynode.errors import EngineMissingError, ManynodeError
 from manynode.hostlock import only_here
 from manynode.measurements import adopt
 from manynode.paths import ROOT
+from manynode.phase_commands import ask as ask_phase
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError, run_snakemake, snakemake_command
 from manynode.steps import MEASURED, Steps
 from manynode.study_progress import StudyProgress, read_estimate
@@ -146,10 +146,13 @@ def _expected(experiment: Path, resolved: Resolved, results: Path, cores: int) -
     known = read_estimate(path, digest)
     if known:
         return known
-    # Phase 3's own command: this package imports no phase.
-    command = [sys.executable, "-m", "manynode", "simulate", "estimate", "--experiment", str(experiment.resolve())]
-    done = process.run([*command, "--cores", str(cores), "--output", str(path)], what="the estimate", check=False)
-    found = read_estimate(path, digest) if done.returncode == 0 else {}
+    try:
+        said = ask_phase(
+            "simulate", "estimate", "--experiment", experiment.resolve(), "--cores", cores, "--output", path
+        )
+    except ManynodeError:
+        return {}  # the step that fails for the same reason says it
+    found = read_estimate(path, digest)
     if found:
-        print(done.output.rstrip(), flush=True)
+        print(said.rstrip(), flush=True)
     return found

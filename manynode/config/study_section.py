@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from manynode.config.quantities import Section
+from manynode.phase_commands import GROUP
 from manynode.registry import Registry
 
 
@@ -45,7 +46,7 @@ class StudySection:
 
 def study_folders() -> Iterator[str]:
     """Yield the packages that hold studies: ``studies`` of every phase that has one."""
-    phases = {entry.module.partition(".")[0] for entry in entry_points(group="manynode.commands")}
+    phases = {entry.module.partition(".")[0] for entry in entry_points(group=GROUP)}
     for phase in sorted(phases):
         package = f"{phase}.studies"
         if importlib.util.find_spec(package) is not None:

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from manynode.command_help import add_command
+from manynode.phase_commands import GROUP
 
 # Defaults that are those of the host, not of the command.
 _OF_THE_HOST = {"cores": "all of this host"}
@@ -38,7 +39,7 @@ def page(own: typer.Typer) -> str:
 def _commands(own: typer.Typer) -> Iterator[tuple[str, Any]]:
     """Yield every command that does something, with its full name, in the order of the names."""
     phases = typer.Typer()
-    for entry in entry_points(group="manynode.commands"):
+    for entry in entry_points(group=GROUP):
         add_command(phases, entry)
     leaves = (leaf for app in (own, phases) for leaf in _leaves("manynode", typer.main.get_command(app)))
     yield from sorted(leaves, key=lambda leaf: leaf[0])
