@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
-from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, model_serializer, model_validator
 
 from manynode.config.quantities import (
+    RESOLVED,
     BufferBytes,
     Bytes,
     BytesPerSecond,
@@ -19,8 +20,14 @@ from manynode.config.quantities import (
     Section,
     written,
 )
-from manynode.config.topology import Topology
+from manynode.config.topology import Topology, link_names, topologies
 from manynode.errors import nearest
+
+# The kinds are found by their files, which a type checker cannot know.
+if TYPE_CHECKING:
+    AnyTopology = Topology
+else:
+    AnyTopology = Annotated[Union[tuple(topologies())], Field(discriminator="kind")]  # noqa: UP007
 
 # Larger chunks than this are whole messages.
 ChunkBytes = Annotated[float, Quantity("size", least=1, most=2.0**30)]
@@ -164,12 +171,11 @@ class Network(Section):
 
     name: str = Field(min_length=1, description="Name in tables and in the report")
     description: str = Field(default="", description="Network that the file models and source of its figures")
-    topology: Topology = Field(description="How nodes and switches are wired")
+    topology: AnyTopology = Field(description="How nodes and switches are wired")
     link: Link = Field(default_factory=Link, description="Properties of every link without a class of its own")
     link_classes: dict[str, LinkClass] = Field(
         default_factory=dict,
-        description="Classes of links that differ from 'link', by name. Trees: host-up, host-down, leaf-up, "
-        "leaf-down, level2-up ...; tori: dim0-plus, dim0-minus ...; dragonflies: local, global",
+        description=f"Classes of links that differ from 'link', by name: {link_names()}",
     )
     slow_links: list[SlowLink] = Field(
         default_factory=list, description="Cables that are slower than their class (engines fast and simgrid)"
@@ -227,3 +233,9 @@ class Network(Section):
     def room(self) -> int:
         """Return how many nodes the machine has room for."""
         return self.topology.hosts() // self.host.rails
+
+
+def topology_of(resolved: Mapping[str, Any]) -> Topology:
+    """Return the topology of a resolved section, or of a run file."""
+    found: Topology = TypeAdapter(AnyTopology).validate_python(dict(resolved), context=RESOLVED)
+    return found

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from manynode.config.quantities import Section
+from manynode.config.topology import cable_names
 
 Amount = Annotated[float, Field(ge=0, le=1e12)]
 
@@ -39,7 +40,7 @@ class Prices(Section):
     cable: Item = Field(description="A cable of any class without its own price")
     cables: dict[str, Item] = Field(
         default_factory=dict,
-        description="Cables by class. Trees: host, leaf, level2 ...; tori: dim0 ...; dragonflies: local, global",
+        description=f"Cables by class: {cable_names()}",
     )
     energy: Energy = Field(default_factory=Energy, description="Cost of energy")
 

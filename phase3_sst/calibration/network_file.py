@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from manynode.config.network import Network
+from manynode.config.network import Network, topology_of
 from manynode.config.resolved import validation_error
 from manynode.units import render
 from phase3_sst.calibration.fit import Base, Fit
@@ -24,13 +24,8 @@ _WIDTH = 110
 
 
 def links_between(network: Mapping[str, Any]) -> int:
-    """Return the links between the two nodes that are nearest to each other but not the same.
-
-    There are two if a switch has several nodes, and three if each node has its own switch, as in Tofu-D.
-    """
-    topology = network["topology"]
-    rails = network["host"].get("rails", 1)
-    return 3 if topology["kind"] == "torus" and topology["hosts_per_switch"] <= rails else 2
+    """Return the links between the two nodes that are nearest to each other but not the same."""
+    return topology_of(network["topology"]).links_to_nearest(network["host"].get("rails", 1))
 
 
 def base_of(network: Mapping[str, Any], links: int) -> Base:

@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from manynode import units
+from manynode.config.network import topology_of
 from manynode.config.resolved import Resolved
 from manynode.errors import CheckFailedError
 from phase3_sst.checks.line_rate import bisection_rate, fastest_link, message_rate, slowest_link
@@ -34,8 +33,6 @@ MOST_SHARE = 1.01
 ONE_CHUNK = 1 / 64
 # Share of the formula that the exchange must reach where routing can use every link of the cut.
 BISECTION_SHARE = 0.95
-# ... and where the formula is only an upper bound: routing picks links without regard to other messages.
-BOUND_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -129,34 +126,21 @@ def check_bisection(prober: Prober) -> Check:
 def is_exact(network: Mapping[str, Any], nodes: int) -> bool:
     """Return whether a machine of ``nodes`` nodes reaches the bisection formula exactly.
 
-    Routes are fixed and the load of every link is known (:mod:`phase3_sst.checks.routing_load`) on a fat-tree with
-    D-mod-k routing, where an even number of nodes exchanges by a shift (Zahavi 2010), and on a torus whose last
-    dimension is even, where the exchange goes along that dimension alone. Both require a single class of links. The
-    torus also requires unlimited buffers: the hosts of a switch together get a larger share of a ring than passing
-    traffic, which then blocks the ring behind it.
+    That requires a topology and routing of which the load of every link is known, and a single class of links.
     """
-    topology = network["topology"]
-    if network["link_classes"]:
-        return False
-    if topology["kind"] == "torus":
-        return bool(topology["shape"][-1] % 2 == 0 and network.get("flow_control", "none") == "none")
-    return topology["kind"] == "fat-tree" and topology["routing"] == "d-mod-k" and nodes % 2 == 0
+    flow_control = network.get("flow_control", "none") != "none"
+    return not network["link_classes"] and topology_of(network["topology"]).exchange_is_exact(nodes, flow_control)
 
 
 def least_share(network: Mapping[str, Any], nodes: int) -> float:
     """Return the share of the formula below which the exchange between the halves is suspicious.
 
-    Where the formula is a bound, a sound machine usually reaches this share. That is so with adaptive routing; on a
-    torus whose halves split a plane, since messages also use other rings; on a dragonfly, since minimal routing uses
-    only one of a group's paths; and with several classes of links, since the formula then counts the fastest.
+    Where the formula is a bound, a sound machine usually reaches this share. With several classes of links the formula
+    counts the fastest.
     """
     if is_exact(network, nodes):
         return BISECTION_SHARE
-    topology, bound = network["topology"], BOUND_SHARE
-    if topology["kind"] == "torus":
-        bound = min(bound, 1 / max(topology["shape"]))
-    if topology["kind"] == "dragonfly" and topology["routing"] == "minimal":
-        bound = min(bound, 1 / topology["groups"])
+    bound = topology_of(network["topology"]).exchange_share()
     return bound * slowest_link(network).rate_Bps / fastest_link(network).rate_Bps
 
 
@@ -165,14 +149,13 @@ def messages_on_a_link(network: Mapping[str, Any], exchange: Exchange) -> float:
 
     A message striped over the rails counts as a fraction on each rail.
     """
-    rails = network["host"]["rails"]
+    rails, topology = int(network["host"]["rails"]), topology_of(network["topology"])
+    if not topology.exchange_is_fixed(topology.hosts() // rails):
+        return 1.0
     # With striping, the chunks of a message rotate over all NICs; otherwise each rank of the node has one NIC.
-    nics = np.arange(rails)
-    low = (np.asarray(exchange.nodes)[:, None] * rails + nics).ravel()
-    high = low + exchange.apart * rails
-    sources, destinations = np.concatenate([low, high]), np.concatenate([high, low])
-    load = busiest_link(network["topology"], sources, destinations)
-    return 1.0 if load is None else load * exchange.ranks_per_node / rails
+    there = [(node, node + exchange.apart) for node in exchange.nodes]
+    load = busiest_link(network, [*there, *(pair[::-1] for pair in there)])
+    return load * exchange.ranks_per_node / rails
 
 
 def verdict(checks: Sequence[Check], where: str) -> dict[str, Any]:

@@ -33,6 +33,9 @@ class SlowTopology final : public Topology {
                        const LinkLoads& loads) const override {
     return inner_->extend(request, hops, out, loads);
   }
+  std::vector<std::vector<LinkId>> possible_routes(std::uint32_t source, std::uint32_t destination) const override {
+    return inner_->possible_routes(source, destination);
+  }
   std::uint32_t hops(std::uint32_t source, std::uint32_t destination) const override {
     return inner_->hops(source, destination);
   }
@@ -51,7 +54,6 @@ class SlowTopology final : public Topology {
     return found == slow_.end() ? inner_->link_class(link) : found->second;
   }
   LinkDescription describe(LinkId link) const override { return inner_->describe(link); }
-  std::uint64_t bisection_links() const override { return inner_->bisection_links(); }
 
  private:
   void slow_down(const std::string& source, const std::string& target, std::size_t cable, const std::string& place) {

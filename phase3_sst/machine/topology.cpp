@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -23,6 +24,13 @@ std::map<std::string, TopologyFactory>& registry() {
 std::uint32_t Topology::hops(std::uint32_t source, std::uint32_t destination) const {
   std::array<LinkId, 256> route;
   return extend({source, destination, 0}, 0, route.data(), LinkLoads(nullptr, 0));
+}
+
+std::vector<std::vector<LinkId>> Topology::possible_routes(std::uint32_t source, std::uint32_t destination) const {
+  if (adaptive()) throw std::logic_error("the " + kind() + " does not know the routes that it may choose");
+  std::vector<LinkId> route(max_hops());
+  route.resize(extend({source, destination, 0}, 0, route.data(), LinkLoads(nullptr, 0)));
+  return {route};
 }
 
 LinkId Topology::link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,

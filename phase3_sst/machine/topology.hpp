@@ -54,6 +54,10 @@ class Topology {
   virtual std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                                const LinkLoads& loads) const = 0;
 
+  // All routes that extend() may choose between two different hosts, whatever load and chance. Of parallel links
+  // between the same two switches, one stands for all that it may choose. Adaptive topologies override this.
+  virtual std::vector<std::vector<LinkId>> possible_routes(std::uint32_t source, std::uint32_t destination) const;
+
   // For topologies that are not adaptive(): the number of links from one host to another, and the link at a place (0,
   // 1, ...) of their route. The engine asks hop by hop: with millions of messages, computing a link costs less than
   // fetching a stored route from memory. Override these if extend() does much more work.
@@ -71,18 +75,11 @@ class Topology {
   // The host that `link` enters, at which a route is complete; kNoHost if it enters a switch.
   virtual std::uint32_t host_behind(LinkId link) const = 0;
 
-  // Names of the classes, by index: "host-up" and "host-down" first; then "leaf-up", "leaf-down", "level2-up" ... in
-  // trees, "dim0-plus", "dim0-minus", "dim1-plus" ... in tori, "local", "global" in dragonflies.
+  // Names of the classes, by index: "host-up" and "host-down" first. They are those of the section's link_classes().
   virtual std::vector<std::string> link_classes() const = 0;
   virtual std::uint8_t link_class(LinkId link) const = 0;
 
   virtual LinkDescription describe(LinkId link) const = 0;
-
-  // The minimum cut, in links of one direction, between the hosts with low numbers and those with high numbers. Traffic
-  // between the halves can use at most these links at a time (and never more than the links of half of the hosts).
-  // Bisection bandwidth is this times the bandwidth of a link. Traffic comes close to it if it uses all paths equally
-  // (every low host sends to every high host); single permutations may not.
-  virtual std::uint64_t bisection_links() const = 0;
 };
 
 // Makes a topology from the object `topology` of a run file: its member "kind" chooses, the others depend on the kind.

@@ -1,6 +1,6 @@
 """Topologies: the counts and the bisection of known machines, and each mistake named with its place.
 
-The counts and cuts are those that ``tests/cpp/fast`` finds for the same machines by looking at every link.
+The counts and cuts are those that ``tests/cpp/topologies`` finds for the same machines by looking at every link.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from pydantic import ValidationError
 
 from manynode.config.network import Network
 from manynode.config.resolved import validation_error
-from manynode.config.topology import Dragonfly, FatTree, Torus
+from manynode.config.topologies.dragonfly import Dragonfly
+from manynode.config.topologies.fat_tree import FatTree
+from manynode.config.topologies.torus import Torus
 
 
 def fat_tree(children: list[int], parents: list[int], parallel_links: list[int], **more: Any) -> FatTree:

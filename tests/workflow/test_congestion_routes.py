@@ -1,4 +1,4 @@
-"""The paths of ``studies/congestion/routes.py`` are those that single messages take through the fast engine."""
+"""The possible paths between nodes are those that single messages take through the fast engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from manynode.config.network import Network
 from manynode.config.quantities import RESOLVED
 from manynode.config.simulate import SimulateSection
 from phase3_sst.studies.congestion.contract import Workload
-from phase3_sst.studies.congestion.routes import link_class, link_name, paths
+from phase3_sst.studies.congestion.routes import Path as Way
+from phase3_sst.studies.congestion.routes import link_name, possible_paths
 from phase3_sst.studies.congestion.situation import Situation
 from phase3_sst.studies.congestion.situation_runs import Runs
 
@@ -35,6 +36,10 @@ def machine(topology: dict[str, Any], output: Path, **network: Any) -> Runs:
     return Runs(model, model.model_dump(mode="json"), simulate, 1, 0.95, {}, output)
 
 
+def paths(network: Network, source: int, target: int) -> list[Way]:
+    return possible_paths(network, [(source, target)]).of[source, target]
+
+
 def used(runs: Runs, source: int, target: int, size_bytes: int, count: int = 1) -> dict[str, str]:
     """Return the links that ``count`` messages of ``size_bytes`` take, with their classes."""
     parameters = {"pattern": "incast", "bytes": size_bytes, "senders": 1, "iterations": count}
@@ -51,13 +56,13 @@ def test_a_message_of_one_chunk_takes_one_of_the_paths(name: str, tmp_path: Path
     runs = machine(MACHINES[name], tmp_path)
     room = runs.network.room()
     pairs = [(number * 7 % room, (number * 11 + 5) % room) for number in range(12)]
+    possible = possible_paths(runs.network, pairs)
     for source, target in pairs:
         if source == target:
             continue
         taken = used(runs, source, target, 64)
-        possible = paths(runs.network, source, target)
-        assert set(taken) in [set(path) for path in possible], (source, target)
-        ring_of_two = {link_class(runs.network, link).rpartition("-")[0] for link in taken}
+        assert set(taken) in [set(path) for path in possible.of[source, target]], (source, target)
+        ring_of_two = {possible.classes[link].rpartition("-")[0] for link in taken}
         assert ring_of_two == {kind.rpartition("-")[0] for kind in taken.values()}
 
 
@@ -67,7 +72,8 @@ def test_a_message_of_one_chunk_takes_one_of_the_paths(name: str, tmp_path: Path
 def test_a_deterministic_routing_has_one_path(name: str, tmp_path: Path) -> None:
     network = machine(MACHINES[name], tmp_path).network
     room = network.room()
-    assert all(len(paths(network, a, b)) == 1 for a in range(room) for b in range(0, room, 5))
+    found = possible_paths(network, [(a, b) for a in range(room) for b in range(0, room, 5)])
+    assert found.of and all(len(ways) == 1 for ways in found.of.values())
 
 
 @pytest.mark.parametrize("name", ["fat-tree-adaptive", "dragonfly-valiant", "dragonfly-ugal"])

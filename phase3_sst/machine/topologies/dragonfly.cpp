@@ -1,6 +1,7 @@
 #include "topologies/dragonfly.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "manynode/error_report.hpp"
 #include "strict_json.hpp"
@@ -313,6 +314,54 @@ void Dragonfly::ugal_at_gateway(const RouteRequest& request, const Ends& way, co
   finish(request, way, path);
 }
 
+std::vector<std::vector<LinkId>> Dragonfly::possible_routes(std::uint32_t source, std::uint32_t destination) const {
+  if (!adaptive()) return Topology::possible_routes(source, destination);
+  const RouteRequest request{source, destination};
+  const Ends way = ends(request);
+  std::vector<std::vector<LinkId>> routes;
+  const auto add = [&](const auto& middle) {
+    std::vector<LinkId> route(max_hops());
+    Path path(*this, route.data(), 0, way.source);
+    path.append(source);
+    middle(path);
+    path.to_router(way.destination.router, 0);
+    path.to_host(destination);
+    route.resize(path.hops());
+    routes.push_back(std::move(route));
+  };
+  const auto cross = [&](Path& path, std::uint32_t group, std::uint32_t cable) {
+    const std::uint32_t port = cables_.port(path.at().group, group, cable);
+    path.to_router(router_of_port(port), 0);
+    path.over(port);
+  };
+  const auto [group, router] = way.source;
+  const auto [to_group, to_router] = way.destination;
+  if (group == to_group) {
+    if (routing_ == Routing::Ugal || router == to_router || routers_ < 3) add([](Path&) {});
+    for (std::uint32_t over = 0; over < routers_ && router != to_router; ++over) {
+      if (over != router && over != to_router) add([&](Path& path) { path.to_router(over, 0); });
+    }
+    return routes;
+  }
+  if (routing_ == Routing::Ugal || groups_ < 3) {
+    for (std::uint32_t cable = 0; cable < cables_.count(group, to_group); ++cable) {
+      add([&](Path& path) { cross(path, to_group, cable); });
+    }
+  }
+  for (std::uint32_t over = 0; over < groups_; ++over) {
+    if (over == group || over == to_group) continue;
+    for (std::uint32_t there = 0; there < cables_.count(group, over); ++there) {
+      for (std::uint32_t onward = 0; onward < cables_.count(over, to_group); ++onward) {
+        add([&](Path& path) {
+          cross(path, over, there);
+          cross(path, to_group, onward);
+        });
+      }
+    }
+  }
+  return routes;
+}
+
 std::uint32_t Dragonfly::host_behind(LinkId link) const {
   return link >= hosts_ && link - hosts_ < hosts_ ? link - hosts_ : kNoHost;
 }
@@ -351,35 +400,6 @@ LinkDescription Dragonfly::describe(LinkId link) const {
   const std::uint32_t port = (link - global_) % cables_.ports();
   const auto end = cables_.other_end(group, port);
   return {name(group, router_of_port(port)), name(end.group, router_of_port(end.port))};
-}
-
-// Cables between the first `routers` routers of the machine and the others.
-std::uint64_t Dragonfly::cables_across(std::uint32_t routers) const {
-  const std::uint64_t inside = routers % routers_;
-  std::uint64_t cables = inside * (routers_ - inside) * local_links_.value();
-  for (std::uint32_t group = 0; group * routers_ < routers; ++group) {
-    for (std::uint32_t port = 0; port < cables_.ports(); ++port) {
-      if (group * routers_ + router_of_port(port) >= routers) break;
-      const auto end = cables_.other_end(group, port);
-      if (end.group * routers_ + router_of_port(end.port) >= routers) ++cables;
-    }
-  }
-  return cables;
-}
-
-std::uint64_t Dragonfly::bisection_links() const {
-  // Groups are cut off whole. A group in the middle is divided between two of its routers, or goes to one half. Hosts
-  // whose router goes to the other half are cut off from it.
-  const std::uint32_t half = hosts_ / 2;
-  const std::uint32_t middle = hosts_per_router_.quotient(half) / routers_ * routers_;
-  std::uint64_t least = half;
-  const std::uint32_t divisions = groups_ % 2 == 0 ? 0 : routers_;
-  for (std::uint32_t routers = middle; routers <= middle + divisions; ++routers) {
-    const std::uint32_t before = routers * hosts_per_router_.value();
-    const std::uint64_t apart = before > half ? before - half : half - before;
-    least = std::min(least, cables_across(routers) + apart);
-  }
-  return least;
 }
 
 }  // namespace manynode::network

@@ -56,13 +56,13 @@ class Dragonfly final : public Topology {
   bool adaptive() const override { return routing_ != Routing::Minimal; }
   std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                        const LinkLoads& loads) const override;
+  std::vector<std::vector<LinkId>> possible_routes(std::uint32_t source, std::uint32_t destination) const override;
   std::uint32_t host_behind(LinkId link) const override;
   std::vector<std::string> link_classes() const override { return {"host-up", "host-down", "local", "global"}; }
   std::uint8_t link_class(LinkId link) const override;
   std::uint32_t virtual_channels() const override { return routing_ == Routing::Minimal ? 2 : 3; }
   std::uint8_t virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const override;
   LinkDescription describe(LinkId link) const override;
-  std::uint64_t bisection_links() const override;
 
  private:
   // Routers have two coordinates, and hosts belong to one.
@@ -92,7 +92,6 @@ class Dragonfly final : public Topology {
   std::uint32_t drawn_port(const RouteRequest& request, std::uint32_t use, std::uint32_t from, std::uint32_t to) const;
   LinkId first_link(Place at, std::uint32_t port, const RouteRequest& request, const LinkLoads& loads) const;
   std::uint32_t links_to_go(Place at, std::uint32_t port, const RouteRequest& request, const Ends& way) const;
-  std::uint64_t cables_across(std::uint32_t routers) const;
 
   Routing routing_;
   Picoseconds bias_;

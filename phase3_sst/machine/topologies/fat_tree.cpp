@@ -1,6 +1,7 @@
 #include "topologies/fat_tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "manynode/error_report.hpp"
 #include "strict_json.hpp"
@@ -66,10 +67,12 @@ FatTree::FatTree(const std::vector<std::int64_t>& children, const std::vector<st
 
 std::uint32_t FatTree::extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                               const LinkLoads& loads) const {
-  return routing_ == Routing::DModK ? whole_route(request, out) : next_links(request, hops, out, loads);
+  if (routing_ == Routing::Adaptive) return next_links(request, hops, out, loads);
+  return whole_route(request, out, [&](std::size_t level) { return port_to(levels_[level], request.destination); });
 }
 
-std::uint32_t FatTree::whole_route(const RouteRequest& request, LinkId* out) const {
+template <class Port>
+std::uint32_t FatTree::whole_route(const RouteRequest& request, LinkId* out, Port port_at) const {
   const std::uint32_t source = request.source;
   const std::uint32_t destination = request.destination;
   // The node of level l on the way has the index low + W_l * (host / M_l): `low` are its digits up to l.
@@ -80,7 +83,7 @@ std::uint32_t FatTree::whole_route(const RouteRequest& request, LinkId* out) con
   do {
     const Level& level = levels_[top];
     const std::uint32_t lower = low + level.below_parents.value() * level.below_children.quotient(source);
-    const std::uint32_t port = level.ports.remainder(level.below_parents.quotient(destination));
+    const std::uint32_t port = port_at(top);
     const std::uint32_t k = level.parents.quotient(port);
     const std::uint32_t parent = port - k * level.parents.value();
     out[hops++] = level.up + (lower * level.parents.value() + parent) * level.parallel + k;
@@ -94,10 +97,26 @@ std::uint32_t FatTree::whole_route(const RouteRequest& request, LinkId* out) con
     const std::uint32_t parent = level.below_parents.quotient(low);
     low -= parent * level.below_parents.value();
     const std::uint32_t lower = low + level.below_parents.value() * level.below_children.quotient(destination);
-    const std::uint32_t port = level.ports.remainder(level.below_parents.quotient(destination));
-    out[hops++] = level.down + (lower * level.parents.value() + parent) * level.parallel + level.parents.quotient(port);
+    out[hops++] =
+        level.down + (lower * level.parents.value() + parent) * level.parallel + level.parents.quotient(port_at(top));
   }
   return hops;
+}
+
+std::vector<std::vector<LinkId>> FatTree::possible_routes(std::uint32_t source, std::uint32_t destination) const {
+  if (!adaptive()) return Topology::possible_routes(source, destination);
+  // One parent at each level below the top one; the first of the parallel links, except at the hosts.
+  const std::size_t levels = hops(source, destination) / 2;
+  std::vector<std::uint32_t> ports(levels, 0);
+  ports[0] = port_to(levels_[0], destination);
+  std::vector<std::vector<LinkId>> routes;
+  for (std::size_t level = 0; level < levels;) {
+    std::vector<LinkId> route(2 * levels);
+    whole_route({source, destination}, route.data(), [&](std::size_t at) { return ports[at]; });
+    routes.push_back(std::move(route));
+    for (level = 1; level < levels && ++ports[level] == levels_[level].parents.value(); ++level) ports[level] = 0;
+  }
+  return routes;
 }
 
 std::uint32_t FatTree::hops(std::uint32_t source, std::uint32_t destination) const {
@@ -113,13 +132,13 @@ LinkId FatTree::link_at(std::uint32_t source, std::uint32_t destination, std::ui
   std::uint32_t low = 0;
   for (std::uint32_t below = 0; below < lower_level; ++below) {
     const Level& level = levels_[below];
-    const std::uint32_t port = level.ports.remainder(level.below_parents.quotient(destination));
+    const std::uint32_t port = port_to(level, destination);
     low += level.below_parents.value() * level.parents.remainder(port);
   }
   const Level& level = levels_[lower_level];
   const std::uint32_t lower =
       low + level.below_parents.value() * level.below_children.quotient(up ? source : destination);
-  const std::uint32_t port = level.ports.remainder(level.below_parents.quotient(destination));
+  const std::uint32_t port = port_to(level, destination);
   const std::uint32_t k = level.parents.quotient(port);
   const std::uint32_t parent = port - k * level.parents.value();
   return (up ? level.up : level.down) + (lower * level.parents.value() + parent) * level.parallel + k;
@@ -229,34 +248,6 @@ std::vector<std::string> FatTree::link_classes() const {
 std::uint8_t FatTree::link_class(LinkId link) const {
   const std::size_t level = lower_level(link);
   return static_cast<std::uint8_t>(2 * level + (link < levels_[level].down ? 0 : 1));
-}
-
-std::uint64_t FatTree::bisection_links() const {
-  // The minimum cut between the halves. All switches of one level over the same hosts act as one, because flows spread
-  // evenly over them; so the tree is cut as a tree, from the hosts upwards. `whole`: links to be cut around a subtree
-  // of the level below. `if_low` and `if_high`: links to be cut in the one subtree that holds hosts of both halves,
-  // when its own switches are counted to the low or to the high half.
-  const std::uint32_t half = hosts_ / 2;
-  std::uint64_t whole = levels_.front().ports.value();
-  std::uint64_t if_low = 0;
-  std::uint64_t if_high = 0;
-  for (std::size_t i = 0; i < levels_.size(); ++i) {
-    const Level& level = levels_[i];
-    const std::uint32_t at = level.hosts_under.remainder(half);
-    const std::uint64_t low = level.below_children.quotient(at);
-    const bool divided = level.below_children.remainder(at) != 0;
-    const std::uint64_t high = level.children - low - (divided ? 1 : 0);
-    const std::uint64_t cables = std::uint64_t{level.below_parents.value()} * level.ports.value();
-    const std::uint64_t inner_low = divided ? std::min(if_low, if_high + cables) : 0;
-    const std::uint64_t inner_high = divided ? std::min(if_high, if_low + cables) : 0;
-    if_low = high * whole + inner_low;
-    if_high = low * whole + inner_high;
-    if (i + 1 < levels_.size()) {
-      const Level& above = levels_[i + 1];
-      whole = std::min(std::uint64_t{above.below_parents.value()} * above.ports.value(), level.children * whole);
-    }
-  }
-  return std::min(if_low, if_high);
 }
 
 }  // namespace manynode::network

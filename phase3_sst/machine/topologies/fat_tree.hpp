@@ -37,6 +37,7 @@ class FatTree final : public Topology {
   bool adaptive() const override { return routing_ == Routing::Adaptive; }
   std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                        const LinkLoads& loads) const override;
+  std::vector<std::vector<LinkId>> possible_routes(std::uint32_t source, std::uint32_t destination) const override;
   std::uint32_t hops(std::uint32_t source, std::uint32_t destination) const override;
   LinkId link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
                  std::uint32_t hops) const override;
@@ -44,7 +45,6 @@ class FatTree final : public Topology {
   std::vector<std::string> link_classes() const override;
   std::uint8_t link_class(LinkId link) const override;
   LinkDescription describe(LinkId link) const override;
-  std::uint64_t bisection_links() const override;
 
  private:
   // The links between a level and the one below it.
@@ -60,7 +60,13 @@ class FatTree final : public Topology {
     LinkId down;             // first down-link, in the same order
   };
 
-  std::uint32_t whole_route(const RouteRequest& request, LinkId* out) const;
+  // The port upwards that D-mod-K chooses from a lower node of a level.
+  static std::uint32_t port_to(const Level& level, std::uint32_t destination) {
+    return level.ports.remainder(level.below_parents.quotient(destination));
+  }
+  // Appends a whole route; `port` gives the port upwards by level, which is also that of the way down.
+  template <class Port>
+  std::uint32_t whole_route(const RouteRequest& request, LinkId* out, Port port) const;
   std::uint32_t next_links(const RouteRequest& request, std::uint32_t hops, LinkId* out, const LinkLoads& loads) const;
   std::size_t lower_level(LinkId link) const;
   std::string node_name(std::size_t level, std::uint32_t index) const;

@@ -187,19 +187,4 @@ LinkDescription Torus::describe(LinkId link) const {
   return {switch_name(at), switch_name(at - coordinate * stride + next * stride)};
 }
 
-std::uint64_t Torus::bisection_links() const {
-  // The last dimension runs slowest, so the halves of the hosts are arcs of its rings, and each ring is cut twice. If
-  // its size is odd, the middle plane is divided in the same way along the previous dimension. If all sizes are odd,
-  // the hosts of the middle switch are divided.
-  std::uint64_t cut = 0;
-  std::uint64_t rings = switches_;
-  for (std::size_t i = dimensions_.size(); i-- > 0;) {
-    const std::uint32_t size = dimensions_[i].size.value();
-    rings /= size;
-    cut += 2 * std::uint64_t{links_per_direction_.value()} * rings;
-    if (size % 2 == 0) return std::min<std::uint64_t>(cut, hosts_ / 2);
-  }
-  return std::min<std::uint64_t>(cut + hosts_per_switch_.value() / 2, hosts_ / 2);
-}
-
 }  // namespace manynode::network

@@ -48,7 +48,6 @@ class Torus final : public Topology {
   std::uint32_t virtual_channels() const override { return 2; }
   std::uint8_t virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const override;
   LinkDescription describe(LinkId link) const override;
-  std::uint64_t bisection_links() const override;
 
  private:
   // A dimension with more than one switch; there are at most 31, because switch numbers have 31 bits.

@@ -10,6 +10,7 @@ import pandas as pd
 
 from manynode.config.network import Network
 from manynode.config.prices import Item, Prices
+from manynode.config.topology import cable_names, topologies
 from manynode.errors import UsageError
 
 
@@ -23,7 +24,7 @@ def bill(network: Network, nodes: int, prices: Prices) -> pd.DataFrame:
             allowed=f"1 to {network.room()}",
             remedy="choose another number of nodes, or a larger topology",
         )
-    _check_classes(network, prices)
+    _check_classes(prices)
     topology = network.topology
     cables = topology.cables()
     # A port without a node needs no cable.
@@ -44,15 +45,13 @@ def bill(network: Network, nodes: int, prices: Prices) -> pd.DataFrame:
     return frame
 
 
-def _check_classes(network: Network, prices: Prices) -> None:
+def _check_classes(prices: Prices) -> None:
     """Refuse a price for a cable class that no topology has; classes of other topologies are ignored."""
-    known = {"host", "local", "global"} | set(network.topology.cables())
     for kind in prices.cables:
-        stem = kind.rstrip("0123456789")
-        if kind not in known and stem not in ("leaf", "level", "dim"):
+        if kind != "host" and not any(each.cable_pattern.fullmatch(kind) for each in topologies()):
             raise UsageError(
                 "a price belongs to no class of cables",
                 where=f"prices {prices.name}: cables",
                 found=kind,
-                allowed="host, leaf, level2 ... (trees), dim0 ... (tori), local, global (dragonflies)",
+                allowed=cable_names(),
             )

@@ -67,20 +67,23 @@ def test_a_ring_is_cut_open_where_the_job_is_not() -> None:
 
 
 def test_groups_of_a_dragonfly_are_farther_apart_than_its_routers() -> None:
-    dragonfly = network(kind="dragonfly", hosts_per_router=2, routers_per_group=4, groups=3)
+    dragonfly = network(kind="dragonfly", hosts_per_router=2, routers_per_group=4, groups=3, global_links=1)
     places = node_coordinates(dragonfly, [0, 1, 7, 8])
     assert places[0].tolist() == places[1].tolist()
     assert abs(places[3] - places[0]).max() > abs(places[2] - places[0]).max()
 
 
+TREE = {"kind": "fat-tree", "children": [4, 4], "parents": [1, 4], "parallel_links": [1, 1]}
+
+
 def test_nodes_below_one_leaf_switch_are_in_one_place() -> None:
-    tree = network(kind="fat-tree", children=[4, 4])
+    tree = network(**TREE)
     places = node_coordinates(tree, [0, 3, 4])
     assert places[0].tolist() == places[1].tolist() != places[2].tolist()
-    single = network(kind="fat-tree", children=[8])
+    single = network(kind="fat-tree", children=[8], parents=[1], parallel_links=[1])
     assert node_coordinates(single, [0, 5]).tolist() == [[0.0], [0.0]]
 
 
 def test_rails_of_a_node_are_hosts_of_the_topology() -> None:
-    tree = network(rails=2, kind="fat-tree", children=[4, 4])
+    tree = network(rails=2, **TREE)
     assert node_coordinates(tree, [1])[0].tolist() != node_coordinates(tree, [2])[0].tolist()

@@ -37,19 +37,13 @@ def rates_of(network: Mapping[str, Any], wiring: Wiring) -> Rates:
     groups = {group: wanted[cls] for cls, group in wiring.groups.items()}
     found = Rates(
         routers=_router_rates(wanted, wiring),
-        groups=_useful(groups, wiring),
+        groups=groups if len(set(groups.values())) > 1 else {},
         hosts=hosts,
         latencies={cls: float(link["latency_s"]) for cls, link in links.items()},
         classes=wanted,
     )
     _check_rates(found, wanted, wiring)
     return found
-
-
-def _useful(groups: Mapping[str, float], wiring: Wiring) -> Mapping[str, float]:
-    # With parallel cables within a group, merlin treats all local ports but the first as global.
-    parallel = wiring.parameters.get("intragroup_links", 1) > 1
-    return {} if parallel or len(set(groups.values())) < 2 else groups
 
 
 def _router_rates(wanted: Mapping[str, float], wiring: Wiring) -> list[float]:

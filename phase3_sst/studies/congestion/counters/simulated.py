@@ -48,9 +48,8 @@ def router_of_host(topology: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _wiring(topology: Mapping[str, Any]) -> Wiring:
-    # Ways through the network do not matter here, and the sst engine lacks some that the fast engine has.
-    plain = {"dragonfly": "minimal", "torus": "dimension-order-plus", "fat-tree": "d-mod-k"}
-    return wiring_of({**topology, "routing": plain[topology["kind"]]})
+    # Routing changes no link, and the sst engine lacks some that the fast engine has.
+    return wiring_of({key: value for key, value in topology.items() if key != "routing"})
 
 
 def simulated(

@@ -25,7 +25,6 @@ from manynode.config.network import Network
 from manynode.errors import InputError
 from phase3_sst.studies.congestion.delay.passages import Passages, Routes
 from phase3_sst.studies.congestion.delay.stalls import Waiting
-from phase3_sst.studies.congestion.routes import is_end
 
 ROUND_TRIP_COLUMNS = ("run", "source_node", "target_node", "start_s", "end_s", "round_trip_s")
 # Fewer round trips than this for each coefficient are refused.
@@ -53,9 +52,9 @@ def terms(routes: Routes, passages: Passages, waiting: Mapping[str, float]) -> d
     for prefix, shares in (("wait", passages.direct), ("detour", passages.detour)):
         for link, share in shares.items():
             # The links of hosts are the same on a detour.
-            if prefix == "detour" and routes.kind(link).startswith("host-"):
+            if prefix == "detour" and routes.kinds[link].startswith("host-"):
                 continue
-            term = f"{prefix}:{routes.kind(link)}"
+            term = f"{prefix}:{routes.kinds[link]}"
             values[term] = values.get(term, 0.0) + share * waiting.get(link, 0.0)
     return values
 
@@ -97,8 +96,10 @@ class Snapshots:
     def of(cls, network: Network, stalls: pd.DataFrame) -> Snapshots:
         """Return the runs of a table ``stalled-links/1``; a link that the network lacks is an :class:`InputError`."""
         ends = stalls[["source", "target"]].drop_duplicates()
+        routes = Routes(network)
+        known = routes.ends()
         for end in sorted(set(ends.to_numpy(dtype=str).ravel())):
-            if not is_end(network, end):
+            if end not in known:
                 raise InputError(
                     "a link of the stalls is not on the network",
                     where="stalled-links: source, target",
@@ -107,7 +108,7 @@ class Snapshots:
                     remedy="give the network of the counters, or rename the ends",
                 )
         runs = {str(run): Waiting.of(rows) for run, rows in stalls.groupby("run", sort=True)}
-        return cls(Routes(network), runs)
+        return cls(routes, runs)
 
     def terms(self, run: str, passages: Passages, start_s: float, end_s: float) -> dict[str, float]:
         """Return :func:`terms` over a span of time of a run."""
@@ -122,9 +123,10 @@ class Snapshots:
     def of_round_trips(self, round_trips: pd.DataFrame) -> list[dict[str, float]]:
         """Return for each row of ``round-trips/1`` the terms of a message, as the mean of there and back."""
         rows = []
-        for row in round_trips.itertuples(index=False):
-            there = (int(row.source_node), int(row.target_node))
-            passages = self.routes.between([there, there[::-1]])
+        ends = round_trips[["source_node", "target_node"]].to_numpy(dtype=int).tolist()
+        self.routes.learn(pair for a, b in ends for pair in ((a, b), (b, a)))
+        for row, (a, b) in zip(round_trips.itertuples(index=False), ends, strict=True):
+            passages = self.routes.between([(a, b), (b, a)])
             rows.append(self.terms(str(row.run), passages, float(row.start_s), float(row.end_s)))
         return rows
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def delivery_s(model: LatencyModel, snapshots: Snapshots, runs: pd.DataFrame) ->
     ``runs`` are rows of run, nodes (a sequence of node numbers), start_s and end_s.
     """
     values = []
+    snapshots.routes.learn(pair for row in runs["nodes"] for pair in permutations(map(int, row), 2))
     for row in runs.itertuples(index=False):
         nodes = [int(node) for node in row.nodes]
         if len(nodes) < 2:

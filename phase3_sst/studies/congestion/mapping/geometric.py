@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from manynode.config.network import topology_of
 from manynode.errors import UsageError
 
 Floats = npt.NDArray[np.float64]
@@ -78,41 +79,6 @@ def even_grid(ranks: int, dimensions: int = 3) -> list[int]:
 
 
 def node_coordinates(network: Mapping[str, Any], hosts: Sequence[int]) -> Floats:
-    """Return [hosts, dimensions]: the position of each node's switch in the machine of a resolved network.
-
-    Torus: its coordinates, with each ring cut in the longest gap between the job's nodes. Dragonfly: group and router,
-    with groups far apart. Fat-tree: the subtree at each level from the top, likewise far apart.
-    """
-    topology = network["topology"]
-    host = np.asarray(hosts, dtype=np.int64) * network["host"]["rails"]
-    if topology["kind"] == "torus":
-        switch = host // topology["hosts_per_switch"]
-        shape = tuple(topology["shape"])
-        places = np.stack(np.unravel_index(switch, shape, order="F"), axis=1)
-        rings = zip(places.T, shape, strict=True)
-        return np.stack([_opened(ring, size) for ring, size in rings], axis=1).astype(float)
-    if topology["kind"] == "dragonfly":
-        return _nested(host, [topology["hosts_per_router"], topology["routers_per_group"], topology["groups"]])
-    return _nested(host, topology["children"])
-
-
-def _opened(ring: Ints, size: int) -> Ints:
-    """Return coordinates on a ring, counted from the end of the longest gap."""
-    taken = np.unique(ring)
-    gaps = np.diff(np.append(taken, taken[0] + size))
-    # The last of equal gaps, which leaves a full ring unchanged.
-    longest = len(gaps) - 1 - int(np.argmax(gaps[::-1]))
-    start = taken[(longest + 1) % len(taken)]
-    return np.asarray((ring - start) % size)
-
-
-def _nested(host: Ints, sizes: Sequence[int]) -> Floats:
-    """Return the place of each host in nested groups: a number per level from the outermost, farther apart there."""
-    columns = []
-    rest = host // sizes[0]
-    for size in sizes[1:]:
-        columns.append(rest % size)
-        rest = rest // size
-    scale = np.cumprod([1, *sizes[1:]], dtype=float)[: len(columns)]
-    nested = [column * factor for column, factor in zip(columns, scale, strict=True)]
-    return np.stack(nested[::-1], axis=1).astype(float) if nested else np.zeros((len(host), 1))
+    """Return [hosts, dimensions]: the place of each node's switch in the machine of a resolved network."""
+    rails = int(network["host"]["rails"])
+    return np.array(topology_of(network["topology"]).places([host * rails for host in hosts]), dtype=float)

@@ -1,4 +1,4 @@
-"""The routes between the nodes of a job, as the engines compute them (``manynode-routes`` of the native build).
+"""The routes between the nodes of a job (:mod:`phase3_sst.engines.native_routes`), for mapping tasks around links.
 
 In: a resolved network and the nodes of the machine. Out: for each ordered pair of nodes the links between switches on
 its path. With fixed routes, a pair has one path per rail. If routes depend on load or chance, paths are drawn as an
@@ -7,22 +7,17 @@ idle network would choose them.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from manynode import process
-from manynode.paths import native_program
-from phase3_sst.engines.native_engine import engine_error
-from phase3_sst.point.run_file import RUN_SCHEMA, network_description, run_text
-
-_PROGRAM = "manynode-routes"
+from phase3_sst.engines.native_routes import routes_on
+from phase3_sst.point.run_file import network_description
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -67,29 +62,14 @@ class Routes:
 
 def routes_between(network: Mapping[str, Any], hosts: Sequence[int]) -> Routes:
     """Return the routes between ``hosts`` (different nodes) on a resolved network."""
-    job = {"application": {"name": "patterns"}, "nodes": len(hosts), "ranks_per_node": 1, "hosts": list(hosts)}
-    run = {"schema": RUN_SCHEMA, "network": network_description(network), "jobs": [job]}
-    with tempfile.TemporaryDirectory(prefix="routes.") as name:
-        folder = Path(name)
-        (folder / "run.json").write_text(run_text(run), encoding="utf-8")
-        command: list[str | Path] = [native_program(_PROGRAM), folder / "run.json", "--output", folder]
-        done = process.run(command, what=_PROGRAM, check=False)
-        if done.returncode != 0:
-            raise engine_error(done, "the routes between nodes")
-        links = pd.read_csv(folder / "links.csv", index_col="link")
-        ways = pd.read_csv(folder / "routes.csv", dtype={"links": str})
-    return _routes(hosts, links, ways)
-
-
-def _routes(hosts: Sequence[int], machine_links: pd.DataFrame, ways: pd.DataFrame) -> Routes:
+    found = routes_on(network_description(network), permutations(hosts, 2))
     place = {host: index for index, host in enumerate(hosts)}
-    words = [text.split() for text in ways["links"]]
-    lengths = np.array([len(entry) for entry in words], dtype=np.int64)
-    flat = np.array([int(word) for entry in words for word in entry], dtype=np.int64)
     # The nodes' own links are on every route of a node, whatever the mapping.
-    of_hosts = machine_links["class"].str.startswith("host-").to_numpy()
-    kept = ~of_hosts[flat] if len(flat) else np.zeros(0, dtype=bool)
-    way = np.repeat(np.arange(len(words)), lengths)[kept]
-    first = np.searchsorted(way, np.arange(len(words) + 1)).astype(np.int64)
-    ends = [ways[key].map(place).to_numpy(np.int64) for key in ("source", "destination")]
-    return Routes(hosts, ends[0], ends[1], first, flat[kept], machine_links)
+    of_hosts = found.machine_links["class"].str.startswith("host-").to_numpy()
+    kept = ~of_hosts[found.links]
+    way = np.repeat(np.arange(len(found.lengths)), found.lengths)[kept]
+    first = np.searchsorted(way, np.arange(len(found.lengths) + 1)).astype(np.int64)
+    source, destination = (
+        np.array([place[node] for node in ends.tolist()], dtype=np.int64) for ends in (found.source, found.destination)
+    )
+    return Routes(hosts, source, destination, first, found.links[kept], found.machine_links)

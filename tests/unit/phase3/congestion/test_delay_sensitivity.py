@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import delay_cases
 import numpy as np
-import pandas as pd
 import pytest
 
 from manynode.errors import InputError
 from manynode.seeds import generator
-from phase3_sst.studies.congestion.delay.latency import LatencyModel, Snapshots
 from phase3_sst.studies.congestion.delay.run_time_model import (
     convergence,
     correlation,
-    delivery_s,
     extremes_first,
     fit_sensitivity,
     relative,
@@ -77,26 +73,6 @@ def test_extremes_first_converges_with_fewer_runs() -> None:
     random = np.median([convergence(DELAYS, times, rng.permutation(40).tolist()) for _ in range(100)], axis=0)
     assert max(first[-1], random[-1]) < 1e-12
     assert first[:5].mean() < random[:5].mean() / 2
-
-
-def test_the_delay_of_a_run_is_the_mean_over_pairs_of_its_nodes_and_over_time() -> None:
-    table = delay_cases.stalls(3)
-    snapshots = Snapshots.of(delay_cases.RING, table)
-    model = LatencyModel("ring", delay_cases.TRUTH)
-    runs = pd.DataFrame({"run": ["run-2"], "nodes": [[0, 5, 9]], "start_s": [0.0], "end_s": [4e-3]})
-    trips = pd.DataFrame(
-        [("run-2", a, b, 0.0, 4e-3) for a, b in ((0, 5), (0, 9), (5, 9))],
-        columns=["run", "source_node", "target_node", "start_s", "end_s"],
-    )
-    means = [sum(model.coefficients[term] * n for term, n in row.items()) for row in snapshots.of_round_trips(trips)]
-    assert delivery_s(model, snapshots, runs)[0] == pytest.approx(np.mean(means))
-
-
-def test_a_run_on_one_node_sends_nothing() -> None:
-    snapshots = Snapshots.of(delay_cases.RING, delay_cases.stalls(1))
-    runs = pd.DataFrame({"run": ["run-0"], "nodes": [[4]], "start_s": [0.0], "end_s": [1e-3]})
-    with pytest.raises(InputError, match="one node"):
-        delivery_s(LatencyModel("ring", delay_cases.TRUTH), snapshots, runs)
 
 
 def test_what_does_not_vary_does_not_correlate() -> None:

@@ -39,7 +39,8 @@ def dragonfly(description: Mapping[str, Any]) -> Wiring:
         },
         reorders=description.get("routing", "minimal") != "minimal",
         classes=["host-up", "host-down", "local", "global"],
-        groups={"host-up": "host", "local": "group", "global": "global"},
+        # With parallel cables within a group, merlin treats all local ports but the first as global.
+        groups={} if machine.local_links > 1 else {"host-up": "host", "local": "group", "global": "global"},
     )
 
 

@@ -40,7 +40,10 @@ void expect_refused(const json& topology, const std::string& where, const std::s
 }
 
 TEST(Topology, EveryKindIsMadeFromItsObject) {
-  EXPECT_EQ(topology_kinds(), (std::vector<std::string>{"dragonfly", "fat-tree", "torus"}));
+  const auto kinds = topology_kinds();
+  for (const char* kind : {"dragonfly", "fat-tree", "torus"}) {
+    EXPECT_EQ(std::count(kinds.begin(), kinds.end(), kind), 1) << kind;
+  }
   EXPECT_EQ(make_topology(kFatTree, "")->hosts(), 12u);
   EXPECT_EQ(make_topology(kTorus, "")->hosts(), 24u);
   EXPECT_EQ(make_topology(kDragonfly, "")->hosts(), 12u);
@@ -59,7 +62,9 @@ TEST(Topology, RoutingIsChosenByName) {
 }
 
 TEST(Topology, RefusesAnUnknownKind) {
-  expect_refused(with(kTorus, "kind", "hypercube"), "network.topology.kind", "dragonfly, fat-tree, torus");
+  for (const auto& kind : topology_kinds()) {
+    expect_refused(with(kTorus, "kind", "moebius-strip"), "network.topology.kind", kind);
+  }
 }
 
 TEST(Topology, RefusesAnUnknownRouting) {

@@ -9,9 +9,9 @@ import pytest
 
 from manynode.config.network import Network
 from manynode.errors import InputError
-from phase3_sst.studies.congestion.delay.latency import Snapshots, estimated_round_trips, fit
+from phase3_sst.studies.congestion.delay.latency import LatencyModel, Snapshots, estimated_round_trips, fit
 from phase3_sst.studies.congestion.delay.passages import Routes
-from phase3_sst.studies.congestion.delay.run_time_model import correlation
+from phase3_sst.studies.congestion.delay.run_time_model import correlation, delivery_s
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +71,10 @@ def test_detours_have_a_coefficient_of_their_own() -> None:
             },
         }
     )
-    passages = Routes(flyer).between([(0, 2)])
-    assert sum(share for link, share in passages.direct.items() if Routes(flyer).kind(link) == "global") == 1
-    assert sum(share for link, share in passages.detour.items() if Routes(flyer).kind(link) == "global") == 2
+    routes = Routes(flyer)
+    passages = routes.between([(0, 2)])
+    assert sum(share for link, share in passages.direct.items() if routes.kinds[link] == "global") == 1
+    assert sum(share for link, share in passages.detour.items() if routes.kinds[link] == "global") == 2
 
 
 def test_too_few_round_trips_are_refused_with_the_number_needed(stalls: pd.DataFrame, snapshots: Snapshots) -> None:
@@ -99,3 +100,23 @@ def test_a_run_without_stalls_is_refused(stalls: pd.DataFrame, snapshots: Snapsh
     trips = delay_cases.round_trips(stalls).assign(run="elsewhere")
     with pytest.raises(InputError, match="elsewhere"):
         snapshots.of_round_trips(trips)
+
+
+def test_the_delay_of_a_run_is_the_mean_over_pairs_of_its_nodes_and_over_time() -> None:
+    table = delay_cases.stalls(3)
+    snapshots = Snapshots.of(delay_cases.RING, table)
+    model = LatencyModel("ring", delay_cases.TRUTH)
+    runs = pd.DataFrame({"run": ["run-2"], "nodes": [[0, 5, 9]], "start_s": [0.0], "end_s": [4e-3]})
+    trips = pd.DataFrame(
+        [("run-2", a, b, 0.0, 4e-3) for a, b in ((0, 5), (0, 9), (5, 9))],
+        columns=["run", "source_node", "target_node", "start_s", "end_s"],
+    )
+    means = [sum(model.coefficients[term] * n for term, n in row.items()) for row in snapshots.of_round_trips(trips)]
+    assert delivery_s(model, snapshots, runs)[0] == pytest.approx(np.mean(means))
+
+
+def test_a_run_on_one_node_sends_nothing() -> None:
+    snapshots = Snapshots.of(delay_cases.RING, delay_cases.stalls(1))
+    runs = pd.DataFrame({"run": ["run-0"], "nodes": [[4]], "start_s": [0.0], "end_s": [1e-3]})
+    with pytest.raises(InputError, match="one node"):
+        delivery_s(LatencyModel("ring", delay_cases.TRUTH), snapshots, runs)

@@ -1,11 +1,12 @@
 // What holds for every topology: routes are chains of links from host to host, the description of links agrees with
-// routes, and the formula of the bisection is the least cut of the links that are described.
+// routes, and possible_routes() has all routes that load and chance choose.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <queue>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -60,6 +61,40 @@ inline void expect_consistent(const Topology& topology, const RouteRequest& requ
     at = description.target;
   }
   ASSERT_EQ(at, "host-" + std::to_string(request.destination));
+}
+
+// The ends of the links that a route passes, in order: parallel links count as one.
+inline std::vector<std::string> stations(const Topology& topology, const std::vector<LinkId>& links) {
+  std::vector<std::string> names;
+  for (const LinkId link : links) names.push_back(topology.describe(link).target);
+  return names;
+}
+
+// Draws routes under drawn loads between two hosts. Each must be possible; with `all`, each possible one must be drawn.
+inline void expect_possible(const Topology& topology, std::uint32_t source, std::uint32_t destination, bool all) {
+  std::set<std::vector<std::string>> possible;
+  for (const auto& links : topology.possible_routes(source, destination)) {
+    ASSERT_GE(links.size(), 2u);
+    ASSERT_LE(links.size(), topology.max_hops());
+    std::string at = "host-" + std::to_string(source);
+    for (const LinkId link : links) {
+      ASSERT_EQ(topology.describe(link).source, at);
+      at = topology.describe(link).target;
+    }
+    ASSERT_EQ(at, "host-" + std::to_string(destination));
+    possible.insert(stations(topology, links));
+  }
+  std::mt19937_64 random(source * 1000 + destination);
+  std::set<std::vector<std::string>> drawn;
+  for (int draw = 0; draw < 2000; ++draw) {
+    Loads loads(topology);
+    for (LinkId link = 0; link < topology.links(); ++link) loads.set(link, random() % 2 == 0 ? 0 : 1'000'000'000);
+    drawn.insert(stations(topology, route(topology, {source, destination, random()}, loads)));
+  }
+  for (const auto& names : drawn) EXPECT_EQ(possible.count(names), 1u) << source << " to " << destination;
+  if (all) {
+    EXPECT_EQ(drawn.size(), possible.size()) << source << " to " << destination;
+  }
 }
 
 inline void expect_every_pair_routable(const Topology& topology, std::uint64_t random = 0) {

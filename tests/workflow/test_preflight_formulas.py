@@ -9,14 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import phase3_cases
 import pytest
 import yaml
-from phase3_cases import ROOT
+from pipeline import ROOT
 
-from manynode.config.loader import resolve
-from manynode.config.resolved import Resolved, resolve_json
+from manynode.config.loader import load_experiment, resolve
+from manynode.config.resolved import Resolved
 from manynode.config.variation import with_value
 from manynode.errors import CheckFailedError, EngineFailedError, UsageError
 from phase3_sst.checks.line_rate import OVERHEAD, bisection_rate, line_rate, message_rate, overhead_s, slowest_link
@@ -64,12 +62,15 @@ class Formulas:
         return Measurement(seconds * (self.slower or {}).get(name, 1.0), frozenset({"host-up", "host-down"}))
 
 
+FLYER = {"kind": "dragonfly", "groups": 33, "routers_per_group": 8, "hosts_per_router": 4, "global_links": 4}
+
+
 def tree(children: list[int], parents: list[int]) -> dict[str, Any]:
     return {"children": children, "parents": parents, "parallel_links": [1] * len(children)}
 
 
 def experiment() -> Resolved:
-    return resolve_json(phase3_cases.experiment(), "the demo")
+    return load_experiment(ROOT / "configs" / "demo.yaml")
 
 
 def network(key: str | None = None, value: object = None) -> dict[str, Any]:
@@ -167,11 +168,11 @@ def test_the_bisection_is_the_smaller_of_cut_and_nodes() -> None:
         ({"kind": "fat-tree", "routing": "d-mod-k", **tree([8, 4], [1, 3])}, 32, 0.95),
         ({"kind": "fat-tree", "routing": "d-mod-k", **tree([5, 3], [1, 5])}, 15, 0.2),
         ({"kind": "fat-tree", "routing": "adaptive", **tree([8, 8], [1, 8])}, 64, 0.2),
-        ({"kind": "torus", "shape": [5, 5, 4]}, 100, 0.95),
-        ({"kind": "torus", "shape": [16, 3]}, 48, 1 / 16),
-        ({"kind": "torus", "shape": [3, 3]}, 9, 0.2),
-        ({"kind": "dragonfly", "groups": 33, "routing": "minimal"}, 1056, 1 / 33),
-        ({"kind": "dragonfly", "groups": 33, "routing": "ugal"}, 1056, 0.2),
+        ({"kind": "torus", "shape": [5, 5, 4], "hosts_per_switch": 1}, 100, 0.95),
+        ({"kind": "torus", "shape": [16, 3], "hosts_per_switch": 1}, 48, 1 / 16),
+        ({"kind": "torus", "shape": [3, 3], "hosts_per_switch": 1}, 9, 0.2),
+        ({**FLYER, "routing": "minimal"}, 1056, 1 / 33),
+        ({**FLYER, "routing": "ugal"}, 1056, 0.2),
     ],
 )
 def test_the_least_share_of_the_bisection_is_what_the_routing_can_reach(
@@ -191,10 +192,10 @@ def machine(**topology: Any) -> Resolved:
 
 def test_where_the_halves_cut_a_subtree_the_messages_on_the_busiest_link_set_the_limit() -> None:
     """30 hosts under 3 switches with 4 links each: three messages on some links; the cut has 21 links for 45."""
-    hosts = np.arange(90)
-    assert busiest_link({**ISSUED, "routing": "d-mod-k"}, hosts, (hosts + 45) % 90) == 3
     content = machine(**ISSUED, routing="d-mod-k")
-    check = check_bisection(Prober(content, Formulas(cut=15)))
+    prober = Prober(content, Formulas(cut=15))
+    assert busiest_link(prober.network, [(node, (node + 45) % 90) for node in range(90)]) == 3
+    check = check_bisection(prober)
     assert check.passed and not check.warning and "3 messages share a link" in check.answer
     assert not check_bisection(Prober(content, Formulas(cut=13))).passed
 
@@ -255,7 +256,11 @@ def test_a_machine_of_one_node_has_no_network_to_vary(key: str) -> None:
 
 
 def test_with_flow_control_the_formula_of_a_torus_is_a_bound() -> None:
-    torus = {**network(), "topology": {"kind": "torus", "shape": [5, 5, 4]}, "flow_control": "credits"}
+    torus = {
+        **network(),
+        "topology": {"kind": "torus", "shape": [5, 5, 4], "hosts_per_switch": 1},
+        "flow_control": "credits",
+    }
     assert least_share(torus, 100) == pytest.approx(0.2)
     assert least_share({**network(), "flow_control": "credits"}, 2304) == pytest.approx(0.95)
 

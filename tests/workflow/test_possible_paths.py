@@ -8,11 +8,16 @@ import pytest
 
 from manynode.config.network import Network
 from manynode.errors import UsageError
-from phase3_sst.studies.congestion.routes import ends_of, is_end, link_class, paths
+from phase3_sst.studies.congestion.delay.passages import Routes
+from phase3_sst.studies.congestion.routes import ends_of, possible_paths
 
 
 def network(**topology: Any) -> Network:
     return Network.model_validate({"name": "small", "topology": topology})
+
+
+def paths(network: Network, source: int, target: int) -> list[list[str]]:
+    return [list(path) for path in possible_paths(network, [(source, target)]).of[source, target]]
 
 
 RING = network(kind="torus", shape=[5], hosts_per_switch=1)
@@ -55,25 +60,30 @@ def test_a_node_that_is_not_there_is_refused(node: int) -> None:
         paths(RING, 0, node)
 
 
-def test_classes_of_links_are_told_by_their_names() -> None:
+def classes(network: Network, target: int) -> list[str]:
+    """The classes of the links on the only path from node 0."""
+    found = possible_paths(network, [(0, target)])
+    return [found.classes[link] for link in found.of[0, target][0]]
+
+
+def test_links_have_their_classes() -> None:
     torus = network(kind="torus", shape=[3, 3], hosts_per_switch=1)
-    assert [link_class(torus, link) for link in paths(torus, 0, 7)[0]] == [
-        "host-up", "dim0-plus", "dim1-minus", "host-down",
-    ]  # fmt: skip
+    assert classes(torus, 7) == ["host-up", "dim0-plus", "dim1-minus", "host-down"]
     flyer = network(kind="dragonfly", groups=2, routers_per_group=2, hosts_per_router=1, global_links=1)
-    classes = {link_class(flyer, link) for node in (1, 2, 3) for link in paths(flyer, 0, node)[0]}
-    assert classes == {"host-up", "local", "global", "host-down"}
+    assert {name for node in (1, 2, 3) for name in classes(flyer, node)} == {"host-up", "local", "global", "host-down"}
     tree = network(kind="fat-tree", children=[2, 2, 2], parents=[1, 2, 2], parallel_links=[1, 1, 1])
-    assert [link_class(tree, link) for link in paths(tree, 0, 7)[0]] == [
-        "host-up", "leaf-up", "level2-up", "level2-down", "leaf-down", "host-down",
-    ]  # fmt: skip
+    assert classes(tree, 7) == ["host-up", "leaf-up", "level2-up", "level2-down", "leaf-down", "host-down"]
+
+
+def test_slow_links_keep_their_class() -> None:
+    slow = {"between": ["router-0", "router-1"], "bandwidth_share": 0.5}
+    ring = Network.model_validate({"name": "slow", "topology": RING.topology.model_dump(), "slow_links": [slow]})
+    assert classes(ring, 2) == ["host-up", "dim0-plus", "dim0-plus", "host-down"]
 
 
 def test_ends_are_known_by_their_names() -> None:
-    flyer = network(kind="dragonfly", groups=2, routers_per_group=3, hosts_per_router=1, global_links=1)
-    tree = network(kind="fat-tree", children=[2, 2], parents=[1, 3], parallel_links=[1, 1])
-    assert all(is_end(flyer, name) for name in ("host-5", "router-1-2"))
-    assert not any(is_end(flyer, name) for name in ("host-6", "router-2-0", "router-0-3", "router-1", "leaf-0", "x"))
-    assert all(is_end(tree, name) for name in ("host-3", "leaf-1", "level2-2"))
-    assert not any(is_end(tree, name) for name in ("leaf-2", "level2-3", "level3-0", "router-0", "host--1"))
-    assert is_end(RING, "router-4") and not is_end(RING, "router-5")
+    flyer = Routes(network(kind="dragonfly", groups=2, routers_per_group=3, hosts_per_router=1, global_links=1)).ends()
+    tree = Routes(network(kind="fat-tree", children=[2, 2], parents=[1, 3], parallel_links=[1, 1])).ends()
+    assert flyer == {*(f"host-{n}" for n in range(6)), *(f"router-{g}-{n}" for g in range(2) for n in range(3))}
+    assert tree == {*(f"host-{n}" for n in range(4)), "leaf-0", "leaf-1", "level2-0", "level2-1", "level2-2"}
+    assert Routes(RING).ends() == {f"{kind}-{n}" for kind in ("host", "router") for n in range(5)}

@@ -1,0 +1,126 @@
+"""Dragonflies: numbers of groups and routers, the cables between groups, and a cut that keeps groups whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from manynode.config.quantities import Latency, written
+from manynode.config.topology import MOST_PARTS, Count, Topology, check_size, nested_places, topology
+
+
+@topology
+class Dragonfly(Topology):
+    """A dragonfly (Kim et al., ISCA 2008): groups of fully connected routers, with cables between groups."""
+
+    title: ClassVar[str] = "dragonflies"
+    cable_names: ClassVar[str] = "local, global"
+    cable_pattern: ClassVar[re.Pattern[str]] = re.compile("local|global")
+    link_names: ClassVar[str] = "local, global"
+
+    kind: Literal["dragonfly"] = Field(description="Kind of topology")
+    groups: Count = Field(description="Groups of the machine")
+    routers_per_group: Count = Field(description="Routers (switches) of a group")
+    hosts_per_router: Count = Field(description="Nodes at each router (NICs, if nodes have several rails)")
+    local_links: Count = Field(default=1, description="Cables between each pair of routers of a group")
+    global_links: Annotated[int, Field(ge=0, le=MOST_PARTS)] = Field(
+        description="Ports of each router to other groups; a group shares its ports evenly among the other groups"
+    )
+    routing: Literal["minimal", "valiant", "ugal"] = Field(
+        default="minimal",
+        description="minimal: the direct route; valiant: through a group drawn for each chunk; ugal: the one of "
+        "these with the smaller backlog",
+    )
+    ugal_bias: Latency = Field(
+        default=written("200 ns"),
+        description="Bias of ugal towards the direct route; about the time of a chunk on a link",
+    )
+
+    @model_validator(mode="after")
+    def _joined(self) -> Dragonfly:
+        ports = self.routers_per_group * self.global_links
+        if self.groups - 1 > ports:
+            least = -(-(self.groups - 1) // self.routers_per_group)
+            raise ValueError(
+                f"global_links: {self.routers_per_group} routers with {self.global_links} each cannot connect a group "
+                f"to the {self.groups - 1} others; raise global_links to at least {least} or lower groups"
+            )
+        check_size(self.kind, max(self.hosts(), self.links()), 0)
+        return self
+
+    def hosts(self) -> int:
+        return self.switches() * self.hosts_per_router
+
+    def switches(self) -> int:
+        """Return the number of routers."""
+        return self.groups * self.routers_per_group
+
+    def switch_count(self) -> int:
+        return self.switches()
+
+    def cables(self) -> dict[str, int]:
+        local = self.switches() * (self.routers_per_group - 1) * self.local_links // 2
+        return {"host": self.hosts(), "local": local, "global": self.groups * self.ports_in_use() // 2}
+
+    def link_classes(self) -> list[str]:
+        return ["host-up", "host-down", "local", "global"]
+
+    def ports_in_use(self) -> int:
+        """Return the global ports of a group that have a cable: all, or one less if the groups do not pair up."""
+        if self.groups == 1:
+            return 0
+        ports = self.routers_per_group * self.global_links
+        return ports - (ports % (self.groups - 1)) % 2 * (self.groups % 2)
+
+    def peers(self) -> Sequence[int]:
+        """Return the distance in groups that each global port of a group spans.
+
+        The ports go round the other groups. Remaining ports lead to the nearest groups on both sides and to the
+        opposite group (``phase3_sst/machine/topologies/global_cables.hpp``).
+        """
+        if self.groups == 1:
+            return []
+        rounds, further = divmod(self.ports_in_use(), self.groups - 1)
+        near = further // 2
+        opposite = [self.groups // 2] if further % 2 else []
+        rest = [*range(1, near + 1), *opposite, *range(self.groups - near, self.groups)]
+        return [*range(1, self.groups)] * rounds + rest
+
+    def bisection_links(self) -> int:
+        """Return an upper bound of the minimum cut between the halves of the hosts, in links of one direction.
+
+        The cut keeps groups whole, although a cut through groups can have fewer links. A group in the middle is cut
+        between two of its routers, or belongs to one half and is cut off from its hosts of the other half.
+        """
+        peers, middle = self.peers(), self.groups // 2
+        cables = [0] * self.groups
+        for distance in peers:
+            cables[distance] += 1
+        upper = range(self.groups - middle, self.groups)
+        between = sum(cables[high - low] for low in range(middle) for high in upper)
+        half = self.hosts() // 2
+        if self.groups % 2 == 0:
+            return min(half, between)
+        # Cables of each router of the middle group to the groups above (nearer than the wrap) and below.
+        above, below = [0] * self.routers_per_group, [0] * self.routers_per_group
+        for port, distance in enumerate(peers):
+            side = above if distance <= middle else below
+            side[port // self.global_links] += 1
+        least = half
+        for routers in range(self.routers_per_group + 1):
+            local = routers * (self.routers_per_group - routers) * self.local_links
+            apart = abs(half - (middle * self.routers_per_group + routers) * self.hosts_per_router)
+            least = min(least, between + local + sum(above[:routers]) + sum(below[routers:]) + apart)
+        return least
+
+    def places(self, hosts: Sequence[int]) -> list[list[float]]:
+        """Return the group and the router of each host."""
+        return nested_places(hosts, [self.hosts_per_router, self.routers_per_group, self.groups])
+
+    def exchange_share(self) -> float:
+        """Minimal routing uses only one of a group's paths."""
+        least = super().exchange_share()
+        return min(least, 1 / self.groups) if self.routing == "minimal" else least

@@ -1,0 +1,115 @@
+"""Tori: numbers of switches per dimension, parallel cables, and their cut."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from manynode.config.topology import Count, Topology, check_size, topology
+
+
+@topology
+class Torus(Topology):
+    """A torus of any number of dimensions; routes take the dimensions in order, each the shorter way round."""
+
+    title: ClassVar[str] = "tori"
+    cable_names: ClassVar[str] = "dim0 ..."
+    cable_pattern: ClassVar[re.Pattern[str]] = re.compile(r"dim\d*")
+    link_names: ClassVar[str] = "dim0-plus, dim0-minus ..."
+
+    kind: Literal["torus"] = Field(description="Kind of topology")
+    shape: list[Count] = Field(
+        description="Switches in each dimension; switch numbers run fastest in the first dimension", min_length=1
+    )
+    hosts_per_switch: Count = Field(description="Nodes at each switch (NICs, if nodes have several rails)")
+    links_per_direction: Count = Field(
+        default=1, description="Parallel cables from a switch to each neighbour, in each direction of each dimension"
+    )
+    routing: Literal["dimension-order", "dimension-order-plus"] = Field(
+        default="dimension-order",
+        description="dimension-order: half of the pairs half a ring apart go each way, and pairs spread over "
+        "parallel cables. dimension-order-plus, as SST's merlin: these pairs all go up, over the cable (switches to "
+        "go) modulo the number of cables",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Torus:
+        check_size(self.kind, max(self.hosts(), self.links()), 2 + sum(size // 2 for size in self.shape))
+        return self
+
+    def hosts(self) -> int:
+        return self.switches() * self.hosts_per_switch
+
+    def switches(self) -> int:
+        """Return the number of switches."""
+        return math.prod(self.shape)
+
+    def switch_count(self) -> int:
+        return self.switches()
+
+    def cables(self) -> dict[str, int]:
+        each = self.switches() * self.links_per_direction
+        return {"host": self.hosts(), **{f"dim{d}": each for d, size in enumerate(self.shape) if size > 1}}
+
+    def link_classes(self) -> list[str]:
+        """Return the names of the classes of links; a dimension of one switch has none."""
+        rings = [dimension for dimension, size in enumerate(self.shape) if size > 1]
+        return ["host-up", "host-down", *(f"dim{d}-{way}" for d in rings for way in ("plus", "minus"))]
+
+    def bisection_links(self) -> int:
+        """Return the minimum cut between the halves of the hosts, in links of one direction.
+
+        The last dimension runs slowest, so the cut crosses each of its rings twice. If its size is odd, the dimension
+        before it divides the middle plane in the same way.
+        """
+        cut, rings = 0, self.switches()
+        for size in reversed([size for size in self.shape if size > 1]):
+            rings //= size
+            cut += 2 * self.links_per_direction * rings
+            if size % 2 == 0:
+                return min(cut, self.hosts() // 2)
+        return min(cut + self.hosts_per_switch // 2, self.hosts() // 2)
+
+    def places(self, hosts: Sequence[int]) -> list[list[float]]:
+        """Return the coordinates of each host's switch, each ring cut in the longest gap between the hosts."""
+        columns, rest = [], [host // self.hosts_per_switch for host in hosts]
+        for size in self.shape:
+            columns.append(_opened([switch % size for switch in rest], size))
+            rest = [switch // size for switch in rest]
+        return [list(place) for place in zip(*columns, strict=True)]
+
+    def links_to_nearest(self, rails: int) -> int:
+        """Return 3 if each node has its own switch, as in Tofu-D, else 2."""
+        return 3 if self.hosts_per_switch <= rails else 2
+
+    def exchange_is_exact(self, _nodes: int, flow_control: bool) -> bool:
+        """With an even last dimension, along which alone the exchange goes, and unlimited buffers.
+
+        With finite buffers, the hosts of a switch together get a larger share of a ring than passing traffic, which
+        then blocks the ring behind it.
+        """
+        return self.shape[-1] % 2 == 0 and not flow_control
+
+    def exchange_share(self) -> float:
+        """Where the halves split a plane, messages also use other rings."""
+        return min(super().exchange_share(), 1 / max(self.shape))
+
+    def exchange_is_fixed(self, nodes: int) -> bool:
+        """With an even number of nodes and an even last ring, half of which every message goes."""
+        rings = [size for size in self.shape if size > 1]
+        return bool(rings) and rings[-1] % 2 == 0 and nodes % 2 == 0
+
+
+def _opened(ring: Sequence[int], size: int) -> list[float]:
+    """Return coordinates on a ring, counted from the end of the longest gap."""
+    taken = sorted(set(ring))
+    gaps = [after - before for before, after in pairwise([*taken, taken[0] + size])]
+    # The last of equal gaps, which leaves a full ring unchanged.
+    longest = max(range(len(gaps)), key=lambda place: (gaps[place], place))
+    start = taken[(longest + 1) % len(taken)]
+    return [float((at - start) % size) for at in ring]

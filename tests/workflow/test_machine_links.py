@@ -1,0 +1,107 @@
+"""The links of a machine as the engines' topologies have them, against counts, classes and cuts of its class in Python.
+
+The cut is scipy's maximum flow over the links that ``manynode-routes`` describes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines_drawn import dragonflies, fat_trees, hosts_of, least_cut, tori
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import maximum_flow
+
+from manynode.config.network import Network
+from phase3_sst.checks.probes import halves
+from phase3_sst.checks.routing_load import busiest_link
+from phase3_sst.engines.native_routes import routes_on
+from phase3_sst.point.run_file import network_description
+
+
+def description(topology: dict[str, Any]) -> dict[str, Any]:
+    network = Network.model_validate({"name": "small", "topology": topology})
+    return network_description(network.model_dump(mode="json"))
+
+
+def links_of(topology: dict[str, Any]) -> pd.DataFrame:
+    return routes_on(description(topology), []).machine_links
+
+
+def cut(links: pd.DataFrame, hosts: int) -> int:
+    """Return the least number of links from the low to the high half of the hosts."""
+    names = sorted({*links["source"], *links["target"]})
+    number = {name: place for place, name in enumerate(names)}
+    low, high = len(names), len(names) + 1
+    edges = [(number[a], number[b], 1) for a, b in zip(links["source"], links["target"], strict=True)]
+    edges += [(low, number[f"host-{host}"], 10**6) for host in range(hosts // 2)]
+    edges += [(number[f"host-{host}"], high, 10**6) for host in range(hosts // 2, hosts)]
+    tails, heads, room = (np.array(column, dtype=np.int32) for column in zip(*edges, strict=True))
+    graph = coo_array((room, (tails, heads)), shape=(high + 1, high + 1)).tocsr()
+    return int(maximum_flow(graph, low, high).flow_value)
+
+
+def tree(children: list[int], parents: list[int], parallel_links: list[int]) -> dict[str, Any]:
+    return {"kind": "fat-tree", "children": children, "parents": parents, "parallel_links": parallel_links}
+
+
+def torus(shape: list[int], hosts: int, links: int) -> dict[str, Any]:
+    return {"kind": "torus", "shape": shape, "hosts_per_switch": hosts, "links_per_direction": links}
+
+
+def dragonfly(groups: int, routers: int, hosts: int, local: int, ports: int) -> dict[str, Any]:
+    shape = {"groups": groups, "routers_per_group": routers, "hosts_per_router": hosts}
+    return {"kind": "dragonfly", **shape, "local_links": local, "global_links": ports}
+
+
+TREES = [
+    *(tree([4], [1], [1]), tree([4], [2], [2]), tree([2, 3], [1, 2], [1, 1]), tree([3, 2, 4], [1, 3, 2], [1, 2, 3])),
+    *(tree([2, 2, 3], [2, 3, 2], [2, 1, 2]), tree([4, 4, 2, 2], [1, 2, 1, 3], [1, 1, 2, 1])),
+    *(tree([6, 3], [1, 2], [1, 1]), tree([2, 3, 3], [1, 1, 2], [1, 2, 1])),
+]
+TORI = [
+    *(torus([1], 3, 1), torus([2], 2, 1), torus([5], 1, 2), torus([6], 2, 3), torus([3, 4], 2, 1), torus([4, 3], 3, 2)),
+    *(torus([2, 2, 2], 2, 2), torus([3, 3, 3], 3, 1), torus([4, 1, 2], 2, 2), torus([2, 3, 2, 2], 1, 1)),
+    *(torus([x, y], n, k) for x, y, n, k in itertools.product(range(1, 6), range(1, 5), (1, 5, 9), (1, 2))),
+]
+DRAGONFLIES = [
+    *(dragonfly(1, 4, 2, 2, 0), dragonfly(2, 2, 3, 1, 2), dragonfly(3, 2, 2, 1, 1), dragonfly(5, 3, 2, 2, 2)),
+    *(dragonfly(4, 2, 2, 1, 2), dragonfly(5, 5, 1, 1, 1), dragonfly(4, 1, 3, 1, 3), dragonfly(3, 3, 3, 1, 1)),
+    *(dragonfly(9, 4, 2, 1, 2), dragonfly(6, 7, 1, 1, 1), dragonfly(4, 3, 8, 1, 2), dragonfly(5, 18, 24, 1, 7)),
+    *(
+        dragonfly(groups, routers, hosts, 1, ports)
+        for groups, routers, hosts in itertools.product(range(1, 8), range(1, 5), (1, 5, 9))
+        for ports in range((groups + routers - 2) // routers, 4)
+    ),
+]
+
+
+@pytest.mark.parametrize("machines", [TREES, TORI, DRAGONFLIES], ids=["trees", "tori", "dragonflies"])
+def test_links_classes_and_cut_are_those_of_the_engine(machines: list[dict[str, Any]]) -> None:
+    for topology in machines:
+        section = Network.model_validate({"name": "small", "topology": topology}).topology
+        links = links_of(topology)
+        switches = {end for end in {*links["source"], *links["target"]} if not end.startswith("host-")}
+        assert (len(links), len(switches)) == (section.links(), section.switch_count()), topology
+        known = set(section.link_classes())
+        assert set(links["class"]) <= known, topology
+        assert known - set(links["class"]) <= {"local", "global"}, topology
+        assert section.bisection_links() == cut(links, section.hosts()), topology
+
+
+@settings(deadline=None, max_examples=100, derandomize=True)
+@given(st.one_of(fat_trees, tori, dragonflies))
+def test_the_busiest_link_of_fixed_routes_is_never_below_the_share_of_the_cut(topology: dict[str, Any]) -> None:
+    """Were it below, messages would cross the cut elsewhere."""
+    section = Network.model_validate({"name": "small", "topology": topology}).topology
+    if not section.exchange_is_fixed(hosts_of(topology)):
+        return
+    low, apart = halves(hosts_of(topology))
+    there = [(node, node + apart) for node in low]
+    load = busiest_link(description(topology), [*there, *((b, a) for a, b in there)])
+    assert load * least_cut(topology, low, [node + apart for node in low]) >= len(low)
