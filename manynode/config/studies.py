@@ -87,9 +87,13 @@ class Study(StudySection):
         """Return the sections of the experiment that the conclusion depends on."""
         return self.reads or (*SHARED, "nodes", "techniques", "network", "simulate", self.key)
 
+    def settings(self, experiment: Resolved) -> Any:
+        """Return the section of the study, an object of the model :attr:`section`; None if the experiment lacks it."""
+        return getattr(experiment, self.key)
+
     def asked(self, experiment: Resolved) -> bool:
         """Return whether the experiment asks for this study."""
-        return getattr(experiment, self.key) is not None
+        return self.settings(experiment) is not None
 
     def check(self, experiment: Resolved) -> None:
         """Raise :class:`UsageError` for a study that the experiment does not allow."""

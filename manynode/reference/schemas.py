@@ -37,10 +37,15 @@ class Schema:
 
 @cache
 def groups() -> Mapping[str, tuple[Schema, ...]]:
-    """Return the schemas by group, in the order of the files; a column without a meaning is a :class:`KeyError`."""
+    """Return the schemas by group, in the order of the files.
+
+    A column without a meaning and a group that the YAML file beside this module lacks are a :class:`KeyError`.
+    """
     content = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))
     common: dict[str, str] = content["columns"]
-    for group, members in _of_studies():
+    for file, group, members in _of_studies():
+        if group not in content["groups"]:
+            raise KeyError(f"{file}: there is no group {group!r} of tables; groups are {', '.join(content['groups'])}")
         content["groups"][group] = {**members, **content["groups"][group]}
     found: dict[str, tuple[Schema, ...]] = {}
     for group, members in content["groups"].items():
@@ -52,12 +57,13 @@ def groups() -> Mapping[str, tuple[Schema, ...]]:
     return found
 
 
-def _of_studies() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield group and described tables of each study, the last folder first."""
+def _of_studies() -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    """Yield file, group and described tables of each study, the last folder first."""
     for package in study_folders():
         folder = Path(importlib.import_module(package).__path__[0])
         for file in sorted(folder.rglob(REGISTRY.name), reverse=True):
-            yield from yaml.safe_load(file.read_text(encoding="utf-8")).items()
+            for group, members in yaml.safe_load(file.read_text(encoding="utf-8")).items():
+                yield file, group, members
 
 
 @cache
