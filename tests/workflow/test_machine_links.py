@@ -18,9 +18,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
 from manynode.config.network import Network
+from manynode.config.topology import TOPOLOGIES
+from manynode.errors import UsageError
 from phase3_sst.checks.probes import halves
 from phase3_sst.checks.routing_load import busiest_link
 from phase3_sst.engines.native_routes import routes_on
+from phase3_sst.engines.sst.machine.wiring import wiring_of
 from phase3_sst.point.run_file import network_description
 
 
@@ -92,6 +95,21 @@ def test_links_classes_and_cut_are_those_of_the_engine(machines: list[dict[str, 
         assert set(links["class"]) <= known, topology
         assert known - set(links["class"]) <= {"local", "global"}, topology
         assert section.bisection_links() == cut(links, section.hosts()), topology
+
+
+def test_every_kind_has_its_routes_and_its_wiring_for_sst() -> None:
+    with pytest.raises(UsageError) as by_engines:
+        routes_on({**description(TORI[0]), "topology": {"kind": "none"}}, [])
+    with pytest.raises(UsageError) as by_sst:
+        wiring_of({"kind": "none"})
+    assert by_engines.value.allowed == by_sst.value.allowed == ", ".join(TOPOLOGIES.names())
+
+
+@pytest.mark.parametrize("pair", [(0, 3), (3, 0), (1, 1)])
+def test_pairs_that_are_not_on_the_machine_are_refused(pair: tuple[int, int]) -> None:
+    with pytest.raises(UsageError, match="line 2") as refused:
+        routes_on(description(torus([3], 1, 1)), [(0, 2), pair])
+    assert refused.value.allowed == "two different numbers from 0 to 2"
 
 
 @settings(deadline=None, max_examples=100, derandomize=True)
