@@ -26,6 +26,7 @@ from fast_messages import PAPER_FAT_TREE
 from fast_scale import FAT_TREE_4608
 
 from manynode import process
+from manynode.config.simulate import SimulateSection
 from manynode.config.sst import SstSection
 from manynode.paths import native_program
 from phase3_sst.point.contract import engines
@@ -60,8 +61,8 @@ def cost(engine: str, run: dict[str, Any]) -> Cost:
 def _cost(engine: str, run: dict[str, Any]) -> Cost:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
-    settings = {**SstSection().model_dump(mode="json"), "threads": THREADS}
-    engines.get(engine).for_experiment({"simulate": {"sst": settings}}).measure(run, TIME_LIMIT_S)
+    settings = SstSection(threads=THREADS)
+    engines.get(engine).with_settings(SimulateSection(engine="sst", sst=settings)).measure(run, TIME_LIMIT_S)
     seconds = time.monotonic() - began
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime

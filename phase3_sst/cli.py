@@ -39,7 +39,7 @@ def run(
 
     with shown(progress) as sink, recorded(cost):
         point = _point(ctx, experiment, technique, nodes, classes, profile, processes, sink, variant, confirm)
-        simulate_point(engine_of(point.experiment), point, result.parent)
+        simulate_point(engine_of(point.experiment.simulate), point, result.parent)
 
 
 @app.command("resamples")
@@ -88,6 +88,7 @@ def _point(
     from manynode.timing_profile import read_timing_profile
     from phase3_sst.point.contract import Point
     from phase3_sst.point.inputs import check_profile
+    from phase3_sst.point.point_experiment import PointExperiment
 
     resolved = ctx.with_resource(step_of(experiment))
     # Also checked here, for better messages than those of the engines, which read the file themselves.
@@ -100,7 +101,7 @@ def _point(
     ranks = nodes * resolved.ranks_per_node
     assigned = classes_of_job(technique, classes, ranks, resolved.seed)
     seed = derive_seed(resolved.seed, "draws")
-    return Point(resolved.content, nodes, technique, profile, assigned, seed, processes, sink, variant)
+    return Point(PointExperiment.of(resolved), nodes, technique, profile, assigned, seed, processes, sink, variant)
 
 
 @app.command("estimate")
@@ -144,7 +145,7 @@ def preflight(
 
     resolved = experiment.suffix == ".json"
     given = ctx.with_resource(step_of(experiment)) if resolved else load_experiment(experiment)
-    engine = engine_of(given.content)
+    engine = engine_of(given.simulate)
     varied: dict[str, Sequence[object]] = dict(given.simulate.preflight.vary)
     if vary is not None:
         varied = {vary: sweep_reaction.written_values(values)}

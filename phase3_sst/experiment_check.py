@@ -7,15 +7,17 @@ and 2 still have to measure. The engine then checks whether it can simulate the 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from manynode.config.resolved import Resolved
+from manynode.config.simulate import SimulateSection
 from manynode.config.studies import StudyPoint, studies
 from manynode.config.variants import confirmed, study_nodes, with_confirming_engine
 from manynode.errors import EngineMissingError, UsageError
 from phase3_sst.checks.sweep_reaction import check_varied
 from phase3_sst.point.contract import NetworkEngine, Point, engine_of
+from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.run_file import run_description
 from phase3_sst.point.slow_node import check_slow_node
 from phase3_sst.studies.validation import collectives
@@ -23,18 +25,17 @@ from phase3_sst.studies.validation import collectives
 
 def check(resolved: Resolved) -> None:
     """Check every point with its engine, including a study's points that another engine confirms."""
-    content = resolved.content
-    engine = _engine(content)
+    engine = _engine(resolved.simulate)
     if resolved.application.name is None:
         return  # nothing is simulated without a skeleton
     runs: dict[str, dict[str, Any]] = {}
     for variant, nodes, described in _points(resolved):
         point = Point(described, nodes, resolved.techniques[0], None, (), seed=0, variant=variant)
-        check_slow_node(described, nodes)
+        check_slow_node(described.simulate.slow_node, nodes)
         runs[f"{nodes} nodes" if variant is None else f"{nodes} nodes, {variant}"] = run_description(point, [0])
-    for row in (content["validation"] or {"collectives": []})["collectives"]:
-        name = f"validation: collectives: {row['collective']}, {row['bytes']} bytes on {row['nodes']} nodes"
-        runs[name] = collectives.run_file(content, row)
+    for row in resolved.validation.collectives if resolved.validation is not None else ():
+        name = f"validation: collectives: {row.collective}, {row.bytes} bytes on {row.nodes} nodes"
+        runs[name] = collectives.run_file(resolved, row)
     for key in resolved.simulate.preflight.vary:
         check_varied(key)
     lacking = None
@@ -47,25 +48,25 @@ def check(resolved: Resolved) -> None:
         raise lacking
 
 
-def _engine(content: Mapping[str, Any]) -> NetworkEngine:
+def _engine(simulate: SimulateSection) -> NetworkEngine:
     try:
-        return engine_of(content)
+        return engine_of(simulate)
     except UsageError as error:
         error.where = "simulate: engine"
         raise
 
 
-def _points(resolved: Resolved) -> Iterator[tuple[str | None, int, dict[str, Any]]]:
+def _points(resolved: Resolved) -> Iterator[tuple[str | None, int, PointExperiment]]:
     """Yield variant (None: the experiment itself), nodes and resolved experiment of every point, of one technique."""
-    content = resolved.content
+    own = PointExperiment.of(resolved)
     for nodes in resolved.nodes:
-        yield None, nodes, content
+        yield None, nodes, own
     for study in studies():
         by_variant: dict[str, list[StudyPoint]] = {}
         for point in study.points(resolved):
             by_variant.setdefault(point.variant.name, []).append(point)
         for name, points in by_variant.items():
-            varied = points[0].variant.applied(resolved).content
+            varied = PointExperiment.of(points[0].variant.applied(resolved))
             for nodes in sorted({point.nodes for point in points}):
                 yield name, nodes, varied
 
@@ -75,8 +76,8 @@ def _check_confirming(resolved: Resolved) -> None:
     runs: dict[str, dict[str, Any]] = {}
     engine = None
     for variant in confirmed(resolved):
-        varied = with_confirming_engine(variant.applied(resolved)).content
-        engine = engine_of(varied)
+        varied = PointExperiment.of(with_confirming_engine(variant.applied(resolved)))
+        engine = engine_of(varied.simulate)
         for nodes in study_nodes(resolved):
             point = Point(varied, nodes, resolved.techniques[0], None, (), seed=0, variant=variant.name)
             runs[f"{nodes} nodes, {variant.name}, sensitivity: confirm"] = run_description(point, [0])

@@ -148,14 +148,13 @@ class Host(Section):
         return self
 
 
-def overhead_segments(host: Mapping[str, Any], key: str) -> list[dict[str, float]]:
-    """Return the overhead ``key`` of a resolved host section in the form of the run file (SI units)."""
-    overhead = host[key]
+def overhead_segments(host: Host, key: Literal["overhead_send", "overhead_recv"]) -> list[dict[str, float]]:
+    """Return the overhead ``key`` of a host in the form of the run file (SI units)."""
+    overhead = host.overhead_send if key == "overhead_send" else host.overhead_recv
     if not isinstance(overhead, list):
-        overhead = [{"from": 0.0, "time": overhead, "per_byte": host["overhead_per_byte"]}]
+        return [{"from_bytes": 0, "seconds": overhead, "seconds_per_byte": host.overhead_per_byte}]
     return [
-        {"from_bytes": round(part["from"]), "seconds": part["time"], "seconds_per_byte": part["per_byte"]}
-        for part in overhead
+        {"from_bytes": round(part.from_), "seconds": part.time, "seconds_per_byte": part.per_byte} for part in overhead
     ]
 
 

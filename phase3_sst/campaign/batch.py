@@ -13,10 +13,11 @@ from typing import Any
 
 from manynode import tables
 from manynode.errors import ManynodeError
-from phase3_sst.campaign.planned_point import FAILURE, FAILURE_SCHEMA, PlannedPoint, missing, plain
+from phase3_sst.campaign.planned_point import FAILURE, FAILURE_SCHEMA, PlannedPoint, missing
 from phase3_sst.point import folders
 from phase3_sst.point.contract import Point, engine_of
 from phase3_sst.point.convergence.converged_point import simulate_point
+from phase3_sst.point.point_experiment import PointExperiment
 
 BATCH_SCHEMA = "campaign-batch/1"
 
@@ -47,7 +48,7 @@ def simulate(planned: PlannedPoint, output: Path, processes: int = 1) -> None:
     folder = output / planned.folder
     point = replace(planned.point, processes=processes)
     try:
-        simulate_point(engine_of(point.experiment), point, folder)
+        simulate_point(engine_of(point.experiment.simulate), point, folder)
     except ManynodeError as error:
         tables.write_json(folder / FAILURE, FAILURE_SCHEMA, {"message": error.render()})
 
@@ -57,7 +58,7 @@ def _described(planned: PlannedPoint) -> dict[str, Any]:
     return {
         "name": planned.name,
         "folder": planned.folder,
-        "experiment": plain(point.experiment),
+        "experiment": point.experiment.model_dump(mode="json"),
         "nodes": int(point.nodes),
         "technique": point.technique,
         "timing_profile": None if point.timing_profile is None else str(point.timing_profile.resolve()),
@@ -70,5 +71,6 @@ def _described(planned: PlannedPoint) -> dict[str, Any]:
 def _point(entry: Mapping[str, Any]) -> PlannedPoint:
     members = {key: value for key, value in entry.items() if key not in ("name", "folder")}
     profile = members.pop("timing_profile")
+    members["experiment"] = PointExperiment.read(members["experiment"])
     point = Point(**members, timing_profile=None if profile is None else Path(profile))
     return PlannedPoint(entry["name"], entry["folder"], point)

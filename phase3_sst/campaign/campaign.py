@@ -21,7 +21,7 @@ from phase3_sst.campaign.batch import write_batch
 from phase3_sst.campaign.campaign_progress import CampaignProgress
 from phase3_sst.campaign.cost import Cost, estimate
 from phase3_sst.campaign.planned_point import PlannedPoint, forget_failures, missing
-from phase3_sst.point.contract import engine_of_settings
+from phase3_sst.point.contract import engine_of, engine_of_settings
 
 SNAKEFILE = Path(__file__).with_name("batches.smk")
 PLAN_SCHEMA = "campaign-plan/1"
@@ -47,11 +47,6 @@ def check_engine(simulate: Mapping[str, Any]) -> None:
         raise EngineMissingError(
             f"the engine {name} is not installed", where="simulate: engine", found=name, remedy=probe.remedy
         )
-
-
-def cores_of_one(simulate: Mapping[str, Any]) -> int:
-    """Return the number of cores that one replica keeps busy."""
-    return engine_of_settings(simulate).cores_of_replica()
 
 
 def deal(points: Sequence[T], size: int, cores: int) -> list[list[T]]:
@@ -98,7 +93,7 @@ def simulate_missing(
     plan = output / "campaign"
     # Batches of an earlier run are removed; their missing points are distributed again.
     shutil.rmtree(plan, ignore_errors=True)
-    each = max(cores_of_one(one.point.experiment["simulate"]) for one in undone)
+    each = max(engine_of(one.point.experiment.simulate).cores_of_replica() for one in undone)
     at_once = max(1, how.cores // each)
     batches = deal(undone, how.batch, at_once)
     # Cores without a batch share the replicas of a point.

@@ -18,13 +18,14 @@ import numpy as np
 
 from manynode import tables
 from manynode.config.application import read_application
+from manynode.config.simulate import SkeletonChoice
 from manynode.errors import InputError, ManynodeError
 from manynode.paths import application_dirs
 from phase3_sst.analysis.estimates.estimate_sentences import duration
 from phase3_sst.analysis.estimates.points import START_S
 from phase3_sst.analysis.estimates.step_resources import point_estimate
 from phase3_sst.analysis.estimates.trial import tried_run
-from phase3_sst.campaign.planned_point import PlannedPoint, missing, plain
+from phase3_sst.campaign.planned_point import PlannedPoint, missing
 from phase3_sst.point.contract import Point
 from phase3_sst.point.run_file import run_description
 
@@ -104,12 +105,12 @@ def _number(count: int, noun: str) -> str:
 
 def _nodes(point: Point) -> int:
     """Return the number of nodes of all jobs."""
-    return point.nodes + sum(int(job["nodes"]) for job in point.experiment["simulate"]["jobs"])
+    return point.nodes + point.experiment.simulate.job_nodes()
 
 
 def _kind(point: Point) -> str:
     """Return the digest of everything that determines the amount of simulation."""
-    content = plain(point.experiment)
+    content = point.experiment.model_dump(mode="json")
     content.pop("seed")
     simulate = content["simulate"]
     for job in (simulate, *simulate["jobs"]):
@@ -120,15 +121,15 @@ def _kind(point: Point) -> str:
 
 
 def _cost(point: Point) -> Cost:
-    simulate = point.experiment["simulate"]
+    simulate = point.experiment.simulate
     replicas = len(point.chosen_replicas)
     try:
-        if simulate["engine"] == "sst":
+        if simulate.engine == "sst":
             estimate = point_estimate(point.experiment, point.nodes)
             return Cost(_FILES_S + replicas * estimate.seconds, estimate.memory_bytes)
-        if simulate["engine"] != "fast":
+        if simulate.engine != "fast":
             return Cost(None)
-        counter, total = _iterations(point.experiment["application"])
+        counter, total = _iterations(point.experiment.application)
         run = {**run_description(point), "replicas": [0]}
         trial = tried_run(run, counter, total, _TRIAL_LIMIT_S)
     except ManynodeError:
@@ -136,11 +137,11 @@ def _cost(point: Point) -> Cost:
     return Cost(_FILES_S + replicas * trial.seconds(total), trial.memory_bytes)
 
 
-def _iterations(application: Mapping[str, Any]) -> tuple[str | None, int]:
+def _iterations(application: SkeletonChoice) -> tuple[str | None, int]:
     """Return the parameter that sets the iterations of the job under study, and their number."""
-    parameters = application["parameters"]
-    if application["name"] in application_dirs():
-        counter = read_application(application["name"]).iterations
+    parameters = application.parameters
+    if application.name in application_dirs():
+        counter = read_application(application.name).iterations
     else:  # a pattern; patterns are compiled in
         counter = "iterations" if "iterations" in parameters else None
     return counter, 1 if counter is None else int(parameters[counter])

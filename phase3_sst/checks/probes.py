@@ -123,7 +123,9 @@ class Prober:
         return self.engine.measure(self._run([job]))
 
     def _run(self, jobs: list[dict[str, Any]]) -> dict[str, Any]:
-        return run_of(self.experiment.content, jobs, seed=self.experiment.seed, replicas=[0])
+        return run_of(
+            self.experiment.network, self.experiment.simulate.collectives, jobs, seed=self.experiment.seed, replicas=[0]
+        )
 
 
 def halves(nodes: int) -> tuple[range, int]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from manynode import process
+from manynode.config.simulate import SimulateSection
 from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
 from manynode.native_errors import reported_error
 from manynode.paths import native_program
@@ -35,7 +36,7 @@ class NativeEngine:
     purpose: ClassVar[str]
 
     @classmethod
-    def for_experiment(cls, _experiment: Mapping[str, Any]) -> Self:
+    def with_settings(cls, _simulate: SimulateSection) -> Self:
         """Return the engine; all its settings are in the run file."""
         return cls()
 
@@ -77,7 +78,7 @@ class NativeEngine:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{self.program}.", dir=directory) as name:
             runs = [run_description(point, share) for share in shares]
-            limit = point.experiment["simulate"].get("time_limit")
+            limit = point.experiment.simulate.time_limit
             follow = None if point.progress is None else _labelled(point.progress, len(shares))
             collect_parts(self._run(runs, Path(name), what, limit, follow), directory)
 

@@ -33,8 +33,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from manynode.config.quantities import RESOLVED
+from manynode.config.simulate import SimulateSection
 from manynode.probe import Probe
 from manynode.registry import Registry
+from phase3_sst.point.point_experiment import PointExperiment
 
 RESULT_SCHEMA = "network-result/2"
 RANKS_SCHEMA = "rank-times/2"
@@ -55,7 +58,7 @@ class Point:
     simulate, if not all.
     """
 
-    experiment: dict[str, Any]
+    experiment: PointExperiment
     nodes: int
     technique: str
     timing_profile: Path | None
@@ -69,12 +72,12 @@ class Point:
     @property
     def chosen_replicas(self) -> Sequence[int]:
         """The numbers of the simulated replicas: ``replicas``, or all of the experiment's."""
-        return range(self.experiment["simulate"]["replicas"]) if self.replicas is None else self.replicas
+        return range(self.experiment.simulate.replicas) if self.replicas is None else self.replicas
 
     @property
     def ranks(self) -> int:
         """The number of MPI ranks."""
-        return int(self.nodes * self.experiment["ranks_per_node"])
+        return self.nodes * self.experiment.ranks_per_node
 
     @property
     def name(self) -> str:
@@ -112,8 +115,8 @@ class NetworkEngine(Protocol):
     capabilities: ClassVar[Capabilities]
 
     @classmethod
-    def for_experiment(cls, experiment: Mapping[str, Any]) -> NetworkEngine:
-        """Return the engine with the settings of a resolved experiment."""
+    def with_settings(cls, simulate: SimulateSection) -> NetworkEngine:
+        """Return the engine with its settings in the section ``simulate``."""
 
     def probe_bytes(self, network: Mapping[str, Any]) -> float:
         """Return the most bytes that a probe of the pre-flight check may send on ``network`` (of a run file)."""
@@ -144,14 +147,14 @@ class NetworkEngine(Protocol):
 engines: Registry[type[NetworkEngine]] = Registry("network engine", "phase3_sst.engines", inside="engine")
 
 
-def engine_of(experiment: Mapping[str, Any]) -> NetworkEngine:
-    """Return the engine of a resolved experiment, with its settings."""
-    return engines.get(experiment["simulate"]["engine"]).for_experiment(experiment)
+def engine_of(simulate: SimulateSection) -> NetworkEngine:
+    """Return the engine of the section ``simulate``, with its settings."""
+    return engines.get(simulate.engine).with_settings(simulate)
 
 
 def engine_of_settings(simulate: Mapping[str, Any]) -> NetworkEngine:
-    """Return the engine of a section ``simulate`` alone, with its settings."""
-    return engine_of({"simulate": dict(simulate)})
+    """Return the engine of a section ``simulate`` as JSON, with its settings."""
+    return engine_of(SimulateSection.model_validate(dict(simulate), context=RESOLVED))
 
 
 def engines_that(can: Callable[[Capabilities], bool]) -> str:

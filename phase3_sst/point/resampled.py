@@ -24,7 +24,7 @@ def simulate_resamples(point: Point, resamples: ProfileResamples) -> pd.DataFram
     """Return the table of the point's resamples, simulated one after the other."""
     assert point.timing_profile is not None  # the resamples were made from it
     profile = read_timing_profile(point.timing_profile)
-    replicas = point.experiment["simulate"]["replicas"]
+    replicas = point.experiment.simulate.replicas
     rows = []
     for number, classes in enumerate(resamples.profiles):
         with tempfile.TemporaryDirectory(prefix="manynode-resample.") as name:
@@ -33,7 +33,7 @@ def simulate_resamples(point: Point, resamples: ProfileResamples) -> pd.DataFram
             replica = number % replicas
             own = dataclasses.replace(point, timing_profile=path, replicas=[replica], progress=None)
             with slowed(own, Path(name)) as chosen:
-                engine_of(point.experiment).simulate(chosen, out)
+                engine_of(point.experiment.simulate).simulate(chosen, out)
             (entry,) = tables.read_json(out / "result.json", RESULT_SCHEMA)["replicas"]
         makespan = float(entry["jobs"][0]["makespan_s"])
         rows.append({"resample": number, "replica": replica, "makespan_s": makespan, "groups": resamples.groups})

@@ -12,12 +12,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from manynode.config.network import Network, overhead_segments
+from manynode.config.injection import InjectionControl
+from manynode.config.network import Link, LinkClass, Network, overhead_segments
 from manynode.config.placement import Placement
-from manynode.config.quantities import RESOLVED
+from manynode.config.simulate import CollectivesSection, CountersSection
 from manynode.errors import UsageError
 from phase3_sst.point.contract import Point
 from phase3_sst.point.placement import hosts, rank_order_of
+from phase3_sst.point.point_experiment import PointExperiment
 
 RUN_SCHEMA = "network-run/2"
 
@@ -47,25 +49,30 @@ def _check_finite(value: Any, place: str) -> None:
 
 def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict[str, Any]:
     """Return the run file of ``point`` for the given replicas (all of the point's when None)."""
-    simulate = point.experiment["simulate"]
+    simulate = point.experiment.simulate
     chosen = point.chosen_replicas if replicas is None else replicas
     jobs = [main_job(point), *further_jobs(point)]
-    _place(jobs, [simulate["placement"], *(job["placement"] for job in simulate["jobs"])], point.experiment)
+    _place(jobs, [simulate.placement, *(job.placement for job in simulate.jobs)], point.experiment)
     return {
-        **run_of(point.experiment, jobs, seed=point.seed, replicas=chosen),
-        **_counters(simulate["counters"]),
+        **run_of(point.experiment.network, simulate.collectives, jobs, seed=point.seed, replicas=chosen),
+        **_counters(simulate.counters),
     }
 
 
 def run_of(
-    experiment: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]], *, seed: int, replicas: Sequence[int]
+    network: Network,
+    collectives: CollectivesSection,
+    jobs: Sequence[Mapping[str, Any]],
+    *,
+    seed: int,
+    replicas: Sequence[int],
 ) -> dict[str, Any]:
-    """Return the run file of ``jobs`` on the network and with the collectives of a resolved experiment."""
+    """Return the run file of ``jobs`` on ``network`` with ``collectives``."""
     return {
         "schema": RUN_SCHEMA,
         "jobs": [dict(job) for job in jobs],
-        "network": network_description(experiment["network"]),
-        "collectives": dict(experiment["simulate"]["collectives"]),
+        "network": network_description(network),
+        "collectives": collectives.model_dump(mode="json"),
         "seed": seed,
         "replicas": list(replicas),
     }
@@ -77,11 +84,11 @@ def main_job(point: Point) -> dict[str, Any]:
     return {
         "name": "main",
         "application": {
-            "name": experiment["application"]["name"],
-            "parameters": experiment["application"]["parameters"],
+            "name": experiment.application.name,
+            "parameters": experiment.application.parameters,
         },
         "nodes": point.nodes,
-        "ranks_per_node": experiment["ranks_per_node"],
+        "ranks_per_node": experiment.ranks_per_node,
         "timing_profile": None if point.timing_profile is None else str(point.timing_profile.resolve()),
         # A node that ran alone never executed the phases that only external communication triggers. They take no time
         # there.
@@ -89,41 +96,40 @@ def main_job(point: Point) -> dict[str, Any]:
         "class_of_rank": list(point.class_of_rank),
         "constant": point.technique.endswith("const"),
         **_draws(point),
-        **_injection(experiment["simulate"]),
+        **_injection(experiment.simulate.injection),
     }
 
 
 def _draws(point: Point) -> dict[str, bool]:
     """Return the settings for drawing the compute times of all jobs."""
-    simulate = point.experiment["simulate"]
-    return {"persistent": simulate["persistent"], "tail": simulate["tail"]}
+    simulate = point.experiment.simulate
+    return {"persistent": simulate.persistent, "tail": simulate.tail}
 
 
 def further_jobs(point: Point) -> list[dict[str, Any]]:
     """Return the other jobs of the machine; their compute times are variable or constant like the point's."""
     return [
         {
-            "name": job["name"],
-            "application": dict(job["application"]),
-            "nodes": job["nodes"],
-            "ranks_per_node": job["ranks_per_node"],
-            "start_s": job["start"],
-            "background": job["background"],
+            "name": job.name,
+            "application": job.application.model_dump(mode="json"),
+            "nodes": job.nodes,
+            "ranks_per_node": job.ranks_per_node,
+            "start_s": job.start,
+            "background": job.background,
             "constant": point.technique.endswith("const"),
             **_draws(point),
-            **({} if job["timing_profile"] is None else {"timing_profile": job["timing_profile"]}),
-            **_injection(job),
+            **({} if job.timing_profile is None else {"timing_profile": job.timing_profile}),
+            **_injection(job.injection),
         }
-        for job in point.experiment["simulate"]["jobs"]
+        for job in point.experiment.simulate.jobs
     ]
 
 
-def _injection(job: Mapping[str, Any]) -> dict[str, Any]:
+def _injection(control: InjectionControl | None) -> dict[str, Any]:
     """Return the injection control of a job's NICs; empty without one."""
-    control = job.get("injection")
-    if control is None or control["kind"] == "none":
+    if control is None or control.kind == "none":
         return {}
-    return {"injection": {"window_s" if key == "window" else key: value for key, value in control.items()}}
+    return {"injection": {"window_s" if key == "window" else key: value for key, value in control}}
 
 
 def refuse_injection(run: Mapping[str, Any], engine: str) -> None:
@@ -139,55 +145,54 @@ def refuse_injection(run: Mapping[str, Any], engine: str) -> None:
             )
 
 
-def _place(
-    jobs: Sequence[dict[str, Any]], placements: Sequence[Mapping[str, Any]], experiment: Mapping[str, Any]
-) -> None:
+def _place(jobs: Sequence[dict[str, Any]], placements: Sequence[Placement], experiment: PointExperiment) -> None:
     """Assign nodes to the jobs, one job after the other."""
-    room = Network.model_validate(experiment["network"], context=RESOLVED).room()
+    room = experiment.network.room()
     taken: set[int] = set()
-    for job, described in zip(jobs, placements, strict=True):
-        placement = Placement.model_validate(described)
-        job["hosts"] = hosts(placement, job["nodes"], room, experiment["seed"], taken)
+    for job, placement in zip(jobs, placements, strict=True):
+        job["hosts"] = hosts(placement, job["nodes"], room, experiment.seed, taken)
         job.update(rank_order_of(placement, job["nodes"], job["ranks_per_node"]))
         taken.update(job["hosts"])
 
 
-def _counters(counters: Mapping[str, Any] | None) -> dict[str, Any]:
+def _counters(counters: CountersSection | None) -> dict[str, Any]:
     if counters is None:
         return {}
-    return {"counters": {"interval_s": counters["interval"], "per": counters["per"]}}
+    return {"counters": {"interval_s": counters.interval, "per": counters.per}}
 
 
-def network_description(network: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the run file's ``network`` of a resolved network section."""
-    host, intranode = network["host"], network["intranode"]
+def network_description(network: Network) -> dict[str, Any]:
+    """Return the run file's ``network``."""
+    host, intranode = network.host, network.intranode
     return {
-        "topology": dict(network["topology"]),
-        "link": _link(network["link"]),
-        "link_classes": {name: _link(link) for name, link in network["link_classes"].items()},
-        **({"slow_links": network["slow_links"]} if network.get("slow_links") else {}),
-        "switch_latency_s": network["switch_latency"],
-        "chunk_bytes": round(network["chunk"]),
-        "contention": network["contention"],
-        "flow_control": network["flow_control"],
+        "topology": network.topology.model_dump(mode="json"),
+        "link": _link(network.link),
+        "link_classes": {name: _link(link) for name, link in network.link_classes.items()},
+        **({"slow_links": [link.model_dump(mode="json") for link in network.slow_links]} if network.slow_links else {}),
+        "switch_latency_s": network.switch_latency,
+        "chunk_bytes": round(network.chunk),
+        "contention": network.contention,
+        "flow_control": network.flow_control,
         **{
-            f"{key}_bytes": round(network[key]) for key in ("input_buffer", "output_buffer") if network[key] is not None
+            f"{key}_bytes": round(size)
+            for key, size in (("input_buffer", network.input_buffer), ("output_buffer", network.output_buffer))
+            if size is not None
         },
         "host": {
             "overhead_send": overhead_segments(host, "overhead_send"),
             "overhead_recv": overhead_segments(host, "overhead_recv"),
-            "gap_s": host["gap"],
-            "eager_limit_bytes": round(host["eager_limit"]),
-            "nic_bandwidth_Bps": host["nic_bandwidth"],
-            "nic_latency_s": host["nic_latency"],
-            "reduce_bandwidth_Bps": host["reduce_bandwidth"],
-            "rails": host["rails"],
-            "rail_choice": host["rail_choice"],
-            "receive": host["receive"],
+            "gap_s": host.gap,
+            "eager_limit_bytes": round(host.eager_limit),
+            "nic_bandwidth_Bps": host.nic_bandwidth,
+            "nic_latency_s": host.nic_latency,
+            "reduce_bandwidth_Bps": host.reduce_bandwidth,
+            "rails": host.rails,
+            "rail_choice": host.rail_choice,
+            "receive": host.receive,
         },
-        "intranode": {"latency_s": intranode["latency"], "bandwidth_Bps": intranode["bandwidth"]},
+        "intranode": {"latency_s": intranode.latency, "bandwidth_Bps": intranode.bandwidth},
     }
 
 
-def _link(link: Mapping[str, Any]) -> dict[str, float]:
-    return {"bandwidth_Bps": link["bandwidth"], "latency_s": link["latency"]}
+def _link(link: Link | LinkClass) -> dict[str, float]:
+    return {"bandwidth_Bps": link.bandwidth, "latency_s": link.latency}

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from manynode.config.placement import Placement
+from manynode.config.simulate import SlowNodeSection
 from manynode.errors import UsageError
 from manynode.timing_profile import ClassTimes, read_timing_profile, write_timing_profile
 from phase3_sst.point.contract import Point
@@ -27,15 +27,14 @@ def slowed(point: Point, folder: Path) -> Iterator[Point]:
 
     A slow node outside the job is a :class:`UsageError`.
     """
-    simulate = point.experiment["simulate"]
-    node, factor = simulate["slow_node"]["node"], simulate["slow_node"]["factor"]
-    check_slow_node(point.experiment, point.nodes)
+    simulate = point.experiment.simulate
+    node, factor = simulate.slow_node.node, simulate.slow_node.factor
+    check_slow_node(simulate.slow_node, point.nodes)
     if factor == 1 or point.timing_profile is None:
         yield point
         return
-    placement = Placement.model_validate(simulate["placement"])
-    each = point.experiment["ranks_per_node"]
-    on_it = [own_node(placement, rank, point.nodes, each) == node for rank in range(point.ranks)]
+    each = point.experiment.ranks_per_node
+    on_it = [own_node(simulate.placement, rank, point.nodes, each) == node for rank in range(point.ranks)]
     classes = list(zip(point.class_of_rank, on_it, strict=True))
     names = {name for name, slow in classes if slow}
     read = read_timing_profile(point.timing_profile)
@@ -48,9 +47,9 @@ def slowed(point: Point, folder: Path) -> Iterator[Point]:
         yield dataclasses.replace(point, timing_profile=path, class_of_rank=assigned)
 
 
-def check_slow_node(experiment: Mapping[str, Any], nodes: int) -> None:
+def check_slow_node(section: SlowNodeSection, nodes: int) -> None:
     """Refuse a slow node outside a job of ``nodes`` nodes, whatever its factor."""
-    node = experiment["simulate"]["slow_node"]["node"]
+    node = section.node
     if node >= nodes:
         raise UsageError(
             "the slow node does not belong to the job",

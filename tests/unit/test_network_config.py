@@ -47,7 +47,7 @@ def test_the_machines_of_the_paper_differ_in_their_topology_only() -> None:
 
 
 def test_an_overhead_of_one_value_is_one_segment() -> None:
-    host = network(host={"overhead_send": "350 ns", "overhead_per_byte": "0.02 ns/B"}).model_dump(mode="json")["host"]
+    host = network(host={"overhead_send": "350 ns", "overhead_per_byte": "0.02 ns/B"}).host
     assert overhead_segments(host, "overhead_send") == [
         {"from_bytes": 0, "seconds": pytest.approx(350e-9), "seconds_per_byte": pytest.approx(2e-11)}
     ]
@@ -55,7 +55,7 @@ def test_an_overhead_of_one_value_is_one_segment() -> None:
 
 def test_an_overhead_by_segments_keeps_their_sizes() -> None:
     segments = [{"from": "0 B", "time": "300 ns"}, {"from": "8 KiB", "time": "1 us", "per_byte": "0.1 ns/B"}]
-    host = network(host={"overhead_recv": segments}).model_dump(mode="json")["host"]
+    host = network(host={"overhead_recv": segments}).host
     assert overhead_segments(host, "overhead_recv") == [
         {"from_bytes": 0, "seconds": pytest.approx(3e-7), "seconds_per_byte": 0.0},
         {"from_bytes": 8192, "seconds": pytest.approx(1e-6), "seconds_per_byte": pytest.approx(1e-10)},
@@ -114,7 +114,7 @@ def test_flow_control_goes_with_contention_and_chunks() -> None:
 
 
 def test_flow_control_and_buffers_reach_the_run_file() -> None:
-    described = network_description(network(flow_control="credits", input_buffer="64 KiB").model_dump(mode="json"))
+    described = network_description(network(flow_control="credits", input_buffer="64 KiB"))
     assert described["flow_control"] == "credits"
     assert described["input_buffer_bytes"] == 65536
     assert "output_buffer_bytes" not in described

@@ -17,6 +17,7 @@ from manynode.tables import read_json
 from manynode.timing_profile import TimingProfile, write_timing_profile
 from phase3_sst.point.contract import RESULT_SCHEMA, Point, engine_of
 from phase3_sst.point.convergence.converged_point import simulate_point
+from phase3_sst.point.point_experiment import PointExperiment
 
 # Small problems with many iterations: name -> parameters without the counter of iterations.
 APPLICATIONS: dict[str, dict[str, int]] = {
@@ -95,16 +96,16 @@ def point(
         application={"name": application, "parameters": parameters},
         nodes=[nodes], ranks_per_node=2, network=network, simulate={"replicas": 3, **simulate},
     )  # fmt: skip
-    content = resolve(yaml.safe_load(yaml.safe_dump(given)), where="test", base=pipeline.ROOT / "configs").content
+    experiment = resolve(yaml.safe_load(yaml.safe_dump(given)), where="test", base=pipeline.ROOT / "configs")
     if profile is None:
         special = hpcg_levels() if application == "hpcg" else {}
         profile = write_profile(folder / f"{application}.json", application, **special)
-    return Point(content, nodes, technique, profile, ["0"] * (nodes * 2), 7)
+    return Point(PointExperiment.of(experiment), nodes, technique, profile, ["0"] * (nodes * 2), 7)
 
 
 def simulated(point: Point, folder: Path) -> dict[str, Any]:
     """Simulate the point into ``folder`` as ``manynode simulate run`` does; return result.json."""
-    simulate_point(engine_of(point.experiment), point, folder)
+    simulate_point(engine_of(point.experiment.simulate), point, folder)
     return read_json(folder / "result.json", RESULT_SCHEMA)
 
 

@@ -56,7 +56,7 @@ def test_sst_projects_nearly_the_times_of_the_engine_fast(
     results: Callable[[str], Path], tmp_path: Path, name: str
 ) -> None:
     try:
-        find_sst(SstSection().model_dump(mode="json"))
+        find_sst(SstSection())
     except ManynodeError as error:
         pytest.skip(f"the engine sst cannot be used: {error.what} ({error.found})")
     found = times(run(name, tmp_path, ["--measurements-from", results(name)], engine="sst"))

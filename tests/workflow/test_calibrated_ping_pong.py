@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from manynode import process
-from manynode.config.network import overhead_segments
+from manynode.config.network import Host, Network, overhead_segments
+from manynode.config.quantities import RESOLVED
 from manynode.config.resolved import read_yaml
 from phase3_sst.calibration import network_file
 from phase3_sst.calibration.fit import CROSSINGS_OF_RENDEZVOUS
@@ -37,6 +38,10 @@ def network(name: str) -> dict[str, Any]:
     return network_file.read(read_yaml(ROOT / "configs" / "networks" / f"{name}.yaml", "the network"), name)
 
 
+def host_of(content: dict[str, Any]) -> Host:
+    return Network.model_validate(content, context=RESOLVED).host
+
+
 def formula(content: dict[str, Any], size: int) -> float:
     """The half round trip that ``docs/how-to/calibrate.md`` promises for this network file."""
     host = content["host"]
@@ -44,7 +49,7 @@ def formula(content: dict[str, Any], size: int) -> float:
     crossings = CROSSINGS_OF_RENDEZVOUS if size > host["eager_limit"] else 1
     overhead = 0.0
     for key in ("overhead_send", "overhead_recv"):
-        pieces = [Piece(*part.values()) for part in overhead_segments(host, key)]
+        pieces = [Piece(*part.values()) for part in overhead_segments(host_of(content), key)]
         overhead += float(evaluate(pieces, np.array([float(size)]))[0])
     return overhead + crossings * base.crossing_s + size / min(host["nic_bandwidth"], base.link_bandwidth_Bps)
 
@@ -69,7 +74,7 @@ def simulated(build_dir: Path, folder: Path, content: dict[str, Any], size: int)
                 "ranks_per_node": 1,
             }
         ],
-        "network": network_description(content),
+        "network": network_description(Network.model_validate(content, context=RESOLVED)),
     }
     folder.mkdir()
     (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
@@ -82,7 +87,11 @@ def simulated(build_dir: Path, folder: Path, content: dict[str, Any], size: int)
 
 def sizes_around_every_limit(content: dict[str, Any]) -> list[int]:
     host = content["host"]
-    starts = {part["from_bytes"] for key in ("overhead_send", "overhead_recv") for part in overhead_segments(host, key)}
+    starts = {
+        part["from_bytes"]
+        for key in ("overhead_send", "overhead_recv")
+        for part in overhead_segments(host_of(content), key)
+    }
     limits = {*starts, round(host["eager_limit"]) + 1} - {0}
     return sorted({0, 1, 2**20, 2**24} | limits | {limit - 1 for limit in limits})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from manynode.rank_classes import SCHEMA as CLASSES_SCHEMA
 from manynode.rank_classes import single_class
 from phase3_sst.analysis.projection_tables import analyse
 from phase3_sst.point.contract import LINKS_SCHEMA, RANKS_SCHEMA, Point, engines
+from phase3_sst.point.point_experiment import PointExperiment
 
 ITERATIONS = 400
 PLACES = {"fat tree": ("opa100-fat-tree", 4), "torus": ("paper-torus", 8)}
@@ -31,13 +31,15 @@ def trusting(point: Point, folder: Path, iterations: int) -> float:
     """The mean makespan [s] that one would have without the checks: the slope from 8 to 16 iterations, to the end."""
     from manynode.config.application import read_application
 
-    counter = read_application(point.experiment["application"]["name"]).iterations
+    counter = read_application(point.experiment.application.name).iterations
     found = {}
     for count in (8, 16):
-        content = json.loads(json.dumps(point.experiment))
+        content = point.experiment.model_dump(mode="json")
         content["application"]["parameters"][counter] = count
         content["simulate"]["converge"] = None
-        found[count] = makespans(simulated(replace(point, experiment=content), folder / str(count))).mean()
+        found[count] = makespans(
+            simulated(replace(point, experiment=PointExperiment.read(content)), folder / str(count))
+        ).mean()
     return float(found[16] + (iterations - 16) * (found[16] - found[8]) / 8)
 
 

@@ -28,7 +28,7 @@ def demo_run(size_bytes: int = 1 << 20, iterations: int = 10, **network: Any) ->
     """An allreduce on the demo's machine with changes to the network of its run file."""
     parameters = {"pattern": "collective", "collective": "allreduce", "bytes": size_bytes, "iterations": iterations}
     job = {"application": {"name": "patterns", "parameters": parameters}, "nodes": 16, "ranks_per_node": 1}
-    run = run_of(DEMO.content, [job], seed=1, replicas=[0])
+    run = run_of(DEMO.network, DEMO.simulate.collectives, [job], seed=1, replicas=[0])
     for section, values in network.items():
         run["network"][section] = {**run["network"][section], **values} if isinstance(values, dict) else values
     return run

@@ -15,6 +15,7 @@ from manynode.errors import UsageError
 from manynode.paths import ROOT
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.point.contract import INJECTION_SCHEMA, LINK_SERIES_SCHEMA, LINKS_SCHEMA, RESULT_SCHEMA, Point
+from phase3_sst.point.point_experiment import PointExperiment
 
 AIMD = {
     **{"kind": "aimd", "window": 5e-6, "gain": 0.25, "sensitivity": 0.0},
@@ -53,7 +54,7 @@ def point(network: dict[str, Any] | None = None, processes: int = 1, **simulate:
             **simulate,
         },
     }
-    return Point(content, RANKS, "ext-var", None, ["0"] * RANKS, 7, processes=processes)
+    return Point(PointExperiment.read(content), RANKS, "ext-var", None, ["0"] * RANKS, 7, processes=processes)
 
 
 def makespan_s(folder: Path) -> float:
@@ -99,7 +100,7 @@ def test_holding_the_other_job_back_helps_the_application_and_is_told_per_nic(tm
     for table in (static, aimd):
         assert set(table["job"]) == {1} and sorted(table["nic"]) == list(range(1, 2 * RANKS, 2))
         assert (table["held_bytes"] <= table["bytes"]).all() and (table["held_s"] > 0).all()
-    line_rate = float(point().experiment["network"]["host"]["nic_bandwidth"])
+    line_rate = point().experiment.network.host.nic_bandwidth
     pd.testing.assert_series_equal(
         static["rate_mean_Bps"], pd.Series(0.1 * line_rate, index=static.index), check_names=False
     )

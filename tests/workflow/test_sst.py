@@ -27,7 +27,7 @@ from phase3_sst.engines.sst.run.sst_installation import find_sst
 
 def _what_lacks() -> str:
     try:
-        find_sst(SstSection().model_dump(mode="json"))
+        find_sst(SstSection())
     except ManynodeError as error:
         return f"{error.what} ({error.found})"
     return ""

@@ -9,10 +9,9 @@ latency).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from manynode import tables
 from manynode.config.resolved import Resolved
@@ -20,6 +19,7 @@ from manynode.config.studies import all_points
 from manynode.errors import ManynodeError
 from phase3_sst.analysis.estimates.step_resources import point_estimate
 from phase3_sst.analysis.estimates.trial import Trial, iterations, tried
+from phase3_sst.point.point_experiment import PointExperiment
 
 ESTIMATE_SCHEMA = "cost-estimate/1"
 
@@ -66,52 +66,52 @@ def write(path: Path, digest: str, costs: list[PointCost]) -> None:
     tables.write_json(path, ESTIMATE_SCHEMA, {"digest": digest, "points": [asdict(cost) for cost in costs]})
 
 
-def _points(experiment: Resolved) -> Iterator[tuple[str, int, str, Mapping[str, Any]]]:
+def _points(experiment: Resolved) -> Iterator[tuple[str, int, str, PointExperiment]]:
     """Yield technique, nodes, variant and resolved experiment of every point."""
-    content = experiment.content
+    own = PointExperiment.of(experiment)
     for technique in experiment.techniques:
         for nodes in experiment.nodes:
-            yield technique, nodes, "", content
-    changed: dict[tuple[str, str], Mapping[str, Any]] = {}
+            yield technique, nodes, "", own
+    changed: dict[tuple[str, str], PointExperiment] = {}
     for point in all_points(experiment):
         key = point.study, point.variant.name
         if key not in changed:
-            changed[key] = point.variant.applied(experiment).content
+            changed[key] = PointExperiment.of(point.variant.applied(experiment))
         yield point.technique, point.nodes, point.variant.name, changed[key]
 
 
-def _key(content: Mapping[str, Any], nodes: int) -> str:
+def _key(experiment: PointExperiment, nodes: int) -> str:
     """Return a key of everything that determines the number of messages and chunks of a point."""
-    network = content["network"]
+    network = experiment.network.model_dump(mode="json")
     parts = [network[key] for key in ("topology", "chunk", "flow_control", "contention")]
     host = {key: network["host"][key] for key in ("eager_limit", "rails", "rail_choice", "receive")}
-    return json.dumps([nodes, *parts, host, content["simulate"]["collectives"]], sort_keys=True)
+    return json.dumps([nodes, *parts, host, experiment.simulate.collectives.model_dump(mode="json")], sort_keys=True)
 
 
-def _cost(content: Mapping[str, Any], nodes: int) -> tuple[float, float, float] | None:
+def _cost(experiment: PointExperiment, nodes: int) -> tuple[float, float, float] | None:
     """Return minimum and maximum processor time [s] and the memory [B] of a point; None if unknown."""
-    simulate = content["simulate"]
-    replicas = int(simulate["replicas"])
+    simulate = experiment.simulate
+    replicas = simulate.replicas
     per_replica: Callable[[float], float]
     try:
-        if simulate["engine"] == "fast":
-            trial: Trial = tried(content, nodes, _TRIAL_LIMIT_S)
+        if simulate.engine == "fast":
+            trial: Trial = tried(experiment, nodes, _TRIAL_LIMIT_S)
             per_replica, memory = trial.seconds, trial.memory_bytes
-        elif simulate["engine"] == "sst":
-            estimate = point_estimate(dict(content), nodes)
-            _, total = iterations(content)
+        elif simulate.engine == "sst":
+            estimate = point_estimate(experiment, nodes)
+            _, total = iterations(experiment)
             per_replica = lambda count: estimate.seconds * count / total  # noqa: E731
             memory = estimate.memory_bytes
         else:
             return None
     except ManynodeError:
         return None  # the point's own run reports what is missing
-    _, total = iterations(content)
+    _, total = iterations(experiment)
     most = START_S + replicas * per_replica(total)
-    converge = simulate.get("converge")
-    if not converge or total < 2 * converge["first"]:
+    converge = simulate.converge
+    if converge is None or total < 2 * converge.first:
         return most, most, memory
     # Half of the iterations are simulated once more, for the slope.
-    least = START_S + replicas * (per_replica(converge["first"]) + per_replica(converge["first"] / 2))
+    least = START_S + replicas * (per_replica(converge.first) + per_replica(converge.first / 2))
     # The attempts before the last one have as many iterations together as half of all, and half of that for the first.
     return least, most + replicas * per_replica(total / 2), memory

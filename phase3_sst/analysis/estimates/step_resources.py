@@ -14,6 +14,7 @@ from manynode.errors import ManynodeError
 from manynode.workflow import Plan
 from phase3_sst.analysis.estimates.trial import bare_run
 from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate_of
+from phase3_sst.point.point_experiment import PointExperiment
 
 # Estimates are for the machine in docs/validation.md; the cluster kills a job over its limits, hence the margins.
 MORE_MEMORY = 1.5
@@ -30,12 +31,11 @@ def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any,
     if (engine or simulate.engine) != "sst":
         return {"mem_mb": lambda wildcards, threads: _native_mb(plan, int(wildcards.nodes), threads)}
     each = simulate.sst.cores()
-    content = plan.experiment.content
 
     @functools.cache
     def expected(nodes: int) -> Estimate | None:
         try:
-            return point_estimate(content, nodes)
+            return point_estimate(PointExperiment.of(plan.experiment), nodes)
         except ManynodeError:
             # The point's own run reports what is missing.
             return None
@@ -68,7 +68,6 @@ def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
     return MB_OF_A_STEP + math.ceil(MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
 
 
-def point_estimate(content: dict[str, Any], nodes: int) -> Estimate:
+def point_estimate(experiment: PointExperiment, nodes: int) -> Estimate:
     """Return the estimate of a replica of the application under study on ``nodes`` nodes, with the other jobs."""
-    run = bare_run(content, nodes)
-    return estimate_of(run, content["simulate"]["sst"]["processes"])
+    return estimate_of(bare_run(experiment, nodes), experiment.simulate.sst.processes)

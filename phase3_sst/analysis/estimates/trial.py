@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from manynode.config.application import read_application
-from manynode.config.converge import ConvergeSection, iterations_of
+from manynode.config.converge import iterations_of
 from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.run_file import run_of
 
 # Long enough for the processor clock, short compared with a study.
@@ -35,37 +36,36 @@ class Trial:
         return self.first_s + max(0.0, iterations - 1) * self.iteration_s
 
 
-def bare_run(content: Mapping[str, Any], nodes: int) -> dict[str, Any]:
+def bare_run(experiment: PointExperiment, nodes: int) -> dict[str, Any]:
     """Return the run file of the application on ``nodes`` nodes, with the other jobs; computing takes no time."""
-    application = {key: content["application"][key] for key in ("name", "parameters")}
+    application = experiment.application.model_dump(mode="json")
     jobs: list[dict[str, Any]] = [
-        {"name": "main", "application": application, "nodes": nodes, "ranks_per_node": content["ranks_per_node"]},
+        {"name": "main", "application": application, "nodes": nodes, "ranks_per_node": experiment.ranks_per_node},
     ]
     taken = nodes
-    for job in content["simulate"]["jobs"]:
-        hosts = list(range(taken, taken + job["nodes"]))
-        taken += job["nodes"]
-        kept = {key: job[key] for key in ("name", "nodes", "ranks_per_node")}
-        jobs.append({**kept, "application": dict(job["application"]), "hosts": hosts})
-    return run_of(content, jobs, seed=content["seed"], replicas=[0])
+    for job in experiment.simulate.jobs:
+        hosts = list(range(taken, taken + job.nodes))
+        taken += job.nodes
+        kept = {"name": job.name, "nodes": job.nodes, "ranks_per_node": job.ranks_per_node}
+        jobs.append({**kept, "application": job.application.model_dump(mode="json"), "hosts": hosts})
+    return run_of(experiment.network, experiment.simulate.collectives, jobs, seed=experiment.seed, replicas=[0])
 
 
-def iterations(content: Mapping[str, Any]) -> tuple[str | None, int]:
+def iterations(experiment: PointExperiment) -> tuple[str | None, int]:
     """Return the parameter that sets the application's iterations and their number; None and 1 without one."""
-    application, converge = content["application"], content["simulate"].get("converge")
-    if converge:
-        section = ConvergeSection.model_validate(converge)
-        return iterations_of(application["name"], application["parameters"], section)
-    counter = read_application(application["name"]).iterations
-    return counter, 1 if counter is None else max(1, int(application["parameters"][counter]))
+    application, converge = experiment.application, experiment.simulate.converge
+    if converge is not None:
+        return iterations_of(application.name, application.parameters, converge)
+    counter = read_application(application.name).iterations
+    return counter, 1 if counter is None else max(1, int(application.parameters[counter]))
 
 
-def tried(content: Mapping[str, Any], nodes: int, timeout_s: float) -> Trial:
-    """Return the trial of a resolved experiment on ``nodes`` nodes.
+def tried(experiment: PointExperiment, nodes: int, timeout_s: float) -> Trial:
+    """Return the trial of an experiment on ``nodes`` nodes.
 
     Raises the engine's errors, and :class:`EngineFailedError` when an iteration takes longer than ``timeout_s``.
     """
-    return tried_run(bare_run(content, nodes), *iterations(content), timeout_s)
+    return tried_run(bare_run(experiment, nodes), *iterations(experiment), timeout_s)
 
 
 def tried_run(run: Mapping[str, Any], counter: str | None, total: int, timeout_s: float) -> Trial:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from manynode import process_tree
+from manynode.config.simulate import SimulateSection
 from manynode.config.sst import SstSection
 from manynode.errors import EngineFailedError, ManynodeError
 from manynode.probe import Probe
@@ -43,13 +44,13 @@ class SstEngine:
     name: ClassVar[str] = "sst"
     capabilities: ClassVar[Capabilities] = Capabilities(counts_stalls=True, always_has_buffers=True)
 
-    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
-        self.settings = SstSection().model_dump(mode="json") if settings is None else settings
+    def __init__(self, settings: SstSection | None = None) -> None:
+        self.settings = SstSection() if settings is None else settings
 
     @classmethod
-    def for_experiment(cls, experiment: Mapping[str, Any]) -> SstEngine:
-        """Return the engine with the settings of a resolved experiment."""
-        return cls(experiment["simulate"]["sst"])
+    def with_settings(cls, simulate: SimulateSection) -> SstEngine:
+        """Return the engine with its settings in the section ``simulate``."""
+        return cls(simulate.sst)
 
     def probe_bytes(self, _network: Mapping[str, Any]) -> float:
         """Return the bytes that take about 15 s: every packet is an event at every port on its path."""
@@ -57,7 +58,7 @@ class SstEngine:
 
     def cores_of_replica(self) -> int:
         """Return SST's threads times its processes."""
-        return int(self.settings["threads"] * self.settings["processes"])
+        return self.settings.cores()
 
     def probe(self) -> Probe:
         """Look for SST, ember's sources and the element library, and check that they fit together."""
@@ -90,18 +91,18 @@ class SstEngine:
     def simulate(self, point: Point, directory: Path) -> None:
         """Simulate all replicas of ``point``, in parallel on ``point.processes`` cores."""
         refuse_injection(run_description(point), self.name)
-        settings = point.experiment["simulate"]["sst"]
+        settings = point.experiment.simulate.sst
         installation = find_sst(settings)
         replicas = point.chosen_replicas
         beside = side_by_side(point.processes, settings)
         what = f"{WHAT} ({point.name})"
         directory.mkdir(parents=True, exist_ok=True)
-        expected = estimate_of(run_description(point, [0]), settings["processes"])
+        expected = estimate_of(run_description(point, [0]), settings.processes)
         check_memory(expected, beside, settings, what)
         if point.progress is not None:
             point.progress(f"estimate: {expected.words()}")
         teller = None if point.progress is None else Teller(len(replicas), point.progress)
-        limit = point.experiment["simulate"]["time_limit"]
+        limit = point.experiment.simulate.time_limit
         start = time.monotonic()
         with tempfile.TemporaryDirectory(prefix=".sst.", dir=directory) as name:
             outs = []
@@ -137,10 +138,10 @@ class SstEngine:
             return read_measurement(out)
 
 
-def check_memory(expected: Estimate, beside: int, settings: Mapping[str, Any], what: str) -> None:
+def check_memory(expected: Estimate, beside: int, settings: SstSection, what: str) -> None:
     """Refuse simulations that do not fit this host's memory; a limit set by the user is trusted and enforced."""
     here = process_tree.host_memory_bytes()
-    if settings["memory"] is not None or settings["launcher"] is not None or beside * expected.memory_bytes <= here:
+    if settings.memory is not None or settings.launcher is not None or beside * expected.memory_bytes <= here:
         return
     raise EngineFailedError(
         f"{what}: SST will take more memory than this host has",
@@ -152,6 +153,6 @@ def check_memory(expected: Estimate, beside: int, settings: Mapping[str, Any], w
     )
 
 
-def side_by_side(cores: int, settings: Mapping[str, Any]) -> int:
+def side_by_side(cores: int, settings: SstSection) -> int:
     """Return the number of simulations that run in parallel on ``cores`` cores: at least one."""
-    return max(1, cores // int(settings["threads"] * settings["processes"]))
+    return max(1, cores // settings.cores())

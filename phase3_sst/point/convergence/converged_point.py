@@ -15,7 +15,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,7 @@ def simulate_point(engine: NetworkEngine, point: Point, directory: Path) -> None
 
 
 def _simulate(engine: NetworkEngine, point: Point, directory: Path) -> None:
-    section = point.experiment["simulate"].get("converge")
+    section = point.experiment.simulate.converge
     if section is None:
         engine.simulate(point, directory)
         return
@@ -61,7 +60,7 @@ def _simulate(engine: NetworkEngine, point: Point, directory: Path) -> None:
         reasons = str(error)
     finally:
         attempt.clear()
-    if section["otherwise"] == "error":
+    if section.otherwise == "error":
         raise CheckFailedError(
             f"the iterations of a point cannot be extrapolated ({point.name})",
             found=reasons,
@@ -79,29 +78,27 @@ def _simulate(engine: NetworkEngine, point: Point, directory: Path) -> None:
 class _Attempt:
     """One attempt at a point; runs of fewer iterations have their own folders until the end."""
 
-    def __init__(self, engine: NetworkEngine, point: Point, directory: Path, section: Mapping[str, Any]) -> None:
+    def __init__(self, engine: NetworkEngine, point: Point, directory: Path, section: ConvergeSection) -> None:
         self._engine = engine
         self._point = point
         self._directory = directory
         self._section = section
         self._began = time.monotonic()
         self._runs: dict[int, Path] = {}
-        self._name = str(point.experiment["application"]["name"])
-        self._counter, self.total = iterations_of(
-            self._name, point.experiment["application"]["parameters"], ConvergeSection.model_validate(section)
-        )
+        self._name = point.experiment.application.name
+        self._counter, self.total = iterations_of(self._name, point.experiment.application.parameters, section)
 
     def extrapolated(self) -> None:
         """Simulate until it converges and write the result, or raise :class:`RefusedError`."""
         self._refuse_what_changes()
-        if self.total < 2 * self._section["first"]:
-            raise RefusedError(f"{self.total} iterations are fewer than two times 'first' ({self._section['first']})")
+        if self.total < 2 * self._section.first:
+            raise RefusedError(f"{self.total} iterations are fewer than two times 'first' ({self._section.first})")
         if self._point.timing_profile is None:
             raise RefusedError("without a timing profile there is nothing to sample")
         profile = read_timing_profile(self._point.timing_profile)
         classes, iteration = self._classes(profile)
         repeats, phase = period(profile, classes)
-        count = _multiple(self._section["first"], 4 * repeats)
+        count = _multiple(self._section.first, 4 * repeats)
         if count > self.total // 2:
             # The pattern is longer than the sample: the simulated iterations do not predict the others.
             raise RefusedError(
@@ -111,7 +108,7 @@ class _Attempt:
         objections = ["nothing has been simulated"]
         while count <= self.total // 2:
             ends = self._ends(count)
-            judgement = judge(ends, self.total, self._section["confidence"], repeats)
+            judgement = judge(ends, self.total, self._section.confidence, repeats)
             objections = self._objections(judgement, profile, classes, len(ends))
             if not objections:
                 self._write(judgement, repeats, iteration)
@@ -136,20 +133,23 @@ class _Attempt:
 
     def of(self, iterations: int) -> Point:
         """Return the point with ``iterations`` iterations and the rest of the time limit, which covers all its runs."""
-        application, simulate = self._point.experiment["application"], self._point.experiment["simulate"]
-        parameters = {**application["parameters"], self._counter: iterations}
-        limit = simulate.get("time_limit")
+        application, simulate = self._point.experiment.application, self._point.experiment.simulate
+        application = application.model_copy(
+            update={"parameters": {**application.parameters, self._counter: iterations}}
+        )
+        limit = simulate.time_limit
         if limit is not None:
-            simulate = {**simulate, "time_limit": max(1e-3, limit - (time.monotonic() - self._began))}
-        changed = {"application": {**application, "parameters": parameters}, "simulate": simulate}
-        return replace(self._point, experiment={**self._point.experiment, **changed})
+            left = max(1e-3, limit - (time.monotonic() - self._began))
+            simulate = simulate.model_copy(update={"time_limit": left})
+        changed = {"application": application, "simulate": simulate}
+        return replace(self._point, experiment=self._point.experiment.model_copy(update=changed))
 
     def _refuse_what_changes(self) -> None:
-        simulate = self._point.experiment["simulate"]
-        if simulate["jobs"]:
-            names = ", ".join(str(job["name"]) for job in simulate["jobs"])
+        simulate = self._point.experiment.simulate
+        if simulate.jobs:
+            names = ", ".join(job.name for job in simulate.jobs)
             raise RefusedError(f"other jobs share the machine ({names}): they may start, end or repeat later")
-        if simulate["counters"] is not None:
+        if simulate.counters is not None:
             raise RefusedError("counters over time need the whole run")
 
     def _classes(self, profile: TimingProfile) -> tuple[list[Replayed], Iteration]:
@@ -157,7 +157,7 @@ class _Attempt:
         ranks = self._point.ranks
         numbers = Counter(self._point.class_of_rank)
         firsts = {name: self._point.class_of_rank.index(name) for name in numbers}
-        parameters = {**self._point.experiment["application"]["parameters"], self._counter: self.total}
+        parameters = {**self._point.experiment.application.parameters, self._counter: self.total}
         try:
             found = {
                 rank: iteration_of(self._name, parameters, self._counter, ranks, rank)
@@ -171,7 +171,7 @@ class _Attempt:
     def _objections(
         self, judgement: Judgement, profile: TimingProfile, classes: list[Replayed], replicas: int
     ) -> list[str]:
-        width = self._section["width"]
+        width = self._section.width
         found = judgement.objections(width)
         constant = self._point.technique.endswith("const")
         missed, phase = unseen(profile, classes, replicas * judgement.iterations / 2, constant)
@@ -207,8 +207,8 @@ class _Attempt:
             "since": half,
             "period": repeats,
             "half_width": judgement.half_width,
-            "width": self._section["width"],
-            "confidence": self._section["confidence"],
+            "width": self._section.width,
+            "confidence": self._section.confidence,
             "added_s": added,
             "checked": iteration.counted,
         }

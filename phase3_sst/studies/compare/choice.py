@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from manynode.config.simulate import SimulateSection
 from manynode.errors import EngineMissingError, UsageError
 from manynode.probe import Probe
 from phase3_sst.point.contract import engines
@@ -41,12 +41,12 @@ def named(text: str | None) -> list[str]:
     return names
 
 
-def choose(names: Sequence[str], experiment: Mapping[str, Any]) -> Choice:
+def choose(names: Sequence[str], simulate: SimulateSection) -> Choice:
     """Return those of the engines that are installed; fewer than two are an :class:`EngineMissingError`.
 
-    ``experiment`` is the resolved experiment, whose engine settings may name its location.
+    ``simulate`` has the engines' settings, which may name their location.
     """
-    probes = {name: engines.get(name).for_experiment(experiment).probe() for name in names}
+    probes = {name: engines.get(name).with_settings(simulate).probe() for name in names}
     there = [name for name, probe in probes.items() if probe.available]
     skipped = {name: probe for name, probe in probes.items() if not probe.available}
     if len(there) < 2:

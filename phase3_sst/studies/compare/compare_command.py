@@ -33,7 +33,7 @@ def compare_engines(
 
     given = Runs(experiment, Path(), read_changes(changes or []), cores, profile, measurements_from)
     given.check()
-    chosen = choose(named(engines), given.resolved().content)
+    chosen = choose(named(engines), given.resolved().simulate)
     target = output or Path("results") / f"{given.content()['name']}-engines"
     for name, probe in chosen.skipped.items():
         typer.echo(f"skipped: {name} is not installed ({probe.remedy})")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from manynode.config.resolved import Resolved
+from manynode.config.simulate import SimulateSection
 from phase3_sst.point.contract import engines
 
 
@@ -18,11 +16,11 @@ def engine_of_study(experiment: Resolved) -> str | None:
 def lacks(experiment: Resolved) -> str:
     """Return the remedy for a missing confirming engine of a sensitivity study; empty if it is usable."""
     engine = engine_of_study(experiment)
-    return missing(engine, experiment.content) if engine else ""
+    return missing(engine, experiment.simulate) if engine else ""
 
 
-def missing(engine: str, content: Mapping[str, Any]) -> str:
-    """Return the remedy for a missing ``engine`` of a resolved experiment; empty if it is installed."""
-    probe = engines.get(engine).for_experiment(content).probe()
+def missing(engine: str, simulate: SimulateSection) -> str:
+    """Return the remedy for a missing ``engine`` with the settings in ``simulate``; empty if it is installed."""
+    probe = engines.get(engine).with_settings(simulate).probe()
     # Quotes would end the quotes of the step's command.
     return "" if probe.available else (probe.remedy or "no remedy is known").replace("'", "").replace('"', "")

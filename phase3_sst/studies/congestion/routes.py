@@ -50,8 +50,8 @@ def possible_paths(network: Network, pairs: Iterable[Pair]) -> Paths:
         if not 0 <= node < room:
             raise UsageError("a node is not on the machine", found=node, allowed=f"0 to {room - 1}")
     # Slow links have classes of their own, but the same routes.
-    content = {**network.model_dump(mode="json"), "slow_links": []}
-    routes = routes_on(network_description(content), [pair for pair in chosen if pair[0] != pair[1]], possible=True)
+    described = network_description(network.model_copy(update={"slow_links": []}))
+    routes = routes_on(described, [pair for pair in chosen if pair[0] != pair[1]], possible=True)
     links = routes.machine_links
     names = [link_name(a, b) for a, b in zip(links["source"], links["target"], strict=True)]
     # The first of the links of a name decides.

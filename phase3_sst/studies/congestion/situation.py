@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from phase3_sst.point.contract import Point
+from phase3_sst.point.point_experiment import PointExperiment
 
 DIGITS = 12
 # Keys of the section simulate that do not change results.
@@ -99,7 +100,9 @@ class Situation:
         content, first = self.content(network, simulate), self.members[0]
         ranks = len(first.hosts) * first.ranks_per_node
         classes = ["0"] * ranks
-        return Point(content, len(first.hosts), "ext-var", first.timing_profile, classes, self.seed, variant=self.name)
+        experiment = PointExperiment.read(json.loads(json.dumps(content, default=_plain)))
+        profile = first.timing_profile
+        return Point(experiment, len(first.hosts), "ext-var", profile, classes, self.seed, variant=self.name)
 
 
 def _file(path: Path) -> str:

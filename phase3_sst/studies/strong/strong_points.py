@@ -31,6 +31,7 @@ from phase3_sst.campaign import campaign
 from phase3_sst.campaign.experiments import PlannedExperiment
 from phase3_sst.campaign.planned_point import PlannedPoint, failed, failure_lines
 from phase3_sst.point.contract import Point
+from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.point_result import PointResult
 from phase3_sst.studies.strong.interpolate import at_work, errors
 from phase3_sst.studies.strong.strong_file import Size, Strong, words, work
@@ -191,5 +192,5 @@ def _planned(
     path = output / folder / "timing-profile.json"
     if not path.is_file():
         write_timing_profile(path, profile)
-    point = Point(content, nodes, technique, path, assigned, derive_seed(content["seed"], "draws"))
+    point = Point(PointExperiment.of(resolved), nodes, technique, path, assigned, derive_seed(content["seed"], "draws"))
     return PlannedPoint(point.name, folder, point)

@@ -8,52 +8,51 @@ latency is the makespan of ``validation: iterations`` consecutive executions wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from manynode.config.network import Network
-from manynode.config.placement import Placement
-from manynode.config.quantities import RESOLVED
+from manynode.config.resolved import Resolved
+from manynode.config.validation import MeasuredCollective
 from phase3_sst.point.contract import NetworkEngine
 from phase3_sst.point.placement import hosts, rank_order_of
 from phase3_sst.point.run_file import run_of
 
 
-def compare(content: Mapping[str, Any], engine: NetworkEngine) -> pd.DataFrame:
+def compare(experiment: Resolved, engine: NetworkEngine) -> pd.DataFrame:
     """Return ``validation-collectives/1``."""
+    assert experiment.validation is not None
     rows = []
-    for row in content["validation"]["collectives"]:
-        found = engine.measure(run_file(content, row), content["simulate"]["time_limit"])
-        simulated = found.makespan_s / content["validation"]["iterations"]
+    for row in experiment.validation.collectives:
+        found = engine.measure(run_file(experiment, row), experiment.simulate.time_limit)
+        simulated = found.makespan_s / experiment.validation.iterations
         rows.append(
             {
-                **{key: row[key] for key in ("collective", "bytes", "nodes", "ranks_per_node")},
-                "measured_s": row["seconds"],
+                **row.model_dump(include={"collective", "bytes", "nodes", "ranks_per_node"}),
+                "measured_s": row.seconds,
                 "simulated_s": simulated,
-                "error": simulated / row["seconds"] - 1,
+                "error": simulated / row.seconds - 1,
             }
         )
     return pd.DataFrame(rows)
 
 
-def run_file(content: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+def run_file(experiment: Resolved, row: MeasuredCollective) -> dict[str, Any]:
     """Return the run file of one measured latency, with the experiment's placement."""
+    assert experiment.validation is not None
     parameters: dict[str, Any] = {
         "pattern": "collective",
-        "collective": row["collective"],
-        "bytes": row["bytes"],
-        "iterations": content["validation"]["iterations"],
+        "collective": row.collective,
+        "bytes": row.bytes,
+        "iterations": experiment.validation.iterations,
     }
-    placement = Placement.model_validate(content["simulate"]["placement"])
-    room = Network.model_validate(content["network"], context=RESOLVED).room()
+    placement = experiment.simulate.placement
     job = {
-        "name": row["collective"],
+        "name": row.collective,
         "application": {"name": "patterns", "parameters": parameters},
-        "nodes": row["nodes"],
-        "ranks_per_node": row["ranks_per_node"],
-        "hosts": hosts(placement, row["nodes"], room, content["seed"], set()),
-        **rank_order_of(placement, row["nodes"], row["ranks_per_node"]),
+        "nodes": row.nodes,
+        "ranks_per_node": row.ranks_per_node,
+        "hosts": hosts(placement, row.nodes, experiment.network.room(), experiment.seed, set()),
+        **rank_order_of(placement, row.nodes, row.ranks_per_node),
     }
-    return run_of(content, [job], seed=content["seed"], replicas=[0])
+    return run_of(experiment.network, experiment.simulate.collectives, [job], seed=experiment.seed, replicas=[0])

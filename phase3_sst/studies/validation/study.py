@@ -120,4 +120,4 @@ class Collectives(Study):
         from phase3_sst.point.contract import engine_of
         from phase3_sst.studies.validation.collectives import compare
 
-        return {self.files[0].name: compare(experiment.content, engine_of(experiment.content))}
+        return {self.files[0].name: compare(experiment, engine_of(experiment.simulate))}

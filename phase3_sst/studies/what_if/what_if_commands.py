@@ -170,7 +170,7 @@ def _confirm(
     front = set(table.loc[table["front"] | table["maybe_front"], "name"])
     again = confirming(real, front, described.confirm)
     content = real[0].resolved.content
-    lacking = second_engine.missing(described.confirm.engine, content)
+    lacking = second_engine.missing(described.confirm.engine, real[0].resolved.simulate)
     if not lacking:
         run(again)
     first = {case.alternative: case for case in real}

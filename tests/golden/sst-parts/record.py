@@ -17,6 +17,7 @@ from phase3_sst.engines.sst.run.failure import failure_of
 from phase3_sst.engines.sst.run.simulation import Simulation
 from phase3_sst.engines.sst.run.sst_command import environment, sst_command
 from phase3_sst.engines.sst.run.sst_installation import find_sst
+from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.run_file import run_of
 
 HERE = Path(__file__).resolve().parent
@@ -29,8 +30,9 @@ def main() -> None:
     content["network"]["topology"].update(tree)
     parameters = {"nx": 16, "ny": 16, "nz": 16, "iterations": 3}
     job = {"name": "main", "application": {"name": "hpcg", "parameters": parameters}, "nodes": 4, "ranks_per_node": 2}
-    run = run_of(content, [job], seed=1, replicas=[3])
-    settings = {**content["simulate"]["sst"], "processes": 2}
+    known = PointExperiment.read(content)
+    run = run_of(known.network, known.simulate.collectives, [job], seed=1, replicas=[3])
+    settings = known.simulate.sst.model_copy(update={"processes": 2})
     installation = find_sst(settings)
     with tempfile.TemporaryDirectory() as name:
         simulation = Simulation(run, Path(name) / "run", Path(name) / "log")

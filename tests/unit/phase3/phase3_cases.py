@@ -9,6 +9,7 @@ from typing import Any
 
 from manynode.config.loader import load_experiment
 from phase3_sst.point.contract import Point
+from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.result_files import collect
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -25,7 +26,7 @@ def demo_point(nodes: int = 4, technique: str = "ext-var", **simulate: Any) -> P
     """A point of the demo."""
     content = experiment(**simulate)
     ranks = nodes * content["ranks_per_node"]
-    return Point(content, nodes, technique, Path("timing-profile.json"), ["0"] * ranks, 7)
+    return Point(PointExperiment.read(content), nodes, technique, Path("timing-profile.json"), ["0"] * ranks, 7)
 
 
 def engine_output(

@@ -50,7 +50,7 @@ def test_a_batch_is_read_back_to_the_same_situations_and_folders(tmp_path: Path)
     read = read_batch(tmp_path / "batch.json")
     assert [runs.output / one.folder for one in read] == [runs.folder(one) for one in given]
     assert [run_description(one.point) for one in read] == [run_description(runs.planned(one).point) for one in given]
-    assert read[0].point.timing_profile == profile and read[0].point.experiment["simulate"]["jobs"][0]["background"]
+    assert read[0].point.timing_profile == profile and read[0].point.experiment.simulate.jobs[0].background
 
 
 def test_the_folder_changes_with_what_the_result_depends_on_and_with_nothing_else(tmp_path: Path) -> None:

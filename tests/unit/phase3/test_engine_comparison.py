@@ -11,6 +11,7 @@ import pytest
 from phase3_cases import point
 
 from manynode import seeds
+from manynode.config.simulate import SimulateSection
 from manynode.errors import EngineMissingError, InputError, UsageError
 from manynode.probe import Probe
 from phase3_sst.point.point_result import EngineResults
@@ -163,12 +164,12 @@ def test_an_engine_that_is_not_installed_is_skipped_and_one_alone_is_not_compare
         there = {"fast": True, "simgrid": True, "absent": False}[name]
         members = {
             "probe": lambda self: Probe(there, "", "", "", "" if there else "install it"),
-            "for_experiment": classmethod(lambda cls, experiment: cls()),
+            "with_settings": classmethod(lambda cls, simulate: cls()),
         }
         return type("E", (), members)
 
     monkeypatch.setattr(choice.engines, "get", probe)
-    chosen = choice.choose(["fast", "absent", "simgrid"], {})
+    chosen = choice.choose(["fast", "absent", "simgrid"], SimulateSection())
     assert chosen.names == ["fast", "simgrid"] and list(chosen.skipped) == ["absent"]
     with pytest.raises(EngineMissingError, match="absent: install it"):
-        choice.choose(["fast", "absent"], {})
+        choice.choose(["fast", "absent"], SimulateSection())

@@ -12,6 +12,7 @@ from manynode.errors import EngineMissingError
 from manynode.paths import native_program
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.engines.simgrid.engine import SimgridEngine
+from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.run_file import run_of
 
 # Relative to the makespan; the two differ in how messages share links (phase3_sst/engines/simgrid/README.md).
@@ -37,7 +38,8 @@ def hpcg(nodes: int, ranks_per_node: int) -> dict[str, Any]:
         "nodes": nodes,
         "ranks_per_node": ranks_per_node,
     }
-    return run_of(experiment(), [job], seed=1, replicas=[0])
+    known = PointExperiment.read(experiment())
+    return run_of(known.network, known.simulate.collectives, [job], seed=1, replicas=[0])
 
 
 @pytest.mark.parametrize(("nodes", "ranks_per_node"), [(8, 1), (8, 4)])

@@ -11,6 +11,7 @@ from phase3_cases import experiment
 from manynode.errors import UsageError
 from manynode.timing_profile import TimingProfile, read_timing_profile, write_timing_profile
 from phase3_sst.point.contract import Point
+from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.slow_node import slowed
 
 TAIL = {
@@ -46,7 +47,7 @@ def with_slow(profile: Path, nodes: int, classes: list[str], cyclic: bool = Fals
     content = experiment(**({"slow_node": slow_node} if slow_node else {}))
     if cyclic:
         content["simulate"]["placement"]["rank_order"] = "cyclic"
-    return Point(content, nodes, "ext-var", profile, classes, 7)
+    return Point(PointExperiment.read(content), nodes, "ext-var", profile, classes, 7)
 
 
 def test_the_ranks_of_the_node_draw_longer_times(profile: Path, tmp_path: Path) -> None:

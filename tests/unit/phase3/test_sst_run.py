@@ -10,9 +10,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from phase3_cases import demo_point, experiment
+from phase3_cases import demo_point
 
 from manynode import tables
+from manynode.config.quantities import RESOLVED
+from manynode.config.sst import SstSection
 from manynode.errors import EngineFailedError, EngineMissingError
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.engines.sst.engine import check_memory, side_by_side
@@ -31,8 +33,8 @@ from phase3_sst.point.run_file import run_description
 PARTS = Path(__file__).resolve().parent.parent.parent / "golden" / "sst-parts"
 
 
-def settings(**changes: Any) -> dict[str, Any]:
-    return {**experiment()["simulate"]["sst"], **changes}
+def settings(**changes: Any) -> SstSection:
+    return SstSection.model_validate(changes, context=RESOLVED)
 
 
 def installation(**changes: Any) -> Installation:

@@ -187,9 +187,8 @@ def test_collectives_are_simulated_as_often_as_the_experiment_says() -> None:
     content = experiment()
     rows = [{"collective": "allreduce", "bytes": 8, "nodes": 4, "ranks_per_node": 3, "seconds": 16e-6}]
     content["validation"] = {"measured": [], "collectives": rows, "iterations": 7}
-    resolve_json(content, "test")
     engine = Ruler()
-    found = collectives.compare(content, engine)  # type: ignore[arg-type]
+    found = collectives.compare(resolve_json(content, "test"), engine)  # type: ignore[arg-type]
     assert found.loc[0, "simulated_s"] == pytest.approx(12e-6)
     assert found.loc[0, "error"] == pytest.approx(-0.25)
     assert engine.jobs[0]["ranks_per_node"] == 3 and len(set(engine.jobs[0]["hosts"])) == 4

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from manynode.config.sst import SstSection
 from phase3_sst.point.run_file import run_text
 
 SST_RUN_SCHEMA = "sst-run/1"
 
 
-def sst_run(run: Mapping[str, Any], settings: Mapping[str, Any], parts: Path) -> dict[str, Any]:
+def sst_run(run: Mapping[str, Any], settings: SstSection, parts: Path) -> dict[str, Any]:
     """Return the content of RUN.json for a run file with one replica and the section ``simulate.sst``."""
     if len(run["replicas"]) != 1:
         raise ValueError(f"one simulation of SST has one replica, not {run['replicas']}")
@@ -24,11 +25,11 @@ def sst_run(run: Mapping[str, Any], settings: Mapping[str, Any], parts: Path) ->
         "schema": SST_RUN_SCHEMA,
         "run": dict(run),
         "sst": {
-            "collectives": settings["collectives"],
-            "flit_bytes": round(settings["flit"]),
-            "input_buffer_bytes": _whole(settings["input_buffer"]),
-            "output_buffer_bytes": _whole(settings["output_buffer"]),
-            "extra_parameters": dict(settings["extra_parameters"]),
+            "collectives": settings.collectives,
+            "flit_bytes": round(settings.flit),
+            "input_buffer_bytes": _whole(settings.input_buffer),
+            "output_buffer_bytes": _whole(settings.output_buffer),
+            "extra_parameters": dict(settings.extra_parameters),
         },
         "parts": str(parts.resolve()),
     }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode import process, process_tree
+from manynode.config.sst import SstSection
 from manynode.errors import ManynodeError
 from phase3_sst.engines.sst.run.failure import failure_of, unfinished_error
 from phase3_sst.engines.sst.run.parts import Parts, read_parts, write_result
@@ -42,7 +43,7 @@ class Simulation:
         (replica,) = self.run["replicas"]
         return int(replica)
 
-    def prepare(self, settings: Mapping[str, Any]) -> Path:
+    def prepare(self, settings: SstSection) -> Path:
         """Write the files that SST reads; return RUN.json."""
         self.parts.mkdir(parents=True)
         self.content = sst_run(self.run, settings, self.parts)
@@ -54,7 +55,7 @@ class Simulation:
 def simulate_together(
     simulations: Sequence[Simulation],
     installation: Installation,
-    settings: Mapping[str, Any],
+    settings: SstSection,
     *,
     what: str,
     timeout_s: float | None = None,
@@ -69,9 +70,9 @@ def simulate_together(
     for simulation in simulations:
         simulation.log.parent.mkdir(parents=True, exist_ok=True)
         commands.append(sst_command(installation, settings, simulation.prepare(settings), simulation.parts))
-    memory = settings["memory"] or _SHARE_OF_HOST * process_tree.host_memory_bytes() / len(simulations)
+    memory = settings.memory or _SHARE_OF_HOST * process_tree.host_memory_bytes() / len(simulations)
     watches = [
-        Watch(what, hang_limit_s=settings["hang_limit"], memory_bytes=memory, log=simulation.log)
+        Watch(what, hang_limit_s=settings.hang_limit, memory_bytes=memory, log=simulation.log)
         for simulation in simulations
     ]
 

@@ -7,12 +7,11 @@ names the missing piece and how to get it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from manynode import process
+from manynode.config.sst import SstSection
 from manynode.errors import EngineMissingError, ManynodeError
 from manynode.paths import build_dir
 from phase3_sst.engines.sst.run.element_library import (
@@ -54,21 +53,21 @@ class Installation:
         return f"{self.version} (ember {self.ember_digest[:12]})"
 
 
-def find_sst(settings: Mapping[str, Any]) -> Installation:
+def find_sst(settings: SstSection) -> Installation:
     """Return the SST that the section ``simulate.sst`` names, with a library that fits it."""
-    sst = process.find_program(settings["executable"], purpose="the simulator of the engine sst", remedy=GUIDE)
+    sst = process.find_program(settings.executable, purpose="the simulator of the engine sst", remedy=GUIDE)
     config = process.find_program(
-        settings["config_program"],
+        settings.config_program,
         purpose="SST's sst-config, which says where SST is",
         remedy=f"name it under 'simulate: sst: config_program'; {GUIDE}",
     )
     version = read_version(_ask(sst, "--version"))
     prefix = _ask(config, "--prefix").strip()
     ember = _elements(config) / "libember.so"
-    library = Path(settings["library"]) if settings["library"] is not None else build_dir() / "lib" / "sst"
+    library = Path(settings.library) if settings.library is not None else build_dir() / "lib" / "sst"
     for name in LIBRARIES:
         if not (library / name).is_file():
-            raise _no_library(library, name, config, named=settings["library"] is not None)
+            raise _no_library(library, name, config, named=settings.library is not None)
     built = read_record(library)
     here = Fingerprint(version, prefix, _digest(simulator_of(prefix)), _digest(ember))
     check_fits(library, built.against, here)

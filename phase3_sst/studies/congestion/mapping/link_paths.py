@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from manynode.config.network import Network
+from manynode.config.quantities import RESOLVED
 from phase3_sst.engines.native_routes import routes_on
 from phase3_sst.point.run_file import network_description
 
@@ -62,7 +64,8 @@ class Routes:
 
 def routes_between(network: Mapping[str, Any], hosts: Sequence[int]) -> Routes:
     """Return the routes between ``hosts`` (different nodes) on a resolved network."""
-    found = routes_on(network_description(network), permutations(hosts, 2))
+    described = network_description(Network.model_validate(dict(network), context=RESOLVED))
+    found = routes_on(described, permutations(hosts, 2))
     place = {host: index for index, host in enumerate(hosts)}
     # The nodes' own links are on every route of a node, whatever the mapping.
     of_hosts = found.machine_links["class"].str.startswith("host-").to_numpy()
