@@ -17,7 +17,10 @@ from typing import Any
 
 from manynode import artefacts
 from manynode.artefacts import Identity
+from manynode.config.engine_section import engine_sections, unread_keys
+from manynode.config.experiment import NodesimSection
 from manynode.config.resolved import Resolved, digest_of, read_resolved, resolve_json
+from manynode.config.simulate import SimulateSection
 from manynode.config.studies import LIMITS, SHARED, studies, variants_of
 from manynode.config.variants import Variant, confirmed, with_confirming_engine
 
@@ -36,9 +39,7 @@ SECTIONS = {
     **{study.name: study.sections for study in _STUDIES},
 }
 # Keys of those sections that a step does not read.
-# How SST is watched and started changes no result; how it is divided does not either, but that is only measured.
-_WATCH_OF_SST = tuple(f"simulate.sst.{key}" for key in ("hang_limit", "memory", "launcher"))
-_OF_THE_NETWORK = ("engine", "preflight", "sst")
+_OF_THE_NETWORK = ("engine", "preflight", *engine_sections(SimulateSection))
 _DRAWS = ("replicas", "confidence", "time_limit", "persistent", "tail", "profile_bootstrap")
 UNREAD: dict[str, tuple[str, ...]] = {
     "profile": ("profile.noise_floor", "profile.max_classes", "profile.coverage"),
@@ -106,27 +107,28 @@ class Steps:
     @functools.cache  # noqa: B019 - lives as long as a step
     def digest(self, step: str) -> str:
         """Return the digest of the sections that ``step`` depends on."""
-        sections, unread = SECTIONS[step], (*UNREAD.get(step, ()), *self._unread_of_sst(), *self._unread_of_gem5())
+        sections, unread = SECTIONS[step], (*UNREAD.get(step, ()), *self._unread_by_engines())
         simulate = self._content.get("simulate", {})
         if step == "preflight" and not simulate.get("preflight", {}).get("vary"):
             # The probes of the network itself look at nothing else; points would be repeated with them.
             sections = ("network", "simulate")
             unread = tuple(f"simulate.{key}" for key in simulate if key not in _OF_THE_NETWORK)
-            unread = (*unread, *self._unread_of_sst())
+            unread = (*unread, *self._unread_by_engines())
         return digest_of(self._content, *sections, without=unread)
 
     @functools.cache  # noqa: B019
     def variant_digest(self, name: str) -> str:
         """Return the digest of the inputs of the simulation of the variant ``STUDY/NAME``."""
         changed = self.variants[name].applied(self._experiment)
-        return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *self._unread_of_sst()))
+        return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *self._unread_by_engines()))
 
     @functools.cache  # noqa: B019
     def confirmed_digest(self, name: str) -> str:
         """Return the digest of the inputs of the second simulation, with another engine, of ``confirm/NAME``."""
         changed = with_confirming_engine(self.variants[name].applied(self._experiment))
-        watch = _WATCH_OF_SST if changed.simulate.engine == "sst" else ("simulate.sst",)
-        return changed.digest(*SECTIONS["simulate"], without=(*UNREAD["simulate"], *watch))
+        content = changed.content
+        unread = (*UNREAD["simulate"], *_unread_by_engines(content))
+        return digest_of(content, *SECTIONS["simulate"], without=unread)
 
     def identity_of(self, place: str) -> Identity | None:
         """Return the identity of the file at ``place`` below the results, or None if no step makes such a file."""
@@ -153,14 +155,16 @@ class Steps:
         before = [self._whole_digest(name) for name in _UPSTREAM.get(step, ())]
         return _joined(self.digest(step), *before) if before else self.digest(step)
 
-    def _unread_of_sst(self) -> tuple[str, ...]:
-        """Return the keys of the section ``simulate.sst`` that do not affect results."""
-        return _WATCH_OF_SST if self._content.get("simulate", {}).get("engine") == "sst" else ("simulate.sst",)
+    def _unread_by_engines(self) -> tuple[str, ...]:
+        """Return the keys of the engines' sections that do not affect results."""
+        return _unread_by_engines(self._content)
 
-    def _unread_of_gem5(self) -> tuple[str, ...]:
-        """Return the keys of the section ``nodesim.gem5`` that do not affect results."""
-        chosen = self._content.get("nodesim", {}).get("engine") == "gem5"
-        return ("nodesim.gem5.progress",) if chosen else ("nodesim.gem5",)
+
+def _unread_by_engines(content: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        *unread_keys("simulate", SimulateSection, content.get("simulate", {})),
+        *unread_keys("nodesim", NodesimSection, content.get("nodesim", {})),
+    )
 
 
 def _joined(*digests: str) -> str:

@@ -75,8 +75,11 @@ class Plan:
     @property
     def cores_of_a_replica(self) -> int:
         """Return the number of cores that one replica's simulation uses."""
-        simulate = self.experiment.simulate
-        return simulate.sst.cores() if simulate.engine == "sst" else 1
+        return self.experiment.simulate.cores_of_replica()
+
+    def cores_of_a_replica_of(self, engine: str | None) -> int:
+        """Return the number of cores that one replica's simulation with another engine uses."""
+        return self.experiment.simulate.model_copy(update={"engine": engine}).cores_of_replica()
 
     def study_inputs(self, study: Study) -> list[str]:
         """Return the results that a study's conclusion reads; none if the experiment does not ask for the study."""

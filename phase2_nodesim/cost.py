@@ -8,7 +8,7 @@ from manynode.config.resolved import Resolved
 from manynode.measured_runs import MeasuredRun
 from manynode.tables import read_json
 from phase2_nodesim.engines._interface import ENGINES
-from phase2_nodesim.gem5.estimate import RATE, profiled_instructions
+from phase2_nodesim.gem5.estimate import profiled_instructions
 
 
 def node_runs(experiment: Resolved, results: Path) -> list[MeasuredRun]:
@@ -36,10 +36,11 @@ def node_run(experiment: Resolved, results: Path, mode: str, node: int | None) -
     engine = section.engine
     cost = ENGINES.get(engine).cost(section, each, nodes, threads)
     expected = None
-    if engine == "gem5" and node is not None:
+    if cost.instructions_per_s is not None and node is not None:
         counters = results / "profile" / "counters.parquet"
         instructions = profiled_instructions(counters, nodes, list(range(node * each, (node + 1) * each)))
-        expected = None if instructions is None else (instructions / RATE, instructions / RATE)
+        if instructions is not None:
+            expected = (instructions / cost.instructions_per_s, instructions / cost.instructions_per_s)
     return MeasuredRun(
         rule="phase2_simulate_node",
         wildcards={"mode": mode} if node is None else {"mode": mode, "node": str(node)},

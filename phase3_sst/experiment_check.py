@@ -16,7 +16,7 @@ from manynode.config.studies import StudyPoint, studies
 from manynode.config.variants import confirmed, study_nodes, with_confirming_engine
 from manynode.errors import EngineMissingError, UsageError
 from phase3_sst.checks.sweep_reaction import check_varied
-from phase3_sst.point.contract import NetworkEngine, Point, engine_of
+from phase3_sst.point.contract import NetworkEngine, Point, engine_of, engines_that
 from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.run_file import run_description
 from phase3_sst.point.slow_node import check_slow_node
@@ -26,6 +26,7 @@ from phase3_sst.studies.validation import collectives
 def check(resolved: Resolved) -> None:
     """Check every point with its engine, including a study's points that another engine confirms."""
     engine = _engine(resolved.simulate)
+    _check_injection(resolved.simulate, engine)
     if resolved.application.name is None:
         return  # nothing is simulated without a skeleton
     runs: dict[str, dict[str, Any]] = {}
@@ -54,6 +55,19 @@ def _engine(simulate: SimulateSection) -> NetworkEngine:
     except UsageError as error:
         error.where = "simulate: engine"
         raise
+
+
+def _check_injection(simulate: SimulateSection, engine: NetworkEngine) -> None:
+    """Refuse injection control with an engine that has none."""
+    if engine.capabilities.controls_injection:
+        return
+    for name, control in simulate.injections().items():
+        raise UsageError(
+            f"the engine {engine.name} has no injection control (job {name!r})",
+            where="simulate: injection",
+            found=control.kind,
+            remedy=f"choose engine: {engines_that(lambda capabilities: capabilities.controls_injection)}",
+        )
 
 
 def _points(resolved: Resolved) -> Iterator[tuple[str | None, int, PointExperiment]]:

@@ -143,7 +143,7 @@ rule phase3_confirm_variant:
         plan.path("logs/phase3_confirm_variant/{variant}/{technique}-{nodes}.log"),
     conda:
         "../environment.yaml"
-    threads: plan.experiment.simulate.sst.cores() if confirm_engine == "sst" else 1
+    threads: plan.cores_of_a_replica_of(confirm_engine)
     resources:
         **step_resources.of_points(plan, confirm_engine),
     params:

@@ -64,16 +64,19 @@ def technique_of(stage: str, technique: str) -> str:
     return technique.removesuffix("var") + "const" if stage == VARIABILITY else technique
 
 
-def check_counterfactuals(experiment: Resolved) -> None:
-    """Raise :class:`UsageError` for a study that the experiment does not allow."""
+def check_counterfactuals(experiment: Resolved, engines: Sequence[str]) -> None:
+    """Raise :class:`UsageError` for a study that the experiment does not allow.
+
+    ``engines`` are those that can switch contention off.
+    """
     if experiment.scaling is None:
         return
-    if experiment.simulate.engine != "fast":
+    if experiment.simulate.engine not in engines:
         raise UsageError(
-            "a scaling study needs the engine fast",
+            f"a scaling study needs the engine {' or '.join(engines)}",
             where="scaling",
             found=f"simulate: engine: {experiment.simulate.engine}, which cannot switch contention off",
-            allowed="simulate: engine: fast",
+            allowed=f"simulate: engine: {', '.join(engines)}",
             remedy="move the section to a second experiment with that engine; "
             "'manynode run --measurements-from' reuses the measured runs",
         )

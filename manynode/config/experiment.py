@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model, field_validator, model_validator
 
+from manynode.config.engine_section import CHANGES_NO_RESULT, EngineSection
 from manynode.config.machine import Machine
 from manynode.config.network import Network
 from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Section, written
@@ -89,7 +90,7 @@ class ProfileSection(Section):
     )
 
 
-class Gem5Section(Section):
+class Gem5Section(EngineSection):
     """Settings of the engine gem5; other engines ignore them."""
 
     executable: str | None = Field(default=None, description="gem5 program; empty: gem5.opt, gem5.fast or gem5 on PATH")
@@ -101,7 +102,9 @@ class Gem5Section(Section):
     statistics: bool = Field(
         default=True, description="Whether to count events in every compute phase; the report's CPI stacks need them"
     )
-    progress: Duration = Field(default=written("10 s"), description="Time between two progress lines in the log")
+    progress: Annotated[Duration, CHANGES_NO_RESULT] = Field(
+        default=written("10 s"), description="Time between two progress lines in the log"
+    )
 
 
 class TailSection(Section):

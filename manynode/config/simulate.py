@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from manynode.config.converge import ConvergeSection
+from manynode.config.engine_section import EngineSection, engine_sections
 from manynode.config.injection import AimdInjectionControl, InjectionControl, StaticInjectionControl
 from manynode.config.placement import Placement
 from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Seconds, Section, written
@@ -167,21 +168,14 @@ class SimulateSection(Section):
         return self
 
     @model_validator(mode="after")
-    def _only_fast_controls_injection(self) -> SimulateSection:
-        if self.engine != "fast":
-            for name in self.injections():
-                raise ValueError(
-                    f"injection: the engine {self.engine} has no injection control (job {name!r}); choose engine: fast"
-                )
-        return self
-
-    @model_validator(mode="after")
     def _collectives_have_one_owner(self) -> SimulateSection:
-        if self.engine == "sst" and self.sst.collectives == "sst":
+        if (own := self.own_section()) is not None and own.has_own_collectives():
             defaults = CollectivesSection()
             chosen = [name for name, value in self.collectives if value != getattr(defaults, name)]
             if chosen:
-                raise ValueError(f"collectives: {chosen[0]}: has no effect with 'sst: collectives: sst'")
+                raise ValueError(
+                    f"collectives: {chosen[0]}: has no effect with '{self.engine}: collectives: {self.engine}'"
+                )
         return self
 
     @model_validator(mode="after")
@@ -194,6 +188,15 @@ class SimulateSection(Section):
         """Return the injection control of jobs by name; jobs without control are left out."""
         jobs = [(MAIN_JOB, self.injection), *((job.name, job.injection) for job in self.jobs)]
         return {name: control for name, control in jobs if control is not None and control.kind != "none"}
+
+    def own_section(self) -> EngineSection | None:
+        """Return the settings of the chosen engine, None if it has none of its own."""
+        return getattr(self, self.engine) if self.engine in engine_sections(type(self)) else None
+
+    def cores_of_replica(self) -> int:
+        """Return the number of cores that one replica's simulation uses."""
+        own = self.own_section()
+        return 1 if own is None else own.cores()
 
     def job_nodes(self) -> int:
         """Return the number of nodes of the other jobs."""

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from manynode.config.quantities import BufferBytes, Duration, PositiveBytes, Quantity, Section, written
+from manynode.config.engine_section import CHANGES_NO_RESULT, EngineSection
+from manynode.config.quantities import BufferBytes, Duration, PositiveBytes, Quantity, written
 
 FlitBytes = Annotated[float, Quantity("size", least=1, most=65_536)]
 Scalar = int | float | str | bool
@@ -15,14 +16,14 @@ Scalar = int | float | str | bool
 PARTITIONERS = ("sst.self", "sst.simple", "sst.linear", "sst.roundrobin")
 
 
-class SstSection(Section):
+class SstSection(EngineSection):
     """Settings of the engine sst; other engines ignore them."""
 
     threads: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="Threads of each process of sst")
     processes: Annotated[int, Field(ge=1, le=65_536)] = Field(
         default=1, description="MPI processes of sst that share one simulation, for machines too large for one host"
     )
-    launcher: Annotated[list[str], Field(min_length=1)] | None = Field(
+    launcher: Annotated[Annotated[list[str], Field(min_length=1)] | None, CHANGES_NO_RESULT] = Field(
         default=None,
         description="Command that starts MPI processes, as a list, such as [srun, --mpi=pmix]; '-n PROCESSES sst "
         "...' is appended. Empty: the launcher of the MPI that sst is linked with",
@@ -45,11 +46,11 @@ class SstSection(Section):
     output_buffer: BufferBytes | None = Field(
         default=None, description="Output buffer of each router port; empty: same as input_buffer"
     )
-    hang_limit: Duration = Field(
+    hang_limit: Annotated[Duration, CHANGES_NO_RESULT] = Field(
         default=written("10 min"),
         description="Wall-clock time after which a simulation fails if its simulated time stands still",
     )
-    memory: PositiveBytes | None = Field(
+    memory: Annotated[PositiveBytes | None, CHANGES_NO_RESULT] = Field(
         default=None,
         description="Memory of all processes of a simulation above which it fails; empty: the host's memory",
     )
@@ -85,3 +86,7 @@ class SstSection(Section):
     def cores(self) -> int:
         """Return the number of cores that one simulation keeps busy."""
         return self.threads * self.processes
+
+    def has_own_collectives(self) -> bool:
+        """Return whether SST's own collectives are used."""
+        return self.collectives == "sst"

@@ -88,12 +88,14 @@ class NodeJob:
 class NodeCost:
     """Expected cost of a job: number of slowed ranks, their slow-down, and the cores that they share.
 
-    ``cores`` is None where they may use all cores of the host.
+    ``cores`` is None where they may use all cores of the host. ``instructions_per_s`` is the rate of an engine whose
+    time depends on the number of instructions alone, None for others.
     """
 
     ranks: int
     slow_down: SlowDown
     cores: int | None = None
+    instructions_per_s: float | None = None
 
 
 class NodeEngine(Protocol):

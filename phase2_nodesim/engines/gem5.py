@@ -29,7 +29,7 @@ from phase2_nodesim.bridge.job import BridgedJob, BridgeFolder, Simulator, run_b
 from phase2_nodesim.engines._interface import ENGINES, NodeCost, NodeEngine, NodeJob, NodeRun
 from phase2_nodesim.gem5.board_file import SCHEMA, BoardFiles, GuestProcess, board_file
 from phase2_nodesim.gem5.cpi_stack import cpi_stacks
-from phase2_nodesim.gem5.estimate import Teller, estimate
+from phase2_nodesim.gem5.estimate import RATE, Teller, estimate
 from phase2_nodesim.gem5.installation import GUIDE, Installation, find_gem5
 from phase2_nodesim.gem5.statistics import read_statistics, without_rows_beyond
 from phase2_nodesim.segments import segment_table
@@ -75,7 +75,7 @@ class Gem5:
 
     def cost(self, settings: NodesimSection, ranks_per_node: int, nodes: int, threads: int) -> NodeCost:
         # One host core simulates all cores of the board.
-        return NodeCost(ranks_per_node, _SLOW_DOWN, 1)
+        return NodeCost(ranks_per_node, _SLOW_DOWN, 1, RATE)
 
     def run(self, run: NodeRun, job: NodeJob) -> None:
         found = find_gem5(_executable(job.settings))

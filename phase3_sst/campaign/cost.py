@@ -23,10 +23,9 @@ from manynode.errors import InputError, ManynodeError
 from manynode.paths import application_dirs
 from phase3_sst.analysis.estimates.estimate_sentences import duration
 from phase3_sst.analysis.estimates.points import START_S
-from phase3_sst.analysis.estimates.step_resources import point_estimate
-from phase3_sst.analysis.estimates.trial import tried_run
+from phase3_sst.analysis.estimates.trial import bare_run, tried_run
 from phase3_sst.campaign.planned_point import PlannedPoint, missing
-from phase3_sst.point.contract import Point
+from phase3_sst.point.contract import Point, engine_of
 from phase3_sst.point.run_file import run_description
 
 COST_SCHEMA = "campaign-cost/1"
@@ -124,11 +123,12 @@ def _cost(point: Point) -> Cost:
     simulate = point.experiment.simulate
     replicas = len(point.chosen_replicas)
     try:
-        if simulate.engine == "sst":
-            estimate = point_estimate(point.experiment, point.nodes)
-            return Cost(_FILES_S + replicas * estimate.seconds, estimate.memory_bytes)
-        if simulate.engine != "fast":
-            return Cost(None)
+        engine = engine_of(simulate)
+        if not engine.capabilities.is_timed_here:
+            expected = engine.expected_cost(bare_run(point.experiment, point.nodes))
+            if expected is None:
+                return Cost(None)
+            return Cost(_FILES_S + replicas * expected.seconds, expected.memory_bytes)
         counter, total = _iterations(point.experiment.application)
         run = {**run_description(point), "replicas": [0]}
         trial = tried_run(run, counter, total, _TRIAL_LIMIT_S)

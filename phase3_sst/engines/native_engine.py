@@ -21,7 +21,7 @@ from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
 from manynode.native_errors import reported_error
 from manynode.paths import native_program
 from manynode.probe import Probe
-from phase3_sst.point.contract import Capabilities, Measurement, Point
+from phase3_sst.point.contract import Capabilities, Measurement, Point, ReplicaCost
 from phase3_sst.point.result_files import collect_parts, read_measurement
 from phase3_sst.point.run_file import run_description, run_text
 
@@ -47,6 +47,10 @@ class NativeEngine:
     def probe_bytes(self, _network: Mapping[str, Any]) -> float:
         """Return infinity: probes may cause any traffic."""
         return math.inf
+
+    def expected_cost(self, _run: Mapping[str, Any]) -> ReplicaCost | None:
+        """Return None: it is not known without a trial."""
+        return None
 
     def probe(self) -> Probe:
         """Look for the program in the native build and ask its version."""

@@ -104,8 +104,20 @@ class Capabilities:
     """Limits the injection of jobs' NICs as ``simulate: injection`` says."""
     counts_stalls: bool = False
     """Counts the stall times of links and router inputs."""
+    switches_contention_off: bool = False
+    """Simulates messages that never wait for busy links (``network: contention: false``)."""
+    is_timed_here: bool = False
+    """Is quick enough to time an experiment's first iterations on this host before a run."""
     always_has_buffers: bool = False
     """Simulates finite buffers even with ``flow_control: none``."""
+
+
+@dataclass(frozen=True)
+class ReplicaCost:
+    """Memory [B] of all processes together and processor time [s] of one replica's simulation."""
+
+    memory_bytes: float
+    seconds: float
 
 
 class NetworkEngine(Protocol):
@@ -126,6 +138,9 @@ class NetworkEngine(Protocol):
 
     def cores_of_replica(self) -> int:
         """Return the number of cores that the simulation of one replica keeps busy."""
+
+    def expected_cost(self, run: Mapping[str, Any]) -> ReplicaCost | None:
+        """Return what a replica of a run file will cost, None if that is not known."""
 
     def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
         """Refuse run files (:mod:`phase3_sst.point.run_file`) that cannot be simulated.
@@ -157,6 +172,11 @@ def engine_of_settings(simulate: Mapping[str, Any]) -> NetworkEngine:
     return engine_of(SimulateSection.model_validate(dict(simulate), context=RESOLVED))
 
 
+def names_of_engines_that(can: Callable[[Capabilities], bool]) -> list[str]:
+    """Return the names of the engines with a capability."""
+    return [name for name in engines.names() if can(engines.get(name).capabilities)]
+
+
 def engines_that(can: Callable[[Capabilities], bool]) -> str:
     """Return the names of the engines with a capability, for messages."""
-    return ", ".join(name for name in engines.names() if can(engines.get(name).capabilities))
+    return ", ".join(names_of_engines_that(can))

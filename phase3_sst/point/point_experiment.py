@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from manynode.config.network import Network
 from manynode.config.quantities import RESOLVED, PositiveInt, Section
-from manynode.config.resolved import Resolved
+from manynode.config.resolved import Resolved, validation_error
 from manynode.config.simulate import SimulateSection, SkeletonChoice
 
 
@@ -37,5 +37,13 @@ class PointExperiment(Section):
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> PointExperiment:
-        """Return the part of an experiment's JSON (SI units); its other keys are left out."""
-        return cls.model_validate({name: content[name] for name in cls.model_fields}, context=RESOLVED)
+        """Return the part of an experiment's JSON (SI units); its other keys are left out.
+
+        A wrong value is a :class:`UsageError`.
+        """
+        skeleton = {name: content["application"][name] for name in SkeletonChoice.model_fields}
+        own = {name: content[name] for name in cls.model_fields}
+        try:
+            return cls.model_validate({**own, "application": skeleton}, context=RESOLVED)
+        except ValidationError as error:
+            raise validation_error(error, cls, "the point of a study", "what the engines read") from None

@@ -13,6 +13,7 @@ from manynode.config.variation import with_value
 from manynode.errors import UsageError
 from manynode.paths import ROOT
 from manynode.workflow import Plan
+from phase3_sst.experiment_check import check
 
 
 def job(**changes: Any) -> dict[str, Any]:
@@ -73,7 +74,6 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
         ({"injection": {"kind": "static", "share": 2}}, ["simulate: injection: share"]),
         ({"injection": {"kind": "statik"}}, ["simulate: injection", "static"]),
         ({"jobs": [job(injection={"kind": "aimd", "gian": 1})]}, ["injection: gian", "did you mean 'gain'?"]),
-        ({"engine": "sst", "jobs": [job(injection={"kind": "static", "share": 0.5})]}, ["sst", "'noise'"]),
         ({"injection": {"kind": "aimd"}}, ["aimd of the job 'main'", "flow_control: credits"]),
         ({"tail": True}, ["simulate: tail: needs tails to draw from", "nodesim"]),
         ({"profile_bootstrap": 1}, ["one resample has no spread"]),
@@ -102,6 +102,14 @@ def test_a_mistake_is_named_with_its_place(demo: dict[str, Any], simulate: dict[
         resolved(demo, **simulate)
     for word in words:
         assert word in caught.value.render()
+
+
+@pytest.mark.parametrize("engine", ["sst", "simgrid"])
+def test_injection_control_needs_an_engine_that_has_it(demo: dict[str, Any], engine: str) -> None:
+    held = resolved(demo, engine=engine, jobs=[job(injection={"kind": "static", "share": 0.5})])
+    with pytest.raises(UsageError, match=f"the engine {engine} has no injection control \\(job 'noise'\\)") as caught:
+        check(held)
+    assert caught.value.where == "simulate: injection" and "fast" in str(caught.value.remedy)
 
 
 def test_one_value_changes_and_the_rest_stays(demo: dict[str, Any]) -> None:

@@ -17,8 +17,8 @@ from manynode import tables
 from manynode.config.resolved import Resolved
 from manynode.config.studies import all_points
 from manynode.errors import ManynodeError
-from phase3_sst.analysis.estimates.step_resources import point_estimate
-from phase3_sst.analysis.estimates.trial import Trial, iterations, tried
+from phase3_sst.analysis.estimates.trial import Trial, bare_run, iterations, tried
+from phase3_sst.point.contract import engine_of
 from phase3_sst.point.point_experiment import PointExperiment
 
 ESTIMATE_SCHEMA = "cost-estimate/1"
@@ -94,16 +94,17 @@ def _cost(experiment: PointExperiment, nodes: int) -> tuple[float, float, float]
     replicas = simulate.replicas
     per_replica: Callable[[float], float]
     try:
-        if simulate.engine == "fast":
+        engine = engine_of(simulate)
+        if engine.capabilities.is_timed_here:
             trial: Trial = tried(experiment, nodes, _TRIAL_LIMIT_S)
             per_replica, memory = trial.seconds, trial.memory_bytes
-        elif simulate.engine == "sst":
-            estimate = point_estimate(experiment, nodes)
-            _, total = iterations(experiment)
-            per_replica = lambda count: estimate.seconds * count / total  # noqa: E731
-            memory = estimate.memory_bytes
         else:
-            return None
+            estimate = engine.expected_cost(bare_run(experiment, nodes))
+            if estimate is None:
+                return None
+            _, total = iterations(experiment)
+            seconds, memory = estimate.seconds, estimate.memory_bytes
+            per_replica = lambda count: seconds * count / total  # noqa: E731
     except ManynodeError:
         return None  # the point's own run reports what is missing
     _, total = iterations(experiment)

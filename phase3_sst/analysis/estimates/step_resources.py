@@ -13,7 +13,7 @@ from typing import Any
 from manynode.errors import ManynodeError
 from manynode.workflow import Plan
 from phase3_sst.analysis.estimates.trial import bare_run
-from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate_of
+from phase3_sst.point.contract import ReplicaCost, engine_of
 from phase3_sst.point.point_experiment import PointExperiment
 
 # Estimates are for the machine in docs/validation.md; the cluster kills a job over its limits, hence the margins.
@@ -27,15 +27,16 @@ MB_OF_A_STEP = 1000
 
 def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any, int], int | str]]:
     """Return the resources of the rules that simulate a point, as functions; ``engine`` overrides the study's."""
-    simulate = plan.experiment.simulate
-    if (engine or simulate.engine) != "sst":
+    experiment = plan.experiment
+    simulate = experiment.simulate.model_copy(update={"engine": engine or experiment.simulate.engine})
+    if simulate.own_section() is None:
         return {"mem_mb": lambda wildcards, threads: _native_mb(plan, int(wildcards.nodes), threads)}
-    each = simulate.sst.cores()
+    each = simulate.cores_of_replica()
 
     @functools.cache
-    def expected(nodes: int) -> Estimate | None:
+    def expected(nodes: int) -> ReplicaCost | None:
         try:
-            return point_estimate(PointExperiment.of(plan.experiment), nodes)
+            return engine_of(simulate).expected_cost(bare_run(PointExperiment.of(experiment), nodes))
         except ManynodeError:
             # The point's own run reports what is missing.
             return None
@@ -66,8 +67,3 @@ def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
     """Return the memory of a point with a native engine: ``threads`` replicas at once, and the tables."""
     ranks = nodes * plan.experiment.ranks_per_node
     return MB_OF_A_STEP + math.ceil(MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
-
-
-def point_estimate(experiment: PointExperiment, nodes: int) -> Estimate:
-    """Return the estimate of a replica of the application under study on ``nodes`` nodes, with the other jobs."""
-    return estimate_of(bare_run(experiment, nodes), experiment.simulate.sst.processes)

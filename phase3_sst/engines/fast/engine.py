@@ -17,7 +17,9 @@ class FastEngine(NativeEngine):
     """``manynode-fast``, always part of the native build."""
 
     name = "fast"
-    capabilities = Capabilities(controls_injection=True, counts_stalls=True)
+    capabilities = Capabilities(
+        controls_injection=True, counts_stalls=True, switches_contention_off=True, is_timed_here=True
+    )
     program = "manynode-fast"
     what = "the fast engine"
     purpose = "phase 3: the built-in network simulator"

@@ -71,6 +71,10 @@ class SstEngine:
         words = f"{found.sst}; element library {found.library}; ember's sources {sources or 'gone'}"
         return Probe(True, words, found.version, PURPOSE, "")
 
+    def expected_cost(self, run: Mapping[str, Any]) -> Estimate:
+        """Return the estimate from measured costs of ranks, ports and packets."""
+        return estimate_of(run, self.settings.processes)
+
     def check(self, runs: Mapping[str, Mapping[str, Any]]) -> None:
         """Check with the machine description, then with the run file reader that motif and engine fast share."""
         networks: set[str] = set()

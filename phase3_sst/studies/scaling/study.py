@@ -33,9 +33,13 @@ class Scaling(Study):
 
     def check(self, experiment: Resolved) -> None:
         """Refuse an engine that cannot switch contention off, and unknown techniques and nodes."""
+        if experiment.scaling is None:
+            return
         from manynode.config.counterfactuals import check_counterfactuals
+        from phase3_sst.point.contract import names_of_engines_that
 
-        check_counterfactuals(experiment)
+        engines = names_of_engines_that(lambda capabilities: capabilities.switches_contention_off)
+        check_counterfactuals(experiment, engines)
 
     def points(self, experiment: Resolved) -> list[StudyPoint]:
         """Return each counterfactual network for each technique and node count of the study."""

@@ -42,7 +42,7 @@ def test_a_batch_is_read_back_to_the_same_situations_and_folders(tmp_path: Path)
     profile = tmp_path / "profile.json"
     profile.write_text("{}")
     given = [
-        cases.situation("one", timing_profile=profile, injection={"kind": "static", "rate": 0.5}),
+        cases.situation("one", timing_profile=profile, injection={"kind": "static", "share": 0.5}),
         # What numpy gives is the same number.
         replace(cases.situation("two"), seed=np.int64(5), counters={"interval": np.float64(1e-4), "per": "link"}),
     ]

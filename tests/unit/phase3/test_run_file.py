@@ -56,9 +56,9 @@ def test_further_jobs_take_the_nodes_behind_the_application_under_study() -> Non
 
 def test_jobs_keep_off_each_others_nodes_wherever_they_are_placed() -> None:
     random = {"nodes": "random", "stride": 1, "offset": 0, "rank_order": "cyclic"}
-    jobs = run_description(demo_point(nodes=64, placement=random, jobs=[job(nodes=100, placement=random), job()]))[
-        "jobs"
-    ]
+    jobs = run_description(
+        demo_point(nodes=64, placement=random, jobs=[job(nodes=100, placement=random), job(name="other")])
+    )["jobs"]
     used = [host for entry in jobs for host in entry["hosts"]]
     assert len(used) == len(set(used)) == 167 and max(used) < 2304
     assert jobs[0]["hosts"] != sorted(jobs[0]["hosts"])

@@ -16,6 +16,7 @@ from manynode.paths import application_dirs
 from manynode.units import render
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.engines.sst.machine.wiring import wiring_of
+from phase3_sst.point.contract import ReplicaCost
 
 # Memory: SST with Python and the code of its elements, in each process, plus the simulated machine.
 _BASE_BYTES = 110e6
@@ -35,11 +36,8 @@ _ITERATIONS = 2
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """Memory [B] of all processes together and processor time [s] of one simulation."""
-
-    memory_bytes: float
-    seconds: float
+class Estimate(ReplicaCost):
+    """The cost of one simulation, with its words."""
 
     def words(self) -> str:
         """Return the estimate as text."""
