@@ -76,8 +76,8 @@ def test_a_number_without_an_end_is_named_before_the_engine_starts() -> None:
 
 def prober(topology: dict[str, Any], flow_control: str = "none", rails: int = 1) -> Prober:
     experiment = with_value(with_value(DEMO, "nodes", [1], "test"), "network.topology", topology, "test")
-    network = experiment.network.model_copy(update={"flow_control": flow_control})
-    network["host"] = {**network["host"], "rails": rails}
+    host = experiment.network.host.model_copy(update={"rails": rails})
+    network = experiment.network.model_copy(update={"flow_control": flow_control, "host": host})
     return Prober(experiment.model_copy(update={"network": network}), FastEngine())
 
 
