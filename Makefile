@@ -25,7 +25,7 @@ help:
 	@echo "make format  rewrite sources as the formatters want them"
 
 demo: setup-run build-demo
-	$(BIN)/manynode run configs/demo.yaml --cores $(JOBS)
+	$(BIN)/manynode demo --cores $(JOBS)
 
 test: setup-test build check
 	tests/run.sh "$(BIN)" "$(BUILD)"

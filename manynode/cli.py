@@ -90,6 +90,23 @@ def run(
 
 
 @app.command()
+def demo(
+    cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
+    directory: Annotated[Path, typer.Option(help="results go to DIRECTORY/results/demo")] = Path("."),
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE: change a key of the experiment; repeatable")
+    ] = None,
+) -> None:
+    """Run the demo experiment: HPCG from its profile to a projection on 1 to 64 nodes, with a report."""
+    from manynode.config.changes import read_changes
+    from manynode.paths import ROOT
+    from manynode.run import run_experiment
+
+    shipped = ROOT / "configs" / "demo.yaml"
+    run_experiment(shipped, cores=cores, directory=directory, changes=read_changes(changes or []))
+
+
+@app.command()
 def doctor() -> None:
     """Show every tool and engine: path, version, purpose, and how to get a missing one."""
     from manynode.doctor import print_report

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points, version
 from pathlib import Path
 
-from manynode import process
+from manynode import __version__, process
 from manynode.errors import ManynodeError
+from manynode.paths import ROOT
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
@@ -110,8 +111,9 @@ def counters_finding() -> Finding:
 
 
 def findings() -> list[Finding]:
-    """Return all findings: Python, tools, hardware counters, the phases' engines."""
+    """Return all findings: manynode itself, Python, tools, hardware counters, the phases' engines."""
     found = [
+        Finding("manynode", True, str(ROOT), __version__, "the folder of configs/, docs/, profiles/, skeletons/", ""),
         Finding("python", True, sys.executable, sys.version.split()[0], "runs manynode", ""),
         Finding("snakemake", True, "", version("snakemake"), "runs the workflow", ""),
         *(probe_tool(name, tool) for name, tool in TOOLS.items()),

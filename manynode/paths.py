@@ -1,4 +1,8 @@
-"""Paths of the project's own files: the checkout, the native build, configurations and skeleton folders."""
+"""Paths of the project's own files: sources, the native build, configurations and skeleton folders.
+
+An installed wheel has the packages side by side, as a checkout has them. The rest is in ``manynode/shipped``:
+Snakefile, configs/, docs/, profiles/, skeletons/ and build/. An editable installation is a checkout.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,25 @@ from pathlib import Path
 
 from manynode.errors import EngineMissingError
 
-ROOT = Path(__file__).resolve().parent.parent
+_HERE = Path(__file__).resolve().parent
+PACKAGES = _HERE.parent
+"""The folder of the Python packages: the checkout, or where a wheel was installed."""
+SHIPPED = _HERE / "shipped"
+IS_CHECKOUT = not SHIPPED.is_dir()
+ROOT = PACKAGES if IS_CHECKOUT else SHIPPED
+"""The folder of Snakefile, configs/, docs/, profiles/, skeletons/ and build/."""
 SKELETON_DIRS = "MANYNODE_SKELETON_DIRS"
+_PACKAGES = {"manynode", "phase1_profile", "phase2_nodesim", "phase3_sst"}
 
 
 def build_dir() -> Path:
-    """Return the folder of the native build (``MANYNODE_BUILD_DIR``, default ``build`` in the checkout)."""
+    """Return the folder of the native build (``MANYNODE_BUILD_DIR``, default ``build`` in :data:`ROOT`)."""
     return Path(os.environ.get("MANYNODE_BUILD_DIR", ROOT / "build"))
+
+
+def place(name: str) -> Path:
+    """Return the place of a source, whose ``name`` is its path in a checkout."""
+    return (PACKAGES if name.partition("/")[0] in _PACKAGES else ROOT) / name
 
 
 def native_program(name: str) -> Path:
@@ -26,14 +42,21 @@ def native_library(name: str) -> Path:
     return _built(build_dir() / "lib" / name)
 
 
+def build_again() -> str:
+    """Return how the native build is made, for a remedy."""
+    if IS_CHECKOUT:
+        return "run 'make build' in the checkout"
+    return "run 'pip install --verbose --force-reinstall --no-deps SOURCE' again"
+
+
 def _built(path: Path) -> Path:
     if not path.is_file():
         raise EngineMissingError(
             f"{path.name} has not been built",
             where=str(path.parent),
             found="no such file",
-            remedy="run 'make build' in the checkout (it names what it left out, and why), or set MANYNODE_BUILD_DIR "
-            "to a finished build",
+            remedy=f"{build_again()} (it names what it left out, and why), or set MANYNODE_BUILD_DIR to a finished "
+            "build",
         )
     return path
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode import __version__
-from manynode.paths import ROOT
+from manynode.paths import SHIPPED, place
 
 _CODE = ("manynode", "phase1_profile", "phase2_nodesim", "phase3_sst", "skeletons")
 _SUFFIXES = {".py", ".c", ".h", ".cpp", ".hpp", ".txt", ".yaml", ".smk"}
@@ -26,16 +26,28 @@ def code_digest(*folders: str) -> str:
     Snakemake does not see changes inside an imported package, so rules carry this as a parameter.
     """
     digest = hashlib.sha256()
-    for folder in folders or _CODE:
-        for path in sorted(_sources(ROOT / folder)):
-            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for name in folders or _CODE:
+        folder = place(name)
+        for path in sorted(_sources(folder)):
+            # The same name in a checkout and where a wheel was installed.
+            shown = Path(name) / path.relative_to(folder)
+            digest.update(str(shown).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
 def _sources(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
-    return [p for p in folder.rglob("*") if p.suffix in _SUFFIXES and "__pycache__" not in p.parts and p.is_file()]
+    # What a wheel has besides the packages lies in the package manynode, of which it is no source.
+    shipped = SHIPPED in folder.parents
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.suffix in _SUFFIXES
+        and "__pycache__" not in path.parts
+        and (SHIPPED in path.parents) == shipped
+        and path.is_file()
+    ]
 
 
 def provenance(*, seed: int, experiment_digest: str, tools: Mapping[str, str]) -> dict[str, Any]:

@@ -13,7 +13,14 @@ from manynode import input_file
 from manynode.config import yaml_text
 from manynode.config.quantities import PositiveInt, Section
 from manynode.errors import InputError, UsageError, nearest
-from manynode.paths import ROOT, SKELETON_DIRS, application_dirs, further_application_dirs, is_application
+from manynode.paths import (
+    ROOT,
+    SKELETON_DIRS,
+    application_dirs,
+    build_again,
+    further_application_dirs,
+    is_application,
+)
 
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 
@@ -123,8 +130,8 @@ def _remedy(name: str, known: Iterable[str], base: Path | None) -> str:
     found = next((folder for folder in near if is_application(folder)), None)
     if found is not None:
         return (
-            f"{found} has an application.yaml; list it with export {SKELETON_DIRS}={found.resolve()}, run "
-            f"'make build' again, and write 'name: {found.resolve().name}'"
+            f"{found} has an application.yaml; list it with export {SKELETON_DIRS}={found.resolve()}, "
+            f"{build_again()}, and write 'name: {found.resolve().name}'"
         )
     bare = next((folder for folder in near if os.path.isdir(folder)), None)
     if bare is not None:

@@ -21,7 +21,7 @@ from manynode.config.experiment import Experiment
 from manynode.config.key_tables import default_of, description_of, key_tables, kind_of
 from manynode.config.sections import section_of
 from manynode.errors import CheckFailedError, UsageError
-from manynode.paths import ROOT
+from manynode.paths import IS_CHECKOUT, ROOT
 from manynode.reference import drawings, schemas, study_files
 
 # What stands for fields without a default; the machine and the network by the names of shipped files.
@@ -107,7 +107,17 @@ def generated_files(commands_page: str) -> dict[Path, str]:
 
 
 def generate(commands_page: str, *, check: bool) -> None:
-    """Write the generated files, or with ``check`` raise :class:`CheckFailedError` when one is stale."""
+    """Write the generated files, or with ``check`` raise :class:`CheckFailedError` when one is stale.
+
+    Without a checkout, raise :class:`UsageError`.
+    """
+    if not IS_CHECKOUT:
+        raise UsageError(
+            "the generated files are those of a checkout",
+            where="manynode config generate",
+            found=f"an installed wheel, {ROOT}",
+            remedy="run it in a checkout; 'manynode config default' and 'manynode config schema' print their files",
+        )
     for path, text in generated_files(commands_page).items():
         old = path.read_text(encoding="utf-8") if path.is_file() else ""
         if old == text:

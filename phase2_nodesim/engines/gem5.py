@@ -19,7 +19,7 @@ from manynode.errors import EngineFailedError, EngineMissingError, UsageError
 from manynode.launch import application_guest
 from manynode.markers import MarkerFile, concatenate
 from manynode.measured_runs import SlowDown
-from manynode.paths import ROOT, build_dir
+from manynode.paths import PACKAGES, build_dir
 from manynode.probe import Probe
 from manynode.tables import write_json
 from phase2_nodesim.bridge.blame import Verdict
@@ -129,7 +129,8 @@ class Gem5:
 def board_command(found: Installation, board: Path, outdir: Path) -> list[str]:
     """Return the command that simulates ``board``; gem5's own files go to ``outdir``."""
     # The board's modules are imported by gem5's own Python.
-    return ["env", f"PYTHONPATH={ROOT}", str(found.program), f"--outdir={outdir}", "--quiet", str(_BOARD), str(board)]
+    gem5 = ["env", f"PYTHONPATH={PACKAGES}", str(found.program)]
+    return [*gem5, f"--outdir={outdir}", "--quiet", str(_BOARD), str(board)]
 
 
 def _executable(settings: NodesimSection | None) -> str | None:

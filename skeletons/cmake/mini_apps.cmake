@@ -82,5 +82,8 @@ function(manynode_add_mini_app folder)
       COMMENT "Linking mini-app ${name}${variant}"
       VERBATIM)
     add_custom_target(manynode_app_${name}${variant} ALL DEPENDS ${program})
+    if(NOT variant STREQUAL ".bridge")
+      manynode_ship(manynode_app_${name}${variant} ${program})
+    endif()
   endforeach()
 endfunction()

@@ -10,13 +10,13 @@ from pathlib import Path
 from manynode import process
 from manynode.config.sst import SstSection
 from manynode.launch import detect_mpi, job_environment, launcher
-from manynode.paths import ROOT
+from manynode.paths import place
 from phase3_sst.engines.sst.run.sst_installation import Installation
 
 # In a deadlock, SST's clock jumps to its end, and SST with several threads or processes crashes there. With a stop time
 # long before, all of them end and leave their parts.
 _STOP_AT = "1000000s"
-MACHINE_SCRIPT = ROOT / "phase3_sst" / "engines" / "sst" / "machine" / "machine.py"
+MACHINE_SCRIPT = place("phase3_sst/engines/sst/machine/machine.py")
 
 
 def sst_command(
