@@ -58,11 +58,6 @@ class Resolved(Experiment):
         """The experiment as JSON, for ``experiment.json`` and for digests; a new mapping each time."""
         return self.model_dump(mode="json")
 
-    @property
-    def model(self) -> Resolved:
-        """The experiment itself, for studies that are not yet typed."""
-        return self
-
     def digest(self, *sections: str, without: Collection[str] = ()) -> str:
         """Return a digest of the named sections (default: all).
 

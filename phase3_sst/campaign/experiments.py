@@ -39,7 +39,7 @@ class PlannedExperiment:
     @property
     def results(self) -> Path:
         """Return its results folder."""
-        return self.folder / "results" / self.resolved.model.name
+        return self.folder / "results" / self.resolved.name
 
     def write(self) -> Path:
         """Write its file; return the path."""

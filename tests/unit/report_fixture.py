@@ -81,7 +81,7 @@ def _write_document(source: Path, target: Path) -> None:
 
 
 def _write_experiment(directory: Path, skeleton: bool) -> None:
-    content = json.loads(load_experiment(ROOT / "configs" / "demo.yaml").model.model_dump_json())
+    content = json.loads(load_experiment(ROOT / "configs" / "demo.yaml").model_dump_json())
     content["title"] = f"HPCG, made-up numbers {HOSTILE}"
     content["application"]["executable"] = "/somewhere/hpcg"
     content["application"]["parameters"]["note"] = HOSTILE_IMAGE

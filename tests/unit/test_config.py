@@ -48,7 +48,7 @@ def test_parameters_of_the_application_are_completed_with_defaults(demo: dict[st
 def test_a_resolved_experiment_reads_back_as_itself(demo: dict[str, Any]) -> None:
     content = resolved(demo)
     again = resolve_json(json.loads(json.dumps(content)), "test")
-    assert again.model.model_dump(mode="json")["network"] == content["network"]
+    assert again.model_dump(mode="json")["network"] == content["network"]
 
 
 def test_the_digest_of_a_section_changes_with_that_section_only(demo: dict[str, Any]) -> None:

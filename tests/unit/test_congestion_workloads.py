@@ -19,7 +19,7 @@ def test_there_is_a_workload_of_every_application() -> None:
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_workload_measures_one_class_of_its_application_on_this_host(name: str) -> None:
-    model = load_experiment(FOLDER / f"{name}.yaml").model
+    model = load_experiment(FOLDER / f"{name}.yaml")
     assert model.application.name == name
     assert model.name == f"congestion-{name}"
     assert (model.nodesim.engine, model.profile.max_classes) == ("native", 1)

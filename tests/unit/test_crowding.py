@@ -27,7 +27,7 @@ def experiment(demo: dict[str, Any], ranks: int = 2, threads: int = 1, **nodesim
 
 
 def threads(content: dict[str, Any]) -> int:
-    return computing_threads(resolve(content, where="x", base=Path(".")).model)
+    return computing_threads(resolve(content, where="x", base=Path(".")))
 
 
 def test_all_ranks_of_the_job_with_external_ranks_compute_at_once(demo: dict[str, Any]) -> None:
@@ -58,7 +58,7 @@ def test_times_that_contain_no_waiting_need_no_cores(demo: dict[str, Any], nodes
 def test_the_warning_says_what_helps(
     demo: dict[str, Any], ranks: int, cores: int, words: list[str] | None, not_words: str
 ) -> None:
-    text = crowding_warning(resolve(experiment(demo, ranks=ranks), where="x", base=Path(".")).model, cores)
+    text = crowding_warning(resolve(experiment(demo, ranks=ranks), where="x", base=Path(".")), cores)
     if words is None:
         assert text is None
     else:

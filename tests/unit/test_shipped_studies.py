@@ -16,7 +16,7 @@ APPLICATIONS = ["caffe", "fft2d", "hpcg", "milc", "snap"]
 
 @pytest.mark.parametrize("folder", ["scaling", "bandwidth-latency"])
 def test_a_set_has_the_five_applications(folder: str) -> None:
-    found = {path.stem: load_experiment(path).model for path in sorted((STUDIES / folder).glob("*.yaml"))}
+    found = {path.stem: load_experiment(path) for path in sorted((STUDIES / folder).glob("*.yaml"))}
     assert list(found) == [model.application.name for model in found.values()] == APPLICATIONS
     assert len({model.name for model in found.values()}) == 5
 
@@ -27,6 +27,6 @@ def test_the_grid_takes_over_the_measured_runs_of_the_scaling_study(name: str) -
     grid = load_experiment(STUDIES / f"bandwidth-latency/{name}.yaml")
     for section in MEASURED_SECTIONS:
         assert grid.content[section] == scaling.content[section]
-    assert len(scaling.model.techniques) == 4
-    assert max(scaling.model.nodes) == (256 if name == "fft2d" else 4096)
-    assert grid.model.nodes == [64] and len(variants(grid)) == 36
+    assert len(scaling.techniques) == 4
+    assert max(scaling.nodes) == (256 if name == "fft2d" else 4096)
+    assert grid.nodes == [64] and len(variants(grid)) == 36

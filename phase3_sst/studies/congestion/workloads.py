@@ -88,7 +88,7 @@ def _measured(name: str, experiment: Path, folder: Path, where: str) -> Planned:
             found=f"{experiment}: application: command",
             allowed="an experiment of an application in skeletons/, by its name",
         )
-    results = folder / "results" / resolved.model.name
+    results = folder / "results" / resolved.name
     profile = (results / _PROFILE).resolve()
     ranks = int(resolved.content["ranks_per_node"])
     workload = Workload(name, application["name"], application["parameters"], ranks, profile)

@@ -41,7 +41,7 @@ class Case:
     @property
     def nodes(self) -> int:
         """Return the number of nodes."""
-        return int(self.resolved.model.nodes[0])
+        return int(self.resolved.nodes[0])
 
     def results(self, output: Path) -> Path:
         """Return its results folder."""
@@ -83,7 +83,7 @@ def confirming(planned: list[Case], names: Collection[str], confirm: ConfirmSect
         simulate = dict(case.content.get("simulate") or {})
         simulate["engine"] = confirm.engine
         # Replicas are numbered from 0 and draw by their number; the first ones equal those of the study.
-        simulate["replicas"] = min(case.resolved.model.simulate.replicas, confirm.replicas or 10**9)
+        simulate["replicas"] = min(case.resolved.simulate.replicas, confirm.replicas or 10**9)
         content = {**case.content, "simulate": simulate}
         resolved = resolve(content, where=f"{case.alternative} with {confirm.engine}", base=Path())
         found.append(Case(case.alternative, False, content, resolved, confirm.engine))

@@ -74,7 +74,7 @@ def _bill(described: Any, case: Any) -> Any:
 
     node = described.alternatives[case.alternative].node
     prices = described.prices if node is None else described.prices.model_copy(update={"node": node})
-    return bill_of(case.resolved.model.network, case.nodes, prices)
+    return bill_of(case.resolved.network, case.nodes, prices)
 
 
 def _conclude(
@@ -103,7 +103,7 @@ def _conclude(
         decide.Outcome(
             case.alternative,
             case.nodes,
-            case.nodes * case.resolved.model.ranks_per_node,
+            case.nodes * case.resolved.ranks_per_node,
             times(case),
             ideal.get(case.alternative),
             bills[case.alternative],

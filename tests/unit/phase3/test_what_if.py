@@ -109,9 +109,9 @@ def test_alternatives_become_experiments_with_an_ideal_one_each(tmp_path: Path) 
     path = study(tmp_path)
     found = cases(read_study(path), path)
     assert [case.name for case in found] == ["tree", "tree+ideal", "torus", "torus+ideal"]
-    assert {case.resolved.model.network.topology.kind for case in found if case.alternative == "torus"} == {"torus"}
+    assert {case.resolved.network.topology.kind for case in found if case.alternative == "torus"} == {"torus"}
     assert all(case.content["nodes"] == [8] and case.content["techniques"] == ["ext-var"] for case in found)
-    assert found[1].resolved.model.network.contention is False
+    assert found[1].resolved.network.contention is False
 
 
 @pytest.fixture
