@@ -71,7 +71,8 @@ $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 # `build-demo` leaves out tests and the other applications, which `build` adds.
 build: target := all
 build-demo: target := demo
-build build-demo: $(VENV)/bin/python
+# The build reads the applications' declarations with the installed package.
+build build-demo: $(VENV)/.installed-run
 	cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@grep -h 'left out' $(BUILD).log || true
 	cmake --build $(BUILD) -j $(JOBS) --target $(target) >> $(BUILD).log 2>&1 || { tail -n 60 $(BUILD).log; exit 1; }

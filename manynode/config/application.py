@@ -1,13 +1,18 @@
-"""The description of an application: ``application.yaml`` in its folder of skeletons/."""
+"""The description of an application: ``application.yaml`` in its folder of skeletons/.
+
+The native build generates the C++ table of the parameters and the names of the phases from the same file, read by the
+same code (``skeletons/cmake/declare_applications.py``).
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from manynode import input_file
 from manynode.config import yaml_text
@@ -22,7 +27,13 @@ from manynode.paths import (
     is_application,
 )
 
+FILE = "application.yaml"
+# C++ keeps bounds as doubles, which hold all whole numbers up to this one.
+_LARGEST = 2**53
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+
+# A parameter is an option of the mini-app, a phase becomes an enumerator in C++.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 
 
 class Parameter(Section):
@@ -35,19 +46,58 @@ class Parameter(Section):
     multiple_of: PositiveInt | None = Field(default=None, description="The value must be a multiple of this")
     description: str = Field(description="Meaning of the parameter, in one sentence")
 
+    @model_validator(mode="after")
+    def _the_default_is_allowed(self) -> Parameter:
+        if self.type not in ("int", "float") and (self.minimum, self.maximum) != (None, None):
+            raise ValueError(f"a parameter of type {self.type} has no minimum or maximum")
+        if self.type != "int" and self.multiple_of is not None:
+            raise ValueError("only a parameter of type int can have 'multiple_of'")
+        if self.type == "int" and not all(isinstance(limit, int | None) for limit in (self.minimum, self.maximum)):
+            raise ValueError("minimum and maximum of a parameter of type int must be whole numbers")
+        numbers = [value for value in (self.default, self.minimum, self.maximum) if isinstance(value, int)]
+        if any(abs(value) > _LARGEST for value in numbers):
+            raise ValueError("a number is beyond 2^53")
+        if not self.allows(self.default):
+            raise ValueError(f"the default {self.default!r} is not allowed: {self.allowed()}")
+        return self
+
+    def allows(self, value: Any) -> bool:
+        """Say whether ``value`` has the declared type and is within the bounds."""
+        if not isinstance(value, _TYPES[self.type]) or (self.type == "bool") != isinstance(value, bool):
+            return False
+        number: Any = value
+        return (
+            (self.minimum is None or number >= self.minimum)
+            and (self.maximum is None or number <= self.maximum)
+            and (self.multiple_of is None or number % self.multiple_of == 0)
+        )
+
+    def allowed(self) -> str:
+        """Return the allowed values in words, for messages."""
+        limits = []
+        if self.minimum is not None:
+            limits.append(f"at least {self.minimum}")
+        if self.maximum is not None:
+            limits.append(f"at most {self.maximum}")
+        if self.multiple_of is not None:
+            limits.append(f"a multiple of {self.multiple_of}")
+        return ", ".join([self.type, *limits])
+
 
 class ApplicationDescription(Section):
     """``application.yaml``."""
 
     name: str = Field(description="Name of the application's folder")
     description: str = Field(description="What the application does, in one sentence")
-    executable: str = Field(description="Mini-app program in the native build")
-    parameters: dict[str, Parameter] = Field(default_factory=dict, description="Parameters by name")
+    executable: str | None = Field(
+        default=None, description="Mini-app program in the native build; leave it out if there is none"
+    )
+    parameters: dict[Name, Parameter] = Field(default_factory=dict, description="Parameters by name")
     iterations: str | None = Field(
         default=None,
         description="Parameter that counts iterations; all but the first and the last must be alike",
     )
-    phases: dict[str, str] = Field(
+    phases: dict[Name, str] = Field(
         default_factory=dict, description="Compute phases of the skeleton by name, one sentence each"
     )
 
@@ -77,25 +127,12 @@ class ApplicationDescription(Section):
 
     def _checked(self, name: str, value: Any, where: str) -> Any:
         spec = self.parameters[name]
-        right_type = isinstance(value, _TYPES[spec.type]) and (spec.type == "bool") == isinstance(value, bool)
-        limits = []
-        if spec.minimum is not None:
-            limits.append(f"at least {spec.minimum}")
-        if spec.maximum is not None:
-            limits.append(f"at most {spec.maximum}")
-        if spec.multiple_of is not None:
-            limits.append(f"a multiple of {spec.multiple_of}")
-        if (
-            not right_type
-            or (spec.minimum is not None and value < spec.minimum)
-            or (spec.maximum is not None and value > spec.maximum)
-            or (spec.multiple_of is not None and value % spec.multiple_of != 0)
-        ):
+        if not spec.allows(value):
             raise UsageError(
                 f"a parameter of {self.name} is wrong",
                 where=f"{where}: parameters: {name}",
                 found=repr(value),
-                allowed=", ".join([spec.type, *limits]),
+                allowed=spec.allowed(),
                 remedy=spec.description,
             )
         return value
@@ -108,7 +145,7 @@ def read_application(name: str, where: str = "application", base: Path | None = 
     """
     known = application_dirs()
     if name in known:
-        return _read(known[name] / "application.yaml")
+        return read_folder(known[name])
     raise UsageError(
         "unknown application",
         where=f"{where}: name",
@@ -116,7 +153,7 @@ def read_application(name: str, where: str = "application", base: Path | None = 
         allowed=f"{', '.join(known)}, or the name of a folder that {SKELETON_DIRS} lists",
         remedy=_remedy(name, known, base),
         details="\n".join(
-            f"{SKELETON_DIRS} lists {folder}, which has no application.yaml"
+            f"{SKELETON_DIRS} lists {folder}, which has no {FILE}"
             for folder in further_application_dirs()
             if not is_application(folder)
         ),
@@ -151,11 +188,40 @@ def _declared_near(place: Path) -> list[Path]:
     return [path for pattern in ("application.yaml", "*/application.yaml") for path in place.glob(pattern)]
 
 
-def _read(path: Path) -> ApplicationDescription:
+def read_folder(folder: Path) -> ApplicationDescription:
+    """Return the description of the application in ``folder``; a mistake in it is an :class:`InputError`."""
+    path = folder / FILE
     text = input_file.read_text(path, "an application description", most_bytes=yaml_text.MOST_CHARACTERS)
     try:
-        return ApplicationDescription.model_validate(yaml_text.parse(text))
+        description = ApplicationDescription.model_validate(yaml_text.parse(text))
+    except ValidationError as error:
+        mistakes = "\n".join(_mistake(item) for item in error.errors(include_url=False))
+        raise _unusable(path, mistakes) from None
     except ValueError as error:
-        raise InputError(
-            "an application description cannot be used", where=str(path), found=str(error), remedy="correct that file"
-        ) from None
+        raise _unusable(path, str(error)) from None
+    if description.name != folder.name:
+        raise _unusable(path, f"name: {description.name!r} is not the folder's name, {folder.name!r}")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", folder.name):
+        raise _unusable(path, f"name: {folder.name!r} cannot be a C++ namespace; use letters, digits and _")
+    return description
+
+
+def _unusable(path: Path, found: str) -> InputError:
+    return InputError(
+        "an application description cannot be used", where=str(path), found=found, remedy="correct that file"
+    )
+
+
+def _mistake(item: Any) -> str:
+    """Return one finding of pydantic with its key, and for an unknown key the nearest known one."""
+    place = [str(part) for part in item["loc"] if part != "[key]"]
+    key = ": ".join(place) or "the whole file"
+    if item["type"] == "missing":
+        return f"{key}: this key is missing"
+    if item["type"] == "extra_forbidden":
+        model: type[BaseModel] = Parameter if place[0] == "parameters" else ApplicationDescription
+        near = nearest(place[-1], model.model_fields)
+        return f"{key}: unknown key; " + (
+            f"did you mean {near!r}?" if near else f"known: {', '.join(model.model_fields)}"
+        )
+    return f"{key}: {item['msg'].removeprefix('Value error, ')}"

@@ -94,6 +94,13 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
     filled: dict[str, Any] = dict(given)
     if given.name is not None:
         description = read_application(given.name, base=base)
+        if description.executable is None and given.command is None:
+            raise UsageError(
+                "the application has no mini-app to measure",
+                where="application: name",
+                found=description.name,
+                remedy="choose another application, or give the program as 'command'",
+            )
         filled["parameters"] = description.resolve(dict(given.parameters))
         filled["executable"] = description.executable
         if model.simulate.converge is not None:

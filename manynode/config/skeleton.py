@@ -1,7 +1,6 @@
 """Skeletons of other jobs in an experiment, with their parameters filled in.
 
-An application of skeletons/ is described by its ``application.yaml``. A traffic pattern is only compiled in;
-``manynode-skeleton`` of the native build describes it. Without a native build only the engine checks it.
+Every skeleton, also that of the traffic patterns, is described by its ``application.yaml``.
 """
 
 from __future__ import annotations
@@ -11,32 +10,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manynode import process
-from manynode.config.application import ApplicationDescription, read_application
-from manynode.errors import EngineFailedError, EngineMissingError, UsageError
+from manynode.config.application import read_application
+from manynode.errors import EngineFailedError
 from manynode.native_errors import reported_error
-from manynode.paths import application_dirs, native_program
+from manynode.paths import native_program
 
 _PROGRAM = "manynode-skeleton"
 
 
 def resolve_skeleton(name: str, parameters: dict[str, Any], where: str) -> dict[str, Any]:
     """Return all parameters of the skeleton ``name``; an unknown name or parameter is a :class:`UsageError`."""
-    if name in application_dirs():
-        return read_application(name, where).resolve(parameters, where)
-    try:
-        program = native_program(_PROGRAM)
-    except EngineMissingError:
-        return parameters
-    done = process.run([program, "describe", "--app", name], what=_PROGRAM, check=False)
-    if done.returncode != 0:
-        read_application(name, where)  # its error lists the known names and the nearest
-        raise UsageError("unknown application", where=f"{where}: name", found=name, details=done.output)
-    described = json.loads(done.output)
-    entries = {key: _entry(value) for key, value in described["parameters"].items()}
-    description = ApplicationDescription.model_validate(
-        {"name": name, "description": "", "executable": "", "parameters": entries}
-    )
-    return description.resolve(parameters, where)
+    return read_application(name, where).resolve(parameters, where)
 
 
 def check_skeleton(application: str, parameters: Mapping[str, Any], ranks: Sequence[int], where: str) -> None:
@@ -52,7 +36,3 @@ def check_skeleton(application: str, parameters: Mapping[str, Any], ranks: Seque
     refused = next((count for count in ranks if str(count) not in accepted), ranks[-1])
     what = f"{where}: {application} on {refused} rank{'' if refused == 1 else 's'}"
     raise reported_error(done, what) or EngineFailedError(f"{what} cannot be checked", details=done.output)
-
-
-def _entry(declared: dict[str, Any]) -> dict[str, Any]:
-    return {key: declared[key] for key in ("type", "default", "minimum", "maximum", "description") if key in declared}

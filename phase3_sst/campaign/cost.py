@@ -20,7 +20,6 @@ from manynode import tables
 from manynode.config.application import read_application
 from manynode.config.simulate import SkeletonChoice
 from manynode.errors import InputError, ManynodeError
-from manynode.paths import application_dirs
 from phase3_sst.analysis.estimates.estimate_sentences import duration
 from phase3_sst.analysis.estimates.points import START_S
 from phase3_sst.analysis.estimates.trial import bare_run, tried_run
@@ -140,11 +139,8 @@ def _cost(point: Point) -> Cost:
 def _iterations(application: SkeletonChoice) -> tuple[str | None, int]:
     """Return the parameter that sets the iterations of the job under study, and their number."""
     parameters = application.parameters
-    if application.name in application_dirs():
-        counter = read_application(application.name).iterations
-    else:  # a pattern; patterns are compiled in
-        counter = "iterations" if "iterations" in parameters else None
-    return counter, 1 if counter is None else int(parameters[counter])
+    counter = read_application(application.name).iterations
+    return (None, 1) if counter not in parameters else (counter, int(parameters[counter]))
 
 
 def _read(path: Path) -> dict[str, Cost]:

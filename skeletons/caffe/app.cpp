@@ -1,7 +1,7 @@
 // Caffe's data-parallel training as a program: a small convolutional network on generated images. README.md says what
 // is left out.
 //
-// Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+// Each piece of computation between two MPI calls has a label; these labels are the skeleton's phases.
 #include <omp.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct Result {
   bool same_weights{false};  // on all ranks, to the last bit
 };
 
-// A sum with weights that differ from number to number, so that a misplaced one shows.
+// A sum with weights that differ from number to number, so that a misplaced value changes the sum.
 double weighted_sum(Network& network) {
   double sum = 0;
   int weight = 0;
@@ -82,33 +82,19 @@ void report(const Result& result, const Settings& settings, double seconds) {
   std::printf("first_loss: %.9f\n", result.first_loss);
   std::printf("last_loss: %.9f\n", result.last_loss);
   std::printf("same_weights: %s\n", result.same_weights ? "yes" : "no");
-  std::printf("checksum: %.9f\n", result.checksum);
-  std::printf("seconds_per_iteration: %.9f\n", seconds / settings.iterations);
+  print_end(result.checksum, seconds / settings.iterations);
 }
 
-int run(int argc, char** argv) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-
-  std::set<std::string> switched_on;
-  const auto read = settings_from_options("caffe", argc, argv, parameter_declarations(), {"gradients"}, switched_on,
-                                          [](const Parameters& given) { return caffe::settings(given); });
-  if (!read) {
-    return kExitUsage;
-  }
-  const Settings& settings = *read;
-
+bool run(const Settings& settings, const Job& job) {
   std::unique_ptr<Network> network;
   std::unique_ptr<Exchange> exchange;
   {
     const PhaseLabel label(Work::Setup);
     network = std::make_unique<Network>(settings, omp_get_max_threads());
-    exchange = std::make_unique<Exchange>(settings, *network, rank, size);
-    if (switched_on.contains("gradients")) {
+    exchange = std::make_unique<Exchange>(settings, *network, job.rank, job.size);
+    if (job.switched_on.contains("gradients")) {
       const double difference = gradient_difference(*network);
-      if (rank == 0) {
+      if (job.rank == 0) {
         std::printf("gradient_difference: %.3e\n", difference);
       }
     }
@@ -121,9 +107,9 @@ int run(int argc, char** argv) {
     {
       const PhaseLabel label(Work::Forward);
       // Every rank's images of an iteration follow those of the rank before it.
-      const std::uint64_t batch = static_cast<std::uint64_t>(iteration) * static_cast<std::uint64_t>(size);
-      const double loss =
-          network->forward((batch + static_cast<std::uint64_t>(rank)) * static_cast<std::uint64_t>(settings.images));
+      const std::uint64_t batch = static_cast<std::uint64_t>(iteration) * static_cast<std::uint64_t>(job.size);
+      const double loss = network->forward((batch + static_cast<std::uint64_t>(job.rank)) *
+                                           static_cast<std::uint64_t>(settings.images));
       first_loss = iteration == 0 ? loss : first_loss;
     }
     exchange->backward();
@@ -131,21 +117,19 @@ int run(int argc, char** argv) {
   }
   const double seconds = MPI_Wtime() - start;
 
-  const Result result = check(settings, *network, first_loss, rank, size);
-  if (rank == 0) {
+  const Result result = check(settings, *network, first_loss, job.rank, job.size);
+  if (job.rank == 0) {
     report(result, settings, seconds);
   }
-  return result.last_loss < result.first_loss && result.same_weights ? 0 : kExitFailed;
+  return result.last_loss < result.first_loss && result.same_weights;
 }
 
 }  // namespace
+
 }  // namespace manynode::caffe
 
 int main(int argc, char** argv) {
-  // Threads compute; only the first one calls MPI.
-  int level = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-  const int code = manynode::caffe::run(argc, argv);
-  MPI_Finalize();
-  return code;
+  using namespace manynode;
+  return run_mini_app(argc, argv, {caffe::kName, caffe::parameter_declarations(), {"gradients"}, true}, caffe::settings,
+                      caffe::run);
 }

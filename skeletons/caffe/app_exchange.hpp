@@ -9,7 +9,7 @@
 #include "app_codec.hpp"
 #include "app_network.hpp"
 #include "manynode/mini_app.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::caffe {
 

@@ -1,7 +1,7 @@
-// Only in the guest of a simulator: OpenBLAS without AVX. OpenBLAS chooses among the kernels of many processors when
-// the program starts; gem5 has no AVX, and a guest must not hold such instructions. These empty tables stand before
-// those of libopenblas.a, so that the linker takes none of the kernels that they list. Prescott's remain, whose newest
-// instructions are SSE3, and are chosen whatever the processor says of itself.
+// Removes the AVX kernels of OpenBLAS; compiled only into the guest of a simulator. OpenBLAS chooses its kernels by the
+// processor when the program starts. gem5 has no AVX, so a guest must not contain such instructions. The linker finds
+// these empty tables before those of libopenblas.a, and links none of the listed kernels. The kernels for Prescott
+// remain (newest instructions: SSE3). They are always chosen, whatever the processor reports.
 #include <cstdlib>
 
 extern "C" {
@@ -36,7 +36,7 @@ namespace {
 
 void choose_kernels() { setenv("OPENBLAS_CORETYPE", "Prescott", 1); }
 
-// Before all constructors: OpenBLAS chooses in one of them.
+// Runs before all constructors, because OpenBLAS chooses in one of them.
 __attribute__((section(".preinit_array"), used)) void (*const choose_kernels_first)() = choose_kernels;
 
 }  // namespace

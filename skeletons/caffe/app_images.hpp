@@ -5,19 +5,16 @@
 #include <cstdint>
 #include <span>
 
+#include "manynode/splitmix.hpp"
+
 namespace manynode::caffe {
 
-// splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+// A random sequence for each seed.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t bits() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t bits() { return splitmix_mixed(state_ += kSplitmixStep); }
 
   // In [-1, 1).
   double number() { return static_cast<double>(bits() >> 11) * 0x1p-52 - 1; }

@@ -7,18 +7,13 @@
 namespace manynode::caffe {
 namespace {
 
-std::span<const ParameterDeclaration> parameters() { return parameter_declarations(); }
-
-std::unique_ptr<Application> make(const Parameters& parameters, int) {
-  return std::make_unique<Caffe>(settings(parameters));
-}
-
 int peer(int rank) { return rank == kNobody ? kProcNull : rank; }
 
 }  // namespace
 
-extern const ApplicationEntry application;
-const ApplicationEntry application{"caffe", make, parameters};
+std::unique_ptr<Application> create(const Parameters& parameters, int) {
+  return std::make_unique<Caffe>(settings(parameters));
+}
 
 std::unique_ptr<Skeleton> Caffe::make(int rank, int size) const {
   return std::make_unique<CaffeRank>(settings_, rank, size);

@@ -1,6 +1,7 @@
-# The runnable mini-apps. Each is compiled once for every MPI library present: bin/<name> for MPICH (or whatever mpicxx
-# is), bin/<name>.openmpi for Open MPI, and bin/<name>.bridge as a guest of a simulator (phase2_nodesim/bridge). They are built by the MPI compilers themselves, because find_package(MPI) knows
-# only one library at a time, and always with -O2 -g, because their times are measured and their symbols name call sites (a tail call would name the caller's caller).
+# The runnable mini-apps. Each is compiled for every MPI library present: bin/<name> for MPICH (or whatever mpicxx is),
+# bin/<name>.openmpi for Open MPI, and bin/<name>.bridge as a guest of a simulator (phase2_nodesim/bridge). The MPI
+# compilers build them, because find_package(MPI) knows only one library at a time. They always use -O2 -g, because their
+# times are measured and their symbols name call sites (a tail call would name the caller's caller).
 #
 # A folder's app.cmake says what its mini-app needs besides MPI: it sets
 #   app_libraries, app_guest_libraries   files to link with, shared ones and, for the guest, static ones
@@ -11,16 +12,46 @@
 find_program(MANYNODE_MPICXX NAMES mpicxx.mpich mpicxx DOC "MPI C++ compiler of the mini-apps")
 find_program(MANYNODE_MPICXX_OPENMPI NAMES mpicxx.openmpi DOC "Open MPI's C++ compiler, for bin/<name>.openmpi")
 
+# Compiles `source` to `object` with a compiler and options.
+function(manynode_add_mini_app_object object source compiler)
+  get_filename_component(name ${object} NAME_WLE)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${compiler} -std=c++20 -O2 -g -fno-optimize-sibling-calls -Wall -Wextra -DOMPI_SKIP_MPICXX
+            -DMPICH_SKIP_MPICXX ${ARGN} -I${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../include -I${CMAKE_CURRENT_BINARY_DIR}
+            -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
+    DEPENDS ${source}
+    DEPFILE ${object}.d
+    COMMENT "Compiling ${name} of the mini-apps"
+    VERBATIM)
+endfunction()
+
+# For each variant its compiler, options, and what all its programs share.
+set(mini_app_compiler ${MANYNODE_MPICXX})
+set(mini_app_compiler.openmpi ${MANYNODE_MPICXX_OPENMPI})
+if(TARGET manynode_bridge)
+  set(mini_app_compiler.bridge ${CMAKE_CXX_COMPILER})
+  set(mini_app_compile_options.bridge ${MANYNODE_BRIDGE_COMPILE_OPTIONS})
+  set(mini_app_link_options.bridge ${MANYNODE_BRIDGE_LINK_OPTIONS})
+  set(mini_app_libraries.bridge $<TARGET_FILE:manynode_bridge>)
+endif()
+foreach(variant "" ".openmpi" ".bridge")
+  if(mini_app_compiler${variant})
+    set(mini_app_object${variant} ${CMAKE_CURRENT_BINARY_DIR}/parameters${variant}.o)
+    manynode_add_mini_app_object(${mini_app_object${variant}} ${CMAKE_CURRENT_SOURCE_DIR}/source/parameters.cpp
+      ${mini_app_compiler${variant}} ${mini_app_compile_options${variant}})
+    add_custom_target(manynode_app_parameters${variant} DEPENDS ${mini_app_object${variant}})
+  endif()
+endforeach()
+
 function(manynode_add_mini_app folder)
   get_filename_component(name ${folder} NAME)
-  file(GLOB sources CONFIGURE_DEPENDS ${folder}/app*.cpp)
-  if(NOT sources)
+  file(GLOB app_guest_sources CONFIGURE_DEPENDS ${folder}/app*.cpp)
+  if(NOT app_guest_sources)
     return()
   endif()
-  set(guest_sources ${sources})
-  list(FILTER sources EXCLUDE REGEX "/app_guest[^/]*$")
-  list(APPEND sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../source/parameters.cpp)
-  list(APPEND guest_sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../source/parameters.cpp)
+  set(app_sources ${app_guest_sources})
+  list(FILTER app_sources EXCLUDE REGEX "/app_guest[^/]*$")
   foreach(kind app app_guest)
     foreach(what libraries compile_options link_options missing)
       set(${kind}_${what} "")
@@ -29,59 +60,37 @@ function(manynode_add_mini_app folder)
   include(${folder}/app.cmake OPTIONAL)
   foreach(variant "" ".openmpi" ".bridge")
     set(kind app)
-    set(variant_sources ${sources})
     if(variant STREQUAL ".bridge")
       set(kind app_guest)
-      set(variant_sources ${guest_sources})
     endif()
     if(${kind}_missing)
       message(STATUS "left out: the mini-app ${name}${variant} (needs ${${kind}_missing})")
       continue()
     endif()
-    set(compile_options ${${kind}_compile_options})
-    set(link_options ${${kind}_link_options})
-    set(libraries ${${kind}_libraries})
-    if(variant STREQUAL "")
-      set(compiler ${MANYNODE_MPICXX})
-    elseif(variant STREQUAL ".bridge")
-      if(NOT TARGET manynode_bridge)
-        continue()
-      endif()
-      set(compiler ${CMAKE_CXX_COMPILER})
-      list(APPEND compile_options ${MANYNODE_BRIDGE_COMPILE_OPTIONS})
-      list(APPEND link_options ${MANYNODE_BRIDGE_LINK_OPTIONS})
-      list(APPEND libraries $<TARGET_FILE:manynode_bridge>)
-    else()
-      set(compiler ${MANYNODE_MPICXX_OPENMPI})
-    endif()
+    set(compiler ${mini_app_compiler${variant}})
     if(NOT compiler)
       continue()
     endif()
     set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}${variant})
-    set(objects "")
-    foreach(source IN LISTS variant_sources)
+    set(objects ${mini_app_object${variant}})
+    foreach(source IN LISTS ${kind}_sources)
       get_filename_component(stem ${source} NAME_WE)
       set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}${variant}.${stem}.o)
-      add_custom_command(
-        OUTPUT ${object}
-        COMMAND ${compiler} -std=c++20 -O2 -g -fno-optimize-sibling-calls -Wall -Wextra -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
-                ${compile_options}
-                -I${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../include
-                -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
-        DEPENDS ${source}
-        DEPFILE ${object}.d
-        COMMENT "Compiling ${stem} of mini-app ${name}${variant}"
-        VERBATIM)
+      manynode_add_mini_app_object(${object} ${source} ${compiler}
+        ${${kind}_compile_options} ${mini_app_compile_options${variant}})
       list(APPEND objects ${object})
     endforeach()
+    set(libraries ${${kind}_libraries} ${mini_app_libraries${variant}})
     add_custom_command(
       OUTPUT ${program}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-      COMMAND ${compiler} ${link_options} ${objects} ${libraries} -o ${program}
+      COMMAND ${compiler} ${${kind}_link_options} ${mini_app_link_options${variant}} ${objects} ${libraries}
+              -o ${program}
       DEPENDS ${objects} ${libraries}
       COMMENT "Linking mini-app ${name}${variant}"
       VERBATIM)
     add_custom_target(manynode_app_${name}${variant} ALL DEPENDS ${program})
+    add_dependencies(manynode_app_${name}${variant} manynode_declarations manynode_app_parameters${variant})
     if(NOT variant STREQUAL ".bridge")
       manynode_ship(manynode_app_${name}${variant} ${program})
     endif()

@@ -1,7 +1,7 @@
-// FFT2d as a program: complex transforms of a matrix that is dealt to the ranks by rows, with FFTW for the transforms
-// of one dimension. README.md says what is left out.
+// FFT2d as a program: complex transforms of a matrix whose rows are distributed over the ranks. FFTW computes the
+// one-dimensional transforms. README.md says what is left out.
 //
-// Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+// Each piece of computation between two MPI calls has a label; these labels are the skeleton's phases.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -46,7 +46,7 @@ std::array<double, kCheckSums> local_sums(const Settings& settings, int rank, st
   for (std::int64_t row = first; row < first + shape.rows_per_rank; ++row) {
     for (std::int64_t column = 0; column < shape.columns; ++column, ++i) {
       const double square = std::norm(rows[i]);
-      // Weights that differ from place to place, so that a misplaced value shows.
+      // Weights that differ from place to place, so that a misplaced value changes the sum.
       next[0] += square * static_cast<double>(1 + (3 * row + 5 * column) % 7);
       next[1] += square;
       next[2] += std::norm(input(shape, row, column));
@@ -73,24 +73,11 @@ Check check(const Settings& settings, int rank, Transform& transform) {
   return result;
 }
 
-int run(int argc, char** argv) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-
-  std::set<std::string> switched_on;
-  const auto read = settings_from_options("fft2d", argc, argv, parameter_declarations(), {}, switched_on,
-                                          [&](const Parameters& given) { return fft2d::settings(given, size); });
-  if (!read) {
-    return kExitUsage;
-  }
-  const Settings& settings = *read;
-
+bool run(const Settings& settings, const Job& job) {
   std::unique_ptr<Transform> transform;
   {
     const PhaseLabel label(Work::Setup);
-    transform = std::make_unique<Transform>(settings.shape, rank);
+    transform = std::make_unique<Transform>(settings.shape, job.rank);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
@@ -99,26 +86,24 @@ int run(int argc, char** argv) {
   }
   const double seconds = MPI_Wtime() - start;
 
-  const Check result = check(settings, rank, *transform);
-  if (rank == 0) {
+  const Check result = check(settings, job.rank, *transform);
+  if (job.rank == 0) {
     std::printf("matrix: %lld %lld\n", static_cast<long long>(settings.shape.rows()),
                 static_cast<long long>(settings.shape.columns));
     std::printf("direct_difference: %.3e\n", result.difference);
     std::printf("energy: %.12f\n", result.energy);
-    std::printf("checksum: %.9f\n", result.checksum);
-    std::printf("seconds_per_iteration: %.9f\n", seconds / settings.iterations);
+    print_end(result.checksum, seconds / settings.iterations);
   }
   // Rounding grows with the root of the number of transforms, far below this; a misplaced value is of order 1.
   constexpr double kTolerance = 1e-9;
-  return result.difference < kTolerance && std::abs(result.energy - 1) < kTolerance ? 0 : kExitFailed;
+  return result.difference < kTolerance && std::abs(result.energy - 1) < kTolerance;
 }
 
 }  // namespace
+
 }  // namespace manynode::fft2d
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int code = manynode::fft2d::run(argc, argv);
-  MPI_Finalize();
-  return code;
+  using namespace manynode;
+  return run_mini_app(argc, argv, {fft2d::kName, fft2d::parameter_declarations()}, fft2d::settings, fft2d::run);
 }

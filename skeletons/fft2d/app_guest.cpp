@@ -1,9 +1,9 @@
-// Only in the guest of a simulator: FFTW without its AVX variants. FFTW chooses among its variants by what the
-// processor can do; gem5 has no AVX, and a guest must not hold such instructions. These empty tables of variants stand
-// before those of libfftw3.a, so that the linker takes none of what they list.
+// Removes FFTW's AVX variants; compiled only into the guest of a simulator. FFTW chooses its variant by the processor.
+// gem5 has no AVX, so a guest must not contain such instructions. The linker finds these empty tables of variants
+// before those of libfftw3.a, and links none of the listed functions.
 namespace {
 
-// fftw's solvtab: pairs of function and name up to one without a function.
+// FFTW's solvtab: pairs of function and name; the last has no function.
 struct Solver {
   void (*add)(void* planner);
   const char* name;

@@ -5,19 +5,12 @@
 #include <complex>
 #include <cstdint>
 
+#include "manynode/splitmix.hpp"
 #include "shape.hpp"
 
 namespace manynode::fft2d {
 
 using Complex = std::complex<double>;
-
-// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): the n-th number of the sequence with seed 0.
-inline std::uint64_t random_bits(std::uint64_t n) {
-  std::uint64_t z = (n + 1) * 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
 
 // Both parts lie in [-0.5, 0.5).
 inline Complex input(const Shape& shape, std::int64_t row, std::int64_t column) {
@@ -36,7 +29,8 @@ inline Place mirrored(const Shape& shape, const Place& place) {
 }
 
 // The contribution of `rank`'s input to the value at `place` after `transforms` transforms, each scaled to keep the sum
-// of squares: two transforms mirror the input at the origin, four restore it. For odd numbers the definition is used.
+// of squares: two transforms mirror the input at the origin, four restore it. For odd numbers of transforms it is
+// computed from the definition.
 Complex expected_part(const Shape& shape, int rank, int transforms, Place place);
 
 }  // namespace manynode::fft2d

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kDoubles = 2;  // in a complex number
 
-// target[j][i] = factor * source[i][j]. In squares that fit the first-level cache: a column of the source would
-// otherwise touch a line per element.
+// target[j][i] = factor * source[i][j], in squares that fit the first-level cache. Walking whole columns would touch a
+// cache line per element.
 void transpose(const Complex* source, std::int64_t rows, std::int64_t columns, double factor, Complex* target) {
   constexpr std::int64_t kSide = 16;
   for (std::int64_t i0 = 0; i0 < rows; i0 += kSide) {
@@ -98,7 +98,7 @@ void Transform::collect_rows() {
   cut_ = false;
 }
 
-// The parts of all ranks, one behind the other, are all rows of this rank's columns.
+// The concatenated parts of all ranks are all rows of this rank's columns.
 void Transform::collect_columns() { transpose(received_.data(), shape_.rows(), own_columns_, 1, columns_.data()); }
 
 void Transform::cut_columns() {
@@ -106,7 +106,7 @@ void Transform::cut_columns() {
   transpose(columns_.data(), own_columns_, shape_.rows(), scale, sent_.data());
 }
 
-// FFTW's own transposition over MPI does the same: plain all-to-all where the parts are of one size.
+// Uses a plain all-to-all where all parts have the same size, as FFTW's own transposition over MPI does.
 void Transform::rows_to_columns() {
   if (shape_.even()) {
     MPI_Alltoall(sent_.data(), row_counts_[0], MPI_DOUBLE, received_.data(), row_counts_[0], MPI_DOUBLE,

@@ -1,4 +1,4 @@
-// The distributed transform of one rank: its rows, its columns, and the way between them.
+// One rank's part of the distributed transform: its rows, its columns, and the transposition between them.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 #include "app_input.hpp"
 #include "manynode/fftw_batch.hpp"
 #include "manynode/mini_app.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::fft2d {
 
@@ -23,10 +23,10 @@ class Transform {
   // `collect_rows`: assembling the rows belongs to the next compute phase.
   void execute();
 
-  // Assembles the received blocks to rows.
+  // Assembles the received blocks into rows.
   void collect_rows();
 
-  // This rank's rows, one behind the other.
+  // This rank's rows, concatenated.
   std::span<const Complex> rows() { return rows_.values(); }
 
  private:
@@ -45,7 +45,7 @@ class Transform {
   FftwBuffer received_;
   FftwBatch row_transforms_;
   FftwBatch column_transforms_;
-  // Doubles for and from each rank, and where they start: of the parts of rows, of the parts of columns.
+  // Doubles sent to and received from each rank, and where they start: for parts of rows and for parts of columns.
   std::vector<int> row_counts_, row_starts_, column_counts_, column_starts_;
   bool cut_{false};
 };

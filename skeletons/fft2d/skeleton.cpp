@@ -6,20 +6,15 @@
 namespace manynode::fft2d {
 namespace {
 
-std::span<const ParameterDeclaration> parameters() { return parameter_declarations(); }
-
-std::unique_ptr<Application> make(const Parameters& parameters, int size) {
-  return std::make_unique<Fft2d>(settings(parameters, size));
-}
-
 std::uint64_t bytes(std::int64_t elements) {
   return static_cast<std::uint64_t>(elements) * sizeof(std::complex<double>);
 }
 
 }  // namespace
 
-extern const ApplicationEntry application;
-const ApplicationEntry application{"fft2d", make, parameters};
+std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
+  return std::make_unique<Fft2d>(settings(parameters, ranks));
+}
 
 std::unique_ptr<Skeleton> Fft2d::make(int rank, int) const { return std::make_unique<Fft2dRank>(settings_, rank); }
 

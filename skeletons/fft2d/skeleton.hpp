@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "manynode/skeleton.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::fft2d {
 
@@ -15,7 +15,7 @@ class Fft2d : public Application {
  public:
   explicit Fft2d(const Settings& settings) : settings_(settings) {}
 
-  std::string name() const override { return "fft2d"; }
+  std::string name() const override { return kName; }
   std::vector<std::string> phases() const override { return {kWorkNames.begin(), kWorkNames.end()}; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;
@@ -37,8 +37,8 @@ class Fft2dRank : public Skeleton {
   void work(Mpi& mpi, Work work) const { mpi.compute(Phase{static_cast<std::uint32_t>(work)}); }
 
   Settings settings_;
-  // Bytes for each rank, where the columns do not divide evenly: this rank's rows of the columns of each rank, and its
-  // columns' parts in the rows of each rank.
+  // Bytes for each rank if the ranks do not divide the columns evenly: this rank's rows of each rank's columns, and
+  // this rank's columns of each rank's rows.
   std::vector<std::uint64_t> row_blocks_;
   std::vector<std::uint64_t> column_blocks_;
   int iteration_{0};

@@ -1,26 +1,22 @@
-// The long-range solver of a cosmology code as a program: Fourier transforms of a cube that is dealt to the ranks in
-// pencils, a kernel, and transforms back, with FFTW for the transforms of one dimension. README.md says what is left
+// The long-range solver of a cosmology code as a program: Fourier transforms of a cube that the ranks share in
+// pencils, a kernel, and transforms back. FFTW computes the one-dimensional transforms. README.md says what is left
 // out.
 //
-// Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+// Each piece of computation between two MPI calls has a label; these labels are the skeleton's phases.
 #include <cmath>
 #include <cstdio>
 
 #include "app_transform.hpp"
+#include "manynode/splitmix.hpp"
 
 namespace manynode::hacc {
 namespace {
 
-// Both parts lie in [-0.5, 0.5): splitmix64 (Steele, Lea and Flood, OOPSLA 2014) with seed 0.
+// Both parts lie in [-0.5, 0.5).
 Complex input(std::int64_t side, const Place& place) {
-  const auto bits = [](std::uint64_t n) {
-    std::uint64_t z = (n + 1) * 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5;
-  };
+  const auto part = [](std::uint64_t n) { return static_cast<double>(random_bits(n) >> 11) * 0x1p-53 - 0.5; };
   const auto n = static_cast<std::uint64_t>((place.x * side + place.y) * side + place.z);
-  return {bits(2 * n), bits(2 * n + 1)};
+  return {part(2 * n), part(2 * n + 1)};
 }
 
 // The original position of this rank's data after this many solutions.
@@ -32,7 +28,8 @@ Place origin(std::int64_t side, const Place& place, int solutions) {
   return {before(place.x, kShift.x), before(place.y, kShift.y), before(place.z, kShift.z)};
 }
 
-// Squared differences from the shifted input, squares of the result, the same weighted, squares of the input.
+// Returns sums over all ranks: squared differences from the shifted input, squares of the result, weighted squares of
+// the result, squares of the input.
 std::array<double, kCheckSums> check(const Settings& settings, Transform& transform) {
   const std::int64_t side = settings.shape.side;
   std::array<double, kCheckSums> sums{};
@@ -43,7 +40,7 @@ std::array<double, kCheckSums> check(const Settings& settings, Transform& transf
       const double square = std::norm(value);
       sums[0] += std::norm(value - input(side, origin(side, place, settings.iterations)));
       sums[1] += square;
-      // Weights that differ from place to place, so that a misplaced value shows.
+      // Weights that differ from place to place, so that a misplaced value changes the sum.
       sums[2] += square * static_cast<double>(1 + (place.x + 3 * place.y + 5 * place.z) % 7);
       sums[3] += std::norm(input(side, place));
     });
@@ -52,25 +49,12 @@ std::array<double, kCheckSums> check(const Settings& settings, Transform& transf
   return sums;
 }
 
-int run(int argc, char** argv) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-
-  std::set<std::string> switched_on;
-  const auto read = settings_from_options("hacc", argc, argv, parameter_declarations(), {}, switched_on,
-                                          [&](const Parameters& given) { return hacc::settings(given, size); });
-  if (!read) {
-    return kExitUsage;
-  }
-  const Settings& settings = *read;
-
+bool run(const Settings& settings, const Job& job) {
   const Shape& shape = settings.shape;
   std::unique_ptr<Transform> transform;
   {
     const PhaseLabel label(Work::Setup);
-    transform = std::make_unique<Transform>(shape, rank);
+    transform = std::make_unique<Transform>(shape, job.rank);
     transform->for_each_cell([&](const Place& place, Complex& value) { value = input(shape.side, place); });
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -83,25 +67,23 @@ int run(int argc, char** argv) {
   const std::array<double, kCheckSums> sums = check(settings, *transform);
   const double difference = std::sqrt(sums[0] / sums[3]);
   const double energy = sums[1] / sums[3];
-  if (rank == 0) {
+  if (job.rank == 0) {
     std::printf("process_grid: %d %d\n", shape.rows, shape.columns);
     std::printf("side: %lld\n", static_cast<long long>(shape.side));
     std::printf("difference: %.3e\n", difference);
     std::printf("energy: %.12f\n", energy);
-    std::printf("checksum: %.9f\n", sums[2] / sums[1]);
-    std::printf("seconds_per_iteration: %.9f\n", seconds / settings.iterations);
+    print_end(sums[2] / sums[1], seconds / settings.iterations);
   }
   // Rounding grows with the root of the number of transforms, far below this; a misplaced value is of order 1.
   constexpr double kTolerance = 1e-9;
-  return difference < kTolerance && std::abs(energy - 1) < kTolerance ? 0 : kExitFailed;
+  return difference < kTolerance && std::abs(energy - 1) < kTolerance;
 }
 
 }  // namespace
+
 }  // namespace manynode::hacc
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int code = manynode::hacc::run(argc, argv);
-  MPI_Finalize();
-  return code;
+  using namespace manynode;
+  return run_mini_app(argc, argv, {hacc::kName, hacc::parameter_declarations()}, hacc::settings, hacc::run);
 }

@@ -1,2 +1,2 @@
-// Only in the guest of a simulator: FFTW without its AVX variants, as fft2d.
+// Removes FFTW's AVX variants, as in fft2d; compiled only into the guest of a simulator.
 #include "../fft2d/app_guest.cpp"

@@ -1,4 +1,4 @@
-// Pencils along z, y and x, forth and back, with exchanges in rows and columns of ranks between them.
+// Transforms along z, y and x and back, with exchanges in rows and columns of ranks between them.
 #include "app_transform.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDoubles = 2;  // in a complex number
 
-// Of all three kinds of pencils.
+// Cells of a rank, the same number in all three kinds of pencils.
 std::int64_t cells(const Shape& shape, int rank) {
   const std::int64_t in_row = shape.length(shape.row_of(rank), shape.rows);
   const std::int64_t in_column = shape.length(shape.column_of(rank), shape.columns);
@@ -81,7 +81,7 @@ Transform::Group Transform::group(std::vector<int> ranks, int own, std::vector<s
   return out;
 }
 
-// The own block has been put where it belongs. The waitall is also called by a rank alone: it ends the phase before.
+// The own block is already in place. A rank alone also calls waitall, because the call ends the phase before it.
 void Transform::exchange(const Group& group, int tag, bool back) {
   const auto& sent = back ? group.received : group.sent;
   const auto& sent_first = back ? group.received_first : group.sent_first;
@@ -102,7 +102,8 @@ void Transform::exchange(const Group& group, int tag, bool back) {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
 }
 
-// Blocks of z-pencils, for each rank of the row its z: [x][y][z]. A rank's own block goes straight to `received_`.
+// Cuts z-pencils into a block for each rank of the row, with that rank's z: [x][y][z]. A rank's own block goes straight
+// to `received_`.
 void Transform::cut_z() {
   const std::int64_t pencils = x_.length * y_in_row_.length;
   for (int other = 0; other < shape_.columns; ++other) {
@@ -117,7 +118,7 @@ void Transform::cut_z() {
   }
 }
 
-// From blocks [x][y][z] of each rank of the row to y-pencils [x][z][y].
+// Assembles y-pencils [x][z][y] from the blocks [x][y][z] of each rank of the row.
 void Transform::collect_y() {
   for (int other = 0; other < shape_.columns; ++other) {
     const Complex* from = received_.data() + row_.received_first[static_cast<std::size_t>(other)];
@@ -133,7 +134,7 @@ void Transform::collect_y() {
   }
 }
 
-// Blocks of y-pencils, for each rank of the column its y: [x][z][y].
+// Cuts y-pencils into a block for each rank of the column, with that rank's y: [x][z][y].
 void Transform::cut_y() {
   const std::int64_t pencils = x_.length * z_.length;
   for (int other = 0; other < shape_.rows; ++other) {
@@ -148,7 +149,7 @@ void Transform::cut_y() {
   }
 }
 
-// From blocks [x][z][y] of each rank of the column to x-pencils [z][y][x].
+// Assembles x-pencils [z][y][x] from the blocks [x][z][y] of each rank of the column.
 void Transform::collect_x() {
   for (int other = 0; other < shape_.rows; ++other) {
     const Complex* from = received_.data() + column_.received_first[static_cast<std::size_t>(other)];
@@ -162,7 +163,7 @@ void Transform::collect_x() {
   }
 }
 
-// Where a cosmology code multiplies by Green's function: one complex number for each wave. With it goes the scale.
+// Multiplies each wave by a complex number and the scale, as a cosmology code does with Green's function.
 void Transform::apply_kernel() {
   const double side = static_cast<double>(shape_.side);
   const double scale = 1 / (side * side * side);
@@ -177,7 +178,7 @@ void Transform::apply_kernel() {
   }
 }
 
-// The reverse of collect_x, into blocks that go back to where they came from.
+// The reverse of collect_x: makes the blocks that return to their senders.
 void Transform::cut_x() {
   for (int other = 0; other < shape_.rows; ++other) {
     const bool own = other == column_.own;

@@ -7,7 +7,7 @@
 
 #include "manynode/fftw_batch.hpp"
 #include "manynode/mini_app.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::hacc {
 
@@ -50,7 +50,7 @@ class Transform {
     std::int64_t length{0};
   };
 
-  // The ranks that exchange pencils. Blocks for and from each member lie one behind the other.
+  // The ranks that exchange pencils. The blocks for all members are contiguous, in the order of `ranks`.
   struct Group {
     std::vector<int> ranks;  // of the world
     int own{0};

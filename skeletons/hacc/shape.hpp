@@ -9,7 +9,7 @@
 namespace manynode::hacc {
 
 // A cube of side^3 cells in pencils along z, then y, then x. Ranks form a grid of rows x columns; rank r is in row
-// r / columns. A row's ranks turn z-pencils into y-pencils among each other, a column's ranks y-pencils into x-pencils.
+// r / columns. The ranks of a row exchange z-pencils for y-pencils, those of a column y-pencils for x-pencils.
 //
 //   z-pencil: x in part `row` of rows,   y in part `column` of columns
 //   y-pencil: x in part `row` of rows,   z in part `column` of columns
@@ -23,7 +23,7 @@ struct Shape {
   int column_of(int rank) const { return rank % columns; }
   int rank_at(int row, int column) const { return row * columns + column; }
 
-  // Part `part` of the side in `parts` parts, the lengths of which differ by 1 at most.
+  // First cell and length of part `part` if the side is divided into `parts` parts; lengths differ by at most 1.
   std::int64_t first(int part, int parts) const { return side * part / parts; }
   std::int64_t length(int part, int parts) const { return first(part + 1, parts) - first(part, parts); }
 

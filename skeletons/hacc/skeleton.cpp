@@ -6,15 +6,10 @@
 namespace manynode::hacc {
 namespace {
 
-std::span<const ParameterDeclaration> parameters() { return parameter_declarations(); }
-
-std::unique_ptr<Application> make(const Parameters& parameters, int size) {
-  return std::make_unique<Hacc>(settings(parameters, size));
-}
-
 std::uint64_t bytes(std::int64_t cells) { return static_cast<std::uint64_t>(cells) * sizeof(std::complex<double>); }
 
-// The other members of a group of `size`, beginning behind the own one, so that not all send to the first at once.
+// Calls `use` for the other members of a group of `size`. Each rank begins after itself, so that not all send to the
+// first member at once.
 template <typename Use>
 void for_others(int own, int size, const Use& use) {
   for (int step = 1; step < size; ++step) {
@@ -24,8 +19,9 @@ void for_others(int own, int size, const Use& use) {
 
 }  // namespace
 
-extern const ApplicationEntry application;
-const ApplicationEntry application{"hacc", make, parameters};
+std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
+  return std::make_unique<Hacc>(settings(parameters, ranks));
+}
 
 std::unique_ptr<Skeleton> Hacc::make(int rank, int) const { return std::make_unique<HaccRank>(*this, rank); }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "manynode/skeleton.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::hacc {
 
@@ -16,7 +16,7 @@ class Hacc : public Application {
  public:
   explicit Hacc(const Settings& settings) : settings_(settings) {}
 
-  std::string name() const override { return "hacc"; }
+  std::string name() const override { return kName; }
   std::vector<std::string> phases() const override { return {kWorkNames.begin(), kWorkNames.end()}; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;

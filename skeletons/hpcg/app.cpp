@@ -1,7 +1,7 @@
 // HPCG as a program: preconditioned conjugate gradients on a 27-point stencil with a multigrid V-cycle of symmetric
 // Gauss-Seidel smoothers, after the reference code of Dongarra, Heroux and Luszczek. README.md says what is left out.
 //
-// Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+// Each piece of computation between two MPI calls has a label; these labels are the skeleton's phases.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -104,7 +104,7 @@ class Solver {
   }
 
   // The mean of the solution with weights that differ from point to point of the global grid, so that a misplaced value
-  // shows; the exact solution gives 1.
+  // changes the sum; the exact solution gives 1.
   double checksum(const Triple& grid, int rank) const {
     const Triple& local = settings_.local;
     const Triple here = coordinates(grid, rank);
@@ -130,10 +130,10 @@ class Solver {
   const std::vector<double>& norms() const { return norms_; }
 
  private:
-  // Once the residual is exactly 0 there is no direction left; the iterations go on and change nothing.
+  // If the residual is exactly 0, there is no direction left: further iterations change nothing.
   static double quotient(double a, double b) { return b == 0 ? 0 : a / b; }
 
-  // Over the rows; a halo does not count.
+  // Only over the rows, without the halo.
   double local_dot(const Vector& a, const Vector& b) const {
     double sum = 0;
     for (std::size_t i = 0; i < r_.size(); ++i) {
@@ -156,7 +156,7 @@ class Solver {
         std::fill(z_.begin(), z_.end(), 0.0);
       }
       multigrid(0, r_, z_);
-      // In the phase of the last smoothing sweep.
+      // The dot product belongs to the phase of the last smoothing sweep.
       return global_sum(local_dot(r_, z_));
     }
     double rz = 0;
@@ -193,7 +193,8 @@ class Solver {
       std::fill(coarse.solution.begin(), coarse.solution.end(), 0.0);
     }
     multigrid(level + 1, coarse.residual, coarse.solution);
-    // In the phase of the coarse grid's last sweep, of whose time it is a small part: one point in eight of this grid.
+    // This belongs to the phase of the coarse grid's last sweep. It takes little of its time: one point in eight of
+    // this grid.
     for (std::size_t i = 0; i < grid.fine_row.size(); ++i) {
       x[static_cast<std::size_t>(grid.fine_row[i])] += coarse.solution[i];
     }
@@ -217,49 +218,34 @@ void report(const Settings& settings, const Triple& grid, const Solver& solver, 
     std::printf(history ? "residual[%zu]: %.17e\n" : "residual[%zu]: %.3e\n", i, scaled(i));
   }
   std::printf("final_residual: %.6e\n", scaled(norms.size() - 1));
-  std::printf("checksum: %.9f\n", checksum);
-  std::printf("seconds_per_iteration: %.9f\n", seconds / settings.iterations);
+  print_end(checksum, seconds / settings.iterations);
 }
 
-int run(int argc, char** argv) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-
-  std::set<std::string> switched_on;
-  const auto read = settings_from_options("hpcg", argc, argv, parameter_declarations(), {"history"}, switched_on,
-                                          [](const Parameters& given) { return hpcg::settings(given); });
-  if (!read) {
-    return kExitUsage;
-  }
-  const Settings& settings = *read;
-
+bool run(const Settings& settings, const Job& job) {
   std::unique_ptr<Solver> solver;
   {
     const PhaseLabel label(Work::Setup);
-    solver = std::make_unique<Solver>(settings, rank, size);
+    solver = std::make_unique<Solver>(settings, job.rank, job.size);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   solver->run();
   const double seconds = MPI_Wtime() - start;
 
-  const Triple grid = process_grid(size);
-  const double checksum = solver->checksum(grid, rank);
-  if (rank == 0) {
-    report(settings, grid, *solver, checksum, seconds, switched_on.contains("history"));
+  const Triple grid = process_grid(job.size);
+  const double checksum = solver->checksum(grid, job.rank);
+  if (job.rank == 0) {
+    report(settings, grid, *solver, checksum, seconds, job.switched_on.contains("history"));
   }
-  const bool fell = solver->norms().back() < solver->norms().front();
-  return fell ? 0 : kExitFailed;
+  return solver->norms().back() < solver->norms().front();
 }
 
 }  // namespace
+
 }  // namespace manynode::hpcg
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int code = manynode::hpcg::run(argc, argv);
-  MPI_Finalize();
-  return code;
+  using namespace manynode;
+  return run_mini_app(argc, argv, {hpcg::kName, hpcg::parameter_declarations(), {"history"}}, hpcg::settings,
+                      hpcg::run);
 }

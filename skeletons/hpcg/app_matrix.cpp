@@ -5,7 +5,7 @@ namespace manynode::hpcg {
 
 Matrix::Matrix(const Triple& process_grid, int rank, const Triple& local)
     : local_(local), rows_(local[0] * local[1] * local[2]), columns_(rows_) {
-  // The column of each point of the local grid with a frame of one point around it; -1 outside the domain.
+  // The column of each point of the local grid and of a frame of one point around it; -1 outside the domain.
   std::vector<std::int32_t> column_of_point(framed_index(local[0], local[1], local[2]) + 1, -1);
   std::int32_t row = 0;
   for (int z = 0; z < local[2]; ++z) {
@@ -107,8 +107,8 @@ void Matrix::exchange_halo(Vector& x) const {
               &requests_[request++]);
     start += halo.send_rows.size();
   }
-  // Also on a rank without neighbours: the call ends the compute phase before the exchange, so that the phases of a run
-  // on one rank are those of a run on many.
+  // A rank without neighbours makes the call, too: it ends the compute phase before the exchange, so that runs on one
+  // rank and on many have the same phases.
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
 }
 
@@ -127,7 +127,7 @@ double Matrix::off_diagonal_removed(std::int32_t row, const Vector& b, const Vec
   for (std::int64_t k = row_start_[row]; k < row_start_[row + 1]; ++k) {
     sum -= value_[k] * x[column_[k]];
   }
-  // The loop without a branch took the diagonal's part away as well.
+  // The loop has no branch and also subtracted the diagonal's part.
   return sum + diagonal_[row] * x[row];
 }
 

@@ -8,7 +8,7 @@
 
 #include "geometry.hpp"
 #include "manynode/mini_app.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::hpcg {
 
@@ -16,9 +16,9 @@ using Vector = std::vector<double>;
 
 using PhaseLabel = manynode::PhaseLabel<Work>;
 
-// 27-point stencil on this rank's part of the global grid: 26 on the diagonal, -1 beside it, rows of the domain's
-// border shorter. Columns below rows() are this rank's own points, those above are the halo's, neighbour after
-// neighbour.
+// 27-point stencil on this rank's part of the global grid: 26 on the diagonal, -1 beside it; rows at the domain's
+// border are shorter. Columns below rows() are this rank's own points. The others are the halo's, in the order of the
+// neighbours.
 class Matrix {
  public:
   Matrix(const Triple& process_grid, int rank, const Triple& local);
@@ -42,8 +42,8 @@ class Matrix {
  private:
   struct Halo {
     int rank{0};
-    std::int32_t first_column{0};         // what comes from the neighbour
-    std::vector<std::int32_t> send_rows;  // what goes to it
+    std::int32_t first_column{0};         // of the values from the neighbour
+    std::vector<std::int32_t> send_rows;  // sent to the neighbour
   };
 
   void number_halo(const Triple& process_grid, int rank, std::vector<std::int32_t>& column_of_point);

@@ -5,18 +5,10 @@
 #include <span>
 
 namespace manynode::hpcg {
-namespace {
 
-std::span<const ParameterDeclaration> parameters() { return parameter_declarations(); }
-
-std::unique_ptr<Application> make(const Parameters& parameters, int size) {
-  return std::make_unique<Hpcg>(settings(parameters), size);
+std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
+  return std::make_unique<Hpcg>(settings(parameters), ranks);
 }
-
-}  // namespace
-
-extern const ApplicationEntry application;
-const ApplicationEntry application{"hpcg", make, parameters};
 
 Hpcg::Hpcg(const Settings& settings, int size) : settings_(settings), grid_(process_grid(size)) {
   Triple local = settings_.local;

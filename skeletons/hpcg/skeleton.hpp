@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "manynode/skeleton.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::hpcg {
 
@@ -22,7 +22,7 @@ class Hpcg : public Application {
  public:
   Hpcg(const Settings& settings, int size);
 
-  std::string name() const override { return "hpcg"; }
+  std::string name() const override { return kName; }
   // Only the phases that occur with these parameters and this number of ranks: a single rank packs nothing, and without
   // the preconditioner nothing is smoothed.
   std::vector<std::string> phases() const override { return phases_; }

@@ -1,7 +1,7 @@
 // Molecular dynamics as LAMMPS does it, as a program: a Lennard-Jones liquid, velocity Verlet, neighbour lists with a
 // skin, bricks of space on a 3-D grid of ranks. README.md says what is left out.
 //
-// Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+// Each piece of computation between two MPI calls has a label; these labels are the skeleton's phases.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -43,8 +43,8 @@ class Dynamics {
     bool reduced = true;
     for (int step = 1; step <= settings_.iterations; ++step) {
       {
-        // Without sums in between, the end of a step and the beginning of the next share a gap, which has the former's
-        // name.
+        // Without sums in between, the end of a step and the beginning of the next are one phase, with the name of the
+        // former.
         std::optional<PhaseLabel> label;
         if (reduced) {
           label.emplace(Work::Integrate);
@@ -81,7 +81,7 @@ class Dynamics {
       sums = {kinetic_energy(), pairs_.energy};
       for (std::size_t i = 0; i < atoms_.count(); ++i) {
         const Vector& velocity = atoms_.velocities()[i];
-        // Weights that differ from atom to atom, so that a lost or doubled one shows.
+        // Weights that differ from atom to atom, so that a lost or duplicated atom changes the sum.
         const double weight = static_cast<double>(1 + atoms_.numbers()[i] % 7);
         for (std::size_t axis = 0; axis < 3; ++axis) {
           sums[2 + axis] += velocity[axis];
@@ -160,7 +160,7 @@ class Dynamics {
   std::array<double, 6> thermo_{};
 };
 
-// Prints the result and returns whether it is one: energy and momentum are what they were, and no atom is lost.
+// Prints the result and returns whether it is valid: energy and momentum are what they were, and no atom is lost.
 bool report(const Settings& settings, int size, const Dynamics& dynamics, const std::array<double, kFinalSums>& sums,
             double seconds) {
   const Triple grid = process_grid(size);
@@ -175,32 +175,18 @@ bool report(const Settings& settings, int size, const Dynamics& dynamics, const 
   std::printf("last_energy: %.9f\n", last);
   std::printf("temperature: %.9f\n", 2 * sums[0] / (3 * atoms));
   std::printf("momentum: %.3e\n", momentum);
-  std::printf("checksum: %.9f\n", sums[6] / sums[7]);
-  std::printf("seconds_per_iteration: %.9f\n", seconds / settings.iterations);
+  print_end(sums[6] / sums[7], seconds / settings.iterations);
   // Velocity Verlet with this time step keeps the energy to some thousandths of the well's depth; a wrong force, ghost
   // or boundary does not.
   constexpr double kDrift = 0.01;
   return std::abs(last - first) < kDrift && momentum < 1e-9 && std::llround(sums[5]) == total;
 }
 
-int run(int argc, char** argv) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-
-  std::set<std::string> switched_on;
-  const auto read = settings_from_options("lammps", argc, argv, parameter_declarations(), {}, switched_on,
-                                          [](const Parameters& given) { return lammps::settings(given); });
-  if (!read) {
-    return kExitUsage;
-  }
-  const Settings& settings = *read;
-
+bool run(const Settings& settings, const Job& job) {
   std::unique_ptr<Dynamics> dynamics;
   {
     const PhaseLabel label(Work::Setup);
-    dynamics = std::make_unique<Dynamics>(settings, rank, size);
+    dynamics = std::make_unique<Dynamics>(settings, job.rank, job.size);
   }
   dynamics->start();
   const double start = MPI_Wtime();
@@ -208,16 +194,14 @@ int run(int argc, char** argv) {
   const double seconds = MPI_Wtime() - start;
 
   const std::array<double, kFinalSums> sums = dynamics->sums();
-  const bool good = rank != 0 || report(settings, size, *dynamics, sums, seconds);
-  return good ? 0 : kExitFailed;
+  return job.rank != 0 || report(settings, job.size, *dynamics, sums, seconds);
 }
 
 }  // namespace
+
 }  // namespace manynode::lammps
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int code = manynode::lammps::run(argc, argv);
-  MPI_Finalize();
-  return code;
+  using namespace manynode;
+  return run_mini_app(argc, argv, {lammps::kName, lammps::parameter_declarations()}, lammps::settings, lammps::run);
 }

@@ -1,23 +1,21 @@
-// The crystal, and the messages that keep every rank's atoms and ghosts right.
+// The initial crystal, and the messages that update every rank's atoms and ghosts.
 #include "app_atoms.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <iostream>
 
+#include "manynode/splitmix.hpp"
+
 namespace manynode::lammps {
 namespace {
 
-// A number in (-1, 1) for each key: the finaliser of Steele, Lea and Flood's SplitMix64.
+// A random number in (-1, 1) for each key.
 double random_number(std::uint64_t key) {
-  key = (key + 1) * 0x9e3779b97f4a7c15u;
-  key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9u;
-  key = (key ^ key >> 27) * 0x94d049bb133111ebu;
-  key ^= key >> 31;
-  return (static_cast<double>(key >> 11) + 0.5) / static_cast<double>(std::uint64_t{1} << 52) - 1;
+  return (static_cast<double>(random_bits(key) >> 11) + 0.5) / static_cast<double>(std::uint64_t{1} << 52) - 1;
 }
 
-// Messages have room for what a liquid of this density can bring; an explosion is not one.
+// Messages have room for the fluctuations of a liquid of this density, not for an unstable simulation.
 void check_room(std::size_t atoms, std::size_t room, const char* what) {
   if (atoms <= room) {
     return;
@@ -28,7 +26,7 @@ void check_room(std::size_t atoms, std::size_t room, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, kExitFailed);
 }
 
-// Both neighbouring ranks find the same boundary.
+// Both neighbouring ranks compute the same boundary.
 double boundary(int part, int parts, double length) { return length * part / parts; }
 
 }  // namespace
@@ -129,7 +127,7 @@ void Atoms::take_out(std::size_t axis) {
   left_.resize(static_cast<std::size_t>(leaving_doubles_[axis]));
 }
 
-// Both neighbours get what left to either side, and keep what is theirs.
+// Both neighbours get the atoms that left to either side, and keep those in their own part.
 void Atoms::take_in(std::size_t axis) {
   for (Entered& entered : entered_) {
     for (int i = 0; i < entered.atoms; ++i) {
@@ -152,8 +150,8 @@ void Atoms::exchange() {
       take_in(axis - 1);
       take_out(axis);
     }
-    // Every rank makes all calls, along an axis with one rank with MPI_PROC_NULL, so that its compute phases are those
-    // of the others. With two ranks along the axis, both sides are the same neighbour.
+    // Every rank makes all calls, so that all ranks have the same compute phases; along an axis with one rank, the peer
+    // is MPI_PROC_NULL. With two ranks along the axis, both sides are the same neighbour.
     const int doubles = leaving_doubles_[axis];
     const int ints = doubles > 0 ? 1 : 0;
     const std::size_t sides = grid_[axis] > 2 ? 2 : 1;
@@ -174,8 +172,8 @@ void Atoms::exchange() {
   }
 }
 
-// Those near one side among the rank's own and the ghosts of the axes before: edges and corners travel in two and three
-// hops.
+// Finds the atoms near one side, among the rank's own and the ghosts of earlier axes: ghosts at edges and corners
+// travel in two and three hops.
 void Atoms::select(Swap& swap, std::size_t candidates, bool low_side) const {
   swap.sent.clear();
   const double bound = low_side ? low_[swap.axis] + kReach : high_[swap.axis] - kReach;
@@ -188,7 +186,7 @@ void Atoms::select(Swap& swap, std::size_t candidates, bool low_side) const {
   check_room(swap.sent.size(), swap.room, "ghosts on one side of a rank");
 }
 
-// Into the message, or along an axis with one rank to where the ghosts are.
+// Copies them into the message or, along an axis with one rank, directly to the ghosts.
 void Atoms::pack(Swap& swap) {
   double* target = swap.doubles > 0 ? swap.buffer.data() : positions_[swap.first].data();
   for (const std::int32_t i : swap.sent) {
@@ -213,7 +211,7 @@ void Atoms::borders() {
       if (i == 0) {
         take_in(2);
         all_ = count();
-        // Messages are received in their full length, of which the next one overwrites what is no atom.
+        // A message is received in its full length; the next one overwrites the unused part.
         std::size_t room = all_;
         for (const Swap& each : swaps_) {
           room += each.room;

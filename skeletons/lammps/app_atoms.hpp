@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "manynode/mini_app.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::lammps {
 
@@ -33,10 +33,10 @@ class Atoms {
   std::vector<Vector>& velocities() { return velocities_; }
   const std::vector<std::int64_t>& numbers() const { return numbers_; }
 
-  // Moves atoms that left the periodic box to its other side and removes those that left this rank's part along x. This
-  // is the start of exchange() before its first MPI call.
+  // Starts exchange(), up to its first MPI call: moves atoms that left the periodic box to its other side, and removes
+  // those that left this rank's part along x.
   void prepare_exchange();
-  // Sends atoms to the rank in whose part they are.
+  // Sends atoms to the ranks that now own them.
   void exchange();
   // Finds the atoms that neighbours need, and gets theirs.
   void borders();
@@ -57,7 +57,7 @@ class Atoms {
     std::vector<double> buffer;
   };
 
-  // Atoms that came from one side, not yet taken in.
+  // Atoms received from one side and not yet added.
   struct Entered {
     std::vector<double> doubles;
     int atoms{0};

@@ -1,4 +1,4 @@
-// Neighbour lists by bins as wide as forces reach, and the forces of the pairs on them.
+// Neighbour lists, built with bins as wide as the reach of the forces, and the forces of the listed pairs.
 #include "app_force.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void Forces::build(Atoms& atoms) {
   };
   first_in_bin_.assign(static_cast<std::size_t>(bins[0] * bins[1] * bins[2]), -1);
   next_in_bin_.assign(atoms.all(), -1);
-  // From the last, so that a bin's atoms follow each other in rising order.
+  // Begins with the last atom, so that the atoms of a bin are in rising order.
   for (std::size_t i = atoms.all(); i-- > 0;) {
     const Vector& at = positions[i];
     const auto bin =

@@ -13,7 +13,7 @@ struct PairSums {
 
 class Forces {
  public:
-  // Lists the atoms within reach of each of the rank's atoms: own ones once per pair, and ghosts.
+  // Lists the atoms within reach of each of the rank's atoms: each pair of own atoms once, and all ghosts.
   void build(Atoms& atoms);
   // Computes the forces on the rank's atoms. The potential is shifted to 0 at the cutoff to conserve energy.
   PairSums compute(Atoms& atoms);
@@ -22,8 +22,8 @@ class Forces {
 
  private:
   std::vector<Vector> forces_;
-  std::vector<std::int32_t> neighbours_;  // one atom's behind the other's
-  std::vector<std::size_t> end_;          // [atom] of its neighbours
+  std::vector<std::int32_t> neighbours_;  // concatenated lists of all atoms
+  std::vector<std::size_t> end_;          // [atom] end of its list
   std::vector<std::int32_t> first_in_bin_;
   std::vector<std::int32_t> next_in_bin_;
 };

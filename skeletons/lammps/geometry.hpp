@@ -6,13 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../hpcg/geometry.hpp"
+#include "manynode/process_grid.hpp"
 
 namespace manynode::lammps {
-
-using hpcg::coordinates;
-using hpcg::process_grid;
-using hpcg::Triple;
 
 // LAMMPS' benchmark in.lj: reduced density, cutoff and skin.
 inline constexpr double kDensity = 0.8442;

@@ -8,18 +8,13 @@ namespace {
 
 constexpr std::uint64_t kCountBytes = sizeof(std::int32_t);
 
-std::span<const ParameterDeclaration> parameters() { return parameter_declarations(); }
-
-std::unique_ptr<Application> make(const Parameters& parameters, int size) {
-  return std::make_unique<Lammps>(settings(parameters), size);
-}
-
 std::uint64_t bytes(std::int64_t doubles) { return static_cast<std::uint64_t>(doubles) * sizeof(double); }
 
 }  // namespace
 
-extern const ApplicationEntry application;
-const ApplicationEntry application{"lammps", make, parameters};
+std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
+  return std::make_unique<Lammps>(settings(parameters), ranks);
+}
 
 Lammps::Lammps(const Settings& settings, int size) : settings_(settings), grid_(process_grid(size)) {
   const bool always_built = settings_.every == 1;
@@ -118,7 +113,7 @@ bool LammpsRank::step(Mpi& mpi) {
     mpi.allreduce(kEnergySums * sizeof(double));
   }
 
-  // Without sums in between, the end of a step and the beginning of the next share a gap, which has the former's name.
+  // Without sums in between, the end of a step and the beginning of the next are one phase, with the former's name.
   if (step_ == 0 || settings.reduces(step_)) {
     work(mpi, Work::Integrate);
   }

@@ -1,4 +1,4 @@
-// Molecular dynamics as its MPI calls: six swaps of ghosts per step, migration now and then, small allreduces.
+// Molecular dynamics as its MPI calls: six swaps of ghosts per step, occasional migration, small allreduces.
 // README.md has the drawing; app.cpp is the program that makes them.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "manynode/skeleton.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::lammps {
 
@@ -17,9 +17,9 @@ class Lammps : public Application {
  public:
   Lammps(const Settings& settings, int size);
 
-  std::string name() const override { return "lammps"; }
-  // Only the phases that occur with these parameters: atoms move to other ranks when lists are built; between two
-  // builds only ghosts move.
+  std::string name() const override { return kName; }
+  // Only the phases that occur with these parameters. Atoms move to other ranks when lists are built; between two
+  // builds, only ghosts move.
   std::vector<std::string> phases() const override { return phases_; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;

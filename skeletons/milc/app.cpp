@@ -1,7 +1,7 @@
 // The solver of MILC's su3_rmd as a program: conjugate gradients for the staggered-fermion operator on a random SU(3)
 // gauge field in four dimensions. README.md says what is left out.
 //
-// Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+// Each piece of computation between two MPI calls has a label; these labels are the skeleton's phases.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,7 +31,7 @@ class Solver {
     local_rr_ = local_norm2(b_);
   }
 
-  // The first reduction, of the source's norm, whose sums are part of the set-up.
+  // Reduces the source's norm; its local sums belong to the set-up.
   void start() {
     rr_ = global_sum(local_rr_);
     norms_.push_back(std::sqrt(rr_));
@@ -51,7 +51,7 @@ class Solver {
       }
       rr_ = global_sum(local_rr_);
       norms_.push_back(std::sqrt(rr_));
-      // After the last iteration there is no further direction to take.
+      // The last iteration needs no further direction.
       if (iteration + 1 < settings_.iterations) {
         const PhaseLabel label(Work::Direction);
         const double beta = quotient(rr_, old_rr);
@@ -66,7 +66,7 @@ class Solver {
     }
   }
 
-  // Sums over all ranks: squares of the residual, computed anew; the solution's squares, weighted; the weights.
+  // Sums over all ranks: squares of the recomputed residual, weighted squares of the solution, weights.
   std::array<double, kSums> sums() {
     dslash_.apply(Parity::Odd, x_, odd_);
     dslash_.apply(Parity::Even, odd_, odd_);
@@ -91,7 +91,7 @@ class Solver {
   double greatest_defect() const { return lattice_.greatest_defect(); }
 
  private:
-  // Once the residual is exactly 0 there is no direction left; the iterations go on and change nothing.
+  // If the residual is exactly 0, there is no direction left: further iterations change nothing.
   static double quotient(double a, double b) { return b == 0 ? 0 : a / b; }
 
   static void add_scaled(Su3Vector& sum, double factor, const Su3Vector& v) {
@@ -114,7 +114,8 @@ class Solver {
     return global;
   }
 
-  // ap = (4 m^2 - D^2) p on the even sites; returns this rank's part of p . ap, in the phase of the operator's end.
+  // ap = (4 m^2 - D^2) p on the even sites; returns this rank's part of p . ap. All of this
+  // belongs to the phase in which the operator ends.
   double multiply_operator() {
     dslash_.apply(Parity::Odd, p_, odd_);
     dslash_.apply(Parity::Even, odd_, odd_);
@@ -138,7 +139,8 @@ class Solver {
   std::vector<double> norms_;
 };
 
-// Prints the result and returns whether it is one: the residual fell, and computed anew it is what the recurrence says.
+// Prints the result and returns whether it is valid: the residual fell, and the recomputed residual
+// agrees with the recurrence.
 bool report(const Settings& settings, int size, const Solver& solver, const std::array<double, kSums>& sums,
             double seconds, bool history) {
   const std::vector<double>& norms = solver.norms();
@@ -154,31 +156,17 @@ bool report(const Settings& settings, int size, const Solver& solver, const std:
   std::printf("final_residual: %.6e\n", final_residual);
   std::printf("true_residual: %.6e\n", true_residual);
   std::printf("unitarity_defect: %.3e\n", solver.greatest_defect());
-  std::printf("checksum: %.9f\n", sums[1] / sums[2]);
-  std::printf("seconds_per_iteration: %.9f\n", seconds / settings.iterations);
+  print_end(sums[1] / sums[2], seconds / settings.iterations);
   constexpr double kRounding = 1e-12;
   return final_residual < 1 && std::abs(true_residual - final_residual) < 1e-3 * final_residual + kRounding &&
          solver.greatest_defect() < kRounding;
 }
 
-int run(int argc, char** argv) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-
-  std::set<std::string> switched_on;
-  const auto read = settings_from_options("milc", argc, argv, parameter_declarations(), {"history"}, switched_on,
-                                          [](const Parameters& given) { return milc::settings(given); });
-  if (!read) {
-    return kExitUsage;
-  }
-  const Settings& settings = *read;
-
+bool run(const Settings& settings, const Job& job) {
   std::unique_ptr<Solver> solver;
   {
     const PhaseLabel label(Work::Setup);
-    solver = std::make_unique<Solver>(settings, rank, size);
+    solver = std::make_unique<Solver>(settings, job.rank, job.size);
   }
   solver->start();
   const double start = MPI_Wtime();
@@ -186,16 +174,15 @@ int run(int argc, char** argv) {
   const double seconds = MPI_Wtime() - start;
 
   const std::array<double, kSums> sums = solver->sums();
-  const bool good = rank != 0 || report(settings, size, *solver, sums, seconds, switched_on.contains("history"));
-  return good ? 0 : kExitFailed;
+  return job.rank != 0 || report(settings, job.size, *solver, sums, seconds, job.switched_on.contains("history"));
 }
 
 }  // namespace
+
 }  // namespace manynode::milc
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int code = manynode::milc::run(argc, argv);
-  MPI_Finalize();
-  return code;
+  using namespace manynode;
+  return run_mini_app(argc, argv, {milc::kName, milc::parameter_declarations(), {"history"}}, milc::settings,
+                      milc::run);
 }

@@ -1,4 +1,4 @@
-// The operator: gathers from both sides, overlapped with the multiplications as far as these need no neighbours.
+// The operator: gathers from both sides, overlapped with the multiplications that need no neighbours.
 #include "app_dslash.hpp"
 
 namespace manynode::milc {
@@ -35,8 +35,8 @@ void Dslash::apply(Parity parity, Field& from, Field& to) {
   subtract_backward(parity, to);
 }
 
-// Every rank makes all calls, along an axis with one rank with MPI_PROC_NULL, so that its compute phases are those of
-// the others; there is nothing to pack then.
+// Every rank makes all calls, so that all ranks have the same compute phases. Along an axis with one rank, the peer is
+// MPI_PROC_NULL and there is nothing to pack.
 void Dslash::start(const Gather& gather, Parity parity, Field& field, std::size_t halo_start, Pending& pending) {
   const int reals = kReals * static_cast<int>(lattice_.halo_sites(gather));
   MPI_Irecv(field.data() + halo_start, reals, MPI_DOUBLE, lattice_.source_rank(gather), gather.tag(), MPI_COMM_WORLD,
@@ -60,8 +60,8 @@ void Dslash::finish(std::vector<Pending>& pending) {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
 }
 
-// The links of the backward directions lie with the sites from which the vectors come: they multiply before the gather,
-// so that links need no halo.
+// The links of the backward directions are stored with the sites from which the vectors come. Vectors are multiplied
+// before the gather, so that links need no halo.
 void Dslash::multiply_adjoint(Parity parity, const Field& from) {
   for (std::size_t site = lattice_.first(parity); site < lattice_.end(parity); ++site) {
     for (std::size_t d = 0; d < lattice_.directions(); ++d) {

@@ -7,7 +7,7 @@
 
 #include "app_lattice.hpp"
 #include "manynode/mini_app.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::milc {
 

@@ -6,19 +6,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "manynode/splitmix.hpp"
+
 namespace manynode::milc {
 namespace {
 
-// A number in (-1, 1) for each key: the finaliser of Steele, Lea and Flood's SplitMix64.
+// A random number in (-1, 1) for each key.
 double random_number(std::uint64_t key) {
-  key = (key + 1) * 0x9e3779b97f4a7c15u;
-  key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9u;
-  key = (key ^ key >> 27) * 0x94d049bb133111ebu;
-  key ^= key >> 31;
-  return (static_cast<double>(key >> 11) + 0.5) / static_cast<double>(std::uint64_t{1} << 52) - 1;
+  return (static_cast<double>(random_bits(key) >> 11) + 0.5) / static_cast<double>(std::uint64_t{1} << 52) - 1;
 }
 
-// Keys of the random numbers: some for each axis's link of a site and, as a fifth axis, for its source vector.
+// The first key of the random numbers for the link of a site along an axis. The fifth axis is the source vector.
 std::uint64_t random_key(const Quad& position, const Quad& extent, std::size_t axis) {
   std::uint64_t site = 0;
   for (std::size_t i = kAxes; i-- > 0;) {
@@ -120,15 +118,14 @@ void Lattice::number_sites() {
   }
 }
 
-// Both sides walk the slices between them in the order of sites of one parity, so that vectors arrive in the order of
-// their numbers in the halo.
+// Both sides walk the slices between them in the same order of sites, so that vectors arrive in the order of the halo.
 void Lattice::make_table(const Gather& gather, const Quad& grid, int rank) {
   Table& table = tables_[static_cast<std::size_t>(gather.tag())];
   const int extent = local_[gather.axis];
   const bool alone = grid[gather.axis] == 1;
   table.source = alone ? MPI_PROC_NULL : neighbour(grid, rank, gather.axis, gather.step);
   table.destination = alone ? MPI_PROC_NULL : neighbour(grid, rank, gather.axis, -gather.step);
-  // Each field that is gathered backward has one halo, one that is gathered forward has all.
+  // A field that is gathered backward has one halo; one that is gathered forward has all.
   table.halo_start = gather.step > 0 ? sites_and_halos_ : sites();
   std::array<std::size_t, 2> next = {table.halo_start, table.halo_start};
   for (std::size_t site = 0; site < sites(); ++site) {

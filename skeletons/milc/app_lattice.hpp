@@ -6,7 +6,7 @@
 
 #include "app_su3.hpp"
 #include "geometry.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::milc {
 
@@ -33,12 +33,12 @@ class Lattice {
 
   // For each site, the number of the site that a gather fetches for it.
   const std::vector<std::int32_t>& fetched(const Gather& gather) const { return table(gather).fetched; }
-  // The sites of `parity` whose vectors the neighbour on the other side of the gather fetches, in the order in which it
-  // numbers them; empty where the rank is its own neighbour.
+  // The sites of `parity` whose vectors the neighbour on the other side fetches, in the order of its halo; empty where
+  // the rank is its own neighbour.
   const std::vector<std::int32_t>& sent(const Gather& gather, Parity parity) const {
     return table(gather).sent[static_cast<std::size_t>(parity)];
   }
-  // The first number of the gather's halo and the number of its sites, as many of either parity.
+  // The first number of the gather's halo, and the number of its sites of one parity (equal for both).
   std::size_t halo_start(const Gather& gather) const { return table(gather).halo_start; }
   std::size_t halo_sites(const Gather& gather) const { return table(gather).sent[0].size(); }
   // Sites and the halos of all forward gathers.
@@ -47,14 +47,14 @@ class Lattice {
   int source_rank(const Gather& gather) const { return table(gather).source; }
   int destination_rank(const Gather& gather) const { return table(gather).destination; }
 
-  // From a site forward in a direction, staggered phase and coefficient within.
+  // The link from a site forward in a direction, including staggered phase and coefficient.
   const Su3Matrix& link(std::size_t site, std::size_t direction) const {
     return links_[site * directions() + direction];
   }
   // Deviation of the links from unitarity: the largest element of U U^+ - 1.
   double greatest_defect() const { return greatest_defect_; }
 
-  // The same random vectors on the sites of the global lattice, whatever its decomposition.
+  // A random vector; it depends on the site's place in the global lattice, not on the decomposition.
   Su3Vector random_vector(std::size_t site) const;
   // A weight from 1 to 7.
   double checksum_weight(std::size_t site) const;

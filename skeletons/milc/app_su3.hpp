@@ -1,4 +1,5 @@
-// Vectors and matrices of three colours. Plain structures: std::complex would test every product for infinities.
+// Vectors and matrices of three colours. They are plain structures, because std::complex tests every product for
+// infinities.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ inline void add_product(Su3Vector& sum, const Su3Matrix& m, const Su3Vector& v) 
   }
 }
 
-// The adjoint of m times v.
+// (adjoint of m) v
 inline Su3Vector adjoint_product(const Su3Matrix& m, const Su3Vector& v) {
   Su3Vector product;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -63,7 +64,7 @@ inline Su3Matrix operator*(const Su3Matrix& a, const Su3Matrix& b) {
   return product;
 }
 
-// a . b, with the first conjugated.
+// a . b, with a conjugated.
 inline Complex inner_product(const Su3Vector& a, const Su3Vector& b) {
   Complex sum;
   for (std::size_t i = 0; i < 3; ++i) {

@@ -4,18 +4,10 @@
 #include <span>
 
 namespace manynode::milc {
-namespace {
 
-std::span<const ParameterDeclaration> parameters() { return parameter_declarations(); }
-
-std::unique_ptr<Application> make(const Parameters& parameters, int size) {
-  return std::make_unique<Milc>(settings(parameters), size);
+std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
+  return std::make_unique<Milc>(settings(parameters), ranks);
 }
-
-}  // namespace
-
-extern const ApplicationEntry application;
-const ApplicationEntry application{"milc", make, parameters};
 
 Milc::Milc(const Settings& settings, int size)
     : settings_(settings),

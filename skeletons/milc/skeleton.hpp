@@ -10,7 +10,7 @@
 
 #include "geometry.hpp"
 #include "manynode/skeleton.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::milc {
 
@@ -18,7 +18,7 @@ class Milc : public Application {
  public:
   Milc(const Settings& settings, int size);
 
-  std::string name() const override { return "milc"; }
+  std::string name() const override { return kName; }
   // Only the phases that occur with these parameters and this number of ranks: a single rank packs nothing, and a
   // single iteration needs no new direction.
   std::vector<std::string> phases() const override { return phases_; }

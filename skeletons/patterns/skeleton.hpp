@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "declared/patterns.hpp"
 #include "manynode/skeleton.hpp"
 #include "pattern.hpp"
 
@@ -16,7 +17,7 @@ class Patterns : public Application {
   Patterns(std::unique_ptr<Pattern> pattern, std::int64_t iterations)
       : pattern_(std::move(pattern)), iterations_(iterations) {}
 
-  std::string name() const override { return "patterns"; }
+  std::string name() const override { return kName; }
   std::vector<std::string> phases() const override { return {}; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(iterations_); }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;

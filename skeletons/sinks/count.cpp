@@ -1,7 +1,5 @@
-// The count sink: how often each operation is called and how many bytes it states; how often each phase is computed
-// (pauses are a phase of that name);
-// and how many messages and bytes each pair of ranks exchanges (collectives only with --lowered, as their algorithms'
-// messages).
+// The count sink prints: calls and bytes of each operation; how often each phase is computed (pauses are a phase of
+// that name); messages and bytes between each pair of ranks. Collectives count as messages only with --lowered.
 #include <fmt/format.h>
 
 #include <map>

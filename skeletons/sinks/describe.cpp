@@ -1,4 +1,4 @@
-// An application's parameters as JSON: what a test compares with application.yaml.
+// An application's parameters as JSON, in the words of application.yaml.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +27,9 @@ void print_description(const std::string& application, std::ostream& out) {
     };
     bound("minimum", declaration.minimum);
     bound("maximum", declaration.maximum);
+    if (declaration.multiple_of > 1) {
+      entry["multiple_of"] = declaration.multiple_of;
+    }
     entry["description"] = declaration.description;
   }
   const ordered_json description = {{"name", application}, {"parameters", parameters}};

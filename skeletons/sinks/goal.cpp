@@ -1,6 +1,6 @@
 // The goal sink: the schedule language of LogGOPSim (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly
-// Language", 2009), from primitives. A wait is no operation there: what follows it requires the operations waited for.
-// Compute phases, pauses and reductions are `calc` with whole nanoseconds, 0 where the selection has no times; the
+// Language", 2009), from primitives. GOAL has no wait: the next operation requires the operations that were waited for.
+// Compute phases, pauses and reductions are `calc` with whole nanoseconds (0 if the selection has no times). The
 // rounding error of one is added to the next.
 #include <fmt/format.h>
 

@@ -70,7 +70,7 @@ void list() {
   }
 }
 
-// All ranks have one class: the one that is named, else the profile's first.
+// All ranks have the same class: the named one, else the profile's first.
 TimingModel timing_model(const StreamOptions& options, const TimingProfile& profile) {
   const auto& classes = profile.classes;
   const auto found =
@@ -141,7 +141,7 @@ void stream(const StreamOptions& options) {
   }
 }
 
-// What all ranks share is made from the parameters, which is where applications check them.
+// Applications check their parameters when the shared object of all ranks is made.
 void check(const std::string& app, const std::string& parameters, const std::vector<int>& ranks) {
   const Parameters given = parameters_from_json(parameters, "--parameters");
   for (const int size : ranks) {

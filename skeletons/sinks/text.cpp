@@ -7,8 +7,8 @@
 //   0 6 pause picoseconds=5000000
 //
 // Peers are ranks of MPI_COMM_WORLD (-2 any source, -3 none); tag -1 is any tag. `communicator` is the rank's number of
-// the communicator, 0 the world, and stands on collectives, and on messages where it is not 0. Collectives with a root
-// have root=<world rank>; `bytes` is Call::bytes. Lowered streams have the primitives in place of the calls:
+// the communicator (0: the world). Collectives have it, messages only if it is not 0. Collectives with a root have
+// root=<world rank>; `bytes` is Call::bytes. Lowered streams have the primitives in place of the calls:
 //
 //   0 0 Isend call=MPI_Isend peer=1 bytes=2048 tag=99 context=0 request=1
 //

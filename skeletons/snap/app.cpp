@@ -1,7 +1,7 @@
 // SNAP as a program: the discrete-ordinates equations of neutral-particle transport in three dimensions, by source
 // iteration with pipelined wavefront sweeps, after the proxy application of that name. README.md says what is left out.
 //
-// Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+// Each piece of computation between two MPI calls has a label; these labels are the skeleton's phases.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -60,8 +60,8 @@ class Solver {
     }
   }
 
-  // Sums over all ranks. Source, removal and leakage are those of the last sweep, which balance whether or not the
-  // iterations have converged.
+  // Sums over all ranks. Source, removal and leakage are those of the last sweep. They balance even if the iterations
+  // have not converged.
   std::array<double, kSums> sums() const {
     std::array<double, kSums> sums{};
     const auto sum = [&](Sum which) -> double& { return sums[static_cast<std::size_t>(which)]; };
@@ -84,8 +84,8 @@ class Solver {
     return sums;
   }
 
-  // Of each outer iteration: the greatest change of any group in its last inner iteration, and since the last outer
-  // one.
+  // For each outer iteration: the greatest change of any group in its last inner iteration, and since the previous
+  // outer iteration.
   const Vector& inner_history() const { return inner_history_; }
   const Vector& outer_history() const { return outer_history_; }
 
@@ -172,24 +172,11 @@ bool report(const Settings& settings, int size, const Solver& solver, const std:
   return std::abs(balance) < kRounding && sum(Sum::NegativeFluxes) == 0;
 }
 
-int run(int argc, char** argv) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-
-  std::set<std::string> switched_on;
-  const auto read = settings_from_options("snap", argc, argv, parameter_declarations(), {"history"}, switched_on,
-                                          [](const Parameters& given) { return snap::settings(given); });
-  if (!read) {
-    return kExitUsage;
-  }
-  const Settings& settings = *read;
-
+bool run(const Settings& settings, const Job& job) {
   std::unique_ptr<Solver> solver;
   {
     const PhaseLabel label(Work::Setup);
-    solver = std::make_unique<Solver>(settings, rank, size);
+    solver = std::make_unique<Solver>(settings, job.rank, job.size);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
@@ -197,16 +184,15 @@ int run(int argc, char** argv) {
   const double seconds = MPI_Wtime() - start;
 
   const std::array<double, kSums> sums = solver->sums();
-  const bool good = rank != 0 || report(settings, size, *solver, sums, seconds, switched_on.contains("history"));
-  return good ? 0 : kExitFailed;
+  return job.rank != 0 || report(settings, job.size, *solver, sums, seconds, job.switched_on.contains("history"));
 }
 
 }  // namespace
+
 }  // namespace manynode::snap
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int code = manynode::snap::run(argc, argv);
-  MPI_Finalize();
-  return code;
+  using namespace manynode;
+  return run_mini_app(argc, argv, {snap::kName, snap::parameter_declarations(), {"history"}}, snap::settings,
+                      snap::run);
 }

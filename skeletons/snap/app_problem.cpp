@@ -44,7 +44,7 @@ void Problem::place_materials(const Settings& settings, const ProcessGrid& grid,
 }
 
 // `scattered` is the first group's cross section of scattering; of the scattered particles, `within_group` stay in
-// their group, a tenth go to the groups above and the rest to those below. Particles without such a group stay.
+// their group, a tenth go to the groups above and the rest to those below. If there is no such group, they stay.
 void Problem::set_cross_sections(std::size_t material, double total, double scattered, double within_group) {
   constexpr double kUp = 0.1;
   const auto groups = static_cast<std::size_t>(groups_);

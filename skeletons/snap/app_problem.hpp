@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "geometry.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::snap {
 
@@ -37,7 +37,7 @@ class Problem {
   }
   // The same in all groups.
   double source(std::size_t cell) const { return material_[cell] == kCentre ? 1 : 0; }
-  // A weight from 1 to 7, different from cell to cell of the global mesh, whatever its decomposition.
+  // A weight from 1 to 7; it depends on the cell's place in the global mesh, not on the decomposition.
   double checksum_weight(std::size_t cell) const { return weight_[cell]; }
 
  private:

@@ -1,4 +1,4 @@
-// The sweep: diamond differences in space, each octant from its corner, the faces between ranks chunk by chunk.
+// The sweep: diamond differences in space. Each octant starts at its corner; faces are exchanged chunk by chunk.
 #include "app_sweep.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ int neighbour_or_null(const ProcessGrid& grid, int rank, int step_y, int step_z)
 // Position `i` of `count`, in the order of a direction.
 int along(int direction, int i, int count) { return direction > 0 ? i : count - 1 - i; }
 
-// What passes through a face in the angles of one octant: cosine times flux, summed over the face's cells.
+// The particles that pass through a face in the angles of one octant: cosine times flux, summed over the face's cells.
 double current(const Vector& face, const Vector& cosine) {
   double sum = 0;
   for (std::size_t i = 0; i < face.size(); i += cosine.size()) {
@@ -50,7 +50,7 @@ void Sweeper::sweep(const Vector& source, Vector& flux) {
   const int chunks = settings_.chunks();
   for (std::size_t i = 0; i < kCorners.size(); ++i) {
     for (int group = 0; group < settings_.groups; ++group) {
-      // Both octants of the corner in one pipeline: down x and up again.
+      // Both octants of the corner form one pipeline: down x and up again.
       for (int stage = 0; stage < 2 * chunks; ++stage) {
         const Octant octant{stage < chunks ? -1 : 1, kCorners[i]};
         const int tag = sweep_tag(settings_, i, group);
@@ -74,13 +74,13 @@ void Sweeper::sweep(const Vector& source, Vector& flux) {
   sends_.clear();
 }
 
-// Every rank makes all calls, at the border with MPI_PROC_NULL, so that its compute phases are those of the others.
+// Every rank makes all calls, so that all ranks have the same compute phases; at the border, the peer is MPI_PROC_NULL.
 void Sweeper::receive_faces(const Corner& corner, int tag) {
   MPI_Recv(received_y_.data(), static_cast<int>(received_y_.size()), MPI_DOUBLE,
            neighbour_or_null(grid_, rank_, -corner.y, 0), tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Recv(received_z_.data(), static_cast<int>(received_z_.size()), MPI_DOUBLE,
            neighbour_or_null(grid_, rank_, 0, -corner.z), tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  // The faces sent last are about to be overwritten.
+  // The next chunk overwrites the faces that were sent last.
   if (!sends_.empty()) {
     MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
   }
@@ -124,8 +124,8 @@ void Sweeper::sweep_chunk(const Octant& octant, int group, int first_x, const Ve
   }
 }
 
-// Turns the fluxes coming into a cell into those going out and returns the scalar flux within, summed over the octant's
-// angles. Diamond differences: the flux in the middle is the mean of two opposite faces'.
+// Replaces the incoming fluxes of a cell by the outgoing ones and returns the cell's scalar flux, summed over the
+// octant's angles. Diamond differences: the flux in the middle is the mean of two opposite faces.
 double Sweeper::sweep_cell(double total, double source, double* in_x, double* in_y, double* in_z) {
   const double* const sx = strength_[0].data();
   const double* const sy = strength_[1].data();
@@ -155,8 +155,8 @@ double Sweeper::sweep_cell(double total, double source, double* in_x, double* in
   return sum * quadrature_.weight;
 }
 
-// An outgoing flux below zero is set to zero and the cell's balance solved again with the others by diamond
-// differences, until none is below zero. `faces` are the incoming fluxes and become the outgoing ones.
+// Sets negative outgoing fluxes to zero and solves the cell's balance again for the others by diamond differences,
+// until none is negative. `faces` are the incoming fluxes and become the outgoing ones.
 double Sweeper::fix_up(std::size_t angle, double total, double source, std::array<double, 3>& faces) {
   std::array<bool, 3> zero{};
   for (;;) {

@@ -10,7 +10,7 @@
 #include "app_problem.hpp"
 #include "geometry.hpp"
 #include "manynode/mini_app.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::snap {
 
@@ -24,7 +24,7 @@ class Sweeper {
   // from outside the domain.
   void sweep(const Vector& source, Vector& flux);
 
-  // Of the last sweep: particles that left the domain through this rank's faces, and corrected negative fluxes.
+  // In the last sweep: particles that left the domain through this rank's faces, and corrected negative fluxes.
   double leakage() const { return leakage_; }
   std::int64_t fixups() const { return fixups_; }
 

@@ -12,7 +12,7 @@ struct ProcessGrid {
   int z{1};
 };
 
-// As close to a square as the divisors of `size` allow, y >= z, which fills the pipeline fastest.
+// As close to a square as the divisors of `size` allow, with y >= z: this fills the pipeline fastest.
 inline ProcessGrid process_grid(int size) {
   int z = 1;
   for (int divisor = 1; divisor <= size / divisor; ++divisor) {

@@ -4,18 +4,10 @@
 #include <span>
 
 namespace manynode::snap {
-namespace {
 
-std::span<const ParameterDeclaration> parameters() { return parameter_declarations(); }
-
-std::unique_ptr<Application> make(const Parameters& parameters, int size) {
-  return std::make_unique<Snap>(settings(parameters), size);
+std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
+  return std::make_unique<Snap>(settings(parameters), ranks);
 }
-
-}  // namespace
-
-extern const ApplicationEntry application;
-const ApplicationEntry application{"snap", make, parameters};
 
 Snap::Snap(const Settings& settings, int size) : settings_(settings), grid_(process_grid(size)) {
   for (std::size_t i = 0; i < kWorkNames.size(); ++i) {

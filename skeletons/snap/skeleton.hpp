@@ -10,7 +10,7 @@
 
 #include "geometry.hpp"
 #include "manynode/skeleton.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::snap {
 
@@ -18,7 +18,7 @@ class Snap : public Application {
  public:
   Snap(const Settings& settings, int size);
 
-  std::string name() const override { return "snap"; }
+  std::string name() const override { return kName; }
   // With one inner iteration per outer one, there is no separate phase for the source within a group.
   std::vector<std::string> phases() const override { return phases_; }
   std::optional<std::uint64_t> steps() const override { return std::uint64_t{1} * settings_.outers * settings_.inners; }

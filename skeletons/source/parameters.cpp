@@ -29,7 +29,28 @@ std::string bounds_text(const ParameterDeclaration& declaration) {
   if (declaration.maximum < std::numeric_limits<double>::infinity()) {
     text += ", at most " + number_text(declaration.maximum);
   }
+  if (declaration.multiple_of > 1) {
+    text += ", a multiple of " + std::to_string(declaration.multiple_of);
+  }
   return text;
+}
+
+double as_number(const ParameterValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    return static_cast<double>(*integer);
+  }
+  const auto* real = std::get_if<double>(&value);
+  return real ? *real : 0;
+}
+
+bool allows(const ParameterDeclaration& declaration, const ParameterValue& value) {
+  const double number = as_number(value);
+  // Negated, so that NaN is refused.
+  if (!(number >= declaration.minimum) || !(number <= declaration.maximum)) {
+    return false;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return !integer || *integer % declaration.multiple_of == 0;
 }
 
 // The value in the type of the declaration's default, where that loses nothing; else the value as it is.
@@ -43,14 +64,6 @@ ParameterValue converted(const ParameterValue& value, const ParameterValue& like
     }
   }
   return value;
-}
-
-double as_number(const ParameterValue& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    return static_cast<double>(*integer);
-  }
-  const auto* real = std::get_if<double>(&value);
-  return real ? *real : 0;
 }
 
 const ParameterDeclaration& find_declaration(const std::string& application, const std::string& name,
@@ -150,9 +163,7 @@ Parameters complete_parameters(const std::string& application, const Parameters&
   for (const auto& [name, given_value] : given.values()) {
     const ParameterDeclaration& declaration = find_declaration(application, name, declarations, "parameters");
     const ParameterValue value = converted(given_value, declaration.default_value);
-    const double number = as_number(value);
-    if (value.index() != declaration.default_value.index() || !(number >= declaration.minimum) ||
-        !(number <= declaration.maximum)) {
+    if (value.index() != declaration.default_value.index() || !allows(declaration, value)) {
       throw UserError("wrong parameter of " + application, name, to_text(value), bounds_text(declaration),
                       name + ": " + declaration.description);
     }

@@ -1,7 +1,9 @@
 // Parameters from JSON; apart from parameters.cpp, which the mini-apps compile without the JSON library.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "manynode/error_report.hpp"
+#include "manynode/json_text.hpp"
 #include "manynode/parameter_json.hpp"
 
 namespace manynode {
@@ -17,18 +19,19 @@ std::optional<ParameterValue> parameter_value(const nlohmann::json& value) {
 Parameters parameters_from_json(const std::string& json, const std::string& where) {
   nlohmann::json document;
   try {
-    document = nlohmann::json::parse(json);
+    std::istringstream text(json);
+    document = parsed_json(text);
   } catch (const nlohmann::json::parse_error& error) {
     throw UserError("parameters are not valid JSON", where, error.what(), R"(an object such as {"nx": 16})");
   }
   if (!document.is_object()) {
-    throw UserError("parameters are not a JSON object", where, document.dump(), R"(an object such as {"nx": 16})");
+    throw UserError("parameters are not a JSON object", where, json_text(document), R"(an object such as {"nx": 16})");
   }
   std::map<std::string, ParameterValue> values;
   for (const auto& [name, value] : document.items()) {
     const std::optional<ParameterValue> known = parameter_value(value);
     if (!known) {
-      throw UserError("wrong parameter", where + ": " + name, value.dump(), "a number, a text, true or false");
+      throw UserError("wrong parameter", where + ": " + name, json_text(value), "a number, a text, true or false");
     }
     values[name] = *known;
   }

@@ -8,19 +8,13 @@
 namespace manynode {
 
 // Written by the build (applications.cpp.in): one entry for each application folder.
-std::span<const ApplicationEntry* const> built_in_applications();
+std::span<const ApplicationEntry> built_in_applications();
 
 namespace {
 
 // Within a function, so that it exists whichever object is constructed first.
 std::vector<ApplicationEntry>& registered() {
-  static std::vector<ApplicationEntry> entries = [] {
-    std::vector<ApplicationEntry> built_in;
-    for (const ApplicationEntry* entry : built_in_applications()) {
-      built_in.push_back(*entry);
-    }
-    return built_in;
-  }();
+  static std::vector<ApplicationEntry> entries(built_in_applications().begin(), built_in_applications().end());
   return entries;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "manynode/error_report.hpp"
+#include "manynode/json_text.hpp"
 #include "manynode/timing.hpp"
 #include "nearest.hpp"
 
@@ -30,7 +31,7 @@ struct Place {
 
 std::string excerpt(const json& value) {
   constexpr std::size_t kLength = 60;
-  const std::string text = value.dump();
+  const std::string text = json_text(value);
   return text.size() <= kLength ? text : text.substr(0, kLength) + "...";
 }
 
@@ -202,7 +203,7 @@ json parse(const std::string& path) {
     throw UserError("cannot read the timing profile", path, "", "", "check the path; phase 2 writes the profile");
   }
   try {
-    return json::parse(file);
+    return parsed_json(file);
   } catch (const json::exception& error) {
     throw UserError("the timing profile is not valid JSON", path, error.what(), kSchema, kRemedy);
   }

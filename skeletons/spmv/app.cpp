@@ -1,7 +1,7 @@
-// Sparse matrix times multivector as a program: Laplace's equation on a grid, applied again and again, as in Brandt et
-// al., section V. README.md says what is left out.
+// Sparse matrix times multivector as a program: Laplace's equation on a grid, applied repeatedly, as in Brandt et al.,
+// section V. README.md says what is left out.
 //
-// Everything computed between two MPI calls carries a label; the skeleton's phases are these labels.
+// Each piece of computation between two MPI calls has a label; these labels are the skeleton's phases.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "app_matrix.hpp"
+#include "manynode/splitmix.hpp"
 
 namespace manynode::spmv {
 namespace {
 
-// A number in (-1, 1) for a place beyond the boundary as well, where it is 0, and a column: the finaliser of Steele,
-// Lea and Flood's SplitMix64.
+// A random number in (-1, 1) for each place and column; 0 beyond the boundary.
 double random_value(const Triple& global, const Triple& place, int column) {
   std::uint64_t key = static_cast<std::uint64_t>(column);
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -23,11 +23,7 @@ double random_value(const Triple& global, const Triple& place, int column) {
     }
     key = key * static_cast<std::uint64_t>(global[axis]) + static_cast<std::uint64_t>(place[axis]);
   }
-  key = (key + 1) * 0x9e3779b97f4a7c15u;
-  key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9u;
-  key = (key ^ key >> 27) * 0x94d049bb133111ebu;
-  key ^= key >> 31;
-  return (static_cast<double>(key >> 11) + 0.5) / static_cast<double>(std::uint64_t{1} << 52) - 1;
+  return (static_cast<double>(random_bits(key) >> 11) + 0.5) / static_cast<double>(std::uint64_t{1} << 52) - 1;
 }
 
 class Product {
@@ -38,7 +34,7 @@ class Product {
   }
 
   void run() {
-    // So that the largest wave keeps its height and all others fade: the numbers stay finite.
+    // The largest wave keeps its height and all others fade, so that the numbers stay finite.
     const double factor = 1 / matrix_.largest_eigenvalue();
     std::vector<double> norms(static_cast<std::size_t>(settings_.columns));
     for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
@@ -57,8 +53,8 @@ class Product {
     }
   }
 
-  // Over all ranks: squared differences of a product of random numbers from the one computed point by point, weighted
-  // squares of the result, weights.
+  // Sums over all ranks: squared differences between the product of a random multivector and its pointwise computation,
+  // weighted squares of the result, weights.
   std::array<double, kCheckSums> sums() {
     std::array<double, kCheckSums> sums{};
     {
@@ -106,7 +102,7 @@ class Product {
     }
   }
 
-  // Weights that differ from entry to entry, so that a misplaced one shows.
+  // Weights that differ from entry to entry, so that a misplaced value changes the sum.
   void weigh(std::array<double, kCheckSums>& sums) const {
     for_each_entry([&](std::size_t i, const Triple& place, int column) {
       const double weight = 1 + (place[0] + 3 * place[1] + 5 * place[2] + column) % 7;
@@ -135,24 +131,11 @@ class Product {
   Multivector x_, y_;
 };
 
-int run(int argc, char** argv) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-
-  std::set<std::string> switched_on;
-  const auto read = settings_from_options("spmv", argc, argv, parameter_declarations(), {}, switched_on,
-                                          [](const Parameters& given) { return spmv::settings(given); });
-  if (!read) {
-    return kExitUsage;
-  }
-  const Settings& settings = *read;
-
+bool run(const Settings& settings, const Job& job) {
   std::unique_ptr<Product> product;
   {
     const PhaseLabel label(Work::Setup);
-    product = std::make_unique<Product>(settings, rank, size);
+    product = std::make_unique<Product>(settings, job.rank, job.size);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
@@ -162,26 +145,25 @@ int run(int argc, char** argv) {
 
   const std::array<double, kCheckSums> sums = product->sums();
   const double difference = std::sqrt(sums[0]);
-  if (rank == 0) {
-    const Triple grid = process_grid(size);
+  if (job.rank == 0) {
+    const Triple grid = process_grid(job.size);
     const Triple& global = product->matrix().global();
     std::printf("process_grid: %d %d %d\n", grid[0], grid[1], grid[2]);
     std::printf("global_grid: %d %d %d\n", global[0], global[1], global[2]);
     std::printf("difference: %.3e\n", difference);
-    std::printf("checksum: %.9f\n", sums[1] / sums[2]);
-    std::printf("seconds_per_iteration: %.9f\n", seconds / settings.iterations);
+    print_end(sums[1] / sums[2], seconds / settings.iterations);
   }
-  // Whole multiples of numbers below 1, added in another order; a misplaced one differs by more than any sum of these.
+  // Rounding: small whole multiples of numbers below 1 are added in another order. A misplaced number differs by far
+  // more.
   constexpr double kTolerance = 1e-9;
-  return difference < kTolerance ? 0 : kExitFailed;
+  return difference < kTolerance;
 }
 
 }  // namespace
+
 }  // namespace manynode::spmv
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int code = manynode::spmv::run(argc, argv);
-  MPI_Finalize();
-  return code;
+  using namespace manynode;
+  return run_mini_app(argc, argv, {spmv::kName, spmv::parameter_declarations()}, spmv::settings, spmv::run);
 }

@@ -37,7 +37,7 @@ Matrix::Matrix(const Settings& settings, int rank, int size) : settings_(setting
           values_.push_back(-1);
           continue;
         }
-        // Beyond the face: the next of the neighbour's points, which come in the order of these rows.
+        // Beyond the face: the next of the neighbour's points, which arrive in the order of these rows.
         for (Exchange& exchange : exchanges_) {
           if (exchange.face.direction[axis] == step) {
             columns_.push_back(static_cast<std::int32_t>(exchange.first) +
@@ -63,7 +63,7 @@ Triple Matrix::place(std::int64_t row) const {
           origin_[2] + static_cast<int>(row / local[0] / local[1])};
 }
 
-// Of the product of the shortest sine waves that fit between the boundaries.
+// The eigenvalue of the product of the shortest sine waves that fit between the boundaries.
 double Matrix::largest_eigenvalue() const {
   double sum = 0;
   for (const int points : global_) {
@@ -72,7 +72,7 @@ double Matrix::largest_eigenvalue() const {
   return sum;
 }
 
-// The waitall is also called by a rank without neighbours: it ends the phase before.
+// A rank without neighbours also calls waitall, because the call ends the phase before it.
 void Matrix::exchange(Multivector& x) {
   const std::int64_t columns = settings_.columns;
   MPI_Request* request = requests_.data();

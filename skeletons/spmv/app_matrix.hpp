@@ -1,5 +1,5 @@
-// One rank's part of the sparse matrix and its products, stored as in a linear-algebra library: rows of columns and
-// values, with the entries of other ranks behind the own ones.
+// One rank's part of the sparse matrix and its products, stored as in a linear-algebra library: each row has columns
+// and values. Entries of other ranks follow the own ones.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "manynode/mini_app.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::spmv {
 
@@ -43,7 +43,7 @@ class Matrix {
     Face face;
     std::vector<std::int32_t> sent;  // rows at the face
     std::vector<double> buffer;
-    std::int64_t first{0};  // point of those received
+    std::int64_t first{0};  // first point of the received values
   };
 
   Settings settings_;

@@ -4,14 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "../hpcg/geometry.hpp"
+#include "manynode/process_grid.hpp"
 
 namespace manynode::spmv {
-
-using hpcg::coordinates;
-using hpcg::process_grid;
-using hpcg::shared_points;
-using hpcg::Triple;
 
 struct Face {
   int rank{0};
@@ -30,7 +25,7 @@ inline std::vector<Face> faces(const Triple& grid, int rank) {
       inside = inside && there >= 0 && there < grid[axis];
     }
     if (inside) {
-      found.push_back({rank + hpcg::rank_step(grid, direction), direction});
+      found.push_back({rank + rank_step(grid, direction), direction});
     }
   }
   return found;

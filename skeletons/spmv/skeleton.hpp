@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "manynode/skeleton.hpp"
-#include "parameters.hpp"
+#include "settings.hpp"
 
 namespace manynode::spmv {
 
@@ -16,7 +16,7 @@ class Spmv : public Application {
  public:
   Spmv(const Settings& settings, int size);
 
-  std::string name() const override { return "spmv"; }
+  std::string name() const override { return kName; }
   // A single rank packs nothing.
   std::vector<std::string> phases() const override { return phases_; }
   std::optional<std::uint64_t> steps() const override { return static_cast<std::uint64_t>(settings_.iterations); }

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from manynode.config.application import read_application
 from manynode.config.loader import load_experiment
+from manynode.paths import application_dirs
 
 FOLDER = Path(__file__).resolve().parents[2] / "configs" / "congestion"
 WORKLOADS = ["caffe", "fft2d", "hacc", "hpcg", "lammps", "milc", "snap", "spmv"]
 
 
 def test_there_is_a_workload_of_every_application() -> None:
-    skeletons = {path.parent.name for path in FOLDER.parents[1].glob("skeletons/*/application.yaml")}
+    skeletons = {name for name in application_dirs() if read_application(name).executable is not None}
     assert {path.stem for path in FOLDER.glob("*.yaml")} >= skeletons == set(WORKLOADS)
 
 

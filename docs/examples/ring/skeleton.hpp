@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "declared/ring.hpp"
 #include "manynode/skeleton.hpp"
 
 namespace manynode::ring {
@@ -15,8 +16,8 @@ class Ring : public Application {
   explicit Ring(const Parameters& parameters)
       : iterations_(parameters.integer("iterations", 1)), doubles_(parameters.integer("doubles", 1)) {}
 
-  std::string name() const override { return "ring"; }
-  std::vector<std::string> phases() const override { return {"stencil"}; }
+  std::string name() const override { return kName; }
+  std::vector<std::string> phases() const override { return {kWorkNames.begin(), kWorkNames.end()}; }
   std::unique_ptr<Skeleton> make(int rank, int size) const override;
 
   std::int64_t iterations() const { return iterations_; }

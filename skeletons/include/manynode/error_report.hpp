@@ -56,19 +56,21 @@ inline std::string json_text(const std::string& text) {
 
 }  // namespace error_report_detail
 
-// Writes the line. Exceptions other than UserError have only a `what`.
-inline void print_error(std::ostream& out, const std::exception& error) {
+// The line, with its end. Exceptions other than UserError have only a `what`.
+inline std::string error_line(const std::exception& error) {
   const auto* user = dynamic_cast<const UserError*>(&error);
-  const std::string none;
+  std::string line = "{\"error\":{\"what\":" + error_report_detail::json_text(error.what());
   const auto field = [&](const char* name, const std::string& value) {
-    out << ",\"" << name << "\":" << error_report_detail::json_text(value);
+    line += std::string(",\"") + name + "\":" + error_report_detail::json_text(value);
   };
-  out << "{\"error\":{\"what\":" << error_report_detail::json_text(error.what());
+  const std::string none;
   field("where", user ? user->where : none);
   field("found", user ? user->found : none);
   field("allowed", user ? user->allowed : none);
   field("remedy", user ? user->remedy : none);
-  out << "}}\n" << std::flush;
+  return line + "}}\n";
 }
+
+inline void print_error(std::ostream& out, const std::exception& error) { out << error_line(error) << std::flush; }
 
 }  // namespace manynode

@@ -14,14 +14,15 @@ namespace manynode {
 
 using ParameterValue = std::variant<std::int64_t, double, std::string, bool>;
 
-// One parameter of an application. The skeleton, the mini-app's options and `manynode-skeleton describe` use the table
-// of declarations; a test compares the application's application.yaml with it.
+// One parameter of an application. The build generates the table of them from application.yaml (declared/<name>.hpp).
+// The skeleton, the mini-app's options and `manynode-skeleton describe` use it.
 struct ParameterDeclaration {
   std::string name;
   ParameterValue default_value;
   std::string description;
   double minimum{-std::numeric_limits<double>::infinity()};
   double maximum{std::numeric_limits<double>::infinity()};
+  std::int64_t multiple_of{1};  // of integers only
 };
 
 class Parameters {
@@ -45,7 +46,7 @@ class Parameters {
 };
 
 // The given values, with defaults for the rest. An unknown name, a value of another type than the default, or a value
-// out of bounds throws UserError, which names `application`.
+// that the declaration does not allow throws UserError, which names `application`.
 Parameters complete_parameters(const std::string& application, const Parameters& given,
                                std::span<const ParameterDeclaration> declarations);
 

@@ -72,11 +72,12 @@ struct ApplicationEntry {
   std::span<const ParameterDeclaration> (*parameters)();
 };
 
-// How to add an application. A folder <name>/ with a skeleton.hpp, under skeletons/ or listed in the CMake variable
-// MANYNODE_SKELETON_DIRS, has a skeleton.cpp that defines
-//   const ApplicationEntry manynode::<name>::application;
-// The build writes the list of these entries, because the linker drops unreferenced registration objects of a static
-// library. A program may add its own applications before main with this object:
+// How to add an application. A folder <name>/ with an application.yaml, under skeletons/ or listed in the CMake
+// variable MANYNODE_SKELETON_DIRS, has a skeleton.cpp that defines
+//   std::unique_ptr<Application> manynode::<name>::create(const Parameters& parameters, int ranks);
+// The build generates declared/<name>.hpp (this function, the table of parameters, the phases) from application.yaml,
+// and the list of applications, because the linker drops unreferenced registration objects of a static library. A
+// program may add its own applications before main with this object:
 struct ApplicationRegistration {
   explicit ApplicationRegistration(const ApplicationEntry& entry);
 };

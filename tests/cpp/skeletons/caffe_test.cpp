@@ -4,7 +4,7 @@
 #include <map>
 
 #include "caffe/app_codec.hpp"
-#include "caffe/parameters.hpp"
+#include "caffe/settings.hpp"
 #include "manynode/skeleton.hpp"
 #include "matcher.hpp"
 
@@ -141,7 +141,7 @@ TEST(CaffeSkeleton, ImagesThatCannotBePooledTwiceAreRefused) {
   } catch (const UserError& error) {
     EXPECT_EQ(error.where, "side");
     EXPECT_EQ(error.found, "10");
-    EXPECT_EQ(error.allowed, "a multiple of 4");
+    EXPECT_EQ(error.allowed, "integer, at least 4, at most 1024, a multiple of 4");
   }
 }
 

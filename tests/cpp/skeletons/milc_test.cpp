@@ -118,7 +118,7 @@ TEST(MilcSkeleton, ExtentsThatCannotHoldEvenAndOddSitesAreRefused) {
   } catch (const UserError& error) {
     EXPECT_EQ(error.where, "ny");
     EXPECT_EQ(error.found, "5");
-    EXPECT_EQ(error.allowed, "even, at least 2");
+    EXPECT_EQ(error.allowed, "integer, at least 2, at most 1024, a multiple of 2");
   }
   EXPECT_NO_THROW(make(2, 0));
   EXPECT_THROW(make(2, 1), UserError);

@@ -12,10 +12,9 @@ namespace {
 
 const std::vector<ParameterDeclaration>& declared() {
   static const std::vector<ParameterDeclaration> declarations = {
-      {"nx", std::int64_t{16}, "points", 1, 64},
-      {"tolerance", 0.5, "of the solver", 0},
-      {"solver", std::string("cg"), "name of the solver"},
-      {"verbose", false, "say more"},
+      {"nx", std::int64_t{16}, "points", 1, 64},           {"tolerance", 0.5, "of the solver", 0},
+      {"solver", std::string("cg"), "name of the solver"}, {"verbose", false, "say more"},
+      {"side", std::int64_t{8}, "of an image", 4, 64, 4},
   };
   return declarations;
 }
@@ -71,6 +70,13 @@ TEST(Parameters, WrongValuesNameTheParameterAndItsBounds) {
   }
   EXPECT_EQ(error_of([] { from_options({"--tolerance", "nan"}); }).where, "tolerance");
   EXPECT_EQ(error_of([] { from_options({"--verbose", "2"}); }).where, "verbose");
+}
+
+TEST(Parameters, AnIntegerThatIsNoMultipleIsRefused) {
+  EXPECT_EQ(from_options({"--side", "12"}).integer("side", 1), 12);
+  const UserError error = error_of([] { from_options({"--side", "10"}); });
+  EXPECT_EQ(error.where, "side");
+  EXPECT_EQ(error.allowed, "integer, at least 4, at most 64, a multiple of 4");
 }
 
 TEST(Parameters, WordsThatAreNoOptionsAreRefused) {

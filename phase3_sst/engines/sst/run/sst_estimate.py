@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from manynode.config.application import read_application
-from manynode.paths import application_dirs
 from manynode.units import render
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.engines.sst.machine.wiring import wiring_of
@@ -87,6 +86,4 @@ def _bare(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _counter(application: Mapping[str, Any]) -> str:
     """Return the parameter that sets the iterations of an application or a traffic pattern."""
-    name = application["name"]
-    found = read_application(name).iterations if name in application_dirs() else None
-    return found or "iterations"
+    return read_application(application["name"]).iterations or "iterations"

@@ -1,5 +1,5 @@
-// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml declares the
-// same; a test compares them.
+// Builds the settings from the parameters that application.yaml declares; also message tags. The mini-app and the
+// skeleton share this file.
 #pragma once
 
 #include <algorithm>
@@ -8,41 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "declared/snap.hpp"
 #include "manynode/error_report.hpp"
-#include "manynode/parameters.hpp"
 
 namespace manynode::snap {
-
-// The compute phases between MPI calls; README.md describes them.
-enum class Work : std::uint8_t {
-  Setup,
-  OuterSource,
-  InnerSource,
-  Sweep,
-  InnerChange,
-  OuterChange,
-  Checksum,
-};
-
-inline constexpr std::array<const char*, 7> kWorkNames = {"setup",        "outer_source", "inner_source", "sweep",
-                                                          "inner_change", "outer_change", "checksum"};
-
-constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
-
-inline const std::vector<ParameterDeclaration>& parameter_declarations() {
-  constexpr double kMostCells = 1 << 14;
-  static const std::vector<ParameterDeclaration> declarations = {
-      {"nx", std::int64_t{1000}, "cells of a rank in x, the whole of x; a multiple of chunk", 1, kMostCells},
-      {"ny", std::int64_t{4}, "cells of a rank in y", 1, kMostCells},
-      {"nz", std::int64_t{4}, "cells of a rank in z", 1, kMostCells},
-      {"chunk", std::int64_t{50}, "cells in x that are swept between two exchanges", 1, kMostCells},
-      {"angles", std::int64_t{8}, "directions in each of the 8 octants", 1, 4096},
-      {"groups", std::int64_t{4}, "energy groups", 1, 1024},
-      {"outers", std::int64_t{2}, "outer iterations, over scattering from group to group", 1, 1e6},
-      {"inners", std::int64_t{3}, "inner iterations of each outer one, over scattering within a group", 1, 1000},
-  };
-  return declarations;
-}
 
 struct Settings {
   int nx{0};

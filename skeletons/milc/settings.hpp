@@ -1,5 +1,5 @@
-// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml declares the
-// same; a test compares them.
+// Builds the settings from the parameters that application.yaml declares; also message tags. The mini-app and the
+// skeleton share this file.
 #pragma once
 
 #include <array>
@@ -7,43 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "declared/milc.hpp"
 #include "geometry.hpp"
 #include "manynode/error_report.hpp"
-#include "manynode/parameters.hpp"
 
 namespace manynode::milc {
-
-// The compute phases between MPI calls; README.md describes them.
-enum class Work : std::uint8_t {
-  Setup,
-  Pack,
-  Adjoint,
-  Forward,
-  Backward,
-  Update,
-  Direction,
-  Checksum,
-};
-
-inline constexpr std::array<const char*, 8> kWorkNames = {"setup",    "pack",   "adjoint",   "forward",
-                                                          "backward", "update", "direction", "checksum"};
-
-constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
-
-inline const std::vector<ParameterDeclaration>& parameter_declarations() {
-  constexpr double kMostSites = 1024;
-  static const std::vector<ParameterDeclaration> declarations = {
-      {"nx", std::int64_t{6}, "sites of a rank in x; even, with third neighbours at least 4", 2, kMostSites},
-      {"ny", std::int64_t{6}, "sites of a rank in y; even, with third neighbours at least 4", 2, kMostSites},
-      {"nz", std::int64_t{6}, "sites of a rank in z; even, with third neighbours at least 4", 2, kMostSites},
-      {"nt", std::int64_t{6}, "sites of a rank in t; even, with third neighbours at least 4", 2, kMostSites},
-      {"iterations", std::int64_t{50}, "iterations of conjugate gradients", 1, 1e9},
-      {"third_neighbours", std::int64_t{0}, "1: the operator reaches third neighbours as well (Naik); 0: first only", 0,
-       1},
-      {"mass", 0.5, "quark mass in units of the lattice", 1e-6, 1e6},
-  };
-  return declarations;
-}
 
 struct Settings {
   Quad local{};
@@ -77,19 +45,20 @@ inline std::vector<Gather> gathers(int step, bool third_neighbours) {
   return list;
 }
 
-// From complete parameters; throws UserError if an extent is odd or too small for the operator.
+// From complete parameters; throws UserError if an extent is too small for the operator. application.yaml requires even
+// extents.
 inline Settings settings(const Parameters& parameters) {
   Settings out;
   out.iterations = static_cast<int>(parameters.integer("iterations", 1));
   out.third_neighbours = parameters.integer("third_neighbours", 0) != 0;
   out.mass = parameters.real("mass", 0);
-  const int least = out.third_neighbours ? 4 : 2;
+  constexpr int kLeast = 4;
   constexpr std::array<const char*, kAxes> kNames = {"nx", "ny", "nz", "nt"};
   for (std::size_t axis = 0; axis < kAxes; ++axis) {
     const auto sites = static_cast<int>(parameters.integer(kNames[axis], 1));
-    if (sites % 2 != 0 || sites < least) {
-      throw UserError("the local lattice of milc cannot be split into even and odd sites with their neighbours",
-                      kNames[axis], std::to_string(sites), "even, at least " + std::to_string(least),
+    if (out.third_neighbours && sites < kLeast) {
+      throw UserError("the local lattice of milc is too small for third neighbours", kNames[axis],
+                      std::to_string(sites), "even, at least " + std::to_string(kLeast),
                       "choose another " + std::string(kNames[axis]));
     }
     out.local[axis] = sites;

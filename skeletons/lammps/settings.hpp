@@ -1,5 +1,5 @@
-// Parameters, phase names and message tags: shared by the mini-app and the skeleton. application.yaml declares the
-// same; a test compares them.
+// Builds the settings from the parameters that application.yaml declares; also message tags. The mini-app and the
+// skeleton share this file.
 #pragma once
 
 #include <array>
@@ -7,19 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "declared/lammps.hpp"
 #include "geometry.hpp"
 #include "manynode/error_report.hpp"
-#include "manynode/parameters.hpp"
 
 namespace manynode::lammps {
-
-// The compute phases between MPI calls; README.md describes them.
-enum class Work : std::uint8_t { Setup, Borders, Neighbour, Integrate, Pack, Force, Exchange, Final };
-
-inline constexpr std::array<const char*, 8> kWorkNames = {"setup", "borders", "neighbour", "integrate",
-                                                          "pack",  "force",   "exchange",  "final"};
-
-constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
 
 // Tags: the number of the swap (two per axis) and the kind of content.
 inline constexpr int kSwaps = 6;
@@ -37,23 +29,6 @@ inline constexpr int kAtomDoubles = 7;      // of an atom that leaves: position,
 inline constexpr int kVelocitySums = 4;
 inline constexpr int kEnergySums = 2;
 inline constexpr int kFinalSums = 8;
-
-inline const std::vector<ParameterDeclaration>& parameter_declarations() {
-  constexpr double kMostCells = 256;
-  static const std::vector<ParameterDeclaration> declarations = {
-      {"nx", std::int64_t{4}, "unit cells of a rank in x, of 4 atoms each", 2, kMostCells},
-      {"ny", std::int64_t{4}, "unit cells of a rank in y, of 4 atoms each", 2, kMostCells},
-      {"nz", std::int64_t{4}, "unit cells of a rank in z, of 4 atoms each", 2, kMostCells},
-      {"iterations", std::int64_t{100}, "time steps", 1, 1e9},
-      {"every", std::int64_t{20}, "steps between two builds of the neighbour lists", 1, 50},
-      {"thermo_every", std::int64_t{1}, "steps between two outputs of thermodynamic sums; the last step has one, too",
-       1, 1e9},
-      {"reductions", std::int64_t{3},
-       "allreduces of a double in an output: kinetic and potential energy, virial, momentum in x, y and z", 1, 6},
-      {"temperature", 1.44, "initial temperature, in units of the Lennard-Jones well's depth", 0, 10},
-  };
-  return declarations;
-}
 
 struct Settings {
   Triple cells{};

@@ -1,5 +1,5 @@
-// Parameters, phase names and message tag: shared by the mini-app and the skeleton. application.yaml declares the same;
-// a test compares them.
+// Builds the settings from the parameters that application.yaml declares; also message tags. The mini-app and the
+// skeleton share this file.
 #pragma once
 
 #include <array>
@@ -7,37 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "declared/spmv.hpp"
 #include "geometry.hpp"
 #include "manynode/error_report.hpp"
-#include "manynode/parameters.hpp"
 
 namespace manynode::spmv {
-
-// The compute phases between MPI calls; README.md describes them.
-enum class Work : std::uint8_t { Setup, Pack, Multiply, Fill, Check };
-
-inline constexpr std::array<const char*, 5> kWorkNames = {"setup", "pack", "multiply", "fill", "check"};
-
-constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
 
 inline constexpr int kFaceTag = 7;
 
 // Sums over all ranks at the end: squared differences from the product computed point by point, weighted squares of the
 // multivector, weights.
 inline constexpr int kCheckSums = 3;
-
-inline const std::vector<ParameterDeclaration>& parameter_declarations() {
-  constexpr double kMostPoints = 1024;
-  static const std::vector<ParameterDeclaration> declarations = {
-      {"nx", std::int64_t{5}, "points of a rank's grid in x", 1, kMostPoints},
-      {"ny", std::int64_t{5}, "points of a rank's grid in y", 1, kMostPoints},
-      {"nz", std::int64_t{5}, "points of a rank's grid in z", 1, kMostPoints},
-      {"columns", std::int64_t{100}, "vectors to which the matrix is applied at a time", 1, 4096},
-      {"iterations", std::int64_t{100}, "products of the matrix with the result of the one before", 1, 1e9},
-      {"norms", std::int64_t{0}, "1: an allreduce of the columns' norms ends each product; 0: none", 0, 1},
-  };
-  return declarations;
-}
 
 struct Settings {
   Triple local{};
@@ -46,7 +26,7 @@ struct Settings {
   bool norms{false};
 
   std::int64_t rows() const { return std::int64_t{1} * local[0] * local[1] * local[2]; }
-  // Of a message.
+  // Length of a message.
   std::int64_t doubles(const Face& face) const { return shared_points(local, face.direction) * columns; }
 };
 

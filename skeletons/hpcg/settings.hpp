@@ -1,5 +1,5 @@
-// Parameters, phase names and message tag: shared by the mini-app and the skeleton. application.yaml declares the same;
-// a test compares them.
+// Builds the settings from the parameters that application.yaml declares; also message tags. The mini-app and the
+// skeleton share this file.
 #pragma once
 
 #include <array>
@@ -7,46 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "declared/hpcg.hpp"
 #include "geometry.hpp"
 #include "manynode/error_report.hpp"
-#include "manynode/parameters.hpp"
 
 namespace manynode::hpcg {
 
-// The compute phases between MPI calls; README.md describes them.
-enum class Work : std::uint8_t {
-  Setup,
-  Initial,
-  Zero,
-  Pack,
-  Symgs,
-  Residual,
-  Dot,
-  Direction,
-  Spmv,
-  Update,
-  Checksum,
-};
-
-inline constexpr std::array<const char*, 11> kWorkNames = {
-    "setup", "initial", "zero", "pack", "symgs", "residual", "dot", "direction", "spmv", "update", "checksum"};
-
-constexpr const char* work_name(Work work) { return kWorkNames[static_cast<std::size_t>(work)]; }
-
 inline constexpr int kHaloTag = 99;
-
-inline const std::vector<ParameterDeclaration>& parameter_declarations() {
-  constexpr double kMostRows = 1 << 14;
-  static const std::vector<ParameterDeclaration> declarations = {
-      {"nx", std::int64_t{16}, "points of a rank's grid in x; a multiple of 2^(levels-1)", 1, kMostRows},
-      {"ny", std::int64_t{16}, "points of a rank's grid in y; a multiple of 2^(levels-1)", 1, kMostRows},
-      {"nz", std::int64_t{16}, "points of a rank's grid in z; a multiple of 2^(levels-1)", 1, kMostRows},
-      {"iterations", std::int64_t{50}, "iterations of conjugate gradients", 1, 1e9},
-      {"levels", std::int64_t{4}, "grids of the multigrid preconditioner; each halves every dimension", 1, 12},
-      {"preconditioner", std::int64_t{1}, "1: multigrid; 0: none", 0, 1},
-  };
-  return declarations;
-}
 
 struct Settings {
   Triple local{};
