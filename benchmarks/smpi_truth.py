@@ -40,6 +40,7 @@ from _figure import Skipped, program
 from _mini_app import ROOT, at_most
 
 from manynode import tables
+from manynode.paths import build_dir
 
 # Seconds of an iteration, by their key.
 Times = dict[str, float]
@@ -98,7 +99,9 @@ def build(name: str, folder: Path) -> None:
     # SMPI has no MPI_Pcontrol; the labels of phases are not needed here.
     stub = folder / "pcontrol.cpp"
     stub.write_text('extern "C" int MPI_Pcontrol(const int, ...) { return 0; }\n')
-    options = ["-O2", "-g", "-std=c++20", f"-I{ROOT / 'skeletons/include'}", f"-I{source}"]
+    # The build generates declared/<name>.hpp.
+    folders = [ROOT / "skeletons/include", build_dir() / "skeletons", source]
+    options = ["-O2", "-g", "-std=c++20", *(f"-I{include}" for include in folders)]
     libraries = list(LIBRARIES.get(name, []))
     if name == "caffe":
         (library,) = sorted(Path("/usr/lib").glob("*/openblas-openmp/libopenblas.a"))
