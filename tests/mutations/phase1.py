@@ -18,7 +18,7 @@ MUTATIONS = [
         '_ratio("instructions", "cycles")',
         '_ratio("cycles", "instructions")',
         "swapped arguments: cycles per instruction instead of instructions per cycle",
-        (FEATURES,),
+        (f"{FEATURES}::test_ipc_is_instructions_over_cycles_and_a_feature_without_counts_is_left_out_with_the_reason",),
     ),
     Mutation(
         "scale-of-a-job",
@@ -26,7 +26,7 @@ MUTATIONS = [
         "np.median(positive)",
         "np.max(positive)",
         "ranks are compared with the largest of a job instead of its median",
-        (FEATURES,),
+        (f"{FEATURES}::test_counts_are_relative_to_the_median_of_the_ranks_that_have_any",),
     ),
     Mutation(
         "noise-degrees-of-freedom",
@@ -34,7 +34,7 @@ MUTATIONS = [
         "freedom += (repetitions - 1) * (ranks - 1)",
         "freedom += repetitions * ranks",
         "off by one, twice: the noise is underestimated",
-        (FEATURES,),
+        (f"{FEATURES}::test_noise_is_measured_from_repetitions_and_a_slower_run_as_a_whole_is_none",),
     ),
     Mutation(
         "noise-confidence-limit",
@@ -42,7 +42,7 @@ MUTATIONS = [
         "stats.chi2.ppf(1 - CONFIDENCE, freedom)",
         "stats.chi2.ppf(CONFIDENCE, freedom)",
         "the lower limit of the noise instead of the upper one",
-        (FEATURES,),
+        (f"{FEATURES}::test_noise_is_measured_from_repetitions_and_a_slower_run_as_a_whole_is_none",),
     ),
     Mutation(
         "penalty-of-a-class",
@@ -50,7 +50,7 @@ MUTATIONS = [
         "np.sum(counts * np.log(counts / n)) - penalty",
         "np.sum(counts * np.log(counts / n)) + penalty",
         "wrong sign: every further class is rewarded",
-        (PARTITION,),
+        (f"{PARTITION}::test_ranks_that_differ_by_noise_alone_are_one_class",),
     ),
     Mutation(
         "assignment-term-of-a-split",
@@ -58,7 +58,7 @@ MUTATIONS = [
         "cost -= cuts * np.log",
         "cost += cuts * np.log",
         "wrong sign of the assignment term in the search for a threshold",
-        (PARTITION,),
+        (f"{PARTITION}::test_rank_0_alone_is_found_as_a_class_of_its_own",),
     ),
     Mutation(
         "separation-of-classes",

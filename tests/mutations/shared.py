@@ -29,7 +29,7 @@ MUTATIONS = [
         "*map(str, labels)",
         "*map(str, labels[:-1])",
         "off by one: uses that differ in their last label draw the same numbers",
-        ("tests/unit/test_tables.py",),
+        ("tests/unit/test_seeds.py",),
     ),
     Mutation(
         "damaged-file",

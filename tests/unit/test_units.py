@@ -39,3 +39,22 @@ def test_what_is_no_time_is_refused_with_an_example(text: str) -> None:
 @given(value=st.floats(1e-9, 1e4))
 def test_what_is_rendered_reads_back(value: float) -> None:
     assert parse(render(value, "time", digits=12), "time") == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("value", "dimension", "text"),
+    [
+        (90e-9, "time", "90 ns"),
+        (1.5e-3, "time", "1.5 ms"),
+        (12.5e9, "bandwidth", "100 Gbit/s"),
+        (2.5e11, "bandwidth", "2 Tbit/s"),
+        (1.25e6, "bandwidth", "10 Mbit/s"),
+        (65536, "size", "64 KiB"),
+        (3 * 2**30, "size", "3 GiB"),
+        (2.3e9, "frequency", "2.3 GHz"),
+        (1e-10, "time_per_size", "0.1 ns/B"),
+    ],
+)
+def test_quantities_are_rendered_and_read_back(value: float, dimension: str, text: str) -> None:
+    assert render(value, dimension) == text
+    assert parse(text, dimension) == pytest.approx(value, rel=1e-12)

@@ -81,6 +81,15 @@ def test_a_count_of_zero_is_far_from_any_other_and_all_zeros_are_equal() -> None
     assert RankClassifier().fit(points).labels_.tolist() == [1] + [0] * 7
 
 
+def test_counts_are_relative_to_the_median_of_the_ranks_that_have_any() -> None:
+    frame = job(1, 4)
+    frame["loads"] = [0.0, 1.0, 10.0, 1000.0]
+    logs = logarithms(feature_table(frame, ["loads"]))[1][0, :, 0]
+    # Of 1, 10 and 1000 the median is 10; a zero lies at the offset.
+    assert np.exp(logs) == pytest.approx([1e-6, 0.1, 1.0, 100.0], abs=2e-6, rel=1e-5)
+    assert np.exp(logs[0]) == pytest.approx(1e-6)
+
+
 def _floor(names: tuple[str, ...]) -> Noise:
     return estimate_noise({}, names, ClassifyParameters())
 

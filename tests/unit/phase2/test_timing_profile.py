@@ -122,6 +122,7 @@ CLUSTER_AT = f"{PHASE_AT}.clusters.0"
         (f"{PHASE_AT}.pattern", {"kind": "sequence", "sequence": [1], "repeat": 1, "agreement": 1.0}, "1 clusters"),
         (f"{CLUSTER_AT}.weight", 0.5, "weights"),
         (f"{CLUSTER_AT}.cdf.time_s", [3.0, 1.0], r"time_s\[1\]"),
+        (f"{CLUSTER_AT}.cdf", {"time_s": [1.0, 3.0, 2.0], "probability": [0.0, 0.5, 1.0]}, r"time_s\[2\]"),
         (f"{CLUSTER_AT}.cdf.time_s", [1.0], "1 times but 2"),
         (f"{CLUSTER_AT}.cdf.time_s", [1e400, 1e400], "time_s"),
         (f"{CLUSTER_AT}.cdf.probability", [0.0, 0.9], "last probability"),

@@ -91,6 +91,13 @@ def test_times_that_are_a_power_of_the_size_are_interpolated_exactly() -> None:
     assert table["error"].abs().max() < 1e-9 and table["share"].sum() == pytest.approx(1)
 
 
+def test_the_nearer_size_counts_more() -> None:
+    """Times proportional to the square root of the work, a quarter of the way (in logarithms) from 100 to 1,600."""
+    phase = at_work({100: profile(1.0), 1600: profile(4.0)}, 200).classes[0].phases[0]
+    assert phase.mean_s == pytest.approx(profile(2**0.5).classes[0].phases[0].mean_s)
+    assert phase.variance.total_s2 == pytest.approx(2.0)
+
+
 def test_a_measured_size_is_taken_as_it_is() -> None:
     profiles = {100: profile(1.0), 1600: profile(4.0)}
     assert at_work(profiles, 1600) is profiles[1600]
