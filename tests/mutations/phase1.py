@@ -66,7 +66,7 @@ MUTATIONS = [
         "if distance <= separation:",
         "if distance >= separation:",
         "classes that differ are merged, those that do not are kept",
-        (PARTITION,),
+        (f"{PARTITION}::test_classes_closer_than_the_separation_are_one",),
     ),
     Mutation(
         "ranks-from-the-end",
