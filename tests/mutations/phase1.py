@@ -93,11 +93,11 @@ MUTATIONS = [
         (NODES,),
     ),
     Mutation(
-        "most-ranks-first",
+        "lowest-nodes",
         "phase1_profile/nodes.py",
-        "node, more = max(candidates",
-        "node, more = min(candidates",
-        "min and max exchanged: the greedy cover takes the node that adds least",
+        "return min(done)",
+        "return max(done)",
+        "min and max exchanged: of equal choices the highest nodes are taken",
         (NODES,),
     ),
     Mutation(

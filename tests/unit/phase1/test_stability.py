@@ -22,7 +22,8 @@ def test_a_root_at_every_size_is_stable_and_fixed() -> None:
 def test_the_last_rank_is_counted_from_the_end() -> None:
     scales = [scale(1, "aaab"), scale(2, "aaaaaaab")]
     assert positions(scales, "b") == [-1]
-    assert assignment_rule(scales, scales[-1])["fixed"] == {"-1": "b"}
+    # The last rank is taken out of the shares of the others.
+    assert assignment_rule(scales, scales[-1]) == {"fixed": {"-1": "b"}, "shares": {"a": 1.0}}
 
 
 def test_both_ends_are_one_class() -> None:
