@@ -66,9 +66,9 @@ MUTATIONS = [
     Mutation(
         "bisection-of-a-tree",
         "phase3_sst/machine/topologies/fat_tree.cpp",
-        "return std::min(if_low, if_high);",
-        "return std::max(if_low, if_high);",
-        "min and max exchanged: not the least cut",
+        "std::min(if_low, if_high + cables)",
+        "std::max(if_low, if_high + cables)",
+        "min and max exchanged: a divided subtree is cut where that costs most",
         ("gtest:test_topologies:FatTree.BisectionIsTheLeastCut",),
         TOPOLOGIES,
     ),

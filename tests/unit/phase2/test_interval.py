@@ -58,6 +58,15 @@ def test_a_data_miss_in_the_second_level_is_hidden_by_the_window() -> None:
     assert got["cycles"] == 100_000.0
 
 
+def test_a_short_window_hides_a_part_of_a_data_miss() -> None:
+    """16 instructions at 4 a cycle hide 4 of the 12 cycles of the second level."""
+    content = yaml.safe_load((MACHINES / "broadwell.yaml").read_text())
+    content["core"]["reorder_buffer"] = 16
+    node = Machine.model_validate(content)
+    counts = pd.DataFrame([{column: 0.0 for column in COUNTS} | {"Ir": 1e9, "D1mr": 10.0}])
+    assert interval_cycles(counts, node, simulated_caches(node, 1))["llc"].iloc[0] == pytest.approx(10 * (12 - 4))
+
+
 def test_isolated_long_misses_cost_the_memory_latency_each() -> None:
     got = cycles(Ir=1e9, D1mr=100, DLmr=100)
     overlap = 1 + 192 * 100 / 1e9
