@@ -138,4 +138,12 @@ MUTATIONS = [
         "wrong sign: the line does not pass through the mean of the runs",
         ("tests/unit/phase3/congestion/test_delay_sensitivity.py",),
     ),
+    Mutation(
+        "contention-that-stays",
+        "manynode/config/counterfactuals.py",
+        '("network.contention", False)',
+        '("network.contention", True)',
+        "dropped change: contention is not taken away",
+        ("tests/unit/phase3/test_scaling_study.py",),
+    ),
 ]

@@ -60,7 +60,11 @@ def failed(tests: tuple[str, ...]) -> str | None:
         raise SystemExit(done.stdout)
     if done.returncode == 0:
         return None
-    return next(line.split(" - ")[0] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")))
+    return next(
+        line.split(" - ")[0].split(" ", 1)[1]
+        for line in done.stdout.splitlines()
+        if line.startswith(("FAILED", "ERROR"))
+    )
 
 
 def main(names: list[str]) -> int:

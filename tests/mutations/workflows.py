@@ -16,14 +16,6 @@ MUTATIONS = [
         (f"{WORKFLOW}/test_scaling.py::test_the_parts_add_up_to_the_projected_time",),
     ),
     Mutation(
-        "contention-that-stays",
-        "manynode/config/counterfactuals.py",
-        '("network.contention", False)',
-        '("network.contention", True)',
-        "dropped change: contention is not taken away",
-        (f"{WORKFLOW}/test_scaling.py::test_a_cost_moves_its_own_part[latency]",),
-    ),
-    Mutation(
         "time-of-a-variant",
         "phase3_sst/studies/sensitivity/effect_tables.py",
         '"time_s": float(np.mean(times)),',
