@@ -34,7 +34,8 @@ def test_the_tests_of_a_mutation_exist(mutation: Mutation) -> None:
         if test.startswith("gtest:"):
             _, program, names = test.split(":")
             assert any(
-                re.search(rf"add_executable\({program}\b", path.read_text()) for path in _native("CMakeLists.txt")
+                re.search(rf"(add_executable|manynode_add_test_program)\({program}\b", path.read_text())
+                for path in _native("CMakeLists.txt")
             )
             suite, name = names.split(".") if "." in names else ("*", "*")
             wanted = rf"TEST(?:_[FP])?\({_pattern(suite)},\s*{_pattern(name)}\)"
