@@ -64,15 +64,6 @@ MUTATIONS = [
         TOPOLOGIES,
     ),
     Mutation(
-        "bisection-of-a-tree",
-        "phase3_sst/machine/topologies/fat_tree.cpp",
-        "std::min(if_low, if_high + cables)",
-        "std::max(if_low, if_high + cables)",
-        "min and max exchanged: a divided subtree is cut where that costs most",
-        ("gtest:test_topologies:FatTree.BisectionIsTheLeastCut",),
-        TOPOLOGIES,
-    ),
-    Mutation(
         "limit-of-an-allreduce",
         "skeletons/collectives/rules/mpich.cpp",
         "bytes <= kAllreduceShort ||",

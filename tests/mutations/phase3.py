@@ -120,7 +120,7 @@ MUTATIONS = [
         "np.asarray(round_trips_s, dtype=float) / 2",
         "np.asarray(round_trips_s, dtype=float)",
         "wrong factor: a message takes as long as its round trip",
-        ("tests/unit/phase3/congestion/test_delay_latency.py",),
+        ("tests/workflow/test_delay_latency.py::test_coefficients_are_found_again",),
     ),
     Mutation(
         "waiting-for-a-stalled-link",
