@@ -14,9 +14,9 @@ FOLDER = Path(__file__).resolve().parents[2] / "configs" / "congestion"
 WORKLOADS = ["caffe", "fft2d", "hacc", "hpcg", "lammps", "milc", "snap", "spmv"]
 
 
-def test_there_is_a_workload_of_every_application() -> None:
-    skeletons = {name for name in application_dirs() if read_application(name).executable is not None}
-    assert {path.stem for path in FOLDER.glob("*.yaml")} >= skeletons == set(WORKLOADS)
+def test_every_shipped_workload_is_of_an_application_with_a_program() -> None:
+    programs = {name for name in application_dirs() if read_application(name).executable is not None}
+    assert {path.stem for path in FOLDER.glob("*.yaml")} & programs == set(WORKLOADS)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

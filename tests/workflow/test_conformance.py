@@ -18,52 +18,20 @@ import mini_apps
 import pytest
 import yaml
 
+from manynode.config.application import read_application
 from manynode.markers import concatenate, read_marker_directory
+from manynode.paths import application_dirs
 from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
 
 ROOT = Path(__file__).resolve().parents[2]
 MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
 RANKS = [1, 2, 3, 4, 8, 12]
 
-# Small problems with unequal sides, which reveal a swapped axis.
+# Application -> the small problems in its folder.
 CASES: dict[str, list[dict[str, int]]] = {
-    "hpcg": [
-        {"nx": 16, "ny": 8, "nz": 24, "iterations": 3, "levels": 4, "preconditioner": 1},
-        {"nx": 4, "ny": 6, "nz": 2, "iterations": 2, "levels": 2, "preconditioner": 1},
-        {"nx": 3, "ny": 5, "nz": 4, "iterations": 2, "levels": 4, "preconditioner": 0},
-    ],
-    "milc": [
-        {"nx": 4, "ny": 6, "nz": 2, "nt": 8, "iterations": 2, "third_neighbours": 0},
-        {"nx": 6, "ny": 4, "nz": 4, "nt": 8, "iterations": 2, "third_neighbours": 1},
-    ],
-    "snap": [
-        {"nx": 12, "ny": 3, "nz": 2, "chunk": 4, "angles": 3, "groups": 2, "outers": 2, "inners": 2},
-        {"nx": 10, "ny": 1, "nz": 2, "chunk": 10, "angles": 1, "groups": 3, "outers": 1, "inners": 3},
-        {"nx": 6, "ny": 2, "nz": 1, "chunk": 1, "angles": 4, "groups": 1, "outers": 3, "inners": 1},
-    ],
-    # On 12 ranks: 96 elements are 2 rows of 48 columns, which divide evenly; 400 are 5 rows of 80, which do not.
-    "fft2d": [
-        {"elements": 96, "iterations": 2},
-        {"elements": 400, "iterations": 1},
-    ],
-    # Phases that depend on whether sums lie between two steps.
-    "lammps": [
-        {"nx": 2, "ny": 3, "nz": 2, "iterations": 7, "every": 3, "thermo_every": 2, "reductions": 2},
-        {"nx": 3, "ny": 2, "nz": 2, "iterations": 2, "every": 1, "thermo_every": 1, "reductions": 6},
-    ],
-    # On 12 ranks, 3 rows of 4: 12^3 cells divide evenly, 15^3 do not.
-    "hacc": [
-        {"elements": 150, "iterations": 2},
-        {"elements": 300, "iterations": 1},
-    ],
-    "spmv": [
-        {"nx": 3, "ny": 4, "nz": 5, "columns": 7, "iterations": 2, "norms": 0},
-        {"nx": 1, "ny": 2, "nz": 1, "columns": 1, "iterations": 3, "norms": 1},
-    ],
-    "caffe": [
-        {"images": 4, "side": 8, "filters": 2, "hidden": 6, "iterations": 2},
-        {"images": 1, "side": 4, "filters": 1, "hidden": 300, "iterations": 1},
-    ],
+    name: yaml.safe_load((folder / "conformance.yaml").read_text(encoding="utf-8"))
+    for name, folder in application_dirs().items()
+    if read_application(name).executable is not None
 }
 
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPICH's mpiexec is not installed")
