@@ -103,6 +103,14 @@ def point(
     return Point(PointExperiment.of(experiment), nodes, technique, profile, ["0"] * (nodes * 2), 7)
 
 
+def whole(point: Point) -> dict[str, Any]:
+    """The content of a whole experiment that has the point."""
+    part = point.experiment.model_dump(mode="json")
+    given = pipeline.tiny(application=part["application"], nodes=[point.nodes], ranks_per_node=2)
+    content = resolve(given, where="test", base=pipeline.ROOT / "configs").content
+    return {**content, **part, "application": {**content["application"], **part["application"]}}
+
+
 def simulated(point: Point, folder: Path) -> dict[str, Any]:
     """Simulate the point into ``folder`` as ``manynode simulate run`` does; return result.json."""
     simulate_point(engine_of(point.experiment.simulate), point, folder)

@@ -134,7 +134,7 @@ def test_a_mini_app_computes_the_same_and_records_the_same_calls(
     guests = ours[first]
     assert guests.metadata["program"] == guest and guests.metadata["clock"].startswith("the guest's")
     sites = segment_table(guests.records)["call_site"]
-    assert sites.str.contains(r"app.*\.cpp:\d+ ").all(), "call sites are places in the guest's program"
+    assert sites.str.contains(r"app.*\.[ch]pp:\d+ ").all(), "call sites are places in the guest's program"
 
 
 def test_a_job_that_ends_well_leaves_no_file_behind(programs: Programs, tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_other_engines_extrapolate_as_well(engine: str, tmp_path: Path) -> None:
 def run(folder: Path, case: Point, *options: object) -> subprocess.CompletedProcess:
     """``manynode simulate run`` of the point."""
     ranks = case.ranks
-    document = {"digest": "none", "experiment": case.experiment}
+    document = {"digest": "none", "experiment": converge_cases.whole(case)}
     tables.write_json(folder / "experiment.json", "experiment/1", document)
     tables.write_json(folder / "classes.json", CLASSES_SCHEMA, single_class(ranks, case.nodes))
     return pipeline.manynode(

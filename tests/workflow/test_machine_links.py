@@ -29,7 +29,7 @@ from phase3_sst.point.run_file import network_description
 
 def description(topology: dict[str, Any]) -> dict[str, Any]:
     network = Network.model_validate({"name": "small", "topology": topology})
-    return network_description(network.model_dump(mode="json"))
+    return network_description(network)
 
 
 def links_of(topology: dict[str, Any]) -> pd.DataFrame:

@@ -157,7 +157,7 @@ def test_ranks_that_talk_stay_off_the_stalled_route(files: Path, source: str) ->
 def test_counters_without_bandwidth_map_by_stalls_but_cannot_judge(files: Path) -> None:
     counters = counters_of_one_link(files, "router-0-0-1", used_pct=float("nan"))
     words = ["--metric", "stalls", "--counters", counters]
-    with pytest.raises(ManynodeError, match="what the metric stalls needs") as caught:
+    with pytest.raises(ManynodeError, match="the columns that the metric stalls needs") as caught:
         run_map(files, *words)
     assert "used_pct" in str(caught.value.allowed) and "--no-keep" in str(caught.value.remedy)
     assert not (files / "ranks").exists()

@@ -155,7 +155,7 @@ def _check_told(found: Snapshot, request: Request, where: str) -> None:
     else:
         return
     raise InputError(
-        f"the counters lack the columns of the metric {request.metric} needs",
+        f"the counters lack the columns that the metric {request.metric} needs",
         where=where,
         found=lacking,
         allowed=f"of a table router-counters/1: {allowed}",
