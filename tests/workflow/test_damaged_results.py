@@ -187,4 +187,4 @@ def test_a_point_is_refused_the_timing_profile_of_another_technique(copy: Path, 
     common = ("--experiment", copy / "experiment.json", "--classes", copy / "profile/rank-classes.json")
     point = ("--technique", "ext-var", "--nodes", 1, "--profile", profile, "--result", tmp_path / "p" / "result.json")
     done = pipeline.manynode("simulate", "run", *common, *point)
-    assert done.returncode == 3 and "not one for the technique ext-var" in done.stderr, done.stderr
+    assert done.returncode == 3 and "the timing profile is not for the technique ext-var" in done.stderr, done.stderr
