@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast
 
-import pandas as pd
-
 from manynode import tables
 from manynode.config.study_section import StudySection, registered, section_keys, study_sections
 from manynode.config.variants import Variant
 from manynode.errors import UsageError, nearest
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from manynode.config.resolved import Resolved
 
 SHARED = ("application", "ranks_per_node", "seed")
@@ -119,10 +119,10 @@ class Study(StudySection):
         """Write the files of :meth:`conclude` to ``folder``, the first one last."""
         for file in reversed(self.files):
             content = found[file.name]
-            if isinstance(content, pd.DataFrame):
-                tables.write_table(folder / file.name, file.schema, content)
-            else:
+            if isinstance(content, dict):
                 tables.write_json(folder / file.name, file.schema, content)
+            else:
+                tables.write_table(folder / file.name, file.schema, content)
 
 
 S = TypeVar("S", bound=type[Study])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +23,32 @@ def simulate(finished: Path, folder: Path, *options: object, **changes: Any) -> 
     document = tables.read_json(finished / "experiment.json", RESOLVED_SCHEMA)
     document["experiment"]["simulate"].update(changes)
     tables.write_json(folder / "experiment.json", document.pop("schema"), document)
-    return pipeline.manynode(
+    return pipeline.manynode(*point_of(finished, folder), *options)
+
+
+def point_of(finished: Path, folder: Path) -> list[object]:
+    """Return the words of the command for the experiment in ``folder``, with the measurements of the finished run."""
+    return [
         *("simulate", "run", "--experiment", folder / "experiment.json", "--technique", "ext-var", "--nodes", 4),
-        *(
-            "--classes",
-            finished / "profile/rank-classes.json",
-            "--profile",
-            finished / "nodesim/timing-profile-ext.json",
-        ),
-        *("--result", folder / "point" / "result.json", *options),
-    )
+        *("--classes", finished / "profile/rank-classes.json"),
+        *("--profile", finished / "nodesim/timing-profile-ext.json"),
+        *("--result", folder / "point" / "result.json"),
+    ]
 
 
 def ok(done: subprocess.CompletedProcess) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_point_starts_without_the_slow_libraries(finished: Path, tmp_path: Path) -> None:
+    """Studies start a process for each of many points, and pandas alone would be half of its start."""
+    shutil.copy(finished / "experiment.json", tmp_path)
+    code = "import sys; from manynode.__main__ import main\ntry: main()\nfinally: print(*sys.modules)"
+    command = [sys.executable, "-c", code, *map(str, point_of(finished, tmp_path))]
+    done = subprocess.run(command, cwd=pipeline.ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert (tmp_path / "point" / "result.json").is_file() and "pyarrow" in loaded
+    assert loaded.isdisjoint({"pandas", "scipy", "sklearn", "altair"})
 
 
 NOISE = {

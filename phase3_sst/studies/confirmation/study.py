@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from manynode.config.studies import SHARED, Study, StudyFile, study, study_named
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from manynode.config.resolved import Resolved
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from manynode.config.scaling import ScalingSection
 from manynode.config.studies import Study, StudyFile, StudyPoint, study
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from manynode.config.resolved import Resolved
 
 
@@ -33,7 +33,7 @@ class Scaling(Study):
 
     def check(self, experiment: Resolved) -> None:
         """Refuse an engine that cannot switch contention off, and unknown techniques and nodes."""
-        if experiment.scaling is None:
+        if not self.asked(experiment):
             return
         from manynode.config.counterfactuals import check_counterfactuals
         from phase3_sst.point.contract import names_of_engines_that

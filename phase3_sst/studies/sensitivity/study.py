@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.studies import Study, StudyFile, StudyPoint, study
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from manynode.config.resolved import Resolved
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from manynode.config.studies import LIMITS, Study, StudyFile, study
 from manynode.config.validation import ValidationSection
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from manynode.config.resolved import Resolved
 
 _REGION = ("machine_measured", "machine", "network_measured", "network")
