@@ -11,6 +11,7 @@ Results of a point lie in ``STUDY/VARIANT/TECHNIQUE/nodes-NODES``, below the exp
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,7 @@ class StudyFile:
         return Path(self.name).stem
 
 
-class Study(StudySection):
+class Study(StudySection, ABC):
     """A study; one stateless object for all experiments. ``experiment`` is a resolved one."""
 
     name: ClassVar[str]
@@ -111,9 +112,9 @@ class Study(StudySection):
         own = [f"simulate/{technique}/nodes-{nodes}/result.json" for technique, nodes in self.own_points(experiment)]
         return [*(f"{point.folder}/result.json" for point in self.points(experiment)), *own]
 
+    @abstractmethod
     def conclude(self, experiment: Resolved, results: Path) -> Mapping[str, pd.DataFrame | dict[str, Any]]:
         """Return the study's files by name, from the results of the experiment in ``results``."""
-        raise NotImplementedError
 
     def write(self, found: Mapping[str, pd.DataFrame | dict[str, Any]], folder: Path) -> None:
         """Write the files of :meth:`conclude` to ``folder``, the first one last."""

@@ -86,6 +86,9 @@ def test_two_studies_may_have_variants_of_one_name(monkeypatch: pytest.MonkeyPat
         def points(self, content: Any) -> list[StudyPoint]:
             return self.made
 
+        def conclude(self, experiment: Any, results: Path) -> dict[str, Any]:
+            return {}
+
     monkeypatch.setattr(contract, "studies", lambda: [Made("one", "1 us"), Made("other", "2 us")])
     assert variant_of(load_experiment(DEMO), "other/same").changes == [("network.link.latency", "2 us")]
     with pytest.raises(UsageError, match="several studies"):
