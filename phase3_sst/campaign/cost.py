@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 
 from manynode import tables
-from manynode.config.application import read_application
-from manynode.config.simulate import SkeletonChoice
 from manynode.errors import InputError, ManynodeError
 from phase3_sst.analysis.estimates.estimate_sentences import duration
 from phase3_sst.analysis.estimates.points import START_S
-from phase3_sst.analysis.estimates.trial import bare_run, tried_run
+from phase3_sst.analysis.estimates.trial import bare_run, counted_iterations, tried_run
 from phase3_sst.campaign.planned_point import PlannedPoint, missing
 from phase3_sst.point.contract import Point, engine_of
 from phase3_sst.point.run_file import run_description
@@ -128,19 +126,12 @@ def _cost(point: Point) -> Cost:
             if expected is None:
                 return Cost(None)
             return Cost(_FILES_S + replicas * expected.seconds, expected.memory_bytes)
-        counter, total = _iterations(point.experiment.application)
+        counter, total = counted_iterations(point.experiment.application)
         run = {**run_description(point), "replicas": [0]}
         trial = tried_run(run, counter, total, _TRIAL_LIMIT_S)
     except ManynodeError:
         return Cost(None)  # the point's own run reports what is missing
     return Cost(_FILES_S + replicas * trial.seconds(total), trial.memory_bytes)
-
-
-def _iterations(application: SkeletonChoice) -> tuple[str | None, int]:
-    """Return the parameter that sets the iterations of the job under study, and their number."""
-    parameters = application.parameters
-    counter = read_application(application.name).iterations
-    return (None, 1) if counter not in parameters else (counter, int(parameters[counter]))
 
 
 def _read(path: Path) -> dict[str, Cost]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from manynode.config.application import read_application
 from manynode.config.converge import iterations_of
+from manynode.config.simulate import SkeletonChoice
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.run_file import run_of
@@ -56,8 +57,15 @@ def iterations(experiment: PointExperiment) -> tuple[str | None, int]:
     application, converge = experiment.application, experiment.simulate.converge
     if converge is not None:
         return iterations_of(application.name, application.parameters, converge)
+    return counted_iterations(application)
+
+
+def counted_iterations(application: SkeletonChoice) -> tuple[str | None, int]:
+    """Return the parameter that sets a skeleton's iterations and their number; None and 1 without one."""
     counter = read_application(application.name).iterations
-    return counter, 1 if counter is None else max(1, int(application.parameters[counter]))
+    if counter is None or counter not in application.parameters:
+        return None, 1
+    return counter, max(1, int(application.parameters[counter]))
 
 
 def tried(experiment: PointExperiment, nodes: int, timeout_s: float) -> Trial:
