@@ -5,9 +5,17 @@ from __future__ import annotations
 import gc
 from typing import NoReturn
 
+from manynode.fork_server.client import run_there
+
 
 def main() -> NoReturn:
-    """Run the command line.
+    """Run the command line, in a fork of the server that the environment names or else here."""
+    run_there("manynode")
+    run_here()
+
+
+def run_here() -> NoReturn:
+    """Run the command line in this process.
 
     Most steps are short, and what they import stays until they end: a collector of garbage with its usual thresholds
     would take a third of their processor time.

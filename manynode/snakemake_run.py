@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from manynode import tables
 from manynode.errors import EngineFailedError, ManynodeError, OutputError
+from manynode.fork_server import owner
 from manynode.heartbeat import interval_s
 from manynode.measured_runs import KnownRuns
 from manynode.notices import Notices
@@ -68,7 +69,7 @@ class Progress(Protocol):
 def snakemake_command(snakefile: Path, configfile: Path, directory: Path, cores: int, profile: str | None) -> list[str]:
     """Return the command that runs ``snakefile`` in ``directory``; ``profile`` is one of ``profiles/`` or a folder."""
     command = [
-        *(sys.executable, "-m", "snakemake", "--snakefile", str(snakefile)),
+        *(sys.executable, "-m", "manynode.fork_server", "--snakefile", str(snakefile)),
         *("--configfile", str(configfile.resolve()), "--directory", str(directory.resolve())),
         *("--cores", str(cores), "--rerun-incomplete", "--nolock"),
     ]
@@ -90,11 +91,11 @@ def run_snakemake(
     errors = log.with_name("errors.jsonl").resolve()
     errors.unlink(missing_ok=True)
     notices = Notices(log.with_name("notices.jsonl").resolve())
-    environment = dict(os.environ, **{ERROR_FILE: str(errors)}, **notices.environment())
+    own = {ERROR_FILE: str(errors), **notices.environment(), **owner.environment()}
     beat_s = interval_s()
     child = subprocess.Popen(  # the one child outside process.py: its output is followed while it runs
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        encoding="utf-8", errors="replace", env=environment, start_new_session=True,
+        encoding="utf-8", errors="replace", env={**os.environ, **own}, start_new_session=True,
     )  # fmt: skip
     assert child.stdout is not None
     try:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from manynode.config.resolved import read_yaml
+from manynode.fork_server import owner
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,6 +24,9 @@ settings.load_profile("manynode")
 # A suite that a script starts in the background inherits an ignored SIGINT, and so would the programs that the tests
 # interrupt; a handler of Python's own makes exec set the default again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# One server for all commands that the tests run, in whichever process: it has imported what they import.
+os.environ.update(owner.environment())
 
 
 @pytest.fixture(scope="session")

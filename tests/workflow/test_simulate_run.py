@@ -43,7 +43,7 @@ def ok(done: subprocess.CompletedProcess) -> None:
 def test_a_point_starts_without_the_slow_libraries(finished: Path, tmp_path: Path) -> None:
     """Studies start a process for each of many points, and pandas alone would be half of its start."""
     shutil.copy(finished / "experiment.json", tmp_path)
-    code = "import sys; from manynode.__main__ import main\ntry: main()\nfinally: print(*sys.modules)"
+    code = "import sys; from manynode.__main__ import run_here\ntry: run_here()\nfinally: print(*sys.modules)"
     command = [sys.executable, "-c", code, *map(str, point_of(finished, tmp_path))]
     done = subprocess.run(command, cwd=pipeline.ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())

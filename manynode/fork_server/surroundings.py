@@ -1,0 +1,30 @@
+"""What a process inherits and cannot be given by another one: the reason to run a command by itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+# Python reads them at its start, and the linker of shared libraries does.
+_READ_AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_")
+_IGNORED_SIGNALS = ("SigBlk:", "SigIgn:")
+
+
+def surroundings() -> dict[str, object]:
+    """Return what a command and its server must have in common: user, interpreter, namespaces, cgroup, limits."""
+    process = Path("/proc/self")
+    status = (process / "status").read_text(encoding="utf-8").splitlines()
+    root = os.stat("/")
+    return {
+        "user": [*os.getresuid(), *os.getresgid(), *sorted(os.getgroups())],
+        "python": [sys.prefix, sys.version, sys.flags.optimize, sys.flags.dev_mode],
+        "variables": sorted(f"{name}={os.environ[name]}" for name in os.environ if name.startswith(_READ_AT_THE_START)),
+        "namespaces": sorted(f"{entry.name} {os.readlink(entry)}" for entry in (process / "ns").iterdir()),
+        "root": [root.st_dev, root.st_ino],
+        "cgroup": (process / "cgroup").read_text(encoding="utf-8"),
+        "limits": (process / "limits").read_text(encoding="utf-8"),
+        "cores": sorted(os.sched_getaffinity(0)),
+        "nice": os.getpriority(os.PRIO_PROCESS, 0),
+        "signals": [line for line in status if line.startswith(_IGNORED_SIGNALS)],
+    }
