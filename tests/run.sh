@@ -22,6 +22,8 @@ cmake --build "$build" -j "$jobs" --target native_tests_without_sanitizers >> "$
   || { tail -n 60 "$build.log"; exit 1; }
 ctest --test-dir "$build" --output-on-failure -j "$jobs" -L without_sanitizers
 
-# A file of tests stays in one process: its tests share what they run once. Whole workflows come first, the many short
-# unit tests fill both processes at the end.
-"$bin/python" -m pytest tests/workflow tests/unit -n "$jobs" --dist loadfile --no-loadscope-reorder
+# A file of tests stays in one process: its tests share what they run once. The demo, which several files wait for, comes
+# first, then whole workflows; the many short unit tests fill all processes at the end. Workflows wait often enough for
+# one process more than there are cores.
+"$bin/python" -m pytest tests/workflow/test_demo.py tests/workflow tests/unit -n $((jobs + 1)) --dist loadfile \
+  --no-loadscope-reorder

@@ -32,7 +32,7 @@ def _each(costs: Sequence[PointCost]) -> str:
     least = min(_value(cost.least_s) for cost in known)
     most = max(_value(cost.processor_s) for cost in known)
     memory = max(_value(cost.memory_bytes) for cost in known)
-    return f"each {_span(least, most)} of processor time, at most {render(memory, 'size', 2)} a replica"
+    return f"each {_span(least, most)} of processor time, at most {render(memory, 'size', 3)} a replica"
 
 
 def _span(least: float, most: float) -> str:

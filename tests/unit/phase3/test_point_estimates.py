@@ -74,7 +74,7 @@ def test_what_simgrid_takes_is_not_known(trials: list[int]) -> None:
 def test_the_words_have_a_line_for_each_node_count_and_one_for_all() -> None:
     costs = [PointCost("ext-var", 4, "", 30.0, 30.0, 8e6), PointCost("ext-var", 64, "", 6000.0, 60.0, 64e6)]
     assert lines(costs, 2, 2) == [
-        "4 nodes, 8 ranks: 1 point, each about 30 s of processor time, at most 7.6 MiB a replica",
+        "4 nodes, 8 ranks: 1 point, each about 30 s of processor time, at most 7.63 MiB a replica",
         "64 nodes, 128 ranks: 1 point, each 60 s to 1.7 h of processor time, at most 61 MiB a replica",
         "in all 2 points, 45 s to 50 min on 2 cores",
     ]
