@@ -76,14 +76,20 @@ def write_json(path: Path, schema: str, content: Mapping[str, Any]) -> None:
     _write_sealed(path, json.dumps(document, indent=1, allow_nan=False).encode() + b"\n")
 
 
+def named(schema: str) -> str:
+    """Return the name of ``schema`` with its article, such as ``an experiment``."""
+    name = schema.split("/")[0]
+    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
+
+
 def read_json(path: Path, schema: str, *, sealed: bool = True) -> dict[str, Any]:
     """Return the document at ``path``; a damaged one, or one of another schema or version, is an :class:`InputError`.
 
     Checksum and identity are checked and left out. With ``sealed`` False, a file outside the results of an experiment
     may lack a checksum: engines and people write such files.
     """
-    what = f"a {schema.split('/')[0]} file cannot be used"
-    raw = input_file.read_bytes(path, f"a {schema.split('/')[0]} file")
+    what = f"{named(schema)} file cannot be used"
+    raw = input_file.read_bytes(path, f"{named(schema)} file")
     try:
         content = json.loads(raw)
         if b"\\ud" in raw.lower():
@@ -131,7 +137,7 @@ def read_table(path: Path, schema: str, columns: Sequence[str] = ()) -> pd.DataF
     missing = sorted(set(columns) - set(table.column_names))
     if missing:
         raise InputError(
-            f"a {schema.split('/')[0]} table cannot be used",
+            f"{named(schema)} table cannot be used",
             where=str(path),
             found=f"no column {', '.join(missing)}",
             remedy="run the step again",
@@ -156,7 +162,7 @@ def _read_parquet(path: Path, schema: str) -> tuple[pa.Table, dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    what = f"a {schema.split('/')[0]} table cannot be used"
+    what = f"{named(schema)} table cannot be used"
     raw, checksum = _sound_bytes(path, what)
     told = metadata_of(raw)
     if told.get("schema") != schema:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from manynode.errors import InputError
-from manynode.tables import read_json
+from manynode.tables import named, read_json
 
 
 class Document(BaseModel):
@@ -137,7 +137,7 @@ def read_document(path: Path, schema: str, kind: type[D]) -> D:
         first = error.errors()[0]
         key = ": ".join(str(part) for part in first["loc"]) or "the document"
         raise InputError(
-            f"a {schema.split('/')[0]} file cannot be used",
+            f"{named(schema)} file cannot be used",
             where=f"{path}: {key}",
             found=f"{str(first.get('input'))[:80]!r}: {first['msg']}",
             remedy="delete the file and run the experiment again",

@@ -6,6 +6,8 @@ shows how to build the program.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
 import shutil
 import struct
@@ -40,11 +42,7 @@ def check_guest_program(path: Path | str) -> None:
     if problem is None and _MARK not in data:
         problem = "it is not linked with the bridge library"
     if problem is None and (objdump := shutil.which("objdump")) is not None:
-        listing = process.run(
-            [objdump, "-d", "--no-show-raw-insn", path], what="reading the program's instructions", timeout_s=300
-        )
-        functions = avx_functions(listing.output)
-        if functions:
+        if functions := _avx_functions_of(objdump, path, hashlib.sha256(data).digest()):
             shown = ", ".join(functions[:5]) + (f" and {len(functions) - 5} more" if len(functions) > 5 else "")
             problem = f"AVX instructions, which gem5 does not have, in {shown}"
     if problem is not None:
@@ -55,6 +53,13 @@ def check_guest_program(path: Path | str) -> None:
             allowed="a static x86-64 program at a fixed address, without AVX, linked with libmanynode_bridge.a",
             remedy=_REMEDY,
         )
+
+
+@functools.lru_cache(maxsize=32)
+def _avx_functions_of(objdump: str, path: Path, _digest: bytes) -> list[str]:
+    """Return the functions of a program that use AVX; it is read again only when its content has changed."""
+    command = [objdump, "-d", "--no-show-raw-insn", str(path)]
+    return avx_functions(process.run(command, what="reading the program's instructions", timeout_s=300).output)
 
 
 def elf_problem(data: bytes) -> str | None:
