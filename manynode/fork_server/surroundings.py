@@ -8,7 +8,9 @@ from pathlib import Path
 
 # Python reads them at its start, and the linker of shared libraries does.
 _READ_AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_")
-_IGNORED_SIGNALS = ("SigBlk:", "SigIgn:")
+_SIGNALS = ("SigBlk:", "SigIgn:")
+# The later ones are the C library's own and real-time signals, which no command uses.
+_STANDARD_SIGNALS = (1 << 31) - 1
 
 
 def surroundings() -> dict[str, object]:
@@ -26,5 +28,5 @@ def surroundings() -> dict[str, object]:
         "limits": (process / "limits").read_text(encoding="utf-8"),
         "cores": sorted(os.sched_getaffinity(0)),
         "nice": os.getpriority(os.PRIO_PROCESS, 0),
-        "signals": [line for line in status if line.startswith(_IGNORED_SIGNALS)],
+        "signals": [int(line.split()[1], 16) & _STANDARD_SIGNALS for line in status if line.startswith(_SIGNALS)],
     }
