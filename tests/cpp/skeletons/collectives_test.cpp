@@ -30,13 +30,24 @@ struct Case {
 using Emit = std::function<void(Mpi&, const Case&)>;
 using Check = std::function<void(const Matcher&, const Case&)>;
 
-void for_every_case(const std::string& collective, const Emit& emit, const Check& check) {
+std::vector<std::string> all_algorithms(const std::string& collective) {
   std::vector<std::string> names = collective_algorithms(collective);
-  ASSERT_FALSE(names.empty());
+  EXPECT_FALSE(names.empty());
   names.emplace_back("auto");
+  return names;
+}
+
+// Without a root, it makes no difference which rank would be one.
+std::set<int> roots(const std::string& collective, int size) {
+  const std::set<std::string> rooted{"bcast", "gather", "reduce", "scatter"};
+  return rooted.contains(collective) ? std::set{0, size / 2, size - 1} : std::set{0};
+}
+
+void for_every_case(const std::string& collective, const std::vector<std::string>& names, const Emit& emit,
+                    const Check& check) {
   for (const std::string& name : names) {
     for (const int size : rank_counts()) {
-      for (const int root : std::set{0, size / 2, size - 1}) {
+      for (const int root : roots(collective, size)) {
         for (const std::uint64_t bytes : kSizes) {
           for (const SendMode mode : {SendMode::Eager, SendMode::Rendezvous}) {
             SCOPED_TRACE(collective + " " + name + ", " + std::to_string(size) + " ranks, root " +
@@ -51,6 +62,10 @@ void for_every_case(const std::string& collective, const Emit& emit, const Check
       }
     }
   }
+}
+
+void for_every_case(const std::string& collective, const Emit& emit, const Check& check) {
+  for_every_case(collective, all_algorithms(collective), emit, check);
 }
 
 bool knows_all(const Known& known) {
@@ -111,10 +126,10 @@ TEST(Collectives, AnAllreduceCombinesEachContributionOnceEverywhere) {
 
 TEST(Collectives, TheLongAllreducesMoveTwiceTheMessageLessOnePart) {
   for_every_case(
-      "allreduce", [](Mpi& mpi, const Case& one) { mpi.allreduce(one.bytes); },
+      "allreduce", {"reduce_scatter_allgather", "ring"}, [](Mpi& mpi, const Case& one) { mpi.allreduce(one.bytes); },
       [](const Matcher& matcher, const Case& one) {
         const bool power_of_two = (one.size & (one.size - 1)) == 0;
-        if (one.algorithm != "ring" && !(one.algorithm == "reduce_scatter_allgather" && power_of_two)) {
+        if (one.algorithm != "ring" && !power_of_two) {
           return;
         }
         std::uint64_t received = 0;
@@ -177,11 +192,8 @@ TEST(Collectives, AnAlltoallBringsSomethingFromEverybodyToEverybody) {
 
 TEST(Collectives, BrucksAlltoallSendsABlockOncePerBitOfItsDistance) {
   for_every_case(
-      "alltoall", [](Mpi& mpi, const Case& one) { mpi.alltoall(one.bytes); },
+      "alltoall", {"bruck"}, [](Mpi& mpi, const Case& one) { mpi.alltoall(one.bytes); },
       [](const Matcher& matcher, const Case& one) {
-        if (one.algorithm != "bruck") {
-          return;
-        }
         std::uint64_t blocks = 0;
         for (int distance = 1; distance < one.size; ++distance) {
           blocks += static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(distance)));
@@ -214,11 +226,10 @@ TEST(Collectives, AReduceScatterCombinesEachContributionToEachShareOnce) {
 
 TEST(Collectives, BroadcastsThatHandOnWholeMessagesMoveOnePerRank) {
   for_every_case(
-      "bcast", [](Mpi& mpi, const Case& one) { mpi.bcast(one.bytes, one.root); },
+      "bcast", {"binomial", "linear", "pipelined_tree"},
+      [](Mpi& mpi, const Case& one) { mpi.bcast(one.bytes, one.root); },
       [](const Matcher& matcher, const Case& one) {
-        const bool whole =
-            one.algorithm == "binomial" || one.algorithm == "linear" || one.algorithm == "pipelined_tree";
-        for (int rank = 0; whole && rank < one.size; ++rank) {
+        for (int rank = 0; rank < one.size; ++rank) {
           EXPECT_EQ(matcher.bytes_received(rank), rank == one.root ? 0 : one.bytes);
         }
       });
