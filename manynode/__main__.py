@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
-from typing import NoReturn
 
 from manynode.fork_server.client import run_there
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def main() -> NoReturn:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,14 +41,12 @@ def _sources(folder: Path) -> list[Path]:
         return [folder]
     # What a wheel has besides the packages lies in the package manynode, of which it is no source.
     shipped = SHIPPED in folder.parents
-    return [
-        path
-        for path in folder.rglob("*")
-        if path.suffix in _SUFFIXES
-        and "__pycache__" not in path.parts
-        and (SHIPPED in path.parents) == shipped
-        and path.is_file()
-    ]
+    found = []
+    for where, folders, files in os.walk(folder):
+        inside = Path(where)
+        folders[:] = [name for name in folders if name != "__pycache__" and (shipped or inside / name != SHIPPED)]
+        found += [inside / name for name in files if os.path.splitext(name)[1] in _SUFFIXES]
+    return found
 
 
 def provenance(*, seed: int, experiment_digest: str, tools: Mapping[str, str]) -> dict[str, Any]:

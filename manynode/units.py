@@ -26,11 +26,41 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za
 _SPELLINGS = [(re.compile(r"\b([kKMGT]?)b\b"), r"\1bit"), (re.compile(r"\bK(B|bit)\b"), r"k\1")]
 
 
+# Reading all of pint's units takes longer than most commands have to do.
+_UNITS = """
+pico- = 1e-12 = p-
+nano- = 1e-9 = n-
+micro- = 1e-6 = u-
+milli- = 1e-3 = m-
+kilo- = 1e3 = k-
+mega- = 1e6 = M-
+giga- = 1e9 = G-
+tera- = 1e12 = T-
+peta- = 1e15 = P-
+exa- = 1e18 = E-
+kibi- = 2**10 = Ki-
+mebi- = 2**20 = Mi-
+gibi- = 2**30 = Gi-
+tebi- = 2**40 = Ti-
+pebi- = 2**50 = Pi-
+exbi- = 2**60 = Ei-
+second = [time] = s = sec
+minute = 60 * second = min
+hour = 60 * minute = h = hr
+day = 24 * hour = d
+week = 7 * day
+bit = []
+byte = 8 * bit = B = octet
+hertz = 1 / second = Hz
+"""
+
+
 @functools.cache
 def _registry() -> Any:
     import pint
 
-    registry: Any = pint.UnitRegistry(cache_folder=None)
+    registry: Any = pint.UnitRegistry(None, cache_folder=None)
+    registry.load_definitions(_UNITS.strip().splitlines())
     return registry
 
 

@@ -6,6 +6,7 @@ same code (``skeletons/cmake/declare_applications.py``).
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterable
@@ -191,7 +192,15 @@ def _declared_near(place: Path) -> list[Path]:
 def read_folder(folder: Path) -> ApplicationDescription:
     """Return the description of the application in ``folder``; a mistake in it is an :class:`InputError`."""
     path = folder / FILE
-    text = input_file.read_text(path, "an application description", most_bytes=yaml_text.MOST_CHARACTERS)
+    return _described(
+        folder, input_file.read_text(path, "an application description", most_bytes=yaml_text.MOST_CHARACTERS)
+    )
+
+
+# A study reads the same description for each of its points.
+@functools.lru_cache
+def _described(folder: Path, text: str) -> ApplicationDescription:
+    path = folder / FILE
     try:
         description = ApplicationDescription.model_validate(yaml_text.parse(text))
     except ValidationError as error:
