@@ -26,7 +26,7 @@ std::vector<FatTree> small_trees(Routing routing = Routing::DModK) {
 }
 
 std::vector<LinkId> route(const FatTree& tree, std::uint32_t source, std::uint32_t destination) {
-  return testing::route(tree, {source, destination}, Loads(tree));
+  return testing::route(tree, {source, destination}, Loads());
 }
 
 TEST(FatTree, CreatesThePaperMachine) {
