@@ -10,7 +10,6 @@ path.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import shlex
@@ -25,12 +24,10 @@ from pathlib import Path
 from typing import IO
 
 from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
+from manynode.parents_death import ended_with_caller
 from manynode.rank_ends import LAST_LINES as LAST_LINES  # how many lines of output an error shows, for all
 from manynode.rank_ends import end_words
 from manynode.supervisor import LONGEST_S, left_words, supervised
-
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
@@ -65,14 +62,6 @@ def find_program(name: str, *, purpose: str, remedy: str) -> str:
     return path
 
 
-def _die_with_parent() -> None:
-    """Make the kernel end this child when the caller dies; called in the child before it becomes the program.
-
-    Without this, a job of a killed pipeline would continue beside its successor (prctl, PR_SET_PDEATHSIG).
-    """
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 class _Child:
     """A child in its own process group with its output in ``sink``; ``emptied``: under a supervisor."""
 
@@ -98,6 +87,7 @@ class _Child:
                     raise FileNotFoundError(f"{words[0]!r} is not a program")
                 self._report, given = os.pipe()
                 command = supervised(command, given)
+            command, in_child = ended_with_caller(command, environment)
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -106,7 +96,7 @@ class _Child:
                 env=environment,
                 cwd=cwd,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=in_child,
                 pass_fds=() if given is None else (given,),
             )
         except (FileNotFoundError, PermissionError, OSError) as error:

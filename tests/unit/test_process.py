@@ -45,6 +45,13 @@ def test_a_missing_program_is_reported_as_missing() -> None:
     assert caught.value.exit_code == 4
 
 
+def test_a_program_that_the_kernel_does_not_run_is_reported_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "program").write_text("neither a binary nor a script")
+    (tmp_path / "program").chmod(0o755)
+    with pytest.raises(EngineMissingError, match="Exec format error"):
+        process.run([tmp_path / "program"], what="x")
+
+
 def test_an_overrun_ends_the_whole_group(tmp_path: Path) -> None:
     script = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
     with pytest.raises(EngineFailedError, match="did not end in time"):
@@ -53,9 +60,11 @@ def test_an_overrun_ends_the_whole_group(tmp_path: Path) -> None:
     _assert_gone(grandchild)
 
 
-def test_a_killed_caller_takes_its_children_along(tmp_path: Path) -> None:
+@pytest.mark.parametrize("setpriv", ["parents_death._setpriv", "lambda: None"], ids=["with setpriv", "without"])
+def test_a_killed_caller_takes_its_children_along(setpriv: str, tmp_path: Path) -> None:
     caller = (
-        "from manynode import process\n"
+        "from manynode import parents_death, process\n"
+        f"parents_death._setpriv = {setpriv}\n"
         f"process.run(['sh', '-c', 'echo $$ > {tmp_path}/pid; exec sleep 60'], what='x')\n"
     )
     started = subprocess.Popen([sys.executable, "-c", caller])
