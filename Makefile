@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BUILD := build
-JOBS ?= $(shell nproc)
+# nproc heeds OMP_NUM_THREADS, which is set below.
+JOBS ?= $(shell env -u OMP_NUM_THREADS nproc)
 BIN := $(VENV)/bin
 
 # Material for MkDocs advertises its successor at every build.
@@ -27,7 +28,9 @@ help:
 demo: setup-run build-demo
 	$(BIN)/manynode demo --cores $(JOBS)
 
-test: setup-test build check
+# The checks take one core for as long as the build leaves one idle.
+test: setup-test
+	$(MAKE) --no-print-directory --output-sync=target -j 2 build check
 	tests/run.sh "$(BIN)" "$(BUILD)"
 
 check: setup-test
@@ -98,4 +101,4 @@ format: setup-test
 	git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs $(BIN)/clang-format -i
 
 clean:
-	rm -rf $(BUILD) $(BUILD).log build-sanitize results .snakemake
+	rm -rf $(BUILD) $(BUILD).log build-sanitize build-sanitize.log build-sanitize-tests.log results .snakemake

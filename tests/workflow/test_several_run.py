@@ -10,6 +10,8 @@ import pipeline
 import pytest
 from described_tables import described
 
+TECHNIQUES = ["no-ext-const", "ext-var"]
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
@@ -17,9 +19,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("several")
     wrong = {"replicas": 3, "time_limit": "1 us"}
     contents = [
-        pipeline.tiny(name="tree"),
-        pipeline.tiny(name="wrong", simulate=wrong),
-        pipeline.tiny(name="torus", network="paper-torus"),
+        pipeline.tiny(techniques=TECHNIQUES, **changes)
+        for changes in (
+            {"name": "tree"},
+            {"name": "wrong", "simulate": wrong},
+            {"name": "torus", "network": "paper-torus"},
+        )
     ]
     return [pipeline.write(folder, content, f"{content['name']}.yaml") for content in contents]
 
@@ -44,7 +49,7 @@ def test_the_others_are_finished_and_the_failure_is_named(files: list[Path], fin
     assert 'href="tree/report.html"' in page and "wrong: " in page and 'href="wrong/report.html"' not in page
     assert "overview/1" in described(results)
     frame = pd.read_parquet(results / "overview.parquet")
-    assert list(dict.fromkeys(frame["experiment"])) == ["tree", "torus"] and len(frame) == 2 * 2 * 4
+    assert list(dict.fromkeys(frame["experiment"])) == ["tree", "torus"] and len(frame) == 2 * 2 * len(TECHNIQUES)
 
 
 def test_a_further_node_count_repeats_nothing(files: list[Path], finished: Path) -> None:
@@ -53,7 +58,7 @@ def test_a_further_node_count_repeats_nothing(files: list[Path], finished: Path)
     assert run(kept, finished, "--set", "nodes=[1, 2]", *options).returncode == 0
     points = [path for file in kept for path in (file.parent / "results" / file.stem / "simulate").rglob("result.json")]
     before = {path: path.stat().st_mtime_ns for path in points}
-    assert len(before) == 2 * 2 * 4
+    assert len(before) == 2 * 2 * len(TECHNIQUES)
     done = run(kept, finished, "--set", "nodes=[1, 2, 4]", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path: path.stat().st_mtime_ns for path in before} == before

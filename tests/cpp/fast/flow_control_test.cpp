@@ -6,7 +6,7 @@
 #include "topologies/dragonfly.hpp"
 #include "topologies/torus.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::flow_control_test {
 namespace {
 
 constexpr std::uint64_t kChunk = 2048;
@@ -299,4 +299,4 @@ TEST(FlowControl, AdaptiveRoutingSeesTheBuffers) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::flow_control_test

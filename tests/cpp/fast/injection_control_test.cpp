@@ -7,7 +7,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::injection_control_test {
 namespace {
 
 constexpr std::uint64_t kChunk = 2048;
@@ -277,4 +277,4 @@ TEST(InjectionControl, SameRunSameCourse) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::injection_control_test

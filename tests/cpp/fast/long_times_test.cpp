@@ -7,7 +7,7 @@
 #include "manynode/error_report.hpp"
 #include "small_machine.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::long_times_test {
 namespace {
 
 // The error of a run as one text, the key in front.
@@ -238,4 +238,4 @@ TEST(LongTimes, ARunThatEndsJustInTimeIsNotRefused) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::long_times_test

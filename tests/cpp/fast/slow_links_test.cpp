@@ -6,7 +6,7 @@
 #include "manynode/error_report.hpp"
 #include "small_machine.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::slow_links_test {
 namespace {
 
 constexpr std::uint64_t kBytes = 16'384;
@@ -68,4 +68,4 @@ TEST(SlowLinks, APairThatIsNamedAgainMeansTheNextParallelCable) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::slow_links_test

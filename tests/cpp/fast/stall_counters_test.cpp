@@ -6,7 +6,7 @@
 #include "topologies/dragonfly.hpp"
 #include "topologies/torus.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::stall_counters_test {
 namespace {
 
 constexpr std::uint64_t kChunk = 2048;
@@ -213,4 +213,4 @@ TEST(Stalls, AreNoneWithoutFlowControl) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::stall_counters_test

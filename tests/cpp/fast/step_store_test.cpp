@@ -7,7 +7,7 @@
 
 #include "small_machine.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::step_store_test {
 namespace {
 
 constexpr std::uint64_t kEagerLimit = 100;
@@ -16,8 +16,8 @@ constexpr std::uint64_t kEagerLimit = 100;
 Step* ring_step(StepStore& store, int rank, std::uint64_t bytes, Step* before = nullptr) {
   Communicators communicators(rank, 100);
   Mpi mpi(rank, 100, store.fresh(), communicators);
-  const Request receive = mpi.irecv(rank - 1, bytes);
-  const Request send = mpi.isend(rank + 1, bytes);
+  const manynode::Request receive = mpi.irecv(rank - 1, bytes);
+  const manynode::Request send = mpi.isend(rank + 1, bytes);
   mpi.waitall(std::vector{receive, send});
   return store.keep(rank, before);
 }
@@ -73,7 +73,7 @@ TEST(StepStore, WhoWaitsTwiceForAnEagerSendHearsOfIt) {
   const std::string reason = failure(small_machine(), [](Mpi& mpi) {
     if (mpi.rank() == 1) mpi.recv(0, 8);
     if (mpi.rank() != 0) return;
-    const Request send = mpi.isend(1, 8);
+    const manynode::Request send = mpi.isend(1, 8);
     mpi.wait(send);
     mpi.wait(send);
   });
@@ -81,4 +81,4 @@ TEST(StepStore, WhoWaitsTwiceForAnEagerSendHearsOfIt) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::step_store_test

@@ -5,7 +5,7 @@
 
 #include "machines.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::bisection_test {
 namespace {
 
 constexpr std::uint64_t kBytes = 8192;
@@ -63,4 +63,4 @@ TEST(BisectionPhysics, DragonflyStaysBelowItsBisectionAndUsesMostOfIt) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::bisection_test

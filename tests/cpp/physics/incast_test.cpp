@@ -3,7 +3,7 @@
 
 #include "machines.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::incast_test {
 namespace {
 
 constexpr std::uint64_t kBytes = 16'384;
@@ -39,4 +39,4 @@ TEST(IncastPhysics, TakesTheTimeOfAllBytesOnTheLastLink) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::incast_test

@@ -3,7 +3,7 @@
 
 #include "machines.hpp"
 
-namespace manynode::network::testing {
+namespace manynode::network::testing::routing_test {
 namespace {
 
 constexpr std::uint64_t kBytes = 16'384;
@@ -91,4 +91,4 @@ TEST(RoutingPhysics, DimensionOrderMakesAKnownLinkOfATorusHot) {
 }
 
 }  // namespace
-}  // namespace manynode::network::testing
+}  // namespace manynode::network::testing::routing_test

@@ -3,7 +3,7 @@
 #include "manynode/error_report.hpp"
 #include "topology_checks.hpp"
 
-namespace manynode::network {
+namespace manynode::network::dragonfly_test {
 namespace {
 
 using namespace testing;
@@ -292,4 +292,4 @@ TEST(Dragonfly, TheLeastCutOfThePaperMachineCutsTheGroupInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace manynode::network
+}  // namespace manynode::network::dragonfly_test

@@ -3,7 +3,7 @@
 #include "manynode/error_report.hpp"
 #include "topology_checks.hpp"
 
-namespace manynode::network {
+namespace manynode::network::fat_tree_test {
 namespace {
 
 using namespace testing;
@@ -211,4 +211,4 @@ TEST(FatTree, RefusesTreesThatDoNotFit31Bits) {
 }
 
 }  // namespace
-}  // namespace manynode::network
+}  // namespace manynode::network::fat_tree_test

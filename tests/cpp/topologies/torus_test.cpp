@@ -5,7 +5,7 @@
 #include "manynode/error_report.hpp"
 #include "topology_checks.hpp"
 
-namespace manynode::network {
+namespace manynode::network::torus_test {
 namespace {
 
 using namespace testing;
@@ -196,4 +196,4 @@ TEST(Torus, RefusesRoutesOfMoreThan255Links) {
 }
 
 }  // namespace
-}  // namespace manynode::network
+}  // namespace manynode::network::torus_test
