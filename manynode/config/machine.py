@@ -1,8 +1,9 @@
 """The node of the target machine: cores, caches, memory. Each file of ``configs/machines/`` describes one.
 
 Cache latencies are in core cycles, from a load's issue to its data. Sizes, the frequency and the memory's latency and
-bandwidth are quantities with units. The interval model (docs/concepts/interval-model.md) and the gem5 board
-(docs/how-to/gem5.md) explain each key; descriptions mark the keys that only gem5 uses.
+bandwidth are quantities with units. The interval model (docs/concepts/interval-model.md), the node model of the engine
+qemu (docs/concepts/node-model.md) and the gem5 board (docs/how-to/gem5.md) explain each key; descriptions name the
+engines that use a key if not all do.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ Entries = Annotated[int, Field(ge=1, le=4096)]
 CacheBytes = Annotated[float, Quantity("size", least=1024, most=2.0**40)]
 LineBytes = Annotated[float, Quantity("size", least=16, most=4096)]
 MemoryLatency = Annotated[float, Quantity("time", least=1e-10, most=1e-3)]
-BranchPredictor = Literal["local", "tournament", "ltage", "tage-sc-l"]
-Prefetcher = Literal["none", "next-line", "stride", "best-offset", "ampm"]
+BranchPredictor = Literal["local", "tournament", "gshare", "ltage", "tage-sc-l"]
+Prefetcher = Literal["none", "next-line", "stride", "stream", "best-offset", "ampm"]
+Units = Annotated[int, Field(ge=1, le=16)]
+Latency = Annotated[int, Field(ge=1, le=1000)]
 Dram = Literal[
     "DDR3_1600_8x8",
     "DDR4_2400_8x8",
@@ -66,17 +69,40 @@ class Core(Section):
         default=None, description="gem5: loads in flight; empty: 3/8 of the reorder buffer"
     )
     store_queue: Entries | None = Field(
-        default=None, description="gem5: stores in flight; empty: 7/32 of the reorder buffer"
+        default=None, description="gem5, qemu: stores in flight; empty: 7/32 of the reorder buffer"
     )
-    load_ports: Annotated[int, Field(ge=1, le=16)] = Field(default=2, description="gem5: loads that start per cycle")
-    store_ports: Annotated[int, Field(ge=1, le=16)] = Field(default=1, description="gem5: stores that start per cycle")
-    float_units: Annotated[int, Field(ge=1, le=16)] = Field(
-        default=2, description="gem5: floating-point operations, scalar or SSE, that start per cycle"
+    load_ports: Units = Field(default=2, description="gem5, qemu: loads that start per cycle")
+    store_ports: Units = Field(default=1, description="gem5, qemu: stores that start per cycle")
+    integer_units: Units | None = Field(
+        default=None, description="qemu: integer operations that start per cycle; empty: the dispatch width"
+    )
+    multiply_latency: Latency = Field(default=3, description="qemu: latency of an integer multiplication [cycles]")
+    divide_latency: Latency = Field(default=24, description="qemu: latency of an integer division [cycles]")
+    divide_interval: Latency = Field(
+        default=10, description="qemu: cycles from the start of an integer division to the start of the next one"
+    )
+    float_units: Units = Field(
+        default=2, description="gem5, qemu: floating-point operations, scalar or vector, that start per cycle"
     )
     float_latency: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=4, description="gem5: latency of a floating-point addition or multiplication [cycles]"
+        default=4,
+        description="gem5, qemu: latency of a floating-point addition, multiplication or fused multiply-add [cycles]",
     )
-    branch_predictor: BranchPredictor = Field(default="tage-sc-l", description="gem5: branch predictor")
+    float_divide_latency: Latency = Field(
+        default=14, description="qemu: latency of a floating-point division or square root [cycles]"
+    )
+    float_divide_interval: Latency = Field(
+        default=5,
+        description="qemu: cycles from the start of a floating-point division or square root to the start of the next",
+    )
+    vector_bytes: Annotated[int, Field(ge=8, le=256)] = Field(
+        default=32, description="qemu: width of a vector unit [bytes]; a wider operation takes several"
+    )
+    branch_predictor: BranchPredictor = Field(
+        default="tage-sc-l",
+        description="gem5, qemu: branch predictor. gem5 lacks gshare; qemu has gshare, and one TAGE for ltage "
+        "and tage-sc-l",
+    )
 
 
 class Cache(Section):
@@ -87,7 +113,24 @@ class Cache(Section):
     associativity: Annotated[int, Field(ge=1, le=256)] = Field(description="Number of ways")
     latency: Cycles = Field(description="Load-to-use latency of a hit [cycles]")
     shared_by: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="Cores that share one such cache")
-    prefetcher: Prefetcher = Field(default="none", description="gem5: hardware prefetcher of this cache")
+    prefetcher: Prefetcher = Field(
+        default="none",
+        description="gem5, qemu: hardware prefetcher of this cache. qemu has next-line, stride and stream, for l1d and "
+        "l2; gem5 takes ampm for stream",
+    )
+    replacement: Literal["lru", "random"] = Field(
+        default="lru", description="qemu: which line of a set is replaced, the least recently used or any"
+    )
+    inclusion: Literal["inclusive", "victim", "neither"] = Field(
+        default="neither",
+        description="qemu, last level only. inclusive: a line that leaves it leaves the caches above, too; victim: it "
+        "holds lines that left the second level; neither: filled by misses, without effect on the caches above",
+    )
+    outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        default=None,
+        description="qemu, second level only: misses in flight, prefetches among them; empty: twice core: "
+        "outstanding_misses",
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Cache:
@@ -120,6 +163,45 @@ class Caches(Section):
         return self
 
 
+class Tlb(Section):
+    """One translation lookaside buffer."""
+
+    entries: Annotated[int, Field(ge=1, le=65536)] = Field(description="Number of pages it holds")
+    associativity: Annotated[int, Field(ge=1, le=65536)] = Field(description="Number of ways")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Tlb:
+        sets, left = divmod(self.entries, self.associativity)
+        if left or sets & (sets - 1):
+            raise ValueError(
+                f"entries must be a power of two times the {self.associativity} ways (found {self.entries})"
+            )
+        return self
+
+
+class Tlbs(Section):
+    """Address translation: a first level per core for code and data, a second level for both."""
+
+    page: Annotated[float, Quantity("size", least=4096, most=2.0**30)] = Field(
+        default=written("4 KiB"), description="Page size that programs get, a power of two"
+    )
+    l1i: Tlb = Field(description="First level for instructions")
+    l1d: Tlb = Field(description="First level for data")
+    l2: Tlb = Field(description="Second level for both")
+    l2_latency: Cycles = Field(
+        description="Cycles that a miss of the first level adds when the second level has the page"
+    )
+    walk_latency: Cycles = Field(
+        description="Cycles of a page walk besides the load of the page-table entry, which goes through the caches"
+    )
+
+    @model_validator(mode="after")
+    def _power_of_two(self) -> Tlbs:
+        if int(self.page) & (int(self.page) - 1):
+            raise ValueError(f"page must be a power of two (found {self.page:g} bytes)")
+        return self
+
+
 class Memory(Section):
     """Main memory of the node."""
 
@@ -133,7 +215,19 @@ class Memory(Section):
         "the channels then set the bandwidth. Empty: only the latency and bandwidth above are modelled",
     )
     channels: Annotated[int, Field(ge=1, le=1024)] | None = Field(
-        default=None, description="gem5: number of DRAM channels, a power of two"
+        default=None, description="gem5, qemu: number of DRAM channels, a power of two"
+    )
+    domains: Annotated[int, Field(ge=1, le=64)] | None = Field(
+        default=None,
+        description="qemu: memory domains, each with an equal part of the cores and of the bandwidth; empty: one per "
+        "socket",
+    )
+    remote_latency: MemoryLatency | None = Field(
+        default=None, description="qemu: latency of a load from the memory of another domain; empty: as from the own"
+    )
+    injection: Literal["memory", "last-level"] = Field(
+        default="memory",
+        description="qemu: where a network interface writes data that arrives; last-level: as with Intel's DDIO",
     )
 
     @model_validator(mode="after")
@@ -159,7 +253,15 @@ class Machine(Section):
     cores_per_socket: Annotated[int, Field(ge=1, le=4096)] = Field(description="Cores of each processor")
     core: Core = Field(description="Core model")
     caches: Caches = Field(description="Cache hierarchy")
+    tlbs: Tlbs | None = Field(default=None, description="qemu: address translation; empty: it takes no time")
     memory: Memory = Field(description="Main memory")
+
+    @model_validator(mode="after")
+    def _domains(self) -> Machine:
+        domains = self.memory.domains
+        if domains is not None and self.cores() % domains:
+            raise ValueError(f"memory: domains: {self.cores()} cores cannot be divided into {domains} equal domains")
+        return self
 
     def cores(self) -> int:
         """Return the cores of the node."""

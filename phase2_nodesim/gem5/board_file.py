@@ -18,6 +18,7 @@ from typing import Any
 from manynode.config.machine import Cache, Core, Machine
 from manynode.errors import UsageError
 from phase2_nodesim.cache_geometry import legal_geometry
+from phase2_nodesim.placement import blocks, last_level_blocks, require_cores
 
 SCHEMA = "gem5-board/1"
 
@@ -40,6 +41,8 @@ _PREFETCHERS = {
     "none": None,
     "next-line": "TaggedPrefetcher",
     "stride": "StridePrefetcher",
+    # gem5 has none that follows streams as such; access maps find them, forwards and backwards.
+    "stream": "AMPMPrefetcher",
     "best-offset": "BOPPrefetcher",
     "ampm": "AMPMPrefetcher",
 }
@@ -79,14 +82,7 @@ def board_file(
     More threads on the node than cores is a :class:`UsageError`.
     """
     slots = len(guests) * threads
-    if slots > machine.cores():
-        raise UsageError(
-            "the node has too few cores for its ranks",
-            where=f"machine {machine.name}",
-            found=f"{len(guests)} ranks of {threads} threads",
-            allowed=f"{machine.cores()} threads, one per core",
-            remedy="lower ranks_per_node or application: threads, or take a machine with more cores",
-        )
+    require_cores(machine, len(guests), threads)
     return {
         "schema": SCHEMA,
         "machine": machine.name,
@@ -128,6 +124,14 @@ def core_parameters(core: Core) -> dict[str, Any]:
             )
     # From fetch to dispatch gem5 counts decode to rename (1) and rename to dispatch (2) by itself.
     fetch_to_decode = max(1, round(core.frontend_depth) - 3)
+    if core.branch_predictor not in _PREDICTORS:
+        raise UsageError(
+            "gem5 has no such branch predictor",
+            where="machine: core: branch_predictor",
+            found=core.branch_predictor,
+            allowed=", ".join(_PREDICTORS),
+            remedy="choose one of these for the engine gem5, or the engine qemu",
+        )
     return {
         "o3": {
             **dict.fromkeys(("fetchWidth", "decodeWidth", "renameWidth", "dispatchWidth", "commitWidth"), width),
@@ -233,17 +237,11 @@ def place(machine: Machine, slots: int) -> list[list[list[int]]]:
     second-level cache, as schedulers bind ranks to cores.
     """
     caches = machine.caches
-    last_levels = _blocks(list(range(slots)), max(1, machine.cores() // caches.last_level.shared_by))
+    last_levels = last_level_blocks(machine, slots)
     if caches.l2 is None:
         return [[[slot] for slot in block] for block in last_levels]
     inner = max(1, caches.last_level.shared_by // caches.l2.shared_by)
-    return [_blocks(block, inner) for block in last_levels]
-
-
-def _blocks(items: list[int], count: int) -> list[list[int]]:
-    """Return ``items`` in at most ``count`` blocks of nearly equal size; none is empty."""
-    count = min(count, len(items))
-    return [items[index * len(items) // count : (index + 1) * len(items) // count] for index in range(count)]
+    return [blocks(block, inner) for block in last_levels]
 
 
 def _geometry(cache: Cache) -> dict[str, int]:

@@ -1,0 +1,137 @@
+"""Figures of the core: clock, units, latencies of operations, width, mispredicted branches, reorder buffer."""
+
+from __future__ import annotations
+
+from manynode.units import render
+from phase2_nodesim.calibration.figures import Cycles, Figure, measured, median, plural
+from phase2_nodesim.calibration.host import Host
+from phase2_nodesim.calibration.plan import Plan, Task, task
+from phase2_nodesim.calibration.plateaus import misses_in_flight, window
+
+OF_THE_BRANCH = 2
+"""Cycles from a branch's dispatch to its execution in the microbenchmark ``branch``: one shift, one test."""
+
+
+def core_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> dict[str, Figure]:
+    """Return the figures by key (``core.dispatch_width``); what was not found is added to ``notes``."""
+    figures = {"frequency": _frequency(cycles, plan, notes), **_units(cycles, plan), **_latencies(cycles, plan)}
+    figures |= {
+        name: figure
+        for name, figure in (
+            ("core.reorder_buffer", _reorder_buffer(cycles, plan, notes)),
+            ("core.frontend_depth", _frontend(cycles, plan, notes)),
+            ("core.outstanding_misses", _outstanding(cycles, plan, notes)),
+        )
+        if figure is not None
+    }
+    if host.vector_bytes is not None:
+        figures["core.vector_bytes"] = Figure(
+            host.vector_bytes, "host: its widest vector instructions; a unit can be narrower"
+        )
+    return figures
+
+
+def _frequency(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure:
+    together = cycles.series(task("integer", 1, kind="add", workers=plan.cores))
+    alone, all_cores = 1 / cycles.clock.best, 1 / together.best
+    if abs(alone / all_cores - 1) > 0.02:
+        notes.append(f"one core alone runs at {alone / 1e9:.2f} GHz, all together at {all_cores / 1e9:.2f} GHz")
+    words = f"additions that depend on each other on {plural(plan.cores)} at the same time"
+    return measured(render(all_cores, "frequency", 4), together.spread, words)
+
+
+def _named(plan: Plan, name: str, **values: object) -> Task:
+    """Return the task of the plan's core group with these values."""
+    wanted = task(name, 1, **values).label()
+    return next(one for one in plan.core() if one.label() == wanted)
+
+
+def _units(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
+    kind = "fused" if plan.fused else "multiply"
+    tasks = {
+        "dispatch_width": (_named(plan, "width"), "operations of four kinds"),
+        "load_ports": (_named(plan, "ports", kind="load"), "loads"),
+        "store_ports": (_named(plan, "ports", kind="store"), "stores"),
+        "integer_units": (_named(plan, "integer", kind="free", chains=8), "additions"),
+        "float_units": (
+            _named(plan, "float", kind=kind, chains=14),
+            "fused multiply-adds" if plan.fused else "multiplications",
+        ),
+    }
+    found = {}
+    for name, (one, words) in tasks.items():
+        rate = cycles.rate(one)
+        found[f"core.{name}"] = measured(
+            min(16, max(1, round(rate))), cycles.spread(one), f"{rate:.2f} {words} per cycle"
+        )
+    mixed = cycles.rate(_named(plan, "float", kind="mix", chains=14))
+    units = found["core.float_units"]
+    found["core.float_units"] = Figure(
+        units.value, f"{units.source}; {mixed:.2f} additions and multiplications mixed", units.spread
+    )
+    return found
+
+
+def _latencies(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
+    kinds = ("add", "multiply", "fused") if plan.fused else ("add", "multiply")
+    chains = {kind: _named(plan, "float", kind=kind) for kind in kinds}
+    each = {kind: cycles.of(one) for kind, one in chains.items()}
+    words = ", ".join(f"{kind} {value:.2f}" for kind, value in each.items())
+    single = {
+        "multiply_latency": (_named(plan, "integer", kind="multiply"), 0.0),
+        # The or that keeps the quotient long takes one cycle.
+        "divide_latency": (_named(plan, "integer", kind="divide"), 1.0),
+        "divide_interval": (_named(plan, "integer", kind="divide", chains=8), 0.0),
+        "float_divide_latency": (_named(plan, "float", kind="divide"), 0.0),
+        "float_divide_interval": (_named(plan, "float", kind="divide", chains=14), 0.0),
+    }
+    found = {
+        "core.float_latency": measured(
+            max(1, round(median(each.values()))), cycles.spread(*chains.values()), f"the middle of {words} cycles"
+        )
+    }
+    for name, (one, extra) in single.items():
+        value = cycles.of(one) - extra
+        found[f"core.{name}"] = measured(max(1, round(value)), cycles.spread(one), f"{value:.2f} cycles")
+    return found
+
+
+def _frontend(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure | None:
+    known = _named(plan, "branch", pattern="alternating")
+    random = _named(plan, "branch", pattern="random")
+    # Half of the random ones are mispredicted.
+    penalty = 2 * (cycles.of(random) - cycles.of(known))
+    if penalty <= OF_THE_BRANCH:
+        notes.append("frontend_depth: random branches took no longer than regular ones")
+        return None
+    words = f"{penalty:.1f} cycles per misprediction, less {OF_THE_BRANCH} to execute the branch"
+    return measured(round(penalty - OF_THE_BRANCH, 1), cycles.spread(known, random), words)
+
+
+def _reorder_buffer(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure | None:
+    rows = sorted(
+        (int(label.split()[1].partition("=")[2]), label) for label in cycles.measurements if label.startswith("window ")
+    )
+    found = window([count for count, _ in rows], [cycles.of(label) for _, label in rows]) if len(rows) > 1 else None
+    if found is None:
+        notes.append("reorder_buffer: no number of instructions keeps two misses from overlapping")
+        return None
+    overlap, apart = found
+    words = f"two misses overlap with {overlap} nops between them, not with {apart}"
+    if apart - overlap > 64:
+        notes.append(f"reorder_buffer: only known to be between {overlap} and {apart}")
+    return measured(apart, cycles.spread(*[label for count, label in rows if count in found]), words)
+
+
+def _outstanding(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure | None:
+    tasks = plan.parallel()
+    gaps = [cycles.of(one) for one in tasks]
+    most, growing = misses_in_flight(plan.counts, gaps)
+    if most < 1.5:
+        notes.append("outstanding_misses: chases at the same time were not faster than one after the other")
+        return None
+    words = f"latency over the gap between misses of up to {plan.counts[-1]} chases"
+    if growing:
+        notes.append(f"outstanding_misses: {round(most)} or more; it still grew with {plan.counts[-1]} chases")
+        words += ", still growing"
+    return measured(max(1, round(most)), cycles.spread(*tasks), words)

@@ -1,0 +1,206 @@
+"""Figures of caches, address translation and memory, from chases and streams."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from manynode.units import render
+from phase2_nodesim.calibration.figures import Cycles, Figure, measured, plural
+from phase2_nodesim.calibration.host import Host, HostCache
+from phase2_nodesim.calibration.plan import KIB, MIB, Plan
+from phase2_nodesim.calibration.plateaus import (
+    Plateau,
+    crossing,
+    last_below,
+    nearest_size,
+    plateaus,
+    steepest,
+    without_spikes,
+)
+
+WORDS_MOVED = {"read": 1, "copy": 3, "triad": 4}
+"""Words of eight bytes per element that move between caches and memory: a written line is read first."""
+_FULLY_ASSOCIATIVE = 128
+_WAYS_OF_LARGE = 16
+_NEAR = 0.25
+"""A measured capacity that differs less from the host's description confirms it."""
+_KEYS = ("l1d", "l2", "last_level")
+
+
+def memory_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> dict[str, Figure]:
+    """Return the figures by key (``caches.l1d.latency``); what was not found is added to ``notes``."""
+    sizes = [float(size) for size in plan.sizes()]
+    curve = [cycles.of(one) for one in plan.chases()]
+    levels = plateaus(sizes, curve)
+    given = plan.chase(plan.largest)
+    if cycles.series(given).large_page_bytes < plan.largest // 2:
+        notes.append("the host gave no large pages: latencies beyond the TLB's reach include its misses")
+    # The last plateau is memory only if it is longer than any cache.
+    caches = [name for name in _KEYS if name in host.caches] or list(_KEYS)
+    figures = _caches(cycles, plan, host, levels, caches, notes)
+    if len(levels) > len(caches):
+        memory = levels[-1]
+        figures["memory.latency"] = _memory_latency(cycles, plan, memory)
+    else:
+        notes.append(f"memory.latency: {len(levels)} levels in the curve of latencies, {len(caches) + 1} expected")
+    return figures | _tlbs(cycles, plan, sizes, curve, notes) | _bandwidth(cycles, plan, notes) | _domains(host)
+
+
+def _caches(
+    cycles: Cycles, plan: Plan, host: Host, levels: list[Plateau], names: list[str], notes: list[str]
+) -> dict[str, Figure]:
+    tasks = plan.chases()
+    sizes = [float(size) for size in plan.sizes()]
+    curve = [cycles.of(one) for one in tasks]
+    figures: dict[str, Figure] = {}
+    for index, name in enumerate(names):
+        figures |= {f"caches.{name}.{key}": value for key, value in _described(host.caches.get(name)).items()}
+        if index >= len(levels):
+            notes.append(f"caches.{name}: no plateau in the curve of latencies")
+            continue
+        level = levels[index]
+        spread = cycles.spread(*tasks[level.first : level.last + 1])
+        ends = f"{_size(sizes[level.first])} to {_size(sizes[level.last])}"
+        figures[f"caches.{name}.latency"] = measured(round(level.latency, 1), spread, f"loads over {ends}")
+        if index + 1 < len(levels):
+            figures[f"caches.{name}.size"] = _capacity(
+                crossing(sizes, curve, level.latency, levels[index + 1].latency), host.caches.get(name), name, notes
+            )
+    if "l1i" in host.caches:
+        figures |= {f"caches.l1i.{key}": value for key, value in _described(host.caches["l1i"]).items()}
+    return figures
+
+
+def _described(cache: HostCache | None) -> dict[str, Figure]:
+    if cache is None:
+        return {}
+    return {
+        "size": Figure(_exact(cache.size_bytes), "host"),
+        "line": Figure(_exact(cache.line_bytes), "host"),
+        "associativity": Figure(min(256, cache.associativity), "host"),
+        "shared_by": Figure(cache.shared_by, "host"),
+    }
+
+
+def _capacity(found: float, cache: HostCache | None, name: str, notes: list[str]) -> Figure:
+    """Return the capacity: where the latency steps, or the host's exact size if the step is near it."""
+    if cache is None:
+        return Figure(_exact(nearest_size(found)), f"measured, latency steps at {_size(found)}; the host says nothing")
+    difference = found / cache.size_bytes - 1
+    words = f"latency steps at {_size(found)}, {100 * difference:+.0f} %"
+    if abs(difference) <= _NEAR:
+        return Figure(_exact(cache.size_bytes), f"host; measured, {words}")
+    way = cache.line_bytes * cache.associativity
+    # Private caches have a power of two of sets.
+    sets = round(found / way) if name == "last_level" else 2 ** round(math.log2(found / way))
+    size = max(1, sets) * way
+    notes.append(
+        f"caches.{name}.size: {words} from the {_size(cache.size_bytes)} of the host's description; other programs, or "
+        f"other guests of the host, may have the rest"
+    )
+    return Figure(_exact(size), f"measured, {words} from the host's {_size(cache.size_bytes)}")
+
+
+def _memory_latency(cycles: Cycles, plan: Plan, level: Plateau) -> Figure:
+    tasks = plan.chases()[level.first : level.last + 1]
+    seconds = level.latency * cycles.series(tasks[0]).clock_s
+    ends = f"{_size(plan.sizes()[level.first])} to {_size(plan.sizes()[level.last])}"
+    return measured(render(seconds, "time", 4), cycles.spread(*tasks), f"loads over {ends}, {level.latency:.0f} cycles")
+
+
+def _tlbs(cycles: Cycles, plan: Plan, sizes: list[float], curve: list[float], notes: list[str]) -> dict[str, Figure]:
+    """Return reach and cost of both levels: loads from page to page, less loads from as many neighbouring lines."""
+    counts = np.asarray(plan.page_counts(), dtype=np.float64)
+    times = np.asarray([cycles.of(one) for one in plan.pages()])
+    lines = np.interp(np.log(np.maximum(counts * 64, sizes[0])), np.log(sizes), without_spikes(curve))
+    added = without_spikes(np.maximum(0.0, times - lines))
+    spread = cycles.spread(*plan.pages())
+    hit = plateaus([*counts], [*(added + 1)])
+    # One cycle was added for the logarithm. The first plateau is no miss at all.
+    missed = [level for level in hit if level.latency > 3]
+    if not missed or hit[0].latency > 2 or missed[0].first == 0:
+        notes.append("tlbs: no step in the latency of loads from page to page")
+        return {}
+    second = missed[0].latency - 1
+    first_reach = last_below(counts, added, 0.5 * second)
+    figures = {
+        "tlbs.page": Figure(_exact(plan.page_bytes), "host"),
+        "tlbs.l2_latency": measured(round(second, 1), spread, "more than a load of the first level's pages"),
+    }
+    if first_reach is not None:
+        figures |= _entries("l1d", first_reach, spread)
+    # The second level ends where the cost grows fastest. Much farther on it grows because the page table leaves caches.
+    about = last_below(counts, added, 2.5 * second) or 0.0
+    beyond = [index for index in range(missed[0].last, len(counts)) if counts[index] <= 2.5 * about]
+    place = steepest([counts[index] for index in beyond], [added[index] for index in beyond])
+    if place is None or added[-1] < 2.5 * second:
+        notes.append(f"tlbs.l2: no end of the second level up to {plan.most_pages} pages")
+        return figures
+    reach = float(counts[beyond[place]])
+    figures |= _entries("l2", reach, spread)
+    near = [added[index] for index in beyond if 1.1 * reach <= counts[index] <= 2 * reach] or [added[-1]]
+    table = float(np.interp(np.log(reach * 8), np.log(sizes), without_spikes(curve)))
+    walk = max(0.0, float(np.median(near)) - second - table)
+    words = f"{float(np.median(near)):.0f} cycles per miss less {second:.0f} and {table:.0f} to load the entry"
+    return figures | {"tlbs.walk_latency": measured(round(walk, 1), spread, words)}
+
+
+def _entries(name: str, reach: float, spread: float) -> dict[str, Figure]:
+    entries = nearest_size(reach)
+    ways = entries if entries <= _FULLY_ASSOCIATIVE else _ways(entries)
+    return {
+        f"tlbs.{name}.entries": measured(entries, spread, f"reach of {reach:.0f} pages"),
+        f"tlbs.{name}.associativity": Figure(ways, "assumed: ways of a TLB are not measured"),
+    }
+
+
+def _ways(entries: int) -> int:
+    """Return a number of ways with which the sets are a power of two."""
+    odd = entries
+    while odd % 2 == 0:
+        odd //= 2
+    ways = odd
+    while ways < _WAYS_OF_LARGE and ways * 2 <= entries and entries % (ways * 2) == 0:
+        ways *= 2
+    return ways
+
+
+def _bandwidth(cycles: Cycles, plan: Plan, notes: list[str]) -> dict[str, Figure]:
+    rates: dict[tuple[str, int], float] = {}
+    spreads: dict[tuple[str, int], float] = {}
+    for one in plan.streams()[1:]:
+        kernel, workers = one.values[0][1], int(one.values[2][1])
+        series = cycles.series(one)
+        rates[kernel, workers] = 8 * WORDS_MOVED[kernel] * workers / series.best
+        spreads[kernel, workers] = series.spread
+    if plan.quick:
+        notes.append("memory.bandwidth: streams of a quick trial stay in the caches")
+        return {}
+    # The slower of pure reading and of reading and writing: a program does both.
+    kernel = min(("read", "triad"), key=lambda name: rates[name, plan.cores])
+    for workers in plan.worker_counts():
+        words = ", ".join(f"{name} {rates[name, workers] / 1e9:.1f}" for name in WORDS_MOVED)
+        notes.append(f"bandwidth of {plural(workers)} [GB/s]: {words}")
+    words = f"{kernel} on {plural(plan.cores)}, lines that are written counted twice"
+    value = measured(f"{rates[kernel, plan.cores] / 1e9:.4g} GB/s", spreads[kernel, plan.cores], words)
+    return {"memory.bandwidth": value}
+
+
+def _domains(host: Host) -> dict[str, Figure]:
+    return {"memory.domains": Figure(host.domains, "host: its memory nodes")}
+
+
+def _exact(bytes_: int) -> str:
+    """Return a size as a file has it: whole, with the largest unit that divides it."""
+    if bytes_ % MIB == 0:
+        return f"{bytes_ // MIB} MiB"
+    return f"{bytes_ // KIB} KiB" if bytes_ % KIB == 0 else f"{bytes_} B"
+
+
+def _size(bytes_: float) -> str:
+    """Return a size for people, with the largest unit that keeps it a short number."""
+    if bytes_ >= MIB:
+        return f"{bytes_ / MIB:.4g} MiB"
+    return f"{bytes_ / KIB:.4g} KiB" if bytes_ >= KIB else f"{bytes_:.0f} B"

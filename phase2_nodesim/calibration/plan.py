@@ -1,0 +1,164 @@
+"""Which microbenchmarks a calibration runs: tasks for ``manynode-microbenchmarks``, in groups.
+
+Each group is one process of the program. Its first task is the clock: a chain of additions, of one cycle each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from phase2_nodesim.calibration.host import Host
+
+KIB, MIB = 1024, 1024**2
+CHAINS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48)
+STREAMED = 24 * MIB
+"""Bytes that one core reads and writes in a timed stream."""
+LEAST_LARGEST = 256 * MIB
+"""A chase goes to this size at least, and to eight times the last-level cache."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One microbenchmark with its parameters, as they are on the command line."""
+
+    name: str
+    values: tuple[tuple[str, str], ...] = ()
+    operations: int = 100_000
+
+    def words(self) -> list[str]:
+        """Return the words of the command line."""
+        return [self.name, *[f"{key}={value}" for key, value in self.values], f"operations={self.operations}"]
+
+    def label(self) -> str:
+        """Return the label by which results name the task."""
+        return " ".join([self.name, *[f"{key}={value}" for key, value in self.values]])
+
+
+def task(name: str, operations: int, **values: object) -> Task:
+    """Return a task; keywords are its parameters in the order given."""
+    return Task(name, tuple((key, str(value)) for key, value in values.items()), operations)
+
+
+CLOCK = task("integer", 1_000_000, kind="add")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured. Sizes are bytes; ``largest`` is that of chases and of streams."""
+
+    largest: int
+    cores: int
+    page_bytes: int
+    fused: bool = True
+    points_per_octave: int = 8
+    operations: int = 100_000
+    most_pages: int = 16384
+    fillers_step: int = 48
+    quick: bool = False
+    counts: tuple[int, ...] = field(default=CHAINS)
+
+    def core(self) -> list[Task]:
+        """Return what is in the core: latencies, units, width, branches."""
+        count = 10 * self.operations
+        fused = ("fused",) if self.fused else ()
+        tasks = [task("integer", count // 2, kind="multiply"), task("integer", count, kind="free", chains=8)]
+        tasks += [task("float", count // 2, kind=kind) for kind in ("add", "multiply", *fused)]
+        tasks += [task("float", count, kind=kind, chains=14) for kind in ("add", "multiply", "mix", *fused)]
+        # Regions of much less than a turn of the scheduler: divisions take long.
+        tasks += [task("integer", count // 10, kind="divide"), task("integer", count // 10, kind="divide", chains=8)]
+        tasks += [task("float", count // 10, kind="divide"), task("float", count // 10, kind="divide", chains=14)]
+        tasks += [task("ports", count, kind=kind) for kind in ("load", "store")]
+        # Predictors learn short sequences that come again in the next round.
+        branches = max(64_000, count // 10)
+        tasks += [task("branch", branches, pattern=pattern) for pattern in ("alternating", "random")]
+        return [*tasks, task("width", count)]
+
+    def sizes(self) -> list[int]:
+        """Return the sizes of chases: whole lines, finer up to 4 MiB than beyond."""
+        fine = min(4 * MIB, self.largest)
+        sizes = _geometric(4 * KIB, fine, self.points_per_octave)
+        return sorted({*sizes, *_geometric(fine, self.largest, max(2, self.points_per_octave // 2))})
+
+    def chases(self) -> list[Task]:
+        """Return chases over all sizes, with large pages as far as the host gives them."""
+        return [self.chase(size) for size in self.sizes()]
+
+    def chase(self, size: int) -> Task:
+        """Return one of :meth:`chases`. It comes round before it is timed; beyond 4 MiB a part of it is timed."""
+        if size <= 4 * MIB:
+            return task("chase", self.operations, bytes=size, pages="large")
+        return task("chase", self.operations // 4, bytes=size, pages="large", warm=min(size // 64, 2**20))
+
+    def page_counts(self) -> list[int]:
+        """Return the numbers of pages of which one line each is read."""
+        return _geometric(16, self.most_pages, self.points_per_octave, unit=1)
+
+    def pages(self) -> list[Task]:
+        """Return the chases from page to page."""
+        return [task("pages", self.operations // 2, count=count, page=self.page_bytes) for count in self.page_counts()]
+
+    def parallel(self) -> list[Task]:
+        """Return several chases at the same time through memory."""
+        return [
+            task("chase", self.operations // 4, bytes=self.largest // 2, pages="large", chains=chains)
+            for chains in self.counts
+        ]
+
+    def window(self, fillers: Iterable[int] | None = None) -> list[Task]:
+        """Return pairs of misses with ``fillers`` instructions between them."""
+        chosen = range(0, 769, self.fillers_step) if fillers is None else fillers
+        return [
+            task("window", max(500, self.operations // 50), fillers=count, bytes=self.largest // 2) for count in chosen
+        ]
+
+    def worker_counts(self) -> list[int]:
+        """Return the numbers of cores of streams: powers of two, and all."""
+        counts = [1]
+        while 2 * counts[-1] < self.cores:
+            counts.append(2 * counts[-1])
+        return sorted({*counts, self.cores})
+
+    def streams(self) -> list[Task]:
+        """Return streams of one core and of several, and the clock of all cores."""
+        tasks = [task("integer", CLOCK.operations, kind="add", workers=self.cores)]
+        for workers in self.worker_counts():
+            each = max(MIB, self.largest // workers)
+            for kernel, arrays in (("read", 1), ("copy", 2), ("triad", 3)):
+                # The first part of the arrays: a short region finds a quiet moment of the host.
+                elements = min(STREAMED, each // 2) // 8 // arrays
+                tasks.append(task("stream", elements, kernel=kernel, bytes=each, workers=workers))
+        return tasks
+
+
+def plan_for(host: Host, cores: int, *, quick: bool) -> Plan:
+    """Return the plan of a calibration on ``cores`` cores of ``host``; ``quick``: for a trial that takes seconds."""
+    if quick:
+        return Plan(
+            4 * MIB,
+            cores,
+            host.page_bytes,
+            host.fused,
+            points_per_octave=2,
+            operations=5_000,
+            most_pages=1024,
+            fillers_step=128,
+            quick=True,
+            counts=(1, 4, 16),
+        )
+    last = host.caches.get("last_level")
+    wanted = max(LEAST_LARGEST, 8 * last.size_bytes if last else 0)
+    # A quarter of what is free: the order of a chase and its links need memory, too.
+    affordable = 2 ** (max(host.memory_bytes // 4, 16 * MIB).bit_length() - 1)
+    return Plan(min(wanted, affordable), cores, host.page_bytes, host.fused)
+
+
+def _geometric(first: int, last: int, per_octave: int, unit: int = 64) -> list[int]:
+    """Return numbers from ``first`` to ``last`` that grow by equal factors, as multiples of ``unit``."""
+    found = set()
+    for index in range(10_000):
+        value = round(first * 2 ** (index / per_octave) / unit) * unit
+        if value > last:
+            break
+        found.add(value)
+    return sorted({*found, last})

@@ -1,0 +1,111 @@
+"""A host that does not exist: how long each microbenchmark takes there, for tests of the calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from calibration_curves import KIB, MIB, Hierarchy
+
+from phase2_nodesim.calibration.figures import Cycles
+from phase2_nodesim.calibration.host import Host, HostCache
+from phase2_nodesim.calibration.measurements import Series
+from phase2_nodesim.calibration.plan import CLOCK, Plan, Task, plan_for
+
+FREQUENCY = 3.2e9
+HIERARCHY = Hierarchy()
+FIRST_TLB, SECOND_TLB = 64, 2048
+SECOND_LATENCY, WALK = 7.0, 22.0
+BUFFERS, ENTRIES, PENALTY = 16, 352, 18.0
+ONE_CORE_BPS, NODE_BPS = 12e9, 40e9
+
+HOST = Host(
+    "Test 9000",
+    4,
+    1,
+    1,
+    4096,
+    2**36,
+    32,
+    True,
+    {
+        "l1i": HostCache(32 * KIB, 8, 64, 1),
+        "l1d": HostCache(48 * KIB, 12, 64, 1),
+        "l2": HostCache(1 * MIB, 16, 64, 1),
+        "last_level": HostCache(32 * MIB, 16, 64, 4),
+    },
+)
+_RATES = {("load", 1): 2, ("store", 1): 1, ("free", 8): 4, ("fused", 14): 2, ("add", 14): 2, ("multiply", 14): 2}
+_LATENCIES = {
+    ("integer", "add"): 1,
+    ("integer", "multiply"): 3,
+    # With the or that keeps the quotient long.
+    ("integer", "divide"): 19,
+    ("float", "add"): 4,
+    ("float", "multiply"): 4,
+    ("float", "fused"): 5,
+    ("float", "divide"): 14,
+}
+_INTERVALS = {"integer": 10, "float": 5}
+
+
+def cycles_of(task: Task) -> float:
+    """Return the cycles per operation of a task on the host."""
+    values = dict(task.values)
+    kind, chains = values.get("kind", ""), int(values.get("chains", 1))
+    if task.name in ("integer", "float") and chains == 1:
+        return _LATENCIES[task.name, kind]
+    if kind == "divide":
+        return _INTERVALS[task.name]
+    if kind == "mix":
+        return 1 / 2
+    if task.name == "width":
+        return 1 / 5.8
+    if task.name == "branch":
+        return 1.5 + (PENALTY / 2 if values["pattern"] == "random" else 0)
+    if task.name == "window":
+        return 620 if int(values["fillers"]) < ENTRIES else 1200
+    if task.name == "chase":
+        return HIERARCHY.latency(float(values["bytes"])) / min(chains, BUFFERS)
+    if task.name == "pages":
+        return _page(int(values["count"]))
+    if task.name == "stream":
+        return _element(values)
+    return 1 / _RATES[kind, chains]
+
+
+def _page(count: int) -> float:
+    missed = 0.0 if count <= FIRST_TLB else SECOND_LATENCY
+    if count > SECOND_TLB:
+        missed += WALK + HIERARCHY.latency(8 * count)
+    return HIERARCHY.latency(64 * count) + missed
+
+
+def _element(values: dict[str, str]) -> float:
+    moved = {"read": 8, "copy": 24, "triad": 32}[values["kernel"]]
+    workers = int(values["workers"])
+    return moved / min(ONE_CORE_BPS, NODE_BPS / workers) * FREQUENCY
+
+
+def measured(tasks: Iterable[Task], noise: float = 0.02, seed: int = 1) -> dict[str, Series]:
+    """Return seven noisy rounds of each task."""
+    generator = np.random.default_rng(seed)
+    found = {}
+    for task in tasks:
+        workers = int(dict(task.values).get("workers", 1))
+        rounds = cycles_of(task) / FREQUENCY * (1 + noise * generator.random(7))
+        large = int(dict(task.values).get("bytes", 0)) if ("pages", "large") in task.values else 0
+        found[task.label()] = Series(workers, [float(value) for value in rounds], large, 1 / FREQUENCY)
+    return found
+
+
+def all_tasks(plan: Plan) -> list[Task]:
+    """Return every task of a plan."""
+    groups = (plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), plan.window(range(0, 769, 16)))
+    return [CLOCK, *[task for group in groups for task in group]]
+
+
+def calibrated(host: Host = HOST, noise: float = 0.02, seed: int = 1) -> tuple[Plan, Cycles]:
+    """Return a plan for the host and its measurements."""
+    plan = plan_for(host, host.cores, quick=False)
+    return plan, Cycles(measured(all_tasks(plan), noise, seed))

@@ -1,0 +1,174 @@
+"""Figures of a calibration: a host with known properties gives them back, and says what it cannot give."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import pytest
+from calibration_curves import KIB
+from calibration_host import BUFFERS, ENTRIES, FREQUENCY, HOST, NODE_BPS, PENALTY, calibrated, measured
+
+from manynode.errors import InputError
+from manynode.units import parse
+from phase2_nodesim.calibration.core_figures import core_figures
+from phase2_nodesim.calibration.figures import Cycles, Figure
+from phase2_nodesim.calibration.host import Host, HostCache
+from phase2_nodesim.calibration.in_engine import series_of_segments
+from phase2_nodesim.calibration.measurements import read_lines
+from phase2_nodesim.calibration.memory_figures import memory_figures
+from phase2_nodesim.calibration.plan import Plan, plan_for
+
+
+def figures(host: Host = HOST, seed: int = 1) -> tuple[dict[str, Figure], list[str]]:
+    plan, cycles = calibrated(host, seed=seed)
+    notes: list[str] = []
+    return {**core_figures(cycles, plan, host, notes), **memory_figures(cycles, plan, host, notes)}, notes
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Figure]:
+    return figures()[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("core.dispatch_width", 6),
+        ("core.reorder_buffer", ENTRIES),
+        ("core.load_ports", 2),
+        ("core.store_ports", 1),
+        ("core.integer_units", 4),
+        ("core.multiply_latency", 3),
+        ("core.divide_latency", 18),
+        ("core.divide_interval", 10),
+        ("core.float_units", 2),
+        ("core.float_latency", 4),
+        ("core.float_divide_latency", 14),
+        ("core.float_divide_interval", 5),
+        ("core.vector_bytes", 32),
+        ("caches.l1d.size", "48 KiB"),
+        ("caches.l1d.associativity", 12),
+        ("caches.l2.size", "1 MiB"),
+        ("caches.last_level.size", "32 MiB"),
+        ("caches.last_level.shared_by", 4),
+        ("tlbs.l1d.entries", 64),
+        ("tlbs.l2.entries", 2048),
+        ("tlbs.page", "4 KiB"),
+        ("memory.domains", 1),
+    ],
+)
+def test_a_whole_number_is_found_exactly(found: dict[str, Figure], key: str, value: object) -> None:
+    assert found[key].value == value
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "within"),
+    [
+        ("core.outstanding_misses", BUFFERS, 0.1),
+        ("core.frontend_depth", PENALTY - 2, 0.1),
+        ("caches.l1d.latency", 4, 0.05),
+        ("caches.l2.latency", 14, 0.05),
+        ("caches.last_level.latency", 50, 0.05),
+        ("tlbs.l2_latency", 7, 0.1),
+        # The entry is loaded at the latency of the caches, which is subtracted.
+        ("tlbs.walk_latency", 22, 0.35),
+    ],
+)
+def test_a_latency_is_found_through_the_noise(found: dict[str, Figure], key: str, value: float, within: float) -> None:
+    assert float(found[key].value) == pytest.approx(value, rel=within)
+
+
+def test_quantities_have_their_units(found: dict[str, Figure]) -> None:
+    assert parse(str(found["frequency"].value), "frequency") == pytest.approx(FREQUENCY, rel=0.01)
+    assert parse(str(found["memory.latency"].value), "time") == pytest.approx(600 / FREQUENCY, rel=0.03)
+    assert parse(str(found["memory.bandwidth"].value), "bandwidth") == pytest.approx(NODE_BPS, rel=0.03)
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_another_measurement_gives_the_same_machine(found: dict[str, Figure], seed: int) -> None:
+    again = figures(seed=seed)[0]
+    whole = [key for key, figure in found.items() if isinstance(figure.value, int) and "misses" not in key]
+    assert {key: again[key].value for key in whole} == {key: found[key].value for key in whole}
+
+
+def test_every_measured_figure_says_its_noise(found: dict[str, Figure]) -> None:
+    for key, figure in found.items():
+        if figure.source.startswith("measured"):
+            assert figure.spread is None or (0 <= figure.spread < 0.05 and "apart" in figure.source), key
+
+
+def test_a_capacity_far_from_the_hosts_description_is_the_measured_one() -> None:
+    caches = {**HOST.caches, "last_level": HostCache(256 * 1024 * KIB, 16, 64, 4)}
+    found, notes = figures(dataclasses.replace(HOST, caches=caches))
+    size = parse(str(found["caches.last_level.size"].value), "size")
+    assert size == pytest.approx(33 * 1024 * KIB, rel=0.1) and size % (16 * 64) == 0
+    assert any(note.startswith("caches.last_level.size") for note in notes)
+
+
+def test_a_host_that_describes_no_caches_gets_capacities_that_are_powers_of_two_or_three() -> None:
+    found = figures(dataclasses.replace(HOST, caches={}))[0]
+    assert [found[f"caches.{name}.size"].value for name in ("l1d", "l2", "last_level")] == [
+        "48 KiB",
+        "1 MiB",
+        "32 MiB",
+    ]
+
+
+def test_misses_that_do_not_saturate_are_said_to() -> None:
+    plan = dataclasses.replace(plan_for(HOST, 4, quick=False), counts=(1, 2, 4, 8))
+    cycles = Cycles(measured([*plan.core(), *plan.chases(), *plan.parallel(), *plan.streams(), *plan.window()]))
+    cycles = Cycles({**cycles.measurements, **calibrated()[1].measurements})
+    notes: list[str] = []
+    core_figures(cycles, plan, HOST, notes)
+    assert any("outstanding_misses: " in note and "or more" in note for note in notes)
+
+
+def test_a_quick_trial_names_what_it_cannot_measure() -> None:
+    plan = plan_for(HOST, 4, quick=True)
+    tasks = [*plan.core(), *plan.chases(), *plan.pages(), *plan.parallel(), *plan.streams(), *plan.window()]
+    cycles = Cycles({**calibrated()[1].measurements, **measured(tasks)})
+    notes: list[str] = []
+    found = memory_figures(cycles, plan, HOST, notes)
+    assert "memory.bandwidth" not in found and "memory.latency" not in found
+    assert [note.partition(":")[0] for note in notes] == ["memory.latency", "tlbs.l2", "memory.bandwidth"]
+
+
+def test_a_host_without_fused_multiply_adds_runs_none() -> None:
+    plan = Plan(2**28, 2, 4096, fused=False)
+    assert not any(("kind", "fused") in task.values for task in plan.core())
+
+
+def test_labels_are_unique_in_a_plan() -> None:
+    plan = plan_for(HOST, 4, quick=False)
+    for group in (plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), plan.window()):
+        labels = [task.label() for task in group]
+        assert len(set(labels)) == len(labels)
+
+
+def test_a_plan_stays_within_the_memory_of_the_host() -> None:
+    small = dataclasses.replace(HOST, memory_bytes=400 * 1024**2)
+    assert plan_for(small, 4, quick=False).largest <= 100 * 1024**2
+
+
+def test_the_programs_lines_become_series() -> None:
+    series = read_lines("\n".join([LINE % (0, 4e-8), "noise", LINE % (1, 2e-8), LINE % (2, 3e-8), "checksum: 1"]))
+    assert series["width"].best == pytest.approx(2e-9)
+    assert series["width"].spread == pytest.approx(0.5)
+    assert series["width"].workers == 2
+
+
+LINE = '{"round": %d, "label": "width", "workers": 2, "operations": 10, "seconds": %g, "large_page_bytes": 0}'
+
+
+def test_segments_of_an_engine_become_series_of_the_slowest_rank() -> None:
+    rows = [(0, "setup", 9.0), (0, "width", 1e-8), (0, "width", 5e-8), (1, "width", 3e-8), (1, "width", 4e-8)]
+    frame = pd.DataFrame(rows, columns=["rank", "phase", "compute_s"])
+    series = series_of_segments(frame, "\n".join(LINE % (index, 1.0) for index in range(2)))
+    assert series["width"].seconds == pytest.approx([3e-9, 5e-9])
+
+
+def test_a_region_without_a_phase_is_an_error_that_names_it() -> None:
+    frame = pd.DataFrame([(0, "setup", 9.0)], columns=["rank", "phase", "compute_s"])
+    with pytest.raises(InputError, match="no phase 'width'"):
+        series_of_segments(frame, LINE % (0, 1.0))
