@@ -6,7 +6,7 @@
 set -eu
 
 run="build-essential cmake mpich libmpich-dev valgrind binutils nlohmann-json3-dev libcli11-dev librandom123-dev libfmt-dev \
-libfftw3-dev libopenblas-openmp-dev libscotch-dev python3-venv"
+libfftw3-dev libopenblas-openmp-dev libscotch-dev libcapstone-dev qemu-user python3-venv"
 # Open MPI and Fortran for the markers' tests, unmodified MPI programs to profile, a browser to open the report in,
 # SimGrid for the engine simgrid: optional at run time, always there in continuous integration.
 test="libgtest-dev gfortran openmpi-bin libopenmpi-dev netpipe-mpich2 netpipe-openmpi chromium chromium-driver \
@@ -49,6 +49,7 @@ echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
 # Another package manager may hold the lock on a machine that has just started: wait for it.
 $as_root apt-get -o DPkg::Lock::Timeout=120 update -qq
+# No recommended packages: those of qemu-user register binary formats with the kernel.
 # shellcheck disable=SC2086 # a list of package names
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y -qq \
   --no-install-recommends $missing >/dev/null

@@ -24,9 +24,9 @@ _MORE_MINUTES = 15
 def of_profiling(plan: Plan) -> dict[str, Resource | int | str]:
     """Return the resources of a profiling run of phase 1: one task per rank, on as many nodes as the job has.
 
-    With callgrind, one node is enough: instruction counts do not depend on neighbours.
+    With callgrind and qemu, one node is enough: instruction counts do not depend on neighbours.
     """
-    spread = plan.experiment.profile.source != "callgrind"
+    spread = plan.experiment.profile.source not in ("callgrind", "qemu")
     return _of_a_job(plan, lambda wildcards: int(wildcards.nodes), spread)
 
 

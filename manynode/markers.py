@@ -23,7 +23,7 @@ from manynode.errors import InputError
 MAGIC = b"MNMARKER"
 MAGIC_END = b"REKRAMNM"
 VERSION = 1
-MAX_COUNTERS = 9
+MAX_COUNTERS = 40
 LARGEST = 1 << 62  # times [ns] and bytes beyond this do not exist, and their differences would not fit 64 bits
 INCOMPLETE, TRUNCATED = 1, 2
 PHASE_INHERITED, ANY_SOURCE, ERROR, WARM_UP = 2, 4, 8, 32

@@ -48,7 +48,8 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
         temporary = None
     except OSError as error:
-        raise write_error(path, error) from error
+        # Steps name files below their own folder: which disk it is shows in the whole path.
+        raise write_error(path.absolute(), error) from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)

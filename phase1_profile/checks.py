@@ -17,4 +17,4 @@ def check(resolved: Resolved) -> None:
         ranks = [nodes * resolved.ranks_per_node for nodes in sorted(sizes)]
         check_skeleton(application.name, application.parameters, ranks, "application: parameters")
     application_command(application)
-    choose_source(resolved.profile.source)
+    choose_source(resolved.profile.source, application)

@@ -22,17 +22,18 @@ def run(
     repetition: Annotated[int, typer.Option(min=0, help="which run of this size")] = 0,
 ) -> None:
     """Run the application once with counters on all ranks, and write the counter table."""
+    from manynode.errors import EngineFailedError
     from manynode.heartbeat import announce
     from manynode.hostlock import exclusive
     from manynode.launch import Block, application_command, run_job
     from manynode.steps import step_of
     from phase1_profile.cost import profiled_run
-    from phase1_profile.sources.interface import SOURCES, choose_source
+    from phase1_profile.sources.interface import SOURCES, CountedJob, choose_source
     from phase1_profile.steps import profile_counters
 
     resolved = ctx.with_resource(step_of(experiment))
     ranks_per_node = resolved.ranks_per_node
-    source, reason = choose_source(resolved.profile.source)
+    source, reason = choose_source(resolved.profile.source, resolved.application)
     counted = SOURCES.get(source)()
     command, flavour = application_command(resolved.application)
     directory = output.parent / "ranks"
@@ -40,22 +41,20 @@ def run(
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
-        block = Block(
-            nodes * ranks_per_node,
-            command,
-            counted.prefix(directory),
-            {
-                **counted.environment(directory, flavour, ranks_per_node),
-                "OMP_NUM_THREADS": str(resolved.application.threads),
-            },
-        )
-        run_job(
-            flavour,
-            [block],
-            what=f"the application on {nodes} nodes, profiled with {source},",
-            log=directory / "job.log",
-            timeout_s=resolved.application.timeout_s,
-        )
+        threads = resolved.application.threads
+        job = CountedJob(directory, flavour, nodes * ranks_per_node, ranks_per_node, threads)
+        environment = {**counted.environment(job), "OMP_NUM_THREADS": str(threads)}
+        log = directory / "job.log"
+        try:
+            run_job(
+                flavour,
+                [Block(job.ranks, command, counted.prefix(job), environment)],
+                what=f"the application on {nodes} nodes, profiled with {source},",
+                log=log,
+                timeout_s=resolved.application.timeout_s,
+            )
+        except EngineFailedError as error:
+            raise counted.explained(error, log) from None
         profile_counters(
             directory,
             output,

@@ -10,7 +10,7 @@ from phase1_profile.sources.interface import SOURCES, choose_source
 def profiled_runs(experiment: Resolved) -> list[MeasuredRun]:
     """Return the runs of a resolved experiment; no usable source is an :class:`EngineMissingError`."""
     wanted = experiment.profile.source
-    source, reason = choose_source(wanted)
+    source, reason = choose_source(wanted, experiment.application)
     reason = reason if wanted == "auto" else ""
     return [
         profiled_run(experiment, source, reason, nodes, repetition)

@@ -81,7 +81,7 @@ def make_segments(
         {
             **(provenance or {}),
             "engine": engine,
-            "engine_version": chosen.probe().version,
+            "engine_version": chosen.probe(run.settings).version,
             "machine": machine.name,
             "external": external,
             "nodes": nodes,

@@ -13,7 +13,7 @@ from pydantic import Field, create_model, field_validator, model_validator
 from manynode.config.engine_section import CHANGES_NO_RESULT, EngineSection
 from manynode.config.machine import Machine
 from manynode.config.network import Network
-from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Section, written
+from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Quantity, Section, written
 from manynode.config.scaling import ScalingSection
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import SimulateSection
@@ -68,10 +68,11 @@ class ApplicationSection(Section):
 class ProfileSection(Section):
     """Phase 1: counters per rank, rank classes, representative nodes."""
 
-    source: Literal["auto", "perf_event", "perf_stat", "callgrind"] = Field(
+    source: Literal["auto", "perf_event", "perf_stat", "qemu", "callgrind"] = Field(
         default="auto",
-        description="Source of the counters. auto uses hardware counters where the host has them. Otherwise it uses "
-        "callgrind, which is slower but counts instructions, branches and loads exactly",
+        description="Source of the counters. auto uses hardware counters where the host has them, else qemu where it "
+        "is installed with plugins and can run the program, else callgrind. qemu and callgrind slow the program down, "
+        "but count instructions, branches and loads exactly",
     )
     nodes: list[PositiveInt] = Field(
         default=[1, 2],
@@ -107,6 +108,40 @@ class Gem5Section(EngineSection):
     )
 
 
+class QemuSection(EngineSection):
+    """Settings of the engine qemu; other engines ignore them."""
+
+    executable: str | None = Field(
+        default=None, description="qemu-x86_64 with support for plugins; empty: the one on PATH"
+    )
+    sharing: Literal["shared", "private"] = Field(
+        default="shared",
+        description="shared: ranks share last-level caches and memory as the machine file says; private: each rank has "
+        "its part of them for itself, as a control",
+    )
+    inject: Literal["none", "nic"] = Field(
+        default="nic",
+        description="Memory traffic of messages to and from other nodes. none: no traffic; nic: sent data is read and "
+        "received data is written as machine: memory: injection says, and leaves the private caches",
+    )
+    quantum: Annotated[float, Quantity("time", least=1e-8, most=1e-3)] = Field(
+        default=written("1 us"), description="Simulated time within which the clocks of a node's cores stay"
+    )
+    frames: Literal["hashed", "virtual"] = Field(
+        default="hashed",
+        description="Physical addresses. hashed: pages lie in frames chosen by a seeded hash; virtual: physical "
+        "addresses are the virtual ones, as in callgrind, for comparisons",
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
+        default=1, description="Seed of the hash that places virtual pages in physical memory"
+    )
+    releases: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.01,
+        description="Largest share of clock synchronisations in which a rank that neither computes nor looks for its "
+        "messages was passed after 5 s; beyond it the run fails",
+    )
+
+
 class TailSection(Section):
     """A model of the times beyond the samples of each cluster, with its goodness of fit."""
 
@@ -124,7 +159,7 @@ class TailSection(Section):
 class NodesimSection(Section):
     """Phase 2: compute times between MPI calls on the target node."""
 
-    engine: str = Field(default="valgrind", description="native, valgrind or gem5 (see 'manynode doctor')")
+    engine: str = Field(default="valgrind", description="native, valgrind, qemu or gem5 (see 'manynode doctor')")
     nodes: PositiveInt = Field(
         default=2,
         description="Nodes of the job with external ranks: one is simulated, the others run natively. Must be one of "
@@ -148,6 +183,7 @@ class NodesimSection(Section):
     )
     tail: TailSection | None = Field(default=None, description="Model of the compute times beyond the samples")
     gem5: Gem5Section = Field(default_factory=Gem5Section, description="Settings of the engine gem5")
+    qemu: QemuSection = Field(default_factory=QemuSection, description="Settings of the engine qemu")
 
     @model_validator(mode="after")
     def _of_native_alone(self) -> NodesimSection:

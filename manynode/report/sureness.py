@@ -177,6 +177,8 @@ def _engine(inputs: Inputs) -> str:
         "native": native_words(inputs) if profile.engine == "native" else "",
         "valgrind": " They are an approximation: the interval model (docs/concepts/interval-model.md) turns counts of "
         "instructions, cache misses and branch misses into times.",
+        "qemu": " They are those of a model of the node's cores, shared caches and memory "
+        "(docs/concepts/node-model.md).",
     }
     return (
         f"Compute times come from the engine {engine(profile.engine, profile.engine_version)}: "

@@ -14,12 +14,11 @@ import pandas as pd
 
 from manynode.callgrind import SLOW_DOWN, callgrind_command, parse_totals
 from manynode.errors import InputError
-from manynode.launch import Flavour
 from manynode.probe import Probe
 from manynode.process import find_program
 from phase1_profile.counters import sum_phases
 from phase1_profile.marker_counts import complete_markers, compute_phases, markers_environment
-from phase1_profile.sources.interface import SOURCES
+from phase1_profile.sources.interface import SOURCES, CountedJob, CounterSource
 
 PURPOSE = "exact instruction, branch and load counts on any host"
 REMEDY = "install valgrind (apt-get install valgrind)"
@@ -36,7 +35,7 @@ EVENTS = {
 
 
 @SOURCES.register("callgrind")
-class Callgrind:
+class Callgrind(CounterSource):
     """Valgrind's callgrind under every rank."""
 
     slow_down = SLOW_DOWN
@@ -46,17 +45,17 @@ class Callgrind:
         path = shutil.which("valgrind")
         return Probe(path is not None, path or "valgrind was not found", "", PURPOSE, "" if path else REMEDY)
 
-    def prefix(self, directory: Path) -> list[str]:
+    def prefix(self, job: CountedJob) -> list[str]:
         """Return valgrind's command line."""
         valgrind = find_program("valgrind", purpose=PURPOSE, remedy=REMEDY)
         # Misses are no feature; a last level is given because what valgrind takes from some hosts is no legal cache.
-        return callgrind_command(valgrind, directory, ["--LL=8388608,16,64"])
+        return callgrind_command(valgrind, job.directory, ["--LL=8388608,16,64"])
 
-    def environment(self, directory: Path, flavour: Flavour, ranks_per_node: int | None) -> dict[str, str]:
+    def environment(self, job: CountedJob) -> dict[str, str]:
         """Preload the markers library; ranks wait politely, since a busy wait under valgrind steals time from the
         others.
         """
-        environment = markers_environment(directory, flavour, ranks_per_node, "callgrind")
+        environment = markers_environment(job.directory, job.flavour, job.ranks_per_node, "callgrind")
         return {**environment, "MANYNODE_MARKERS_POLITE": "2"}
 
     def read(self, directory: Path, ranks_per_node: int | None) -> pd.DataFrame:

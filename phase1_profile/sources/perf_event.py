@@ -11,13 +11,12 @@ from pathlib import Path
 import pandas as pd
 
 from manynode.errors import EngineMissingError
-from manynode.launch import Flavour
 from manynode.measured_runs import NONE
 from manynode.probe import Probe
 from phase1_profile.counters import sum_phases
 from phase1_profile.hardware import CALLGRIND, probe_hardware
 from phase1_profile.marker_counts import complete_markers, compute_phases, markers_environment
-from phase1_profile.sources.interface import SOURCES
+from phase1_profile.sources.interface import SOURCES, CountedJob, CounterSource
 
 # Names in marker files -> names in the counter table.
 COLUMNS = {
@@ -33,7 +32,7 @@ COLUMNS = {
 
 
 @SOURCES.register("perf_event")
-class PerfEvent:
+class PerfEvent(CounterSource):
     """Hardware counters in the markers library."""
 
     slow_down = NONE
@@ -43,13 +42,13 @@ class PerfEvent:
         hardware = probe_hardware()
         return Probe(hardware.usable, hardware.reason, "", "counters between MPI calls", hardware.remedy)
 
-    def prefix(self, directory: Path) -> list[str]:
+    def prefix(self, job: CountedJob) -> list[str]:
         """Return nothing: the library is preloaded."""
         return []
 
-    def environment(self, directory: Path, flavour: Flavour, ranks_per_node: int | None) -> dict[str, str]:
+    def environment(self, job: CountedJob) -> dict[str, str]:
         """Preload the markers library with hardware counters."""
-        return markers_environment(directory, flavour, ranks_per_node, "perf")
+        return markers_environment(job.directory, job.flavour, job.ranks_per_node, "perf")
 
     def read(self, directory: Path, ranks_per_node: int | None) -> pd.DataFrame:
         """Sum the counters of all compute phases in the marker files."""

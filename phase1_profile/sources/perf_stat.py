@@ -19,7 +19,6 @@ from typing import Any
 import pandas as pd
 
 from manynode.errors import EngineMissingError, InputError
-from manynode.launch import Flavour
 from manynode.measured_runs import NONE
 from manynode.probe import Probe
 from manynode.process import find_program
@@ -27,7 +26,7 @@ from phase1_profile.counters import ALL_PHASES
 from phase1_profile.hardware import CALLGRIND, probe_hardware
 from phase1_profile.perf_csv import parse_perf_stat, seconds
 from phase1_profile.sources import _perf_rank
-from phase1_profile.sources.interface import SOURCES
+from phase1_profile.sources.interface import SOURCES, CountedJob, CounterSource
 
 PURPOSE = "counters of any program, waiting in MPI included"
 REMEDY = "install perf (apt-get install linux-perf)"
@@ -44,7 +43,7 @@ EVENTS = {
 
 
 @SOURCES.register("perf_stat")
-class PerfStat:
+class PerfStat(CounterSource):
     """``perf stat`` as a child of the MPI launcher and the parent of the application."""
 
     slow_down = NONE
@@ -58,15 +57,15 @@ class PerfStat:
         hardware = probe_hardware()
         return Probe(hardware.usable, path if hardware.usable else hardware.reason, "", PURPOSE, hardware.remedy)
 
-    def prefix(self, directory: Path) -> list[str]:
+    def prefix(self, job: CountedJob) -> list[str]:
         """Return the launcher that makes every rank write its own file."""
         # An absolute path, because the rank may start in another folder.
         perf = os.path.abspath(find_program("perf", purpose=PURPOSE, remedy=REMEDY))
         events = ",".join(EVENTS.values())
         launcher = str(Path(_perf_rank.__file__).resolve())
-        return [sys.executable, "-I", launcher, perf, str(directory.resolve()), events, SEPARATOR]
+        return [sys.executable, "-I", launcher, perf, str(job.directory.resolve()), events, SEPARATOR]
 
-    def environment(self, directory: Path, flavour: Flavour, ranks_per_node: int | None) -> dict[str, str]:
+    def environment(self, job: CountedJob) -> dict[str, str]:
         """Return nothing."""
         return {}
 

@@ -160,6 +160,12 @@ static void open_group(void) {
       mk_note_counter("callgrind", mk_callgrind_built()
                                        ? "the rank does not run under valgrind"
                                        : "valgrind/callgrind.h was absent when this library was built");
+    if (asked && strcmp(asked, "qemu") == 0) {
+      if (mk_state.counter_mode == MK_COUNTERS_NODE)
+        group_count = mk_node_counters(mk_counter_names);
+      else
+        mk_note_counter("qemu", "the rank does not run under QEMU with the node model's plugin");
+    }
     return;
   }
   for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
@@ -211,7 +217,7 @@ void mk_counters_open(void) {
 void mk_counters_stop(uint64_t* phase_counts) {
   /* what is read first counts least of this library's own work */
   if (with_cpu_time) phase_counts[group_count] = mk_delta(cpu_at_start, cpu_now());
-  if (group_count == 0) return;
+  if (group_count == 0 || mk_state.counter_mode == MK_COUNTERS_NODE) return;
   struct reading now;
   read_counters(&now);
   const uint64_t enabled = mk_delta(at_start.enabled, now.enabled);
@@ -223,6 +229,6 @@ void mk_counters_stop(uint64_t* phase_counts) {
 }
 
 void mk_counters_start(void) {
-  if (group_count) read_counters(&at_start);
+  if (group_count && mk_state.counter_mode != MK_COUNTERS_NODE) read_counters(&at_start);
   if (with_cpu_time) cpu_at_start = cpu_now();
 }

@@ -27,7 +27,7 @@
 #define MK_MAGIC "MNMARKER"
 #define MK_MAGIC_END "REKRAMNM"
 #define MK_VERSION 1u
-#define MK_MAX_COUNTERS 9
+#define MK_MAX_COUNTERS 40
 
 /* flags of the file */
 #define MK_FILE_INCOMPLETE 1u /* the rank ended without MPI_Finalize */

@@ -148,12 +148,64 @@ def fills(prototype: Prototype) -> list[str]:
     if "message" in prototype.flags:
         lines.append("mk_fill_from_message(record, found);")
     if "post" in prototype.flags:
-        lines.append("if (source == MPI_ANY_SOURCE) mk_note_receive(*request, record, comm, source);")
+        lines.append("if (source == MPI_ANY_SOURCE) mk_note_receive(*request, record, comm, buf);")
     if "persist" in prototype.flags:
-        lines.append("mk_note_persistent(*request, record, comm);")
+        received = "true" if prototype.has("source") else "false"
+        lines.append(f"mk_note_persistent(*request, record, comm, (void *)buf, {received});")
     if newcomm:
         lines.append(f"mk_new_communicator(*{newcomm});")
+    if data := messages(prototype, "bytes2" in roles):
+        lines += ["if (mk_node_injects) {", *["    " + line for line in data], "}"]
     return lines
+
+
+def messages(prototype: Prototype, two_sizes: bool) -> list[str]:
+    """Return the statements that name the data which the call moves, for the engine qemu (node.c)."""
+    flags = prototype.flags
+    if "persist" in flags or "hand" in flags:
+        return []
+    if prototype.has("win") or prototype.has("newcomm"):
+        return []
+    sent = "buf" if prototype.has("buf") else "sendbuf"
+    received = "buf" if prototype.has("buf") else "recvbuf"
+    if "sendrecv" in flags:
+        lines = [f"mk_node_sent(record->peer, {sent}, record->bytes);"]
+        if prototype.has("request"):
+            return [*lines, f"mk_note_arrival(*request, record->peer2, {received}, record->bytes2);"]
+        return [*lines, f"mk_node_received(record->peer2, {received}, record->bytes2);"]
+    if prototype.has("buf") and prototype.has("dest"):
+        return ["mk_node_sent(record->peer, buf, record->bytes);"]
+    if "post" in flags:
+        return ["if (source != MPI_ANY_SOURCE) mk_note_arrival(*request, record->peer, buf, record->bytes);"]
+    if "message" in flags and prototype.has("request"):
+        return ["mk_note_arrival(*request, record->peer, buf, record->bytes);"]
+    if "message" in flags or "source" in flags:
+        return ["mk_node_received(record->peer, buf, record->bytes);"]
+    if prototype.has("comm") and (prototype.has("sendbuf") or prototype.has("buffer")):
+        return collective_messages(prototype, two_sizes)
+    return []
+
+
+def collective_messages(prototype: Prototype, two_sizes: bool) -> list[str]:
+    """Return the statements for a collective's own blocks; those of non-blocking ones move when the call is made."""
+    flags = prototype.flags
+    if prototype.has("buffer"):
+        sent = received = "buffer"
+    else:
+        sent, received = "sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf", "recvbuf"
+    arriving = "record->bytes"
+    if two_sizes:
+        arriving = "record->bytes2"
+    elif prototype.has("recvcounts"):
+        arriving = "mk_bytes(recvcounts[mk_own_rank(comm)], datatype)"
+    if "receive-blocks" in flags:
+        arriving = "mk_bytes(recvcount, recvtype)"
+    send = f"mk_node_{'blocks' if 'send-blocks' in flags else 'own'}(comm, {sent}, record->bytes, false);"
+    receive = f"mk_node_{'blocks' if 'receive-blocks' in flags else 'own'}(comm, {received}, {arriving}, true);"
+    if not flags & {"to-root", "from-root"}:
+        return [send, receive]
+    at_root, elsewhere = (send, receive) if "from-root" in flags else (receive, send)
+    return ["if (mk_is_root(comm, root))", f"    {at_root}", "else", f"    {elsewhere}"]
 
 
 def polite_call(prototype: Prototype, declared: set[str]) -> list[str]:

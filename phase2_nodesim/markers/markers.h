@@ -13,6 +13,7 @@
 
 #include "mpi_compat.h"
 
+#include "../qemu/marks.h"
 #include "format.h"
 
 #include <stdbool.h>
@@ -24,7 +25,7 @@
 /* hidden from the application and the MPI library */
 #pragma GCC visibility push(hidden)
 
-enum mk_counter_mode { MK_COUNTERS_TIME, MK_COUNTERS_PERF, MK_COUNTERS_CALLGRIND };
+enum mk_counter_mode { MK_COUNTERS_TIME, MK_COUNTERS_PERF, MK_COUNTERS_CALLGRIND, MK_COUNTERS_NODE };
 
 struct mk_state {
   bool recording;
@@ -35,7 +36,7 @@ struct mk_state {
   int sweep;  /* under callgrind: 1 the same first-level caches after every MPI call, 2 the same branch predictor too */
   int polite; /* 0 no, 1 wait politely and lower the priority, 2 only wait politely */
   enum mk_counter_mode counter_mode;
-  int rank, world_size, node, thread_level;
+  int rank, world_size, node, ranks_per_node, thread_level; /* node -1, ranks_per_node 0: not known */
   uint64_t max_records;
   uint64_t start; /* of MPI_Init, as the clock says it */
   char directory[3072];
@@ -110,6 +111,24 @@ void mk_callgrind_prepare(uint64_t sequence);
 void mk_callgrind_dump(void);
 void mk_callgrind_zero(void);
 
+/* node.c: under the engine qemu */
+bool mk_node_open(void);
+int mk_node_counters(const char** names);
+void mk_node_stop(int operation, uint64_t* counts);
+static inline void mk_node_start(void) { MN_MARK(MN_MARK_START); }
+void mk_node_look(void);
+bool mk_node_in_vain(void); /* false: not under this engine, sleep in some other way */
+void mk_node_leave(void);
+extern bool mk_node_injects; /* the data of messages to and from other nodes is named to the plugin */
+void mk_node_message(const void* buffer, uint64_t bytes, bool received);
+
+/* injection.c: the data that calls move between this rank and those of other nodes; only while mk_node_injects */
+bool mk_node_outside(int peer);
+void mk_node_sent(int peer, const void* buffer, uint64_t bytes);
+void mk_node_received(int peer, const void* buffer, uint64_t bytes);
+void mk_node_own(MPI_Comm comm, const void* buffer, uint64_t bytes, bool received);
+void mk_node_blocks(MPI_Comm comm, const void* buffer, uint64_t bytes, bool received); /* one for each member */
+
 /* sweep.c */
 void mk_sweep(void);
 
@@ -133,11 +152,16 @@ struct mk_request_note {
   uint64_t bytes;
   int peer, tag, communicator;
   bool persistent;
+  bool received; /* else sent; without a meaning where there is no buffer */
+  bool awaited;  /* its completion is of interest */
+  void* buffer;  /* of a message that may cross the node's border; under the engine qemu only */
 };
-extern int mk_notes;       /* notes in the table */
-extern int mk_pending_any; /* of these, receives from any source */
-void mk_note_receive(MPI_Request request, struct mk_record* record, MPI_Comm comm, int source);
-void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI_Comm comm);
+extern int mk_notes;   /* notes in the table */
+extern int mk_awaited; /* of these, awaited ones */
+void mk_note_receive(MPI_Request request, struct mk_record* record, MPI_Comm comm, void* buffer); /* from any source */
+void mk_note_arrival(MPI_Request request, int peer, void* buffer, uint64_t bytes); /* from another node */
+void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI_Comm comm, void* buffer,
+                        bool received);
 struct mk_request_note* mk_find_note(uintptr_t request);
 void mk_note_started(MPI_Request request, struct mk_record* start);
 void mk_note_completed(uintptr_t request, const MPI_Status* status);

@@ -22,6 +22,7 @@ void mk_polite_init(void) {
 }
 
 static void pause_after(unsigned tests) {
+  if (mk_node_in_vain()) return; /* it has slept there */
   const bool seldom = mk_state.on_valgrind || mk_takes_turns();
   const unsigned eager = seldom ? EAGER_TESTS_SELDOM : EAGER_TESTS;
   if (tests < eager) return;
@@ -35,6 +36,7 @@ static void pause_after(unsigned tests) {
   int flag = 0, result = MPI_SUCCESS;                                 \
   for (unsigned tests = 0; result == MPI_SUCCESS && !flag; tests++) { \
     mk_await_quiet();                                                 \
+    mk_node_look();                                                   \
     result = (call);                                                  \
     if (!flag) pause_after(tests);                                    \
   }                                                                   \
@@ -63,6 +65,7 @@ int mk_polite_waitsome(int count, MPI_Request* requests, int* outcount, int* ind
   *outcount = 0;
   for (unsigned tests = 0; result == MPI_SUCCESS && *outcount == 0; tests++) {
     mk_await_quiet();
+    mk_node_look();
     result = mk_real.Testsome(count, requests, outcount, indices, statuses);
     if (*outcount == 0) pause_after(tests);
   }

@@ -50,8 +50,9 @@ struct mk_record* mk_begin(int operation, void* site) {
   if (__builtin_expect(!mk_state.recording, 0) || mk_depth) return NULL;
   if (mk_inside_mpi(site)) return NULL;
   if (mk_guest.on && !mk_guest.announced) return NULL;
-  if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) mk_callgrind_dump();
   uint64_t counts[MK_MAX_COUNTERS];
+  if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) mk_callgrind_dump();
+  if (mk_state.counter_mode == MK_COUNTERS_NODE) mk_node_stop(operation, counts);
   /* first of all, so that nothing of this library counts as the application's work */
   const uint64_t now = mk_guest.on ? mk_guest.entry_ns : mk_now();
   mk_guest.announced = false;
@@ -66,6 +67,7 @@ struct mk_record* mk_begin(int operation, void* site) {
     mk_depth = 1;
   }
   mk_unlock();
+  if (!record) mk_node_leave(); /* no phase begins behind this call */
   return record;
 }
 
@@ -88,6 +90,7 @@ void mk_end(struct mk_record* record) {
     if (mk_state.sweep) mk_sweep();
     mk_callgrind_zero();
   }
+  if (mk_state.counter_mode == MK_COUNTERS_NODE) mk_node_start();
 }
 
 /* MPI_Init is the first record; nothing was measured before it. */
@@ -111,5 +114,6 @@ void mk_stop_recording(void* site, int operation) {
     mk_end(record);
   }
   mk_end_turns();
+  mk_node_leave();
   mk_state.recording = false;
 }

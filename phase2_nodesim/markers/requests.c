@@ -1,12 +1,13 @@
 /* What is remembered of requests until they complete: receives from any source (their record gets the real source from
- * the completion's status) and persistent requests (MPI_Start's record gets their peer, bytes and tag). Ordinary
- * requests are not remembered, so that most programs never search this table. */
+ * the completion's status), persistent requests (MPI_Start's record gets their peer, bytes and tag) and, under the
+ * engine qemu, receives from known ranks (their data arrives when they complete). Other requests are not remembered, so
+ * that most programs never search this table. */
 #include "wrapping.h"
 
 enum { TABLE = 1 << 16, FREE = 0, DELETED = 1 };
 static struct mk_request_note* table;
 int mk_notes;
-int mk_pending_any;
+int mk_awaited;
 
 static struct mk_request_note* slot_for(uintptr_t key, bool insert) {
   if (!table && !(table = mk_allocate(TABLE * sizeof *table))) return NULL;
@@ -38,16 +39,41 @@ struct mk_request_note* mk_find_note(uintptr_t request) {
   return mk_notes && request > DELETED ? slot_for(request, false) : NULL;
 }
 
-void mk_note_receive(MPI_Request request, struct mk_record* record, MPI_Comm comm, int source) {
-  struct mk_request_note* note = source == MPI_ANY_SOURCE ? new_note(MK_HANDLE(request)) : NULL;
+static void await(struct mk_request_note* note) {
+  if (!note->awaited) mk_awaited++;
+  note->awaited = true;
+}
+
+static void await_no_more(struct mk_request_note* note) {
+  if (note->awaited) mk_awaited--;
+  note->awaited = false;
+  note->record = NULL;
+}
+
+void mk_note_receive(MPI_Request request, struct mk_record* record, MPI_Comm comm, void* buffer) {
+  struct mk_request_note* note = new_note(MK_HANDLE(request));
   record->flags |= MK_RECORD_ANY_SOURCE;
   if (!note) return;
   note->record = record;
   note->comm = comm;
-  mk_pending_any++;
+  note->bytes = record->bytes;
+  note->buffer = mk_node_injects ? buffer : NULL;
+  note->received = true;
+  await(note);
 }
 
-void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI_Comm comm) {
+void mk_note_arrival(MPI_Request request, int peer, void* buffer, uint64_t bytes) {
+  struct mk_request_note* note = mk_node_outside(peer) ? new_note(MK_HANDLE(request)) : NULL;
+  if (!note) return;
+  note->peer = peer;
+  note->bytes = bytes;
+  note->buffer = buffer;
+  note->received = true;
+  await(note);
+}
+
+void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI_Comm comm, void* buffer,
+                        bool received) {
   struct mk_request_note* note = new_note(MK_HANDLE(request));
   if (!note) return;
   note->comm = comm;
@@ -56,6 +82,8 @@ void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI
   note->tag = record->tag;
   note->communicator = record->communicator;
   note->persistent = true;
+  note->buffer = mk_node_injects ? buffer : NULL;
+  note->received = received;
 }
 
 /* MPI_Start and MPI_Startall: the sums and, where it is one request, its peer. */
@@ -68,24 +96,26 @@ void mk_note_started(MPI_Request request, struct mk_record* start) {
     start->tag = note->tag;
     start->communicator = note->communicator;
   }
-  if (note->peer == MK_ANY && !note->record) {
-    note->record = start;
-    mk_pending_any++;
-  }
+  if (note->peer == MK_ANY && !note->record) note->record = start;
+  if (note->buffer && !note->received) mk_node_sent(note->peer, note->buffer, note->bytes);
+  if (note->record || (note->buffer && note->received)) await(note);
 }
 
 void mk_note_completed(uintptr_t request, const MPI_Status* status) {
   struct mk_request_note* note = mk_find_note(request);
   if (!note) return;
-  if (note->record) {
-    const int source = mk_peer(note->comm, status->MPI_SOURCE);
-    const bool one = !note->persistent || note->record->requests == 1;
-    if (one && source >= 0) {
-      note->record->peer = source;
-      note->record->flags |= MK_RECORD_ANY_SOURCE;
+  if (note->awaited) {
+    int source = note->peer;
+    if (note->record) {
+      source = mk_peer(note->comm, status->MPI_SOURCE);
+      const bool one = !note->persistent || note->record->requests == 1;
+      if (one && source >= 0) {
+        note->record->peer = source;
+        note->record->flags |= MK_RECORD_ANY_SOURCE;
+      }
     }
-    note->record = NULL;
-    mk_pending_any--;
+    if (note->buffer && note->received) mk_node_received(source, note->buffer, note->bytes);
+    await_no_more(note);
   }
   if (!note->persistent) {
     note->request = DELETED;
@@ -96,7 +126,7 @@ void mk_note_completed(uintptr_t request, const MPI_Status* status) {
 void mk_note_freed(uintptr_t request) {
   struct mk_request_note* note = mk_find_note(request);
   if (!note) return;
-  if (note->record) mk_pending_any--;
+  await_no_more(note);
   note->request = DELETED;
   mk_notes--;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "wrapping.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ static enum mk_counter_mode wanted_counters(void) {
   const char* mode = getenv("MANYNODE_MARKERS_COUNTERS");
   mk_state.on_valgrind = mk_on_valgrind();
   if (mode && strcmp(mode, "time") == 0) return MK_COUNTERS_TIME;
+  if (mode && strcmp(mode, "qemu") == 0) return mk_node_open() ? MK_COUNTERS_NODE : MK_COUNTERS_TIME;
   /* under Valgrind hardware counters would count Valgrind's own work */
   if (mk_state.on_valgrind && !(mode && strcmp(mode, "perf") == 0)) return MK_COUNTERS_CALLGRIND;
   if (mode && strcmp(mode, "callgrind") == 0) return MK_COUNTERS_TIME;
@@ -39,6 +41,7 @@ static void begin_program(uint64_t start, void* site, int operation) {
   }
   const uint64_t per_node = mk_parse_number(getenv("MANYNODE_MARKERS_RANKS_PER_NODE"), 0);
   mk_state.node = per_node ? (int)((uint64_t)mk_state.rank / per_node) : -1;
+  mk_state.ranks_per_node = per_node < INT_MAX ? (int)per_node : 0;
   mk_state.max_records = mk_parse_number(getenv("MANYNODE_MARKERS_MAX_RECORDS"), UINT64_MAX);
   mk_state.multiple = mk_state.thread_level == MPI_THREAD_MULTIPLE;
   mk_state.sweep = (int)mk_parse_number(getenv("MANYNODE_MARKERS_SWEEP"), 0);

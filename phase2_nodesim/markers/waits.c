@@ -1,5 +1,6 @@
 /* MPI_Wait* and MPI_Test*, by hand: a completed request may be a receive from any source, whose record then learns the
- * real source. Only while such receives are pending are handles copied and ignored statuses replaced. */
+ * real source, or one whose data comes from another node. Only while completions are awaited are handles copied and
+ * ignored statuses replaced. */
 #include "wrapping.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static bool prepare(struct scratch* scratch, int count, const MPI_Request* reque
   scratch->mapped = 0;
   scratch->handles = scratch->few_handles;
   scratch->statuses = scratch->few_statuses;
-  if (count <= 0 || !mk_pending_any) return false;
+  if (count <= 0 || !mk_awaited) return false;
   if (count > FEW) {
     scratch->mapped = (size_t)count * (sizeof(uintptr_t) + sizeof(MPI_Status));
     scratch->handles = mk_allocate(scratch->mapped);

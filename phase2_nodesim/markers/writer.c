@@ -87,7 +87,7 @@ static uint64_t compact(bool* used_operations, size_t record_bytes) {
 }
 
 static void describe(struct text* text, const bool* used_operations) {
-  static const char* const modes[] = {"time", "perf", "callgrind"};
+  static const char* const modes[] = {"time", "perf", "callgrind", "qemu"};
   char buffer[2048], host[256] = "";
   uint64_t unused;
   add(text, "{\"mpi\": \"%s\", \"pid\": %d, \"thread_level\": %d, \"polite\": %d, \"on_valgrind\": %s", MK_MPI_NAME,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import native3
+import node
 import phase1
 import phase2
 import phase3
@@ -17,4 +18,5 @@ ALL: list[Mutation] = [
     *shared.MUTATIONS,
     *workflows.MUTATIONS,
     *native3.MUTATIONS,
+    *node.MUTATIONS,
 ]

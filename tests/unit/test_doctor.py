@@ -17,6 +17,8 @@ def test_every_engine_of_every_phase_is_listed() -> None:
         "simulate: fast",
         "simulate: simgrid",
         "profile: callgrind",
+        "profile: qemu",
+        "nodesim: qemu",
     } <= names
 
 

@@ -199,15 +199,20 @@ def _shared_s(folder: Path, first: int, second: int) -> float:
 
 def test_with_turns_no_two_nodes_compute_at_once(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.program("turns.c")
-    for name in ("free", "turns", "node"):
-        (tmp_path / name).mkdir()
-    mpi.start(tmp_path / "free", program, ranks=2, ranks_per_node="1")
-    mpi.start(tmp_path / "turns", program, ranks=2, ranks_per_node="1", turns=f"/manynode-test-{os.getpid()}")
-    mpi.start(tmp_path / "node", program, ranks=2, ranks_per_node="2", turns=f"/manynode-test-{os.getpid()}")
+    turns = f"/manynode-test-{os.getpid()}"
+    (tmp_path / "turns").mkdir()
+    mpi.start(tmp_path / "turns", program, ranks=2, ranks_per_node="1", turns=turns)
     assert _shared_s(tmp_path / "turns", 0, 1) == 0
-    # Ranks of one node compute at the same time, as all ranks do without turns.
-    for free in ("free", "node"):
-        assert _shared_s(tmp_path / free, 0, 1) > 0.002
+
+    def computes_at_once(name: str, **options: str) -> bool:
+        (tmp_path / name).mkdir()
+        mpi.start(tmp_path / name, program, ranks=2, **options)
+        return _shared_s(tmp_path / name, 0, 1) > 0.002
+
+    # Ranks of one node compute at the same time, as all ranks do without turns. A busy host may run one rank after the
+    # other, but not again and again.
+    assert any(computes_at_once(f"free-{attempt}", ranks_per_node="1") for attempt in range(5))
+    assert any(computes_at_once(f"node-{attempt}", ranks_per_node="2", turns=turns) for attempt in range(5))
     for file in read_marker_directory(tmp_path / "turns"):
         phases = file.records["compute_s"].to_numpy()[1:-1]
         assert len(phases) == 50 and (phases >= 0.002).all()

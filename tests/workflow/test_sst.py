@@ -217,6 +217,8 @@ class Started:
         self.child = subprocess.Popen(
             [sys.executable, "-m", "manynode", "run", str(path), *options],
             cwd=pipeline.ROOT,
+            # Without a fork server the steps, and SST, are below this process.
+            env={**os.environ, "MANYNODE_FORK_SERVER": ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

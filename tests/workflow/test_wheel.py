@@ -113,8 +113,11 @@ def test_a_wheel_has_programs_and_libraries_but_no_tests(wheel: Path, build_dir:
     applications = [name for name, folder in application_dirs().items() if folder.is_relative_to(ROOT)]
     assert applications
     wanted = {"manynode-fast", "manynode-routes", "manynode-skeleton", "manynode-rank", *applications}
+    wanted |= {"manynode-microbenchmarks", "manynode-microbenchmarks-mpi"}
     optional = {"manynode-simgrid", "manynode-scotch", *(f"{name}.openmpi" for name in applications)}
-    libraries = {file.name for file in (build_dir / "lib").glob("libmanynode_markers_*.so")}
+    optional |= {"manynode-microbenchmarks-mpi.openmpi"}
+    kinds = ("markers", "node")
+    libraries = {file.name for kind in kinds for file in (build_dir / "lib").glob(f"libmanynode_{kind}_*.so")}
     assert libraries
     assert native - optional == {*(name for name in wanted if (build_dir / "bin" / name).is_file()), *libraries}
     assert {name.partition("/")[0] for name in names} == {

@@ -5,7 +5,13 @@ from __future__ import annotations
 from manynode.reference.drawings.canvas import AMBER, BLUE, EDGES, GREEN, GREY, INK, SOFT, VIOLET, Canvas
 
 _PHASES = (
-    (BLUE, "Phase 1: profile", "native cluster or this host", "counters of every rank", "perf_event, perf, callgrind"),
+    (
+        BLUE,
+        "Phase 1: profile",
+        "native cluster or this host",
+        "counters of every rank",
+        "perf_event, perf, qemu, callgrind",
+    ),
     (GREEN, "Phase 2: simulate nodes", "one node in detail", "external ranks stay native", "native, valgrind, gem5"),
     (
         AMBER,

@@ -18,6 +18,8 @@ from manynode.report.phase_labels import PhaseLabels
 _PREFIX = "cycles_"
 _INSTRUCTIONS = ("instructions", "Ir")
 _MOST = 8
+# The node model has more parts than there are colours.
+_COLOURS = [*COLOURS, "#5b6470", "#7a5230"]
 _ALL = "all phases"
 
 
@@ -26,7 +28,8 @@ def draw(inputs: Inputs) -> Figure | None:
     segments = inputs.segments.get(inputs.mode) if inputs.mode else None
     if segments is None:
         return None
-    parts = [name for name in segments.columns if name.startswith(_PREFIX)]
+    # Parts that a machine cannot have, such as translation where the machine file has no TLBs, are not shown.
+    parts = [name for name in segments.columns if name.startswith(_PREFIX) and segments[name].any()]
     counted = next((name for name in _INSTRUCTIONS if name in segments.columns), None)
     if not parts or counted is None or segments[counted].sum() <= 0:
         return None
@@ -38,7 +41,7 @@ def draw(inputs: Inputs) -> Figure | None:
     chart = shared.encode(
         y=alt.Y("label:N", title=None, sort=None, axis=axis),
         x=alt.X("cpi:Q", title="cycles per instruction", stack="zero", axis=alt.Axis(tickCount=6)),
-        color=alt.Color("part:N", title="part", sort=names, scale=alt.Scale(domain=names, range=COLOURS)),
+        color=alt.Color("part:N", title="part", sort=names, scale=alt.Scale(domain=names, range=_COLOURS)),
         order=alt.Order("order:Q"),
         tooltip=[
             alt.Tooltip("rank:N"),

@@ -15,7 +15,7 @@ from manynode.errors import EngineMissingError, InputError, UsageError
 from manynode.markers import MarkerFile
 from phase1_profile import hardware, marker_counts
 from phase1_profile.sources import _perf_rank, interface
-from phase1_profile.sources.interface import SOURCES, Probe, choose_source
+from phase1_profile.sources.interface import SOURCES, CountedJob, Probe, choose_source
 
 PERF = Path(__file__).resolve().parents[2] / "data" / "perf"
 
@@ -162,19 +162,23 @@ def test_callgrind_is_started_with_branches_loads_and_a_file_per_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
-    words = SOURCES.get("callgrind")().prefix(tmp_path / "100%")
+    words = SOURCES.get("callgrind")().prefix(CountedJob(tmp_path / "100%", "mpich", 2))
     assert words[0] == "/usr/bin/valgrind"
     assert {"--cache-sim=yes", "--branch-sim=yes", "--combine-dumps=yes"} <= set(words)
     assert f"--callgrind-out-file={tmp_path}/100%%/callgrind.%p" in words
 
 
-def choose(monkeypatch: pytest.MonkeyPatch, wanted: str, **available: bool) -> tuple[str, str]:
+def choose(monkeypatch: pytest.MonkeyPatch, wanted: str, application: Any = None, **available: bool) -> tuple[str, str]:
     class Fixed:
         def __init__(self, name: str) -> None:
             self.name = name
 
         def probe(self) -> Probe:
             return Probe(available[self.name], f"why {self.name}", "", "", f"mend {self.name}")
+
+        def check(self, application: Any) -> None:
+            if application == f"not under {self.name}":
+                raise UsageError("it cannot run", found="a script", remedy="take a program")
 
     class Registry:
         def get(self, name: str) -> Any:
@@ -184,22 +188,31 @@ def choose(monkeypatch: pytest.MonkeyPatch, wanted: str, **available: bool) -> t
             return sorted(available)
 
     monkeypatch.setattr(interface, "SOURCES", Registry())
-    return choose_source(wanted)
+    return choose_source(wanted, application)
 
 
-def test_auto_takes_hardware_counters_else_callgrind_and_records_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert choose(monkeypatch, "auto", perf_event=True, callgrind=True)[0] == "perf_event"
-    name, reason = choose(monkeypatch, "auto", perf_event=False, callgrind=True)
-    assert name == "callgrind"
-    assert "perf_event cannot be used: why perf_event" in reason
+def test_auto_takes_hardware_counters_else_qemu_else_callgrind_and_records_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose(monkeypatch, "auto", perf_event=True, qemu=True, callgrind=True)[0] == "perf_event"
+    name, reason = choose(monkeypatch, "auto", perf_event=False, qemu=True, callgrind=True)
+    assert name == "qemu" and "perf_event cannot be used: why perf_event" in reason
+    name, reason = choose(monkeypatch, "auto", perf_event=False, qemu=False, callgrind=True)
+    assert name == "callgrind" and "qemu cannot be used: why qemu" in reason
     with pytest.raises(EngineMissingError, match="mend callgrind"):
-        choose(monkeypatch, "auto", perf_event=False, callgrind=False)
+        choose(monkeypatch, "auto", perf_event=False, qemu=False, callgrind=False)
     with pytest.raises(EngineMissingError, match="mend perf_stat"):
         choose(monkeypatch, "perf_stat", perf_stat=False, callgrind=True)
 
 
-def test_all_three_sources_are_found_by_name_and_another_is_not() -> None:
-    assert SOURCES.names() == ["callgrind", "perf_event", "perf_stat"]
+def test_auto_takes_a_source_that_can_count_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = {"perf_event": False, "qemu": True, "callgrind": True}
+    name, reason = choose(monkeypatch, "auto", "not under qemu", **everything)
+    assert name == "callgrind" and "qemu cannot be used: it cannot run: a script" in reason
+    with pytest.raises(UsageError, match="it cannot run"):
+        choose(monkeypatch, "qemu", "not under qemu", **everything)
+
+
+def test_all_sources_are_found_by_name_and_another_is_not() -> None:
+    assert SOURCES.names() == ["callgrind", "perf_event", "perf_stat", "qemu"]
     with pytest.raises(UsageError, match="did you mean 'callgrind'"):
         SOURCES.get("callgrid")
 

@@ -41,7 +41,7 @@ def callgrind_output(pid: int, totals: dict[int, str]) -> str:
 
 
 def test_all_engines_are_found_and_probed() -> None:
-    assert ENGINES.names() == ["gem5", "native", "valgrind"]
+    assert ENGINES.names() == ["gem5", "native", "qemu", "valgrind"]
     found = probes()
     assert found["native"].available
     assert found["valgrind"].available == (shutil.which("valgrind") is not None)

@@ -1,0 +1,121 @@
+// A basic block, cut into pieces, each with its timing as a map between stamps.
+//
+// Without misses, every time in a piece is a maximum of sums: of the piece's dispatch, of the registers that it reads
+// and of constant latencies. Such a map is linear in the algebra of maximum and addition, so it is worked out once: for
+// each result its offset from dispatch, and for each input the longest path to each result. To run a piece, the core
+// adds offsets to the dispatch time, and follows only the paths of inputs that are late. A load that takes longer than
+// a hit is one more input. `play` evaluates a piece instruction by instruction; the map is made by it and gives the
+// same times.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "instruction.hpp"
+#include "settings.hpp"
+
+namespace manynode::node {
+
+// Sinks of a piece beside the registers: the moment when all is done, when the branch at the end is resolved, and when
+// each store has its address and data.
+inline constexpr std::uint8_t kDone = 64, kBranchResolved = 65, kStores = 66;
+inline constexpr int kMostInPiece = 32;
+inline constexpr int kSinks = kStores + kMostInPiece;
+
+enum Resource : std::uint8_t { kIntegerUnit, kMultiplier, kDivider, kFloatUnit, kFloatDivider, kLoadPort, kStorePort };
+inline constexpr int kResources = 7;
+
+// Rows of a map: one number for each result of the piece, in stamps, filled up to whole vectors.
+inline constexpr std::uint32_t kLanes = 8;
+using Lanes = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
+// No path: with a stamp that is late by no more than kLatest, the sum is before dispatch.
+inline constexpr std::int32_t kNoPath = -(1 << 30), kLatest = 1 << 30;
+
+struct Path {
+  std::uint8_t from;  // number of an input or a load
+  std::uint32_t length;
+};
+
+struct Input {
+  std::uint8_t reg;
+  bool addresses;       // some load's address depends on it
+  std::uint32_t row;    // its paths to the results: a number of vectors
+  std::uint32_t slack;  // how late after dispatch it may be without making anything late
+};
+
+struct Load {
+  std::uint16_t instruction;  // in the block
+  std::uint16_t from_inputs, from_loads;
+  std::uint32_t row;            // paths from its data
+  std::uint32_t address_first;  // paths to its address
+  std::uint32_t offset;         // of its address from dispatch
+  std::uint32_t after;          // earlier loads that its address depends on: a bit each
+};
+
+struct Occupied {
+  Resource resource;
+  std::uint32_t stamps;
+};
+
+struct Piece {
+  std::uint16_t begin = 0, end = 0;  // instructions of the block
+  std::uint16_t operations = 0, loads = 0, stores = 0;
+  std::uint16_t results = 0, vectors = 0;  // results, and the vectors that hold a number for each
+  std::uint16_t inputs = 0, resources = 0;
+  std::uint32_t result_first = 0, row = 0;  // the sinks, and their offsets from dispatch
+  std::uint32_t input_first = 0, load_first = 0, resource_first = 0;
+  std::uint64_t code_begin = 0, code_last = 0;  // addresses of the first and last byte
+  bool marked = false;                          // a mark follows
+  Stamp length = 0;                             // dispatch of all operations
+};
+
+struct Block {
+  std::uint64_t address = 0, next_address = 0;  // the begin, and what follows in memory
+  std::uint64_t last_address = 0;               // of the last instruction: names the branch
+  Ending ending = Ending::kNone;
+  std::vector<Instruction> instructions;
+  std::vector<std::uint16_t> starts;  // bytes from the begin to each instruction, and to the end
+  std::vector<std::uint16_t> marks;   // numbers of instructions that are marks
+  bool prepared = false;              // what follows is made by prepare()
+  std::vector<Piece> pieces;
+  std::vector<std::uint8_t> results;  // sinks, filled up to whole vectors with kNowhere
+  std::vector<Lanes> rows;
+  std::vector<Input> inputs;
+  std::vector<Load> loads;
+  std::vector<Path> address_paths;
+  std::vector<Occupied> occupied;
+  std::vector<std::uint8_t> store_sinks;  // of each instruction; kNowhere: stores nothing
+};
+
+// Latency of an instruction's operation (not of its load).
+Stamp latency_of(Kind kind, const CoreSettings& core);
+
+// Plays instructions [piece.begin, piece.end) from dispatch `at` on `times` (kSinks stamps). `load(number, ready)`
+// returns when the data of the piece's load `number` is there, its address being ready at `ready`.
+template <typename LoadTime>
+void play(const Block& block, const Piece& piece, const CoreSettings& core, Stamp at, Stamp* times, LoadTime&& load) {
+  int loads = 0;
+  Stamp dispatched = at;
+  for (int number = piece.begin; number < piece.end; ++number) {
+    const Instruction& instruction = block.instructions[number];
+    Stamp ready = dispatched;
+    if (instruction.load || instruction.store) {
+      ready = std::max({ready, times[instruction.address[0]], times[instruction.address[1]]});
+    }
+    if (instruction.load) ready = load(loads++, ready);
+    for (const std::uint8_t source : instruction.sources) ready = std::max(ready, times[source]);
+    const Stamp end = ready + latency_of(instruction.kind, core);
+    for (const std::uint8_t result : instruction.results) {
+      if (result != kNowhere) times[result] = end;
+    }
+    times[kDone] = std::max(times[kDone], end);
+    if (instruction.branch) times[kBranchResolved] = end;
+    if (instruction.store) times[block.store_sinks[number]] = end;
+    dispatched += instruction.operations * kTick;
+  }
+}
+
+// Cuts the block into pieces and works out their maps; `hit` is the latency of a load that hits the first level.
+void prepare(Block& block, const CoreSettings& core, Stamp hit);
+
+}  // namespace manynode::node

@@ -1,0 +1,236 @@
+#include "core.hpp"
+
+#include <algorithm>
+
+namespace manynode::node {
+
+Core::Core(const NodeSettings& settings, Uncore& uncore, Place place)
+    : memory(settings, uncore, place, now_),
+      settings_(settings),
+      predictor_(settings.core.predictor),
+      frontend_(settings.core.cycles(settings.core.frontend_depth)),
+      scheduler_(settings.core.scheduler * kTick),
+      store_interval_(settings.core.cycles(1) / settings.core.store_ports),
+      reorder_buffer_(settings.core.reorder_buffer),
+      store_queue_(settings.core.store_queue) {}
+
+void Core::run(const Block& block, std::size_t first, std::size_t end) {
+  load_ = memory.loads.data();
+  loads_end_ = load_ + memory.loads.size();
+  store_ = memory.stores.data();
+  stores_end_ = store_ + memory.stores.size();
+  for (std::size_t number = first; number < end; ++number) {
+    const Piece& piece = block.pieces[number];
+    fetch(piece);
+    make_room(piece);
+    use_units(block, piece);
+    evaluate(block, piece);
+    const Stamp done = times_[kDone];
+    now_ += piece.length;
+    charge(Cause::kBase, piece.length);
+    operations_ += piece.operations;
+    retired_ = std::max(retired_ + piece.length, done);
+    reorder_buffer_.push({operations_ - piece.operations / 2, retired_});
+    if (piece.stores != 0) finish_stores(block, piece);
+    counts.instructions += static_cast<std::uint64_t>(piece.end - piece.begin);
+    counts.loads += piece.loads;
+    counts.stores += piece.stores;
+  }
+  memory.loads.clear();
+  memory.stores.clear();
+}
+
+// Charges the time up to `need` to what it waits for. Its cause counts only while such a miss is in flight: what comes
+// after is the latency of instructions that depend on it.
+void Core::stall_until(Stamp need) {
+  const Cause cause = cause_of(need);
+  const Stamp end = time_of(need);
+  const auto part = [&](Cause of, Stamp before = 0) {
+    const Stamp until = std::min(end - std::min(before, end), time_of(memory.until(of)));
+    if (until <= now_) return;
+    charge(of, until - now_);
+    now_ = until;
+  };
+  if (cause != Cause::kDependence) {
+    part(Cause::kTlb);
+    // The line would have been there earlier by what it waited for others.
+    if (cause == Cause::kBandwidth) part(Cause::kMemory, memory.bandwidth_wait());
+    if (cause != Cause::kTlb) part(cause);
+  }
+  if (end > now_) {
+    charge(Cause::kDependence, end - now_);
+    now_ = end;
+  }
+}
+
+void Core::fetch(const Piece& piece) {
+  const int bits = static_cast<int>(settings_.line_bits);
+  std::uint64_t line = piece.code_begin >> bits;
+  const std::uint64_t last = piece.code_last >> bits;
+  if (line == code_line_ && last == code_line_) return;
+  if (const Stamp late = memory.translate_code(piece.code_begin, now_)) {
+    charge(Cause::kTlb, late);
+    now_ += late;
+  }
+  for (; line <= last; ++line) {
+    if (const Stamp late = memory.fetch(line, now_)) {
+      charge(Cause::kInstructions, late);
+      now_ += late;
+    }
+  }
+  code_line_ = last;
+}
+
+// Waits until the reorder buffer and the store queue have room. A piece enters and leaves as a whole; the middle of it
+// stands for its operations.
+void Core::make_room(const Piece& piece) {
+  const std::uint64_t upto = operations_ + piece.operations / 2;
+  Stamp need = 0;
+  for (; !reorder_buffer_.empty() && reorder_buffer_.front().end + settings_.core.reorder_buffer <= upto;
+       reorder_buffer_.pop()) {
+    need = reorder_buffer_.front().at;
+  }
+  if (need > now_) stall_until(need);
+  if (piece.stores == 0) return;
+  const std::uint64_t stores = stores_ + piece.stores;
+  need = 0;
+  for (; !store_queue_.empty() && store_queue_.front().end + settings_.core.store_queue <= stores; store_queue_.pop()) {
+    need = store_queue_.front().at;
+  }
+  if (need > now_) stall_until(need);
+}
+
+// The noted loads of a piece whose data comes later than from a hit; returns their number.
+int Core::late_loads(const Block& block, const Piece& piece, bool addresses_late, Late* late) {
+  int lates = 0;
+  const Input* inputs = block.inputs.data() + piece.input_first;
+  const Load* load = block.loads.data() + piece.load_first;
+  const Load* const loads_end = load + piece.loads;
+  const Load* const first = load;
+  Stamp data[kMostInPiece];  // of late loads
+  std::uint32_t known = 0;   // which of them
+  while (load_ != loads_end_ && load_->instruction < piece.end) {
+    const std::uint16_t instruction = load_->instruction;
+    while (load != loads_end && load->instruction < instruction) ++load;
+    if (load == loads_end || load->instruction != instruction) {  // not known as a load
+      ++load_;
+      continue;
+    }
+    Stamp at = now_ + load->offset;
+    const Path* path = block.address_paths.data() + load->address_first;
+    if (addresses_late) {
+      for (int i = 0; i < load->from_inputs; ++i) at = std::max(at, times_[inputs[path[i].from].reg] + path[i].length);
+    }
+    if ((known & load->after) != 0) {
+      path += load->from_inputs;
+      for (int i = 0; i < load->from_loads; ++i) {
+        if ((known >> path[i].from & 1) != 0) at = std::max(at, data[path[i].from] + path[i].length);
+      }
+    }
+    const std::uint64_t code = block.address + instruction;
+    Stamp got = 0;
+    for (; load_ != loads_end_ && load_->instruction == instruction; ++load_) {
+      got = std::max(got, memory.finish_load(*load_, code, at));
+    }
+    if (got <= at + memory.hit_latency()) continue;
+    const auto number = static_cast<std::uint32_t>(load - first);
+    data[number] = got;
+    known |= 1u << number;
+    late[lates++] = {after_dispatch(got), load->row};
+  }
+  return lates;
+}
+
+// Times of all results of a piece (see block.hpp).
+void Core::evaluate(const Block& block, const Piece& piece) {
+  Late late[kMostInPiece + 64];
+  int lates = 0;
+  const Stamp now = now_;
+  const Input* inputs = block.inputs.data() + piece.input_first;
+  bool addresses_late = false;
+  for (int i = 0; i < piece.inputs; ++i) {
+    const Stamp value = times_[inputs[i].reg];
+    addresses_late |= inputs[i].addresses && value > now;
+    if (value > now + inputs[i].slack) late[lates++] = {after_dispatch(value), inputs[i].row};
+  }
+  if (load_ != loads_end_ && load_->instruction < piece.end) {
+    lates += late_loads(block, piece, addresses_late, late + lates);
+  }
+  const Lanes* rows = block.rows.data();
+  const std::uint8_t* sinks = block.results.data() + piece.result_first;
+  for (std::uint32_t vector = 0; vector < piece.vectors; ++vector) {
+    Lanes times = rows[piece.row + vector];
+    for (int i = 0; i < lates; ++i) {
+      const Lanes other = rows[late[i].row + vector] + late[i].after;
+      times = times > other ? times : other;
+    }
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      times_[sinks[vector * kLanes + lane]] = now + static_cast<std::uint32_t>(times[lane]);
+    }
+  }
+}
+
+// Stores leave the queue in order, after they have retired, when their line is there.
+void Core::finish_stores(const Block& block, const Piece& piece) {
+  Stamp leaves = std::max(drained_ + store_interval_ * piece.stores, retired_);
+  while (store_ != stores_end_ && store_->instruction < piece.end) {
+    const Access& access = *store_++;
+    const std::uint8_t sink = block.store_sinks[access.instruction];
+    if (sink == kNowhere) continue;
+    leaves = std::max(leaves, memory.finish_store(access, block.address + access.instruction, times_[sink]));
+  }
+  drained_ = leaves;
+  stores_ += piece.stores;
+  store_queue_.push({stores_, leaves});
+}
+
+void Core::use_units(const Block& block, const Piece& piece) {
+  Stamp need = 0;
+  const Occupied* occupied = block.occupied.data() + piece.resource_first;
+  for (int i = 0; i < piece.resources; ++i) {
+    Stamp& until = busy_until_[occupied[i].resource];
+    until = std::max(until, now_) + occupied[i].stamps;
+    need = std::max(need, until);
+  }
+  const Stamp ahead = now_ + piece.length + scheduler_;
+  if (need > ahead) {
+    const Stamp late = time_of(need - ahead);
+    charge(Cause::kDependence, late);
+    now_ += late;
+  }
+}
+
+void Core::follow(const Block& block, std::uint64_t target) {
+  if (block.ending == Ending::kNone) return;
+  ++counts.branches;
+  if (predictor_.is_right(block.ending, block.last_address, block.next_address, target)) return;
+  ++counts.branch_misses;
+  // Waiting for a condition that comes from memory is memory's; the rest is the branch's own.
+  const Stamp resolved = times_[kBranchResolved];
+  if (resolved > now_) {
+    if (cause_of(resolved) != Cause::kDependence) {
+      stall_until(std::min(resolved, stamped(memory.until(cause_of(resolved)), cause_of(resolved))));
+    }
+    if (time_of(resolved) > now_) {
+      charge(Cause::kBranch, time_of(resolved) - now_);
+      now_ = time_of(resolved);
+    }
+  }
+  charge(Cause::kBranch, frontend_);
+  now_ += frontend_;
+}
+
+void Core::drain() {
+  if (retired_ > now_) stall_until(retired_);
+  retired_ = now_;
+}
+
+void Core::idle_until(Stamp to) {
+  to = time_of(to);
+  if (to <= now_) return;
+  charge(Cause::kThreads, to - now_);
+  now_ = to;
+  retired_ = std::max(retired_, to);
+}
+
+}  // namespace manynode::node

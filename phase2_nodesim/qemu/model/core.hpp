@@ -1,0 +1,97 @@
+// One core: runs blocks and keeps its clock, its counts and its CPI stack.
+//
+// The clock is the time of dispatch. Operations are dispatched in order, `width` per cycle, while they find room in the
+// reorder buffer and in the store queue; they start when their operands are ready and leave in order. What holds
+// dispatch back is charged to its cause; every tick of the clock is charged exactly once. Units and ports limit the
+// rate: a piece occupies each for a time, and dispatch runs ahead of the busiest by no more than the scheduler holds.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "block.hpp"
+#include "branch_predictor.hpp"
+#include "memory_path.hpp"
+
+namespace manynode::node {
+
+struct CoreCounts {
+  std::uint64_t instructions = 0, loads = 0, stores = 0, branches = 0, branch_misses = 0;
+  std::array<Stamp, kCauses> stack{};  // adds up to the clock
+};
+
+class Core {
+ public:
+  Core(const NodeSettings& settings, Uncore& uncore, Place place);
+
+  // Runs pieces of a block from number `first` up to and without `end`; the noted accesses of `memory` are those of
+  // these pieces. The block must be prepared.
+  void run(const Block& block, std::size_t first, std::size_t end);
+  // The block has ended and `target` follows: the branch at its end, if any, is predicted and resolved.
+  void follow(const Block& block, std::uint64_t target);
+  // Waits until all that is dispatched is done: the end of a compute phase.
+  void drain();
+  // Goes to a later time without work: `to` is when others' work let this core go on.
+  void idle_until(Stamp to);
+
+  Stamp now() const { return now_; }
+  std::uint64_t cycles() const { return now_ / (kTick * settings_.core.width); }
+
+  MemoryPath memory;
+  CoreCounts counts;
+
+ private:
+  friend struct CoreTimes;  // of tests: sets and reads the registers' times
+
+  struct Retired {
+    std::uint64_t end = 0;  // operations up to the middle of this piece
+    Stamp at = 0;
+  };
+  // Pieces in flight, oldest first; twice as many places as operations, because a piece can be a fused jump alone.
+  class Queue {
+   public:
+    explicit Queue(std::uint32_t operations) : pieces_(std::bit_ceil(2 * operations + 64)), mask_(pieces_.size() - 1) {}
+    bool empty() const { return oldest_ == youngest_; }
+    const Retired& front() const { return pieces_[oldest_ & mask_]; }
+    void pop() { ++oldest_; }
+    void push(Retired piece) { pieces_[youngest_++ & mask_] = piece; }
+
+   private:
+    std::vector<Retired> pieces_;
+    std::size_t mask_, oldest_ = 0, youngest_ = 0;
+  };
+
+  void stall_until(Stamp need);
+  void charge(Cause cause, Stamp time) { counts.stack[static_cast<int>(cause)] += time; }
+  void fetch(const Piece& piece);
+  void make_room(const Piece& piece);
+  struct Late {          // what comes later than the piece's own map says
+    std::int32_t after;  // dispatch
+    std::uint32_t row;
+  };
+  // A piece in flight is never so late that the bound matters: that is millions of cycles.
+  std::int32_t after_dispatch(Stamp at) const {
+    return static_cast<std::int32_t>(std::min<Stamp>(at - std::min(at, now_), kLatest));
+  }
+  int late_loads(const Block& block, const Piece& piece, bool addresses_late, Late* late);
+  void evaluate(const Block& block, const Piece& piece);
+  void finish_stores(const Block& block, const Piece& piece);
+  void use_units(const Block& block, const Piece& piece);
+
+  const NodeSettings settings_;
+  BranchPredictor predictor_;
+  Stamp now_ = 0, retired_ = 0, drained_ = 0;
+  Stamp frontend_, scheduler_, store_interval_;
+  std::array<Stamp, kSinks> times_{};
+  std::array<Stamp, kResources> busy_until_{};
+  Queue reorder_buffer_, store_queue_;
+  std::uint64_t operations_ = 0, stores_ = 0;
+  std::uint64_t code_line_ = ~std::uint64_t{0};          // fetched last
+  const Access *load_ = nullptr, *loads_end_ = nullptr;  // noted accesses that have not been finished
+  const Access *store_ = nullptr, *stores_end_ = nullptr;
+};
+
+}  // namespace manynode::node

@@ -1,0 +1,366 @@
+#include "memory_path.hpp"
+
+#include <algorithm>
+
+namespace manynode::node {
+namespace {
+
+// The buffer that is free first.
+Stamp& earliest(std::vector<Stamp>& buffers) { return *std::min_element(buffers.begin(), buffers.end()); }
+
+std::uint64_t lines_per_page(const NodeSettings& settings) {
+  return std::uint64_t{1} << (settings.translation.page_bits - settings.line_bits);
+}
+
+// Page tables lie apart from the program's pages.
+constexpr std::uint64_t kTables = std::uint64_t{1} << 40;
+constexpr int kEntriesPerLine = 3;  // 8 page-table entries of 8 bytes: a shift
+
+}  // namespace
+
+MemoryPath::MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place, const Stamp& now)
+    : line_bits_(static_cast<int>(settings.line_bits)),
+      page_bits_(static_cast<int>(settings.translation.page_bits)),
+      tlb_bits_(settings.translation.present ? page_bits_ : 63),
+      l1d_(settings.l1d.sets, settings.l1d.ways),
+      data_tlb_(settings.translation.data.sets, settings.translation.data.ways),
+      l1i_(settings.l1i.sets, settings.l1i.ways),
+      l2_(settings.has_l2 ? settings.l2.sets : 1, settings.has_l2 ? settings.l2.ways : 1),
+      code_tlb_(settings.translation.code.sets, settings.translation.code.ways),
+      second_tlb_(settings.translation.second.sets, settings.translation.second.ways),
+      now_(now),
+      settings_(settings),
+      uncore_(uncore),
+      place_(place),
+      l1_latency_(settings.core.cycles(settings.l1d.latency_cycles)),
+      l2_latency_(settings.core.cycles(settings.l2.latency_cycles)),
+      last_level_latency_(settings.core.cycles(settings.last_level.latency_cycles)),
+      memory_latency_(settings.core.cycles(settings.memory.latency_cycles)),
+      remote_latency_(settings.core.cycles(settings.memory.remote_cycles)),
+      second_tlb_latency_(settings.core.cycles(settings.translation.second_cycles)),
+      walk_latency_(settings.core.cycles(settings.translation.walk_cycles)),
+      fill_buffers_(settings.fill_buffers, 0),
+      l2_fill_buffers_(settings.l2_fill_buffers, 0),
+      l1_prefetcher_(settings.l1d.prefetch, lines_per_page(settings)),
+      l2_prefetcher_(settings.has_l2 ? settings.l2.prefetch : Prefetch::kNone, lines_per_page(settings)) {
+  page_of_frame_.fill(0);
+  loads.reserve(1024);
+  stores.reserve(1024);
+}
+
+// ---- while the block executes -----------------------------------------------------------------------------------
+
+void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store) {
+  look_at_line(address, instruction, store);
+  const std::uint64_t last = address + size - 1;
+  if (last >> line_bits_ != address >> line_bits_) look_at_line(last, instruction, store);
+}
+
+void MemoryPath::look_at_line(std::uint64_t address, std::uint16_t instruction, bool store) {
+  Access access{address, kAbsent, instruction, 0};
+  const std::uint64_t line = address >> line_bits_;
+  const std::uint64_t page = address >> tlb_bits_;
+  if (data_tlb_.find(page) == nullptr) {
+    data_tlb_.insert(page);
+    if (settings_.translation.present) access.what |= Access::kTlbMissed;
+  }
+  std::uint64_t* word = l1d_.find(line);
+  if (word == nullptr) {
+    ++counts.l1d_misses;
+    access.what |= Access::kMissed;
+    access.victim = l1d_.insert(line | kPending | (store ? kDirty : 0));
+    arrivals_[line % kArrivals] = {line, now_ + kTick};  // until the miss is worked out
+    // This host fetches the sets that will be looked up: the one for now, and in time the next one of a stream.
+    const std::uint64_t frame = physical(line);
+    uncore_.announce(place_.last_level, frame, place_.owner);
+    uncore_.announce(place_.last_level, frame + 1, place_.owner);
+  } else {
+    if ((*word & kPending) != 0) {
+      const Arrival& arrival = arrivals_[line % kArrivals];
+      if (arrival.line != line || arrival.at <= now_) *word &= ~kPending;
+    }
+    if ((*word & (kPending | kPrefetched)) != 0) access.what |= Access::kHeld;
+    if ((*word & kPrefetched) != 0) access.what |= Access::kFirstUse;
+    if (store) *word |= kDirty;
+  }
+  if (store) {
+    stores.push_back(access);
+    return;
+  }
+  if (stored_[(address >> 3) % kStored].word == address >> 3) access.what |= Access::kForwarded;
+  if (access.what != 0) loads.push_back(access);
+}
+
+// ---- when its times are worked out ------------------------------------------------------------------------------
+
+Stamp MemoryPath::access(const Access& access, std::uint64_t code, Stamp at) {
+  const std::uint64_t line = access.address >> line_bits_;
+  if ((access.what & Access::kTlbMissed) != 0) at = translate_slowly(access.address >> page_bits_, at);
+  if ((access.what & Access::kMissed) != 0) return miss(line, access.victim, code, at);
+  Stamp got = at + l1_latency_;
+  if ((access.what & Access::kHeld) != 0) {
+    const Arrival& arrival = arrivals_[line % kArrivals];
+    if (arrival.line == line && arrival.at > got) got = arrival.at;
+    std::uint64_t* word = l1d_.peek(line);
+    if (word != nullptr && (*word & kPrefetched) != 0) {
+      *word &= ~kPrefetched;
+      prefetch_to_l1(code, line, at);
+    }
+  }
+  return got;
+}
+
+Stamp MemoryPath::finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at) {
+  Stamp got = access(noted, code, at);
+  if ((noted.what & Access::kForwarded) != 0) {
+    Stored& stored = stored_[(noted.address >> 3) % kStored];
+    if (stored.word == noted.address >> 3) {
+      got = std::max(got, stored.ready + l1_latency_);
+      if (stored.ready <= now_) stored.word = ~std::uint64_t{0};
+    }
+  }
+  return got;
+}
+
+Stamp MemoryPath::finish_store(const Access& noted, std::uint64_t code, Stamp at) {
+  Stored& stored = stored_[(noted.address >> 3) % kStored];
+  if (at > now_) {
+    stored = {noted.address >> 3, at};
+  } else if (stored.word == noted.address >> 3) {
+    stored.word = ~std::uint64_t{0};
+  }
+  return noted.what == 0 ? 0 : access(noted, code, now_);
+}
+
+Stamp MemoryPath::translate_slowly(std::uint64_t page, Stamp at) {
+  ++counts.tlb_misses;
+  if (second_tlb_.find(page) != nullptr) {
+    at += second_tlb_latency_;
+  } else {
+    ++counts.page_walks;
+    second_tlb_.insert(page);
+    // The upper levels are in the walker's own caches; the entry itself is a load past the first level.
+    const std::uint64_t line = kTables + (page >> kEntriesPerLine);
+    at = from_l2(physical(line), page, 0, Why::kData, at + second_tlb_latency_ + walk_latency_);
+  }
+  at = stamped(at, Cause::kTlb);
+  note(Cause::kTlb, at);
+  return at;
+}
+
+Stamp MemoryPath::translate_code_slowly(std::uint64_t page, Stamp now) {
+  if (!settings_.translation.present) {
+    code_tlb_.front(page) = page;
+    return 0;
+  }
+  if (code_tlb_.find(page) != nullptr) return 0;
+  code_tlb_.insert(page);
+  return time_of(translate_slowly(page, now)) - now;
+}
+
+Stamp MemoryPath::fetch_slowly(std::uint64_t line, Stamp now) {
+  if (l1i_.find(line) != nullptr) return 0;
+  ++counts.l1i_misses;
+  l1i_.insert(line);
+  return time_of(from_l2(physical(line), line >> (page_bits_ - line_bits_), 0, Why::kCode, now)) - now;
+}
+
+// A miss of the first level: it needs a fill buffer, and the line from further out.
+Stamp MemoryPath::miss(std::uint64_t line, std::uint64_t victim, std::uint64_t code, Stamp at) {
+  Stamp& buffer = earliest(fill_buffers_);
+  const Stamp begin = std::max(at, buffer);
+  replaced_in_l1(victim, begin);
+  const Stamp got = from_l2(physical(line), line >> (page_bits_ - line_bits_), code, Why::kData, begin);
+  buffer = got;
+  arrivals_[line % kArrivals] = {line, got};
+  prefetch_to_l1(code, line, begin);
+  return got;
+}
+
+Stamp MemoryPath::from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t code, Why why, Stamp at) {
+  std::uint64_t taken = line | kPending;
+  if (!settings_.has_l2) return from_last_level(taken, page, why, at);
+  Stamp got = 0;
+  if (std::uint64_t* word = l2_.find(line)) {
+    got = stamped(at + l2_latency_, Cause::kL2);
+    if (why != Why::kPrefetch) note(Cause::kL2, got);
+    if ((*word & kPending) != 0) {
+      const Arrival& arrival = l2_arrivals_[line % kL2Arrivals];
+      if (arrival.line == line && arrival.at > at) {
+        got = std::max(got, arrival.at);
+      } else {
+        *word &= ~kPending;
+      }
+    }
+    *word &= ~kPrefetched;
+  } else {
+    counts.l2_misses += why != Why::kPrefetch;
+    Stamp& buffer = earliest(l2_fill_buffers_);
+    got = from_last_level(taken, page, why, std::max(at, buffer));
+    buffer = got;
+    l2_arrivals_[line % kL2Arrivals] = {line, got};
+    replaced_in_l2(l2_.insert(taken), at);
+  }
+  if (why != Why::kCode) prefetch_to_l2(code, line, page, at);
+  return got;
+}
+
+// `taken` is the word of the line for the second level: dirty where it leaves a victim cache dirty.
+Stamp MemoryPath::from_last_level(std::uint64_t& taken, std::uint64_t page, Why why, Stamp at) {
+  if (uncore_.has_recalls(place_.slot)) give_up_recalled(at);
+  const bool demand = why != Why::kPrefetch;
+  const Uncore::Answer answer = uncore_.read(place_.last_level, taken & kNumber, place_.owner);
+  if (answer.hit) {
+    if (answer.was_dirty) taken |= kDirty;
+    const Stamp got = stamped(at + last_level_latency_, Cause::kLastLevel);
+    if (demand) note(Cause::kLastLevel, got);
+    return got;
+  }
+  counts.last_level_misses += demand;
+  ++counts.memory_lines;
+  const std::uint32_t home = place_.pages == nullptr ? place_.domain : place_.pages->domain_of(page, place_.domain);
+  const Stamp unloaded = at + (home == place_.domain ? memory_latency_ : remote_latency_);
+  const Stamp waits = uncore_.transfer(home, at);
+  const Stamp got = stamped(unloaded + waits, waits > memory_latency_ / 16 ? Cause::kBandwidth : Cause::kMemory);
+  if (demand) {
+    bandwidth_wait_ = waits;
+    note(Cause::kMemory, unloaded);
+    note(Cause::kBandwidth, got);
+  }
+  replaced_in_last_level(answer, at);
+  return got;
+}
+
+// ---- what makes room --------------------------------------------------------------------------------------------
+
+void MemoryPath::replaced_in_l1(std::uint64_t victim, Stamp at) {
+  if ((victim & kDirty) == 0) return;
+  const std::uint64_t line = physical(victim & kNumber);
+  if (settings_.has_l2) {
+    if (std::uint64_t* word = l2_.peek(line)) {
+      *word |= kDirty;
+      return;
+    }
+  }
+  const Uncore::Answer answer = uncore_.write_back(place_.last_level, line, place_.owner, true);
+  replaced_in_last_level(answer, at);
+}
+
+void MemoryPath::replaced_in_l2(std::uint64_t victim, Stamp at) {
+  if ((victim & kNumber) == kAbsent) return;
+  const bool dirty = (victim & kDirty) != 0;
+  const Uncore::Answer answer = uncore_.write_back(place_.last_level, victim & kNumber, place_.owner, dirty);
+  replaced_in_last_level(answer, at);
+}
+
+void MemoryPath::replaced_in_last_level(const Uncore::Answer& answer, Stamp at) {
+  if (answer.replaces_dirty) {
+    ++counts.memory_lines;
+    uncore_.transfer(place_.domain, at);
+  }
+  if (answer.victim == 0) return;
+  const auto owner = static_cast<std::uint32_t>((answer.victim >> kOwnerBit) - 1);
+  const std::uint64_t line = answer.victim & kPhysicalLine;
+  const bool written = answer.replaces_dirty;
+  if (owner == place_.owner) drop(line, at, written);
+  if (owner != place_.slot) uncore_.send_recall(owner, line | (written ? kDirty : 0));
+}
+
+void MemoryPath::give_up_recalled(Stamp now) {
+  while (const std::uint64_t word = uncore_.next_recall(place_.slot))
+    drop((word & ~kDirty) - 1, now, (word & kDirty) != 0);
+}
+
+// A line that an inclusive last level has lost leaves the caches above; what they had changed goes to memory, unless it
+// goes there together with what the last level had.
+void MemoryPath::drop(std::uint64_t line, Stamp at, bool written) {
+  std::uint64_t words[3] = {kAbsent, kAbsent, kAbsent};
+  if (settings_.has_l2) words[0] = l2_.remove(line);
+  const int shift = page_bits_ - line_bits_;
+  const std::uint64_t page = page_of_frame_[(line >> shift) % kReverse];
+  const std::uint64_t candidate = page << shift | (line & ((std::uint64_t{1} << shift) - 1));
+  if (page != 0 && physical(candidate) == line) {
+    words[1] = l1d_.remove(candidate);
+    words[2] = l1i_.remove(candidate);
+  }
+  bool held = false, dirty = false;
+  for (const std::uint64_t word : words) {
+    held |= (word & kNumber) != kAbsent;
+    dirty |= (word & kNumber) != kAbsent && (word & kDirty) != 0;
+  }
+  counts.recalls += held;
+  if (!dirty || written) return;
+  ++counts.memory_lines;
+  uncore_.transfer(place_.domain, at);
+}
+
+// ---- prefetches and addresses -----------------------------------------------------------------------------------
+
+void MemoryPath::prefetch_to_l1(std::uint64_t code, std::uint64_t line, Stamp at) {
+  Prefetcher::Lines lines;
+  const int count = l1_prefetcher_.learn(code, line, lines);
+  for (int i = 0; i < count; ++i) {
+    if (l1d_.peek(lines[i]) != nullptr) continue;
+    Stamp& buffer = earliest(fill_buffers_);
+    if (buffer > at) return;
+    ++counts.prefetches;
+    buffer = from_l2(physical(lines[i]), lines[i] >> (page_bits_ - line_bits_), code, Why::kPrefetch, at);
+    arrivals_[lines[i] % kArrivals] = {lines[i], buffer};
+    replaced_in_l1(l1d_.insert(lines[i] | kPending | kPrefetched), at);
+  }
+}
+
+void MemoryPath::prefetch_to_l2(std::uint64_t code, std::uint64_t line, std::uint64_t page, Stamp at) {
+  Prefetcher::Lines lines;
+  const int count = l2_prefetcher_.learn(code, line, lines);
+  for (int i = 0; i < count; ++i) {
+    if (l2_.peek(lines[i]) != nullptr) continue;
+    Stamp& buffer = earliest(l2_fill_buffers_);
+    if (buffer > at) return;
+    ++counts.prefetches;
+    std::uint64_t taken = lines[i] | kPending | kPrefetched;
+    buffer = from_last_level(taken, page, Why::kPrefetch, at);
+    l2_arrivals_[lines[i] % kL2Arrivals] = {lines[i], buffer};
+    replaced_in_l2(l2_.insert(taken), at);
+  }
+}
+
+// The physical line of a virtual one: pages lie in frames chosen by a hash of seed, rank and page.
+std::uint64_t MemoryPath::physical(std::uint64_t line) {
+  if (!settings_.frames_by_hash) return line & kPhysicalLine;
+  const int shift = page_bits_ - line_bits_;
+  const std::uint64_t page = line >> shift;
+  Frame& frame = frames_[page % kFrames];
+  if (frame.page != page) {
+    const std::uint64_t hash = mix(mix(page + settings_.seed * 0x9e3779b97f4a7c15u) + place_.owner);
+    frame = {page, (hash << shift) & kPhysicalLine};
+    page_of_frame_[(frame.first_line >> shift) % kReverse] = page;
+  }
+  return frame.first_line | (line & ((std::uint64_t{1} << shift) - 1));
+}
+
+void MemoryPath::inject(std::uint64_t address, std::uint64_t bytes, bool write, Stamp now) {
+  const std::uint64_t first = address >> line_bits_, last = (address + bytes - 1) >> line_bits_;
+  for (std::uint64_t line = first; bytes != 0 && line <= last; ++line) {
+    const std::uint64_t frame = physical(line);
+    if (write) {
+      l1d_.remove(line);
+      if (settings_.has_l2) l2_.remove(frame);
+    }
+    Uncore::Answer answer;
+    if (settings_.memory.injection_to_last_level) {
+      answer = write ? uncore_.write_back(place_.last_level, frame, place_.owner, true)
+                     : uncore_.read(place_.last_level, frame, place_.owner);
+      replaced_in_last_level(answer, now);
+    } else {
+      if (write) uncore_.remove(place_.last_level, frame, place_.owner);
+      answer.hit = false;
+    }
+    if (!answer.hit && !(write && settings_.memory.injection_to_last_level)) {
+      ++counts.memory_lines;
+      uncore_.transfer(place_.domain, now);
+    }
+  }
+}
+
+}  // namespace manynode::node

@@ -1,0 +1,183 @@
+// The way of one core's loads, stores and instruction fetches: first-level caches, address translation, second level,
+// and what lies beyond (Uncore).
+//
+// A block runs in two steps. While the program executes it, `load` and `store` look up the first level, in program
+// order; nearly all accesses end there. What needs time is noted. When the core works out the block's times,
+// `finish_load` and `finish_store` do the rest of each noted access, now with the simulated time at which it happens.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "first_touch.hpp"
+#include "prefetcher.hpp"
+#include "settings.hpp"
+#include "tag_store.hpp"
+#include "uncore.hpp"
+
+namespace manynode::node {
+
+// 32 bytes, so that their number is a shift away from their addresses.
+struct alignas(32) Access {
+  enum What : std::uint8_t { kMissed = 1, kHeld = 2, kTlbMissed = 4, kForwarded = 8, kFirstUse = 16 };
+  std::uint64_t address = 0;
+  std::uint64_t victim = kAbsent;  // what a miss replaced in the first level
+  std::uint16_t instruction = 0;   // in the block
+  std::uint8_t what = 0;
+};
+
+struct MemoryCounts {
+  // of loads, stores and instruction fetches; prefetches have a count of their own
+  std::uint64_t l1d_misses = 0, l1i_misses = 0, l2_misses = 0, last_level_misses = 0;
+  std::uint64_t tlb_misses = 0, page_walks = 0, prefetches = 0, recalls = 0;
+  std::uint64_t memory_lines = 0;  // to and from memory, for any reason
+};
+
+// Where a core's requests go.
+struct Place {
+  std::uint32_t slot = 0;        // of this core
+  std::uint32_t owner = 0;       // the first slot of its rank: names the rank's lines
+  std::uint32_t last_level = 0;  // its last-level cache
+  std::uint32_t domain = 0;      // its memory domain
+  FirstTouch* pages = nullptr;   // nullptr: all pages are in its own domain
+};
+
+class MemoryPath {
+ public:
+  // `now` is the core's dispatch time, which only grows.
+  MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place, const Stamp& now);
+
+  // `size` is at most 8 bytes.
+  void load(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
+    const std::uint64_t line = address >> line_bits_, word = address >> 3;
+    const std::uint64_t difference = (l1d_.front(line) ^ line) & ~kDirty;
+    const bool simple = ((address + size - 1) >> line_bits_) == line &&
+                        data_tlb_.front(address >> tlb_bits_) == address >> tlb_bits_ &&
+                        stored_[word % kStored].word != word;
+    if (__builtin_expect(simple && difference == 0, 1)) return;
+    if (simple && difference == kPending) {  // the line that was asked for last
+      const Arrival& arrival = arrivals_[line % kArrivals];
+      if (arrival.line == line && arrival.at > now_) {
+        loads.push_back({address, kAbsent, instruction, Access::kHeld});
+        return;
+      }
+    }
+    look(address, size, instruction, false);
+  }
+  void store(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
+    const std::uint64_t line = address >> line_bits_;
+    std::uint64_t& front = l1d_.front(line);
+    const bool at_hand = ((front ^ line) & ~kDirty) == 0 && ((address + size - 1) >> line_bits_) == line &&
+                         data_tlb_.front(address >> tlb_bits_) == address >> tlb_bits_;
+    if (__builtin_expect(!at_hand, 0)) {
+      look(address, size, instruction, true);
+    } else {
+      front |= kDirty;
+      stores.push_back({address, kAbsent, instruction, 0});
+    }
+  }
+
+  // Noted accesses of the block, in program order.
+  std::vector<Access> loads, stores;
+
+  // The data of a load whose address is ready at `at`.
+  Stamp finish_load(const Access& noted, std::uint64_t code, Stamp at) {
+    if (__builtin_expect(noted.what == Access::kHeld, 1)) {
+      const std::uint64_t line = noted.address >> line_bits_;
+      const Arrival& arrival = arrivals_[line % kArrivals];
+      const Stamp hit = at + l1_latency_;
+      if (arrival.line == line) return std::max(hit, arrival.at);
+      return hit;
+    }
+    return finish_load_slowly(noted, code, at);
+  }
+  // A store with address and data at `at`; returns when its line is there (0: it was).
+  Stamp finish_store(const Access& access, std::uint64_t code, Stamp at);
+  // A code line; returns what the fetch adds to `now` (0 for a hit).
+  Stamp fetch(std::uint64_t line, Stamp now) {
+    if (__builtin_expect(l1i_.front(line) == line, 1)) return 0;
+    return fetch_slowly(line, now);
+  }
+  // The code page of an address, likewise.
+  Stamp translate_code(std::uint64_t address, Stamp now) {
+    const std::uint64_t page = address >> page_bits_;
+    if (__builtin_expect(code_tlb_.front(page) == page, 1)) return 0;
+    return translate_code_slowly(page, now);
+  }
+
+  // What came from outside the node: written to memory or to the last level, and gone from this core's caches.
+  void inject(std::uint64_t address, std::uint64_t bytes, bool write, Stamp now);
+  // Gives up the lines that an inclusive last level recalled.
+  void give_up_recalled(Stamp now);
+
+  Stamp hit_latency() const { return l1_latency_; }
+  // Until when misses with this cause are in flight.
+  Stamp until(Cause cause) const { return until_[static_cast<int>(cause)]; }
+
+  // What the latest line from memory waited for other lines.
+  Stamp bandwidth_wait() const { return bandwidth_wait_; }
+
+  MemoryCounts counts;
+
+ private:
+  static constexpr std::size_t kStored = 128, kArrivals = 512, kL2Arrivals = 4096, kFrames = 256, kReverse = 1 << 14;
+  struct Arrival {
+    std::uint64_t line = kAbsent;
+    Stamp at = 0;
+  };
+  struct Stored {
+    std::uint64_t word = ~std::uint64_t{0};
+    Stamp ready = 0;
+  };
+  struct Frame {
+    std::uint64_t page = ~std::uint64_t{0}, first_line = 0;
+  };
+
+  void look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store);
+  void look_at_line(std::uint64_t address, std::uint16_t instruction, bool store);
+  Stamp access(const Access& access, std::uint64_t code, Stamp at);
+  Stamp finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at);
+  Stamp translate_slowly(std::uint64_t page, Stamp at);
+  Stamp fetch_slowly(std::uint64_t line, Stamp now);
+  Stamp translate_code_slowly(std::uint64_t page, Stamp now);
+  Stamp miss(std::uint64_t line, std::uint64_t victim, std::uint64_t code, Stamp at);
+  enum class Why { kData, kCode, kPrefetch };
+  Stamp from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t code, Why why, Stamp at);
+  Stamp from_last_level(std::uint64_t& taken, std::uint64_t page, Why why, Stamp at);
+  void replaced_in_l1(std::uint64_t victim, Stamp at);
+  void replaced_in_l2(std::uint64_t victim, Stamp at);
+  void replaced_in_last_level(const Uncore::Answer& answer, Stamp at);
+  void prefetch_to_l1(std::uint64_t code, std::uint64_t line, Stamp at);
+  void prefetch_to_l2(std::uint64_t code, std::uint64_t line, std::uint64_t page, Stamp at);
+  void drop(std::uint64_t line, Stamp at, bool written);
+  std::uint64_t physical(std::uint64_t line);
+  void note(Cause cause, Stamp until) {
+    Stamp& at = until_[static_cast<int>(cause)];
+    if (until > at) at = until;
+  }
+
+  // first: what every access reads
+  int line_bits_, page_bits_;
+  int tlb_bits_;  // page_bits_, or so many that all addresses are one page where translation takes no time
+  TagStore l1d_, data_tlb_;
+  std::array<Stored, kStored> stored_;
+  std::array<Arrival, kArrivals> arrivals_;
+  TagStore l1i_, l2_, code_tlb_, second_tlb_;
+  const Stamp& now_;
+  const NodeSettings settings_;
+  Uncore& uncore_;
+  Place place_;
+  Stamp l1_latency_, l2_latency_, last_level_latency_, memory_latency_, remote_latency_, second_tlb_latency_,
+      walk_latency_;
+  std::vector<Stamp> fill_buffers_, l2_fill_buffers_;
+  std::array<Arrival, kL2Arrivals> l2_arrivals_;
+  std::array<Frame, kFrames> frames_;
+  std::array<std::uint64_t, kReverse> page_of_frame_;
+  Prefetcher l1_prefetcher_, l2_prefetcher_;
+  std::array<Stamp, kCauses> until_{};
+  Stamp bandwidth_wait_ = 0;
+};
+
+}  // namespace manynode::node

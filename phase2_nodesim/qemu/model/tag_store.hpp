@@ -1,0 +1,73 @@
+// Set-associative store of line or page numbers, the most recently used of a set first. A word is a number with flags
+// in its highest bits.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace manynode::node {
+
+inline constexpr std::uint64_t kDirty = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kPending = std::uint64_t{1} << 62;     // it may still be on its way
+inline constexpr std::uint64_t kPrefetched = std::uint64_t{1} << 61;  // nobody has asked for it yet
+inline constexpr std::uint64_t kNumber = kPrefetched - 1;
+inline constexpr std::uint64_t kAbsent = kNumber;
+
+class TagStore {
+ public:
+  TagStore(std::uint32_t sets, std::uint32_t ways)
+      : mask_(sets - 1), ways_(ways), words_(std::size_t{sets} * ways, kAbsent) {}
+
+  // The set's most recent word.
+  std::uint64_t& front(std::uint64_t number) { return words_[(number & mask_) * ways_]; }
+
+  // Moves `number` to the front of its set; nullptr if it is absent.
+  std::uint64_t* find(std::uint64_t number) {
+    std::uint64_t* set = &front(number);
+    for (std::uint32_t way = 0; way < ways_; ++way) {
+      if ((set[way] & kNumber) != number) continue;
+      const std::uint64_t word = set[way];
+      std::memmove(set + 1, set, way * sizeof *set);
+      set[0] = word;
+      return set;
+    }
+    return nullptr;
+  }
+
+  // The word of `number` where it is, or nullptr.
+  std::uint64_t* peek(std::uint64_t number) {
+    std::uint64_t* set = &front(number);
+    for (std::uint32_t way = 0; way < ways_; ++way) {
+      if ((set[way] & kNumber) == number) return set + way;
+    }
+    return nullptr;
+  }
+
+  // Puts an absent word at the front and returns the one that it replaces.
+  std::uint64_t insert(std::uint64_t word) {
+    std::uint64_t* set = &front(word & kNumber);
+    const std::uint64_t victim = set[ways_ - 1];
+    std::memmove(set + 1, set, (ways_ - 1) * sizeof *set);
+    set[0] = word;
+    return victim;
+  }
+
+  // Removes `number` and returns its word, or kAbsent.
+  std::uint64_t remove(std::uint64_t number) {
+    std::uint64_t* at = peek(number);
+    if (at == nullptr) return kAbsent;
+    const std::uint64_t word = *at;
+    std::uint64_t* last = &front(number) + ways_ - 1;
+    std::memmove(at, at + 1, static_cast<std::size_t>(last - at) * sizeof *at);
+    *last = kAbsent;
+    return word;
+  }
+
+ private:
+  std::uint64_t mask_;
+  std::uint32_t ways_;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace manynode::node

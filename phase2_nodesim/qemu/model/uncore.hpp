@@ -1,0 +1,115 @@
+// What the cores of a node share: last-level caches, memory domains, and a mailbox per core for lines that an inclusive
+// cache recalls. It lives in memory that the ranks of a node map together (or in private memory for one rank alone).
+//
+// Cores are up to a quantum apart in simulated time. A memory that had one "free from" time would make those behind pay
+// for those ahead. Time is therefore cut into buckets, each with as many lines as the bandwidth allows; a line goes
+// into the first bucket with room. Below saturation a line waits as in a queue with Poisson arrivals and a fixed
+// service time (M/D/1, Pollaczek-Khinchine): service x load / (2 (1 - load)), where the service is one line on one
+// channel.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "settings.hpp"
+
+namespace manynode::node {
+
+inline constexpr std::uint32_t kMostSlots = 512;
+inline constexpr std::uint32_t kBucketCycles = 128;
+inline constexpr std::uint32_t kBuckets = 1 << 14;
+inline constexpr std::uint32_t kMailboxWords = 1024;
+
+// A line of a rank: a physical line number, and the rank's first slot from kOwnerBit on.
+inline constexpr int kOwnerBit = 44;
+inline constexpr std::uint64_t kPhysicalLine = (std::uint64_t{1} << kOwnerBit) - 1;
+
+// Mixes all bits (the finaliser of SplitMix64).
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// A line with its owner.
+constexpr std::uint64_t named(std::uint64_t line, std::uint32_t owner) {
+  return line | (std::uint64_t{owner} + 1) << kOwnerBit;
+}
+
+class Uncore {
+ public:
+  static std::size_t bytes(const NodeSettings& settings);
+
+  // On zeroed memory of bytes(settings) bytes, aligned to 64.
+  Uncore(const NodeSettings& settings, void* memory);
+
+  struct Answer {
+    bool hit = false;
+    bool was_dirty = false;       // the line left a victim cache dirty
+    bool replaces_dirty = false;  // a dirty line was replaced
+    std::uint64_t victim = 0;     // the line that an inclusive cache replaced, with its owner (0: none)
+  };
+  // Says that `line` will be looked for soon: this host fetches its set meanwhile.
+  void announce(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
+    __builtin_prefetch(words_ + index_of(cache, mix(named(line, owner))) * stride_, 1);
+  }
+  // A read of `line`: on a miss the line is inserted, unless the cache takes victims only.
+  Answer read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner);
+  // A line that left a second-level cache.
+  Answer write_back(std::uint32_t cache, std::uint64_t line, std::uint32_t owner, bool dirty);
+  // Removes a line; true if it was there.
+  bool remove(std::uint32_t cache, std::uint64_t line, std::uint32_t owner);
+
+  // Takes the room of one line in `domain` at `at`, and returns how long it waits for it.
+  Stamp transfer(std::uint32_t domain, Stamp at);
+
+  // `line` may have kDirty: the last level has sent it to memory.
+  void send_recall(std::uint32_t slot, std::uint64_t line);
+  // The next line that `slot` has to give up plus 1, or 0.
+  std::uint64_t next_recall(std::uint32_t slot);
+  bool has_recalls(std::uint32_t slot) const;
+  std::uint64_t lost_recalls() const;
+  std::uint64_t broken_locks() const { return broken_locks_; }
+
+ private:
+  struct Mailbox {
+    std::atomic<std::uint64_t> written, read, lost, pad[5];
+    std::atomic<std::uint64_t> words[kMailboxWords];
+  };
+  // A set is one array of words in the order of use: 30 bits of the line's hash, kDirtyWord and kLock (of the first
+  // word, for the whole set). Two lines of a set are taken for one with a probability of 2^-30, and a set of 16 ways is
+  // one cache line of the host, which is what makes a large cache affordable. An inclusive cache also keeps whole
+  // lines, because it has to name them to their owners.
+  struct Set {
+    std::uint32_t* words;
+    std::uint64_t* lines;
+  };
+  static constexpr std::uint32_t kLock = 1u << 31, kDirtyWord = 1u << 30, kHash = kDirtyWord - 1;
+  std::size_t index_of(std::uint32_t cache, std::uint64_t hash) const {
+    // Slices are chosen by a hash of the address: no stride meets few sets.
+    return std::size_t{cache} * settings_.last_level.sets + ((hash >> 32) * settings_.last_level.sets >> 32);
+  }
+  static std::uint32_t word_of(std::uint64_t hash) { return (static_cast<std::uint32_t>(hash) & kHash) | 1; }
+  Set acquire(std::uint32_t cache, std::uint64_t hash);
+  static void release(const Set& set) { std::atomic_ref(set.words[0]).fetch_and(~kLock, std::memory_order_release); }
+  int way_of(const Set& set, std::uint32_t word) const;
+  void move(const Set& set, std::uint32_t to, std::uint32_t from, std::uint32_t count) const;
+  void insert(const Set& set, std::uint32_t word, std::uint64_t line, Answer& answer);
+
+  const NodeSettings settings_;
+  std::size_t stride_;  // words from one set to the next
+  std::uint32_t* words_;
+  std::uint64_t* lines_ = nullptr;
+  std::uint32_t random_ = 1;
+  std::atomic<std::uint64_t>* buckets_;
+  Mailbox* mailboxes_;
+  std::uint32_t line_cost_, bucket_room_;
+  Stamp bucket_length_;
+  double service_;
+  std::uint64_t broken_locks_ = 0;
+};
+
+}  // namespace manynode::node

@@ -1,0 +1,167 @@
+"""Machine and job -> the run file ``node-run/1`` that the node model reads (``model/run_file.hpp``): plain numbers.
+
+Caches have their full size and are shared as the machine file says. With ``sharing: private`` each rank has its equal
+part of the last level and of the memory's bandwidth for itself: the control for what sharing does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from manynode.config.experiment import QemuSection
+from manynode.config.machine import Cache, Core, Machine, Tlb
+from manynode.errors import UsageError
+from manynode.qemu.counting import SCHEMA
+from phase2_nodesim.placement import CorePlace, core_places, require_cores
+
+PREDICTORS = {"gshare": "gshare", "ltage": "tage", "tage-sc-l": "tage"}
+PREFETCHERS = ("none", "next-line", "stride", "stream")
+# What one memory channel gives, for machine files that do not count channels (DDR4-2666 at 95 % of 21.3 GB/s).
+_CHANNEL_BPS = 20e9
+
+
+def run_file(
+    machine: Machine,
+    settings: QemuSection,
+    *,
+    ranks: int,
+    threads: int,
+    first_rank: int,
+    directory: Path,
+    shared_memory: Path | None,
+) -> dict[str, Any]:
+    """Return the run file of a node with ``ranks`` ranks; what the model cannot simulate is a :class:`UsageError`."""
+    require_cores(machine, ranks, threads)
+    places = core_places(machine, ranks * threads)
+    shared = settings.sharing == "shared"
+    node = node_numbers(machine, settings, places, threads)
+    return {
+        "schema": SCHEMA,
+        "ranks": ranks,
+        "threads": threads,
+        "first_rank": first_rank,
+        "directory": str(directory.resolve()),
+        "shared_memory": "" if shared_memory is None else str(shared_memory),
+        "shares": shared,
+        "last_level_of_slot": [place.last_level if shared else 0 for place in places],
+        "domain_of_slot": [place.domain if shared else 0 for place in places],
+        "node": node,
+    }
+
+
+def node_numbers(machine: Machine, settings: QemuSection, places: Sequence[CorePlace], threads: int) -> dict[str, Any]:
+    """Return the node; ``places`` are those of all its threads, of which each rank has ``threads``."""
+    caches, core, memory = machine.caches, machine.core, machine.memory
+    cycle = machine.frequency
+    shared = settings.sharing == "shared"
+    domain_bandwidth = memory.bandwidth / (memory.domains or machine.sockets)
+    channels = (memory.channels or 0) / (memory.domains or machine.sockets) or domain_bandwidth / _CHANNEL_BPS
+    levels = Counter(place.last_level for place in places)
+    domains = Counter(place.domain for place in places)
+    # A rank whose threads sit below two caches has parts of both.
+    cache_share = 1.0 if shared else threads / max(levels.values())
+    memory_share = 1.0 if shared else threads / max(domains.values())
+    line = int(caches.last_level.line)
+    return {
+        "core": core_numbers(core),
+        "l1i": cache_numbers("l1i", caches.l1i),
+        "l1d": cache_numbers("l1d", caches.l1d),
+        "l2": None if caches.l2 is None else cache_numbers("l2", caches.l2),
+        "line_bits": int(math.log2(line)),
+        "fill_buffers": core.outstanding_misses,
+        "l2_fill_buffers": (None if caches.l2 is None else caches.l2.outstanding_misses) or 2 * core.outstanding_misses,
+        "tlbs": tlb_numbers(machine),
+        "last_level": {
+            "sets": max(1, round(caches.last_level.size / line / caches.last_level.associativity * cache_share)),
+            "ways": caches.last_level.associativity,
+            "latency_cycles": caches.last_level.latency,
+            "replacement": caches.last_level.replacement,
+            "inclusion": caches.last_level.inclusion,
+        },
+        "memory": {
+            "latency_cycles": memory.latency * cycle,
+            "remote_cycles": (memory.remote_latency or memory.latency) * cycle,
+            "line_cycles": line / domain_bandwidth * cycle / memory_share,
+            "channels": max(1, round(channels)),
+            "injection_to_last_level": memory.injection == "last-level",
+        },
+        "last_levels": len(levels) if shared else 1,
+        "domains": len(domains) if shared else 1,
+        "quantum_cycles": max(1, round(settings.quantum * cycle)),
+        "seed": settings.seed,
+        "frames_by_hash": settings.frames == "hashed",
+    }
+
+
+def core_numbers(core: Core) -> dict[str, Any]:
+    """Return the core; empty keys get the defaults that the machine file's reference names."""
+    if core.branch_predictor not in PREDICTORS:
+        raise _unknown("machine: core: branch_predictor", core.branch_predictor, PREDICTORS)
+    rob = core.reorder_buffer
+    return {
+        "width": core.dispatch_width,
+        "reorder_buffer": rob,
+        "scheduler": core.scheduler or max(8, rob * 5 // 16),
+        "store_queue": core.store_queue or max(8, rob * 7 // 32),
+        "integer_units": core.integer_units or core.dispatch_width,
+        "load_ports": core.load_ports,
+        "store_ports": core.store_ports,
+        "float_units": core.float_units,
+        "multiply_latency": core.multiply_latency,
+        "divide_latency": core.divide_latency,
+        "divide_interval": core.divide_interval,
+        "float_latency": core.float_latency,
+        "float_divide_latency": core.float_divide_latency,
+        "float_divide_interval": core.float_divide_interval,
+        "frontend_depth": round(core.frontend_depth),
+        "vector_bytes": core.vector_bytes,
+        "predictor": PREDICTORS[core.branch_predictor],
+    }
+
+
+def cache_numbers(name: str, cache: Cache) -> dict[str, Any]:
+    """Return a first- or second-level cache; its number of sets must be a power of two."""
+    sets = cache.size / cache.line / cache.associativity
+    if sets != int(sets) or int(sets) & (int(sets) - 1):
+        raise UsageError(
+            "the engine qemu needs a power of two as number of sets of a first- or second-level cache",
+            where=f"machine: caches: {name}",
+            found=f"{sets:g} sets ({cache.size:g} bytes, {cache.associativity} ways, lines of {cache.line:g} bytes)",
+            remedy="correct size or associativity; real caches of these levels have such a number of sets",
+        )
+    if cache.prefetcher not in PREFETCHERS:
+        raise _unknown(f"machine: caches: {name}: prefetcher", cache.prefetcher, PREFETCHERS)
+    return {
+        "sets": int(sets),
+        "ways": cache.associativity,
+        "latency_cycles": cache.latency,
+        "prefetcher": cache.prefetcher,
+    }
+
+
+def tlb_numbers(machine: Machine) -> dict[str, Any] | None:
+    """Return the address translation, or None where the machine file has none."""
+    tlbs = machine.tlbs
+    if tlbs is None:
+        return None
+
+    def tlb(of: Tlb) -> dict[str, int]:
+        return {"sets": of.entries // of.associativity, "ways": of.associativity}
+
+    return {
+        "page_bits": int(math.log2(tlbs.page)),
+        "l1i": tlb(tlbs.l1i),
+        "l1d": tlb(tlbs.l1d),
+        "l2": tlb(tlbs.l2),
+        "l2_cycles": tlbs.l2_latency,
+        "walk_cycles": tlbs.walk_latency,
+    }
+
+
+def _unknown(where: str, found: str, known: Iterable[str]) -> UsageError:
+    words = ", ".join(known)
+    return UsageError("the engine qemu does not model this", where=where, found=found, allowed=words)

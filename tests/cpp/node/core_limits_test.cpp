@@ -1,0 +1,176 @@
+// What limits how far a core runs ahead: reorder buffer, fill buffers, store queue, chains through memory, and
+// mispredicted branches.
+#include "node.hpp"
+
+namespace manynode::node {
+namespace {
+
+using namespace testing;
+
+constexpr double kMemory = 200;  // cycles of small_node()
+constexpr std::uint64_t kFar = 0x10000000;
+
+// Cycles of each run of a block with one access to a line that no cache has.
+double cycles_per_miss(const NodeSettings& settings, const std::vector<Instruction>& instructions, int rounds = 400) {
+  Node node(settings);
+  const Block block = block_of(settings, instructions);
+  std::uint64_t next = kFar;
+  return cycles_each(node, rounds, [&](int) { run(node.core(), block, {next += kLine}); });
+}
+
+TEST(CoreLimits, FillBuffersLimitTheMissesInFlight) {
+  for (const std::uint32_t buffers : {1u, 4u, 10u}) {
+    NodeSettings settings = small_node();
+    settings.core.reorder_buffer = 64;
+    settings.fill_buffers = buffers;
+    settings.l2_fill_buffers = 64;
+    expect_near(cycles_per_miss(settings, times(1, load(1))), kMemory / buffers, 1);
+  }
+}
+
+TEST(CoreLimits, FillBuffersOfTheSecondLevelLimitItsMisses) {
+  NodeSettings settings = small_node();
+  settings.core.reorder_buffer = 64;
+  settings.fill_buffers = 10;
+  settings.l2_fill_buffers = 4;
+  expect_near(cycles_per_miss(settings, times(1, load(1))), kMemory / 4, 1);
+}
+
+TEST(CoreLimits, TheReorderBufferLimitsWhichMissesOverlap) {
+  // A miss every 64 operations; as many overlap as the reorder buffer has spans of 64 operations.
+  const std::vector<Instruction> block = times(1, load(1)) + times(63, of(Kind::kInteger));
+  for (const std::uint32_t overlapping : {2u, 4u, 8u}) {
+    NodeSettings settings = small_node();
+    settings.fill_buffers = 16;
+    settings.core.reorder_buffer = 64 * overlapping;
+    expect_near(cycles_per_miss(settings, block), kMemory / overlapping, 5);
+  }
+}
+
+TEST(CoreLimits, MissesFurtherApartThanTheReorderBufferDoNotOverlap) {
+  NodeSettings settings = small_node();
+  settings.core.reorder_buffer = 64;
+  // 64 of 256 operations are dispatched while the miss waits, the other 192 afterwards.
+  const std::vector<Instruction> block = times(1, load(1)) + times(255, of(Kind::kNone));
+  expect_near(cycles_per_miss(settings, block), kMemory + (256 - 64) / 4.0, 3);
+}
+
+TEST(CoreLimits, TheReorderBufferDoesNotLimitAChainOfLatencies) {
+  NodeSettings settings = small_node();
+  settings.core.reorder_buffer = 32;
+  Node node(settings);
+  const Block block = block_of(settings, times(16, of(Kind::kFloat, 1, {1})));
+  EXPECT_DOUBLE_EQ(cycles_each(node, 100, [&](int) { run(node.core(), block); }), 16 * 4);
+}
+
+TEST(CoreLimits, TheStoreQueueLimitsStoresThatWaitForTheirLines) {
+  for (const std::uint32_t queue : {1u, 4u, 8u}) {
+    NodeSettings settings = small_node();
+    settings.core.store_queue = queue;
+    expect_near(cycles_per_miss(settings, times(1, store())), kMemory / queue, 2);
+  }
+}
+
+TEST(CoreLimits, StoresThatHitLeaveOnePerCycleAndPort) {
+  NodeSettings settings = small_node();
+  settings.core.store_queue = 4;
+  settings.core.store_ports = 2;
+  Node node(settings);
+  const Block block = block_of(settings, times(8, store()));
+  const auto each = [&](int) { run(node.core(), block, {0, 8, 16, 24, 32, 40, 48, 56}); };
+  EXPECT_DOUBLE_EQ(cycles_each(node, 400, each), 8 / 2.0);
+}
+
+// An array that stays in the first level.
+std::uint64_t address_of(int element) { return 0x1000 + 8 * static_cast<std::uint64_t>(element % 256); }
+
+// a[i + 1] = f(a[i])
+TEST(CoreLimits, AChainThroughMemoryTakesForwardingAndTheFunctionPerElement) {
+  struct Case {
+    Kind f;
+    double latency;
+    std::size_t others;  // operations that do not belong to the chain
+  };
+  for (const Case& one : {Case{Kind::kFloat, 4, 1}, Case{Kind::kDivide, 24, 1}, Case{Kind::kFloat, 4, 13},
+                          Case{Kind::kInteger, 1, 1}, Case{Kind::kInteger, 1, 13}}) {
+    SCOPED_TRACE(one.latency);
+    SCOPED_TRACE(one.others);
+    const NodeSettings settings = small_node();
+    Node node(settings);
+    const Block block =
+        block_of(settings, std::vector{load(1), of(one.f, 2, {1}), store(2)} + times(one.others, of(Kind::kInteger)));
+    const auto element = [&](int i) { run(node.core(), block, {address_of(i), address_of(i + 1)}); };
+    // A load takes the first level's latency from a store that is not yet done.
+    expect_near(cycles_each(node, 512, element), 4 + one.latency, 1);
+  }
+}
+
+TEST(CoreLimits, LoadsOfOtherWordsDoNotWaitForAStore) {
+  const NodeSettings settings = small_node();
+  Node node(settings);
+  const Block block = block_of(settings, {load(1), of(Kind::kDivide, 2, {1}), store(2), of(Kind::kInteger)});
+  const auto element = [&](int i) { run(node.core(), block, {address_of(i + 1), address_of(i)}); };
+  expect_near(cycles_each(node, 512, element), settings.core.divide_interval, 1);  // the divider's rate
+}
+
+TEST(CoreLimits, AMispredictedBranchCostsItsResolutionAndTheFrontEnd) {
+  const NodeSettings settings = small_node();
+  Node node(settings);
+  for (const std::size_t chain : {1u, 5u, 30u}) {
+    const Block block = block_of(settings, times(chain, of(Kind::kInteger, 1, {1})) + std::vector{branch(1)}, 0x400000,
+                                 Ending::kIndirectJump);
+    const double branches = cycles_of(node.core(), Cause::kBranch);
+    const double found = cycles_each(node, 100, [&, target = std::uint64_t{0}](int) mutable {
+      run(node.core(), block);
+      node.core().follow(block, target += 64);  // never there before: always wrong
+    });
+    EXPECT_DOUBLE_EQ(found, chain * 1 + 1 + settings.core.frontend_depth);
+    // All but the dispatch of the block is the branch's.
+    const double ticks = 4.0 * found - static_cast<double>(chain) - 1;
+    EXPECT_DOUBLE_EQ(cycles_of(node.core(), Cause::kBranch) - branches, 200 * ticks);
+  }
+  EXPECT_EQ(node.core().counts.branch_misses, node.core().counts.branches);
+}
+
+TEST(CoreLimits, ABranchThatWaitsForMemoryIsChargedToMemoryUntilTheDataIsThere) {
+  const NodeSettings settings = small_node();
+  Node node(settings);
+  const Block block = block_of(settings, {load(1), branch(1)}, 0x400000, Ending::kIndirectJump);
+  std::uint64_t next = kFar;
+  const double found = cycles_each(node, 100, [&](int) {
+    run(node.core(), block, {next += kLine});
+    node.core().follow(block, next);
+  });
+  EXPECT_DOUBLE_EQ(found, kMemory + 1 + settings.core.frontend_depth);
+  // The block's two operations are dispatched during the first half cycle of the miss.
+  EXPECT_DOUBLE_EQ(cycles_of(node.core(), Cause::kMemory), 200 * (4 * kMemory - 2));
+  EXPECT_DOUBLE_EQ(cycles_of(node.core(), Cause::kBranch), 200 * 4 * (1 + settings.core.frontend_depth));
+}
+
+TEST(CoreLimits, ARightlyPredictedBranchCostsNothing) {
+  const NodeSettings settings = small_node();
+  Node node(settings);
+  const Block block =
+      block_of(settings, times(8, of(Kind::kInteger, 1)) + times(4, branch(1)), 0x400000, Ending::kJump);
+  const double found = cycles_each(node, 100, [&](int) {
+    run(node.core(), block);
+    node.core().follow(block, 0x400100);
+  });
+  EXPECT_DOUBLE_EQ(found, 12 / 4.0);
+}
+
+TEST(CoreLimits, WaitingForMissesIsChargedToTheirLevel) {
+  // A chase through memory: all but the dispatch is memory's. (Its block has one operation.)
+  const NodeSettings settings = small_node();
+  Node node(settings);
+  const Block block = block_of(settings, {load(1, 1)});
+  std::uint64_t next = kFar;
+  for (int i = 0; i < 300; ++i) run(node.core(), block, {next += kLine});
+  node.core().drain();
+  const double all = static_cast<double>(node.core().now() / kTick);
+  EXPECT_NEAR(cycles_of(node.core(), Cause::kMemory) / all, 1 - 1 / (4 * kMemory), 0.01);
+  EXPECT_DOUBLE_EQ(cycles_of(node.core(), Cause::kBase), 300);
+}
+
+}  // namespace
+}  // namespace manynode::node
