@@ -38,7 +38,9 @@ def of_node_simulation(plan: Plan) -> dict[str, Resource | int | str]:
     """
     section = plan.experiment.nodesim
     return _of_a_job(
-        plan, lambda wildcards: section.nodes if wildcards.mode == "ext" else 1, spread=section.engine == "native"
+        plan,
+        lambda wildcards: section.nodes if wildcards.mode.startswith("ext") else 1,
+        spread=section.engine == "native",
     )
 
 

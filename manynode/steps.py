@@ -62,6 +62,8 @@ _UPSTREAM = {
 # Steps that measure; `--measurements-from` takes their results over.
 MEASURED = ("profile", "nodesim")
 
+CONTROL = "-control"
+"""Ends the mode of a control run: its ranks share nothing."""
 _MODE = "(ext|no-ext)"
 _POINT = r"[^/]+/nodes-\d+/(result\.json|(ranks|links|link_jobs|series|injection)\.parquet)"
 _ANALYSED = "projection|makespans|iterations|breakdown|interval_parts|jobs|links|link_jobs|series"
@@ -72,7 +74,7 @@ _FILES = tuple(
     for pattern, step in (
         (r"profile/nodes-\d+-rep-\d+/counters\.parquet", "profile"),
         (r"profile/(rank-classes\.json|counters\.parquet)", "classify"),
-        (rf"nodesim/{_MODE}/node-\d+/segments\.parquet", "nodesim"),
+        (rf"nodesim/{_MODE}({CONTROL})?/node-\d+/segments\.parquet", "nodesim"),
         (rf"nodesim/(timing-profile-{_MODE}\.json|resamples-{_MODE}\.json|{_MODE}/segments\.parquet)", "fit"),
         (r"simulate/preflight\.json", "preflight"),
         (rf"simulate/{_POINT}", "simulate"),

@@ -19,7 +19,8 @@ from manynode.config.resolved import Resolved, write_resolved
 from manynode.config.studies import Study, studies
 from manynode.errors import ManynodeError, UsageError
 from manynode.provenance import code_digest
-from manynode.steps import Steps
+from manynode.qemu.choice import uses_qemu
+from manynode.steps import CONTROL, Steps
 from manynode.tables import read_json
 
 
@@ -104,6 +105,17 @@ class Plan:
         """Return the verdict of the pre-flight check; none where nothing is projected or checked."""
         checked = self.has_skeleton and self.experiment.simulate.preflight.enabled
         return [self.path("simulate/preflight.json")] if checked else []
+
+    @property
+    def has_control(self) -> bool:
+        """Return whether a node is simulated again without sharing: asked for, and by an engine that can share."""
+        return self.experiment.nodesim.qemu.control and uses_qemu(self.experiment)[0]
+
+    def control_segments(self, classes: str) -> list[str]:
+        """Return the segments of the node that is simulated again; ``classes`` is phase 1's file."""
+        mode = self.modes[0]
+        node = self.representative_nodes(classes)[0] if mode == "ext" else 0
+        return [self.path(f"nodesim/{mode}{CONTROL}/node-{node}/segments.parquet")]
 
     def job_profiles(self) -> list[str]:
         """Return the timing profiles of the other jobs."""

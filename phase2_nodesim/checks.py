@@ -5,12 +5,12 @@ from __future__ import annotations
 from manynode.config.resolved import Resolved
 from manynode.errors import UsageError
 from phase2_nodesim.engines._interface import ENGINES
-from phase2_nodesim.jobs import installed
+from phase2_nodesim.jobs import choose_engine, installed
 
 
 def check(resolved: Resolved) -> None:
     """Ask the engine whether it can simulate a node of the machine, and whether it is installed."""
-    name = resolved.nodesim.engine
+    name, _ = choose_engine(resolved)
     try:
         engine = ENGINES.get(name)
     except UsageError as error:

@@ -17,13 +17,16 @@ app = typer.Typer(help="Phase 2: compute times between MPI calls -> timing profi
 
 Experiment = Annotated[Path, typer.Option(help="resolved experiment (results/NAME/experiment.json)")]
 Mode = Annotated[str, typer.Option(help="ext (with external ranks) or no-ext (the node alone)")]
+RunMode = Annotated[
+    str, typer.Option(help="ext, no-ext, or one of them and -control: every rank has its caches for itself")
+]
 
 
 @app.command("run")
 def run(
     ctx: typer.Context,
     experiment: Experiment,
-    mode: Mode,
+    mode: RunMode,
     node: Annotated[int, typer.Option(min=0, help="number of the simulated node")],
     output: Annotated[Path, typer.Option(help="segments table to write; marker files go to a folder beside it")],
 ) -> None:
@@ -32,18 +35,20 @@ def run(
     from manynode.hostlock import exclusive
     from manynode.launch import application_command, application_guest
     from manynode.notices import warn
-    from manynode.steps import step_of
+    from manynode.steps import CONTROL, step_of
     from phase2_nodesim.checksum import check_against_native
     from phase2_nodesim.cost import node_run
     from phase2_nodesim.engines._interface import NodeJob
     from phase2_nodesim.gem5.estimate import profiled_instructions
-    from phase2_nodesim.jobs import run_node
+    from phase2_nodesim.jobs import choose_engine, run_node
     from phase2_nodesim.steps import make_segments
     from phase2_nodesim.waits import waiting_of, waiting_warning
 
     resolved = ctx.with_resource(step_of(experiment))
     settings, application = resolved.nodesim, resolved.application
-    external = _external(mode)
+    external = _external(mode.removesuffix(CONTROL))
+    if mode.endswith(CONTROL):
+        settings = settings.model_copy(update={"qemu": settings.qemu.model_copy(update={"sharing": "private"})})
     nodes = settings.nodes if external else 1
     command, flavour = application_command(application)
     directory = output.parent / "markers"
@@ -64,7 +69,8 @@ def run(
         )
         counters = experiment.parent / "profile" / "counters.parquet"
         job = dataclasses.replace(job, instructions=profiled_instructions(counters, nodes, job.simulated()))
-        engine = settings.engine
+        engine, reason = choose_engine(resolved)
+        typer.echo(f"engine: {engine} ({reason})")
         simulated = run_node(job, engine, resolved.machine, directory)
         native = experiment.parent / "profile" / f"nodes-{nodes}-rep-0" / "ranks" / "job.log"
         checksum = check_against_native(native, directory, job.words(engine))

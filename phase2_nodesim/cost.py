@@ -6,9 +6,12 @@ from pathlib import Path
 
 from manynode.config.resolved import Resolved
 from manynode.measured_runs import MeasuredRun
+from manynode.qemu.choice import uses_qemu
+from manynode.steps import CONTROL
 from manynode.tables import read_json
 from phase2_nodesim.engines._interface import ENGINES
 from phase2_nodesim.gem5.estimate import profiled_instructions
+from phase2_nodesim.jobs import choose_engine
 
 
 def node_runs(experiment: Resolved, results: Path) -> list[MeasuredRun]:
@@ -26,14 +29,21 @@ def node_runs(experiment: Resolved, results: Path) -> list[MeasuredRun]:
         runs += [node_run(experiment, results, "ext", node) for node in chosen]
     if "no-ext" in modes:
         runs.append(node_run(experiment, results, "no-ext", 0))
+    if experiment.nodesim.qemu.control and uses_qemu(experiment)[0]:
+        first = runs[0]
+        node = first.wildcards.get("node")
+        runs.append(
+            node_run(experiment, results, first.wildcards["mode"] + CONTROL, None if node is None else int(node))
+        )
     return runs
 
 
 def node_run(experiment: Resolved, results: Path, mode: str, node: int | None) -> MeasuredRun:
     """Return the run of one simulated node; None means that the node is not known yet."""
     section, each, threads = experiment.nodesim, experiment.ranks_per_node, experiment.application.threads
-    nodes = section.nodes if mode == "ext" else 1
-    engine = section.engine
+    external, control = mode.startswith("ext"), mode.endswith(CONTROL)
+    nodes = section.nodes if external else 1
+    engine, _ = choose_engine(experiment)
     cost = ENGINES.get(engine).cost(section, each, nodes, threads)
     expected = None
     if cost.instructions_per_s is not None and node is not None:
@@ -45,7 +55,7 @@ def node_run(experiment: Resolved, results: Path, mode: str, node: int | None) -
         rule="phase2_simulate_node",
         wildcards={"mode": mode} if node is None else {"mode": mode, "node": str(node)},
         output="" if node is None else f"nodesim/{mode}/node-{node}/segments.parquet",
-        step="phase 2, a node " + ("with external ranks" if mode == "ext" else "alone"),
+        step="phase 2, a node " + ("with external ranks" if external else "alone") + (", a control" if control else ""),
         tool=engine,
         ranks=nodes * each,
         slowed=cost.ranks,

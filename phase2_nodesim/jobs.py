@@ -1,13 +1,16 @@
-"""The MPI job of phase 2: the ranks of one node under an engine, all others native beside them."""
+"""The MPI job of phase 2: the engine that simulates a node, and the ranks of one node under it, all others native."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from manynode.config.engine_section import AUTO
 from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
+from manynode.config.resolved import Resolved
 from manynode.cores import available_cores
 from manynode.errors import EngineMissingError, UsageError
+from manynode.qemu.choice import uses_qemu
 from phase2_nodesim.engines._interface import ENGINES, NodeEngine, NodeJob, NodeRun
 
 
@@ -23,6 +26,16 @@ def installed(engine: str, settings: NodesimSection | None) -> NodeEngine:
             remedy=probe.remedy,
         )
     return chosen
+
+
+def choose_engine(experiment: Resolved) -> tuple[str, str]:
+    """Return the name of the engine that simulates the nodes of ``experiment``, and the reason.
+
+    ``auto`` takes qemu where it can be used (:func:`~manynode.qemu.choice.uses_qemu`), else valgrind.
+    """
+    qemu, reason = uses_qemu(experiment)
+    wanted = experiment.nodesim.engine
+    return (wanted if wanted != AUTO else "qemu" if qemu else "valgrind"), reason
 
 
 def run_node(job: NodeJob, engine: str, machine: Machine, directory: Path) -> list[int]:

@@ -11,7 +11,7 @@ rule phase2_simulate_node:
     log:
         plan.path("logs/phase2_simulate_node/{mode}-{node}.log"),
     wildcard_constraints:
-        mode="ext|no-ext",
+        mode="(ext|no-ext)(-control)?",
     conda:
         "../environment.yaml"
     threads: workflow.cores

@@ -37,8 +37,10 @@ def build_dir() -> Path:
 
 @pytest.fixture
 def demo() -> dict[str, Any]:
-    """The demo experiment, as a copy that a test may change."""
-    return copy.deepcopy(read_yaml(ROOT / "configs" / "demo.yaml", "the demo"))
+    """The demo experiment with few ranks, whose numbers tests give by hand, as a copy that a test may change."""
+    content = copy.deepcopy(read_yaml(ROOT / "configs" / "demo.yaml", "the demo"))
+    content["application"]["parameters"]["iterations"] = 15
+    return {**content, "ranks_per_node": 2}
 
 
 @pytest.fixture

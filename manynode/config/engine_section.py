@@ -1,7 +1,7 @@
 """Sections of an experiment that one engine reads: their key is the engine's name.
 
-Results depend on such a section only if its engine is chosen, and then on all of its keys but those marked with
-:data:`CHANGES_NO_RESULT`.
+Results depend on such a section only if its engine is, or may be, chosen, and then on all of its keys but those marked
+with :data:`CHANGES_NO_RESULT`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from pydantic import BaseModel
 from manynode.config.quantities import Section
 from manynode.config.sections import section_of
 
+AUTO: Final = "auto"
+"""In place of an engine's name: the phase chooses one that this host has."""
+
 
 class _ChangesNoResult:
-    """Marks a key that only says how the engine is started or watched."""
+    """Marks a key that only says how the engine is started or watched, or what the report shows besides."""
 
 
 CHANGES_NO_RESULT: Final = _ChangesNoResult()
@@ -43,7 +46,7 @@ def engine_sections(model: type[BaseModel]) -> dict[str, type[EngineSection]]:
 def unread_keys(place: str, model: type[BaseModel], content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the keys of the engines' sections in ``content`` (of ``model``, at ``place``) that change no result."""
     for name, kind in engine_sections(model).items():
-        if content.get("engine") != name:
+        if content.get("engine") not in (name, AUTO):
             yield f"{place}.{name}"
             continue
         for key, field in kind.model_fields.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model, field_validator, model_validator
 
-from manynode.config.engine_section import CHANGES_NO_RESULT, EngineSection
+from manynode.config.engine_section import AUTO, CHANGES_NO_RESULT, EngineSection
 from manynode.config.machine import Machine
 from manynode.config.network import Network
 from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Quantity, Section, written
@@ -119,6 +119,11 @@ class QemuSection(EngineSection):
         description="shared: ranks share last-level caches and memory as the machine file says; private: each rank has "
         "its part of them for itself, as a control",
     )
+    control: Annotated[bool, CHANGES_NO_RESULT] = Field(
+        default=False,
+        description="Whether to simulate one node a second time with sharing: private. The report shows where the "
+        "cycles of both go (Figure 7 of Eyerman et al.)",
+    )
     inject: Literal["none", "nic"] = Field(
         default="nic",
         description="Memory traffic of messages to and from other nodes. none: no traffic; nic: sent data is read and "
@@ -159,7 +164,11 @@ class TailSection(Section):
 class NodesimSection(Section):
     """Phase 2: compute times between MPI calls on the target node."""
 
-    engine: str = Field(default="valgrind", description="native, valgrind, qemu or gem5 (see 'manynode doctor')")
+    engine: str = Field(
+        default=AUTO,
+        description="native, valgrind, qemu or gem5 (see 'manynode doctor'). auto uses qemu where it is installed with "
+        "plugins and can run the program, else valgrind",
+    )
     nodes: PositiveInt = Field(
         default=2,
         description="Nodes of the job with external ranks: one is simulated, the others run natively. Must be one of "
@@ -192,6 +201,14 @@ class NodesimSection(Section):
                 raise ValueError(
                     f"{key}: has no effect with engine: {self.engine}; only engine: native measures this host"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _control_of_what_is_shared(self) -> NodesimSection:
+        if self.qemu.control and self.engine not in ("qemu", AUTO):
+            raise ValueError(f"qemu: control: has no effect with engine: {self.engine}; only qemu's ranks share caches")
+        if self.qemu.control and self.qemu.sharing == "private":
+            raise ValueError("qemu: control: has no effect with sharing: private, which is what the control has")
         return self
 
 

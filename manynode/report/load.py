@@ -30,7 +30,7 @@ from manynode.report.documents import (
     read_document,
 )
 from manynode.report.phase_labels import PhaseLabels, phase_labels
-from manynode.steps import Steps
+from manynode.steps import CONTROL, Steps
 from manynode.tables import read_json, read_table
 from manynode.timing_profile import TimingProfile, read_timing_profile
 
@@ -47,7 +47,7 @@ class Inputs:
     """Everything the report shows.
 
     ``segments`` and ``profiles`` are by mode (``ext``, ``no-ext``), ``studies`` has every table of a study by the
-    name of its file.
+    name of its file. ``control`` has the segments of the node that was simulated again without sharing.
     """
 
     digest: str
@@ -57,6 +57,7 @@ class Inputs:
     classes: RankClasses | None
     counters: pd.DataFrame | None
     segments: dict[str, pd.DataFrame]
+    control: pd.DataFrame | None
     profiles: dict[str, TimingProfile]
     projection: pd.DataFrame | None
     interval_parts: pd.DataFrame | None
@@ -133,25 +134,18 @@ def load(directory: Path) -> Inputs:
     resolved = _content(path)
     # Files of an earlier experiment of that name are not read.
     modes = [mode for mode in MODES if any(_mode(name) == mode for name in experiment.experiment.techniques)]
+    classes = _rank_classes(directory / "profile/rank-classes.json")
     return Inputs(
         digest=experiment.digest,
         projection_digest=experiment.projection_digest or experiment.digest,
         experiment=experiment.experiment,
         resolved=resolved,
-        classes=_rank_classes(directory / "profile/rank-classes.json"),
+        classes=classes,
         counters=_table(
             directory / "profile/counters.parquet", ["counters/1"], ["nodes", "repetition", "node", "rank", "phase"]
         ),
-        segments=_by_mode(
-            {
-                mode: _table(
-                    directory / f"nodesim/{mode}/segments.parquet",
-                    ["segments/1"],
-                    ["rank", "sequence", "phase", "call_before", "call_after", "compute_s"],
-                )
-                for mode in modes
-            }
-        ),
+        segments=_by_mode({mode: _segments(directory / f"nodesim/{mode}/segments.parquet") for mode in modes}),
+        control=_control(directory, modes[0], resolved, classes) if modes else None,
         profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in modes}),
         projection=_projection(directory / "projection.parquet"),
         interval_parts=_table(
@@ -244,6 +238,20 @@ def _rank_classes(path: Path) -> RankClasses | None:
         return None
     read_rank_classes(path)  # its own check is the stricter one
     return read_document(path, "rank-classes/1", RankClasses)
+
+
+def _segments(path: Path) -> pd.DataFrame | None:
+    return _table(path, ["segments/1"], ["rank", "sequence", "phase", "call_before", "call_after", "compute_s"])
+
+
+def _control(
+    directory: Path, mode: str, resolved: Mapping[str, Any], classes: RankClasses | None
+) -> pd.DataFrame | None:
+    """Return the segments of the node that was simulated again: the first representative one beside external ranks."""
+    if not resolved["nodesim"]["qemu"]["control"]:
+        return None
+    node = classes.representative_nodes[0] if mode == "ext" and classes and classes.representative_nodes else 0
+    return _segments(directory / f"nodesim/{mode}{CONTROL}/node-{node}/segments.parquet")
 
 
 def _profile(path: Path) -> TimingProfile | None:

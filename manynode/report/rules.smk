@@ -7,6 +7,13 @@ rule report_build_page:
         profiles=expand(
             plan.path("nodesim/timing-profile-{mode}.json"), mode=plan.modes
         ),
+        control=lambda wildcards: (
+            plan.control_segments(
+                checkpoints.phase1_classify_ranks.get().output.classes
+            )
+            if plan.has_control
+            else []
+        ),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
         studies=plan.study_files(),
     output:

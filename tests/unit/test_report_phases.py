@@ -135,3 +135,33 @@ def test_each_share_says_what_it_is_a_share_of(folder: Path) -> None:
         in words
     )
     assert "less than the 25 % by which the mean times of the ranks differ in these phases" in words
+
+
+def test_a_control_without_sharing_is_shown_beside_the_ranks_that_share(tmp_path: Path) -> None:
+    fixture.write_results(tmp_path)
+    path = tmp_path / "experiment.json"
+    content = json.loads(path.read_text())
+    content["experiment"]["nodesim"]["qemu"]["control"] = True
+    path.write_text(json.dumps(content))
+    shared = read_table(tmp_path / "nodesim/ext/segments.parquet", "segments/1", ())
+    control = tmp_path / "nodesim/ext-control/node-0/segments.parquet"
+    control.parent.mkdir(parents=True)
+    write_table(control, "segments/1", shared.assign(cycles_memory=0.1e6))
+    fixture.sign(tmp_path)
+    inputs = load(tmp_path)
+    rows = figure(inputs, "cpi-stacks").query("phase == 'all phases' and part == 'memory'")
+    assert list(zip(rows["rank"], rows["caches"], strict=True)) == [
+        *((0, "shared"), (0, "private"), (1, "shared"), (1, "private"))
+    ]
+    assert rows["cpi"].to_numpy() == pytest.approx([0.3, 0.1, 0.5, 0.1])
+    assert "The difference is the effect of sharing" in render(inputs)
+
+
+def test_a_control_that_was_not_asked_for_is_not_shown(tmp_path: Path) -> None:
+    fixture.write_results(tmp_path)
+    shared = read_table(tmp_path / "nodesim/ext/segments.parquet", "segments/1", ())
+    control = tmp_path / "nodesim/ext-control/node-0/segments.parquet"
+    control.parent.mkdir(parents=True)
+    write_table(control, "segments/1", shared)
+    fixture.sign(tmp_path)
+    assert set(figure(load(tmp_path), "cpi-stacks")["caches"]) == {""}

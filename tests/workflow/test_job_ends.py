@@ -129,4 +129,5 @@ def test_what_a_rank_forked_ends_with_a_step_that_is_interrupted(
     started.wait(30)
     # A step that is killed cannot wait for its supervisor, which empties the job all the same.
     assert wait_until(lambda: not alive(pid), 2 * ENOUGH_S)
-    assert f"pid {pid}: sleep 1234" in (tmp_path / "log").read_text()
+    # The supervisor names the process after it has ended it.
+    assert wait_until(lambda: f"pid {pid}: sleep 1234" in (tmp_path / "log").read_text())

@@ -144,11 +144,13 @@ def _kill_at(milestone: str, experiment: Path, folder: Path, signum: int, option
         [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     ) as child:
         assert child.stdout is not None
+        before = []
         for line in child.stdout:
             if milestone in line:
                 break
+            before.append(line)
         else:
-            raise AssertionError(f"the run ended before {milestone}")
+            raise AssertionError(f"the run ended before {milestone}: {''.join(before)}")
         time.sleep(0.5)
         os.killpg(child.pid, signum)
         text = child.stdout.read()

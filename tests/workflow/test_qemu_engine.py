@@ -51,7 +51,10 @@ def checksum(text: str) -> str:
 
 def test_a_whole_experiment_with_the_engine_ends_in_its_report(tmp_path: Path) -> None:
     content = pipeline.tiny(
-        ranks_per_node=2, nodesim={"engine": "qemu", "nodes": 2}, nodes=[2], techniques=["no-ext-var", "ext-var"]
+        ranks_per_node=2,
+        nodesim={"engine": "auto", "nodes": 2, "qemu": {"control": True}},
+        nodes=[2],
+        techniques=["no-ext-var", "ext-var"],
     )
     content["application"]["parameters"] |= HPCG
     done = pipeline.run(pipeline.write(tmp_path, content), tmp_path)
@@ -66,8 +69,11 @@ def test_a_whole_experiment_with_the_engine_ends_in_its_report(tmp_path: Path) -
         segments = pd.read_parquet(table)
         stack = segments[[f"cycles_{part}" for part in COMPONENTS]].sum(axis=1)
         assert stack.to_numpy() == pytest.approx(segments["cycles"].to_numpy(), rel=1e-9)
+    (control,) = (results / "nodesim").glob("*-control/node-*/segments.parquet")
+    assert read_provenance(control, "segments/1")["engine_detail"]["sharing"] == "private"
     page = (results / "report.html").read_text()
     assert '<figure id="figure-cpi-stacks"' in page and "model of the node" in page
+    assert "The difference is the effect of sharing" in page
 
 
 @pytest.mark.parametrize("nodes", [1, 2], ids=["alone", "external"])

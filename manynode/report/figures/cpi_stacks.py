@@ -1,11 +1,13 @@
 """Where the cycles of each compute phase went, for the two ranks that differ most (Figure 7 of Eyerman et al.).
 
 Engines that can tell leave the parts of each segment's cycles as columns ``cycles_NAME``, beside its instructions.
+Where the node was simulated again with private caches (``nodesim: qemu: control``), both are shown.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import altair as alt
 import numpy as np
@@ -21,6 +23,10 @@ _MOST = 8
 # The node model has more parts than there are colours.
 _COLOURS = [*COLOURS, "#5b6470", "#7a5230"]
 _ALL = "all phases"
+_BOTH = (
+    " shared: last-level caches and memory as the machine has them. private: the same node, each rank with a part of "
+    "them for itself. The difference is the effect of sharing."
+)
 
 
 def draw(inputs: Inputs) -> Figure | None:
@@ -33,8 +39,12 @@ def draw(inputs: Inputs) -> Figure | None:
     counted = next((name for name in _INSTRUCTIONS if name in segments.columns), None)
     if not parts or counted is None or segments[counted].sum() <= 0:
         return None
+    runs = {"": segments}
+    if inputs.control is not None:
+        segments = segments[segments["rank"].isin(inputs.control["rank"].unique())]
+        runs = {"shared": segments, "private": inputs.control}
     ranks = most_different(segments, parts, counted)
-    frame = _stacks(segments, parts, counted, ranks, inputs.phase_labels)
+    frame = _stacks(runs, parts, counted, ranks, inputs.phase_labels)
     names = [name.removeprefix(_PREFIX) for name in parts]
     axis = alt.Axis(ticks=False, labelLimit=LABEL_LIMIT, labelExpr=LABEL_LINES)
     shared = alt.Chart(alt.NamedData(name="table")).mark_bar(size=15)
@@ -45,6 +55,7 @@ def draw(inputs: Inputs) -> Figure | None:
         order=alt.Order("order:Q"),
         tooltip=[
             alt.Tooltip("rank:N"),
+            *([alt.Tooltip("caches:N")] if len(runs) > 1 else []),
             alt.Tooltip("phase:N"),
             alt.Tooltip("part:N"),
             alt.Tooltip("cpi:Q", title="cycles per instruction", format=".3f"),
@@ -55,7 +66,7 @@ def draw(inputs: Inputs) -> Figure | None:
         "cpi-stacks",
         "Where the cycles go",
         "Cycles per instruction of each compute phase and their parts, mean over its executions, for the two simulated "
-        f"ranks that differ most ({' and '.join(map(str, ranks))}).",
+        f"ranks that differ most ({' and '.join(map(str, ranks))})." + (_BOTH if len(runs) > 1 else ""),
         chart,
         frame,
     )
@@ -76,17 +87,17 @@ def most_different(segments: pd.DataFrame, parts: list[str], counted: str) -> li
 
 
 def _stacks(
-    segments: pd.DataFrame, parts: list[str], counted: str, ranks: list[int], names: PhaseLabels
+    runs: Mapping[str, pd.DataFrame], parts: list[str], counted: str, ranks: list[int], names: PhaseLabels
 ) -> pd.DataFrame:
-    chosen = segments[segments["rank"].isin(ranks)]
+    chosen = pd.concat([run[run["rank"].isin(ranks)].assign(caches=caches) for caches, run in runs.items()])
     folded = chosen["phase"].astype(str)
     folded = folded.where(~folded.isin(names.set_up), names.group)
     largest = chosen.groupby(folded)[parts].sum().sum(axis=1).nlargest(_MOST).index
     groups = [(_ALL, chosen), *((str(phase), chosen[folded == phase]) for phase in largest)]
     rows = []
     for number, (phase, group) in enumerate(groups):
-        for rank in ranks:
-            own = group[group["rank"] == rank]
+        for rank, caches in itertools.product(ranks, runs):
+            own = group[(group["rank"] == rank) & (group["caches"] == caches)]
             instructions, cycles = float(own[counted].sum()), float(own[parts].to_numpy().sum())
             if instructions <= 0 or cycles <= 0:
                 continue
@@ -94,9 +105,13 @@ def _stacks(
                 value = float(own[part].sum())
                 rows.append(
                     {
-                        "label": in_lines(f"rank {rank}  {f'{number}  {names.of(phase)}' if number else _ALL}"),
+                        "label": in_lines(
+                            f"rank {rank}{f', {caches}' if caches else ''}  "
+                            f"{f'{number}  {names.of(phase)}' if number else _ALL}"
+                        ),
                         "phase": phase,
                         "rank": rank,
+                        "caches": caches,
                         "part": part.removeprefix(_PREFIX),
                         "order": order,
                         "cpi": value / instructions,

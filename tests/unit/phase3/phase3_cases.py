@@ -16,8 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
 
 def experiment(**simulate: Any) -> dict[str, Any]:
-    """The demo, resolved, with changes to its section ``simulate``."""
+    """The demo with 2 ranks a node, resolved, with changes to its section ``simulate``."""
     content: dict[str, Any] = json.loads(json.dumps(load_experiment(ROOT / "configs" / "demo.yaml").content))
+    content["ranks_per_node"] = 2
     content["simulate"].update(simulate)
     return content
 

@@ -20,6 +20,7 @@ from phase3_sst.analysis.estimates.trial import Trial
 
 def experiment(**changes: Any) -> Resolved:
     given = yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text())
+    given["application"]["parameters"]["iterations"] = 15
     given |= {"nodes": [4, 64], "techniques": ["ext-const", "ext-var"], **changes}
     return resolve(given, where="test", base=ROOT / "configs")
 
