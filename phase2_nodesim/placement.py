@@ -1,10 +1,11 @@
-"""Where the ranks of a node run: threads of ranks, in order, fill the node in equal blocks, as schedulers bind them.
+"""Where the ranks of a node run: the core of each thread, and the last-level cache and memory domain of the core.
 
-One block goes to each last-level cache, and within it one to each second-level cache.
+Threads of ranks are in order: those of rank 0 first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -33,20 +34,53 @@ def last_level_blocks(machine: Machine, slots: int) -> list[list[int]]:
     return blocks(list(range(slots)), max(1, machine.cores() // machine.caches.last_level.shared_by))
 
 
-def core_places(machine: Machine, slots: int) -> list[CorePlace]:
-    """Return the place of each of ``slots`` threads."""
+def balanced(machine: Machine, ranks: int, threads: int) -> list[int]:
+    """Return the cores of equal blocks of threads, one block for each last-level cache in use."""
+    per_cache = machine.caches.last_level.shared_by
+    levels = last_level_blocks(machine, ranks * threads)
+    step = max(1, machine.cores() // per_cache // len(levels))
+    return [
+        min(level * step * per_cache + index, machine.cores() - 1)
+        for level, block in enumerate(levels)
+        for index in range(len(block))
+    ]
+
+
+def packed(machine: Machine, ranks: int, threads: int) -> list[int]:
+    """Return the first cores, one for each thread: as ``mpiexec -bind-to core -map-by core`` (MPICH, Open MPI)."""
+    return list(range(ranks * threads))
+
+
+def domains(machine: Machine, ranks: int, threads: int) -> list[int]:
+    """Return the first cores of each rank's domain: the node's cores are cut, in order, into one domain per rank.
+
+    All domains have the same size, the whole number of cores per rank; cores that are left over stay idle. That is
+    the default of Intel MPI (``I_MPI_PIN_DOMAIN=auto``). Sockets then have different numbers of ranks where the domains
+    of one do not divide the ranks: 16 ranks on 2 x 18 cores are 9 and 7.
+    """
+    each = machine.cores() // ranks
+    return [rank * each + thread for rank in range(ranks) for thread in range(threads)]
+
+
+BINDINGS: dict[str, Callable[[Machine, int, int], list[int]]] = {
+    "balanced": balanced,
+    "packed": packed,
+    "domains": domains,
+}
+
+
+def core_places(machine: Machine, ranks: int, threads: int, binding: str) -> list[CorePlace]:
+    """Return the place of each thread of ``ranks`` ranks of ``threads`` threads; ``binding`` names the rule."""
     per_cache = machine.caches.last_level.shared_by
     per_domain = machine.cores() // (machine.memory.domains or machine.sockets)
-    places = []
-    domains: dict[int, int] = {}
-    levels = last_level_blocks(machine, slots)
-    step = max(1, machine.cores() // per_cache // len(levels))
-    for level, block in enumerate(levels):
-        for index in range(len(block)):
-            core = min(level * step * per_cache + index, machine.cores() - 1)
-            domain = domains.setdefault(core // per_domain, len(domains))
-            places.append(CorePlace(level, domain))
-    return places
+    levels: dict[int, int] = {}
+    regions: dict[int, int] = {}
+    return [
+        CorePlace(
+            levels.setdefault(core // per_cache, len(levels)), regions.setdefault(core // per_domain, len(regions))
+        )
+        for core in BINDINGS[binding](machine, ranks, threads)
+    ]
 
 
 def require_cores(machine: Machine, ranks: int, threads: int) -> None:

@@ -119,6 +119,12 @@ class QemuSection(EngineSection):
         description="shared: ranks share last-level caches and memory as the machine file says; private: each rank has "
         "its part of them for itself, as a control",
     )
+    binding: Literal["balanced", "packed", "domains"] = Field(
+        default="balanced",
+        description="Cores of the ranks. balanced: equal blocks of ranks on all last-level caches; packed: the first "
+        "cores in order (-bind-to core of MPICH and Open MPI); domains: the cores in order, cut into one domain per "
+        "rank (the default of Intel MPI)",
+    )
     control: Annotated[bool, CHANGES_NO_RESULT] = Field(
         default=False,
         description="Whether to simulate one node a second time with sharing: private. The report shows where the "

@@ -36,7 +36,7 @@ def run_file(
 ) -> dict[str, Any]:
     """Return the run file of a node with ``ranks`` ranks; what the model cannot simulate is a :class:`UsageError`."""
     require_cores(machine, ranks, threads)
-    places = core_places(machine, ranks * threads)
+    places = core_places(machine, ranks, threads, settings.binding)
     shared = settings.sharing == "shared"
     node = node_numbers(machine, settings, places, threads)
     return {

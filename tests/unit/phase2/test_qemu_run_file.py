@@ -166,23 +166,43 @@ def test_blocks_are_nearly_equal_and_never_empty() -> None:
     ],
 )
 def test_threads_fill_the_last_level_caches_in_equal_blocks(slots: int, levels: list[int], domains: list[int]) -> None:
-    assert core_places(machine("broadwell"), slots) == [
+    assert core_places(machine("broadwell"), slots, 1, "balanced") == [
         CorePlace(level, domain) for level, domain in zip(levels, domains, strict=True)
     ]
 
 
 def test_a_socket_may_have_several_memory_domains() -> None:
     node = changed("generic", "memory", "domains", to=4)
-    assert [place.domain for place in core_places(node, 16)] == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
-    assert {place.last_level for place in core_places(node, 16)} == {0}
+    assert [place.domain for place in core_places(node, 16, 1, "balanced")] == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+    assert {place.last_level for place in core_places(node, 16, 1, "balanced")} == {0}
     shared = made(node, 16)["node"]
     assert shared["domains"] == 4 and shared["memory"]["line_cycles"] == pytest.approx(64 / (150e9 / 4) * 2.5e9)
 
 
+def test_packed_ranks_fill_one_socket_after_the_other() -> None:
+    places = core_places(machine("broadwell"), 10, 2, "packed")
+    assert places == [CorePlace(0, 0)] * 18 + [CorePlace(1, 1)] * 2
+
+
+@pytest.mark.parametrize(("ranks", "first"), [(2, 1), (16, 9), (32, 18), (36, 18)])
+def test_domains_of_ranks_need_not_divide_the_sockets(ranks: int, first: int) -> None:
+    """16 ranks on 2 x 18 cores: domains of 2 cores, of which 9 fill the first socket."""
+    places = core_places(machine("broadwell"), ranks, 1, "domains")
+    assert places == [CorePlace(0, 0)] * first + [CorePlace(1, 1)] * (ranks - first)
+    assert core_places(machine("broadwell"), 3, 6, "domains") == [
+        *([CorePlace(0, 0)] * 6 + [CorePlace(0, 0)] * 6 + [CorePlace(1, 1)] * 6)
+    ]
+
+
+def test_a_private_share_is_that_of_the_fullest_cache() -> None:
+    content = made(machine("broadwell"), 16, sharing="private", binding="domains")
+    assert content["node"]["last_level"]["sets"] == round(45 * 2**20 / 64 / 20 / 9)
+
+
 def test_several_caches_of_a_socket_lie_in_its_domain() -> None:
     node = changed("generic", "caches", "last_level", to={**LAST_LEVEL, "shared_by": 4})
-    assert core_places(node, 4) == [CorePlace(level, 0) for level in range(4)]
-    assert core_places(node, 2) == [CorePlace(0, 0), CorePlace(1, 0)]
+    assert core_places(node, 4, 1, "balanced") == [CorePlace(level, 0) for level in range(4)]
+    assert core_places(node, 2, 1, "balanced") == [CorePlace(0, 0), CorePlace(1, 0)]
 
 
 LAST_LEVEL = {"size": "24 MiB", "associativity": 12, "latency": 55}
