@@ -136,7 +136,8 @@ class QemuSection(EngineSection):
         "received data is written as machine: memory: injection says, and leaves the private caches",
     )
     quantum: Annotated[float, Quantity("time", least=1e-8, most=1e-3)] = Field(
-        default=written("1 us"), description="Simulated time within which the clocks of a node's cores stay"
+        default=written("4 us"),
+        description="Simulated time within which the clocks of a node's cores stay; longer is faster and less exact",
     )
     frames: Literal["hashed", "virtual"] = Field(
         default="hashed",

@@ -72,7 +72,7 @@ def test_broadwell_in_plain_numbers() -> None:
     assert memory["line_cycles"] == pytest.approx(64 / 65e9 * 2.3e9) and memory["channels"] == 4
     assert (node["last_levels"], node["domains"]) == (2, 2)
     assert node["tlbs"]["l1d"] == {"sets": 16, "ways": 4} and node["tlbs"]["page_bits"] == 12
-    assert node["quantum_cycles"] == 2300
+    assert node["quantum_cycles"] == 9200
     json.dumps(content, allow_nan=False)
 
 
