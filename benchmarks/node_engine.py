@@ -7,23 +7,14 @@ one, without the start of the MPI library. Runs alternate; the best of each coun
 
 from __future__ import annotations
 
-import resource
-import tempfile
-from pathlib import Path
-
 import pandas as pd
 import yaml
-from _figure import Skipped, figure
+from _figure import figure
 from _mini_app import ROOT, at_most
+from _node_run import hpcg_node, need
 
 from manynode.config.experiment import NodesimSection, QemuSection
 from manynode.config.machine import Machine
-from manynode.errors import EngineMissingError
-from manynode.markers import read_marker_directory
-from manynode.paths import native_program
-from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
-from phase2_nodesim.jobs import installed
-from phase2_nodesim.parameters import NodeParameters
 
 GRID, SHORT, LONG, ROUNDS = 24, 2, 32, 3
 INSTRUCTIONS_PER_S, OVER_CALLGRIND, MISSES = 100e6, 2.5, 0.01
@@ -33,15 +24,7 @@ def segments(engine: str, iterations: int) -> tuple[pd.DataFrame, float]:
     """Return the segments of one rank of HPCG under ``engine``, and the processor time [s] of the job."""
     machine = Machine.model_validate(yaml.safe_load((ROOT / "configs" / "machines" / "generic.yaml").read_text()))
     settings = NodesimSection(engine=engine, qemu=QemuSection(frames="virtual"))
-    size = [word for axis in "xyz" for word in (f"--n{axis}", str(GRID))]
-    command = [str(native_program("hpcg")), *size, "--iterations", str(iterations)]
-    with tempfile.TemporaryDirectory() as folder:
-        run = NodeRun(machine, 1, Path(folder), parameters=NodeParameters(last_level="private"), settings=settings)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        ENGINES.get(engine).run(run, NodeJob(command, "mpich", 0, 1, 1, settings=settings, timeout_s=600))
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
-        return ENGINES.get(engine).segments(run, read_marker_directory(run.directory)), spent
+    return hpcg_node(machine, settings, ranks=1, grid=GRID, iterations=iterations)
 
 
 def speed(instructions: str, short: tuple[pd.DataFrame, float], long: tuple[pd.DataFrame, float]) -> float:
@@ -51,11 +34,7 @@ def speed(instructions: str, short: tuple[pd.DataFrame, float], long: tuple[pd.D
 
 def figures() -> list[dict[str, object]]:
     """Return speeds and ratios of misses."""
-    try:
-        for engine in ("qemu", "valgrind"):
-            installed(engine, None)
-    except EngineMissingError as error:
-        raise Skipped(f"{error.what}: {error.found}; {error.remedy}") from None
+    need("qemu", "valgrind")
     rates: dict[str, list[float]] = {"qemu": [], "valgrind": []}
     counts = {}
     for _ in range(ROUNDS):
