@@ -1,0 +1,139 @@
+"""Microbenchmarks in the engine qemu give back what the machine file says: latencies, units, branches, bandwidths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mini_apps
+import pandas as pd
+import pytest
+import qemu_jobs
+import yaml
+from bridge_programs import ROOT
+
+from manynode.config.experiment import NodesimSection
+from manynode.config.machine import Machine
+from manynode.markers import read_marker_directory
+from phase2_nodesim.calibration.core_figures import OF_THE_BRANCH
+from phase2_nodesim.calibration.figures import Cycles
+from phase2_nodesim.calibration.in_engine import PROGRAM, series_of_segments, words
+from phase2_nodesim.calibration.plan import KIB, MIB, Task, task
+from phase2_nodesim.engines._interface import ENGINES, NodeRun
+
+WITHIN = 0.05
+LAST_LEVEL = 4 * MIB
+
+
+def node(**changes: Any) -> Machine:
+    """The generic machine with a smaller last level, so that chases and streams through memory are short."""
+    content = yaml.safe_load((ROOT / "configs" / "machines" / "generic.yaml").read_text(encoding="utf-8"))
+    content["caches"]["last_level"] |= {"size": f"{LAST_LEVEL // MIB} MiB", "associativity": 16}
+    return Machine.model_validate({**content, **changes})
+
+
+def simulated(build_dir: Path, folder: Path, machine: Machine, tasks: list[Task], ranks: int) -> pd.DataFrame:
+    """Return the segments of ``tasks`` on ``ranks`` simulated cores."""
+    qemu_jobs.qemu_or_skip()
+    qemu_jobs.mpi_or_skip("mpich")
+    job = qemu_jobs.node_job(mini_apps.program(build_dir, PROGRAM), *words(tasks), ranks=ranks, timeout_s=600)
+    run = NodeRun(machine, ranks, folder, crowded=True, settings=NodesimSection(engine="qemu"))
+    engine = ENGINES.get("qemu")
+    engine.run(run, job)
+    return engine.segments(run, read_marker_directory(folder))
+
+
+def measured(build_dir: Path, folder: Path, machine: Machine, tasks: list[Task]) -> Cycles:
+    """Return the measurements of ``tasks`` on one simulated core, in cycles."""
+    segments = simulated(build_dir, folder, machine, tasks, 1)
+    return Cycles(series_of_segments(segments, (folder / "job.log").read_text()))
+
+
+CORE = {
+    "dispatch_width": task("width", 100_000),
+    "integer_units": task("integer", 100_000, kind="free", chains=8),
+    "load_ports": task("ports", 100_000, kind="load"),
+    "store_ports": task("ports", 100_000, kind="store"),
+    "float_units": task("float", 100_000, kind="multiply", chains=14),
+}
+CHAINS = {
+    "multiply_latency": task("integer", 50_000, kind="multiply"),
+    "float_latency": task("float", 50_000, kind="add"),
+    "divide_interval": task("integer", 10_000, kind="divide", chains=8),
+    "float_divide_latency": task("float", 10_000, kind="divide"),
+    "float_divide_interval": task("float", 10_000, kind="divide", chains=14),
+}
+BRANCHES = {pattern: task("branch", 64_000, pattern=pattern) for pattern in ("alternating", "random")}
+
+
+def test_units_chains_and_branches_take_what_the_machine_file_says(build_dir: Path, tmp_path: Path) -> None:
+    machine = node()
+    tasks = [*CORE.values(), *CHAINS.values(), task("integer", 10_000, kind="divide"), *BRANCHES.values()]
+    cycles = measured(build_dir, tmp_path / "core", machine, tasks)
+    assert 1 / cycles.clock.best == pytest.approx(machine.frequency, rel=WITHIN)
+    core = machine.core
+    for name, one in CORE.items():
+        wanted = getattr(core, name) or core.dispatch_width
+        # As `calibrate-node` rounds it: loops have operations of their own.
+        assert round(cycles.rate(one)) == wanted and cycles.rate(one) > 0.9 * wanted, name
+    for name, one in CHAINS.items():
+        assert cycles.of(one) == pytest.approx(getattr(core, name), rel=WITHIN), name
+    # The or that keeps the quotient long takes one cycle.
+    assert cycles.of(tasks[10]) - 1 == pytest.approx(core.divide_latency, rel=WITHIN)
+    penalty = 2 * (cycles.of(BRANCHES["random"]) - cycles.of(BRANCHES["alternating"]))
+    # Somewhat more than half of the random ones are mispredicted.
+    assert penalty - OF_THE_BRANCH == pytest.approx(core.frontend_depth, rel=0.1)
+
+
+def test_chases_take_the_latency_of_the_level_that_holds_them(build_dir: Path, tmp_path: Path) -> None:
+    # Translation has a test of its own. Half of the last level: sets are chosen by a hash, and few have too many lines.
+    machine = node(tlbs=None)
+    caches = machine.caches
+    assert caches.l2 is not None
+    wanted = {
+        16 * KIB: caches.l1d.latency,
+        512 * KIB: caches.l2.latency,
+        2 * MIB: caches.last_level.latency,
+        64 * MIB: machine.memory.latency * machine.frequency,
+    }
+    tasks = {size: task("chase", 20_000, bytes=size, warm=size // 64) for size in wanted}
+    cycles = measured(build_dir, tmp_path / "chases", machine, list(tasks.values()))
+    # What a chase beyond the private caches finds in them is a known share.
+    above = {2 * MIB: (int(caches.l2.size), caches.l2.latency), 64 * MIB: (LAST_LEVEL, caches.last_level.latency)}
+    for size, latency in wanted.items():
+        found = cycles.of(tasks[size])
+        assert found <= latency * (1 + WITHIN), size
+        held, faster = above.get(size, (0, 0.0))
+        assert found >= (latency - (latency - faster) * held / size) * (1 - WITHIN), size
+
+
+def test_pages_beyond_the_first_level_of_the_tlb_take_its_second_level(build_dir: Path, tmp_path: Path) -> None:
+    machine = node()
+    tlbs = machine.tlbs
+    assert tlbs is not None
+    few, many = (task("pages", 20_000, count=count, page=4096) for count in (tlbs.l1d.entries // 2, 400))
+    lines = task("chase", 20_000, bytes=400 * 64, warm=400)
+    cycles = measured(build_dir, tmp_path / "pages", machine, [few, many, lines])
+    assert cycles.of(few) == pytest.approx(machine.caches.l1d.latency, rel=WITHIN)
+    assert cycles.of(many) - cycles.of(lines) == pytest.approx(tlbs.l2_latency, rel=WITHIN)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8, 16])
+def test_streams_reach_the_bandwidth_of_the_cores_or_of_the_memory(build_dir: Path, tmp_path: Path, ranks: int) -> None:
+    """A core reads as many lines at a time as it has fill buffers; all lines together are limited by the memory."""
+    bandwidth = 32e9
+    memory = {"latency": "90 ns", "bandwidth": f"{bandwidth / 1e9:g} GB/s", "domains": 1}
+    machine = node(tlbs=None, memory=memory)
+    stream = task("stream", 100_000, kernel="read", bytes=max(2 * MIB, 4 * LAST_LEVEL // ranks))
+    rows = simulated(build_dir, tmp_path, machine, [stream], ranks)
+    rows = rows[rows["phase"] == stream.label()]
+    line, seconds = machine.caches.last_level.line, rows["compute_s"].max()
+    read = ranks * 8 * stream.operations / seconds
+    # The arrays were written before: each line that is read drives out one that has to be written back.
+    moved = rows["memory_lines"].sum() * line / seconds
+    of_the_cores = ranks * machine.core.outstanding_misses * line / machine.memory.latency
+    assert read <= of_the_cores * (1 + WITHIN) and moved <= bandwidth * (1 + WITHIN)
+    if ranks == 2:  # Both limits are near: lines also wait for each other, as in a queue.
+        assert moved >= 0.75 * bandwidth
+    else:
+        assert max(read / of_the_cores, moved / bandwidth) >= 1 - WITHIN
