@@ -1,9 +1,10 @@
-"""One node of HPCG under an engine of phase 2, for several measurements."""
+"""One node of an application under an engine of phase 2, for several measurements."""
 
 from __future__ import annotations
 
 import resource
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -28,19 +29,28 @@ def need(*engines: str) -> None:
             raise Skipped(f"{error.what}: {error.found}; {error.remedy}") from None
 
 
+def node_segments(
+    name: str, parameters: Mapping[str, int], machine: Machine, settings: NodesimSection, *, ranks: int
+) -> tuple[pd.DataFrame, float]:
+    """Return the segments of one node with ``ranks`` ranks of a mini-app, and the job's processor time [s]."""
+    size = [word for key, value in parameters.items() for word in (f"--{key}", str(value))]
+    command = [str(native_program(name)), *size]
+    engine = ENGINES.get(settings.engine)
+    guest = [str(native_program(f"{name}.bridge")), *size] if settings.engine == "gem5" else None
+    with tempfile.TemporaryDirectory() as folder:
+        own = NodeParameters(last_level="private")
+        run = NodeRun(machine, ranks, Path(folder), crowded=True, parameters=own, settings=settings)
+        before = _processor_s()
+        engine.run(run, NodeJob(command, "mpich", 0, 1, ranks, guest=guest, settings=settings, timeout_s=3600))
+        return engine.segments(run, read_marker_directory(run.directory)), _processor_s() - before
+
+
 def hpcg_node(
     machine: Machine, settings: NodesimSection, *, ranks: int, grid: int, iterations: int
 ) -> tuple[pd.DataFrame, float]:
-    """Return the segments of ``ranks`` ranks with ``grid``^3 points each, and the job's processor time [s]."""
-    size = [word for axis in "xyz" for word in (f"--n{axis}", str(grid))]
-    command = [str(native_program("hpcg")), *size, "--iterations", str(iterations)]
-    engine = ENGINES.get(settings.engine)
-    with tempfile.TemporaryDirectory() as folder:
-        parameters = NodeParameters(last_level="private")
-        run = NodeRun(machine, ranks, Path(folder), crowded=True, parameters=parameters, settings=settings)
-        before = _processor_s()
-        engine.run(run, NodeJob(command, "mpich", 0, 1, ranks, settings=settings, timeout_s=1800))
-        return engine.segments(run, read_marker_directory(run.directory)), _processor_s() - before
+    """Return the segments of HPCG with ``grid``^3 points a rank, as :func:`node_segments` does."""
+    parameters = {**{f"n{axis}": grid for axis in "xyz"}, "iterations": iterations}
+    return node_segments("hpcg", parameters, machine, settings, ranks=ranks)
 
 
 def _processor_s() -> float:

@@ -6,7 +6,7 @@ engine. Phases are compared by name; a phase that an engine did not see has a ga
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -17,16 +17,17 @@ from manynode.tables import read_table
 from phase2_nodesim.segments import COLUMNS, SCHEMA
 from phase2_nodesim.steps import read_provenance_of
 
-_INSTRUCTIONS = ("instructions", "Ir")
+_COUNTS = {"instructions": ("instructions", "Ir"), "last_level_misses": ("last_level_misses",)}
+"""Counts that are compared, and their columns: as gem5, qemu and perf_event, and as callgrind call them."""
 PHASE_WIDTH = 44  # characters
-"""As gem5 and perf_event, and as callgrind call them."""
 
 
 def compare_engines(paths: Sequence[Path]) -> pd.DataFrame:
     """Return one row per phase: ``phase``, ``count`` and ``share`` of the first engine, then ``ENGINE_mean_s`` of each.
 
-    Engines that count instructions also have ``ENGINE_instructions``, mean per execution. Warm-up is left out. Tables
-    of different applications, sizes or ranks, and two of one engine, are an :class:`InputError`.
+    Engines that count them also have ``ENGINE_instructions`` and ``ENGINE_last_level_misses``, means per execution.
+    Warm-up is left out. Tables of different applications, sizes or ranks, and two of one engine, are an
+    :class:`InputError`.
     """
     frames: dict[str, pd.DataFrame] = {}
     first = read_provenance_of(paths[0]) if paths else {}
@@ -59,6 +60,11 @@ def compare_engines(paths: Sequence[Path]) -> pd.DataFrame:
             allowed="two or more, of different engines",
             remedy="name nodesim/ext/segments.parquet of several results",
         )
+    return phase_table(frames)
+
+
+def phase_table(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the table of :func:`compare_engines` for the segments of each engine."""
     table = pd.DataFrame()
     for engine, segments in frames.items():
         groups = segments.groupby("phase")
@@ -66,9 +72,10 @@ def compare_engines(paths: Sequence[Path]) -> pd.DataFrame:
             table["count"] = groups.size()
             table["share"] = groups["compute_s"].sum() / segments["compute_s"].sum()
         columns = {f"{engine}_mean_s": groups["compute_s"].mean()}
-        counted = next((name for name in _INSTRUCTIONS if name in segments.columns), None)
-        if counted is not None and segments[counted].notna().any():
-            columns[f"{engine}_instructions"] = groups[counted].mean()
+        for count, names in _COUNTS.items():
+            counted = next((name for name in names if name in segments.columns), None)
+            if counted is not None and segments[counted].notna().any():
+                columns[f"{engine}_{count}"] = groups[counted].mean()
         table = table.join(pd.DataFrame(columns), how="outer")
     return table.sort_values("share", ascending=False, na_position="last").rename_axis("phase").reset_index()
 
