@@ -18,6 +18,7 @@ from manynode.errors import ManynodeError
 from manynode.measured_runs import KnownRuns, MeasuredRun, ranks_words, read_runs, time_words
 from manynode.native_trial import Trial, read_trial, run_trial
 from manynode.phase_commands import ask as ask_phase
+from manynode.steps import CONTROL
 
 _PHASES = ("profile", "nodesim")
 _NOT_KNOWN = "not known"
@@ -62,7 +63,9 @@ def to_measure(resolved: Resolved, results: Path) -> bool:
     modes = {"ext" if name.startswith("ext") else "no-ext" for name in resolved.techniques}
     # Only phase 2 knows which nodes the classes need; if classes and timings exist, none is missing.
     places += [f"nodesim/timing-profile-{mode}.json" for mode in modes]
-    return not all((results / place).is_file() for place in places)
+    if not all((results / place).is_file() for place in places):
+        return True
+    return resolved.nodesim.qemu.control and not any(results.glob(f"nodesim/*{CONTROL}/node-*/segments.parquet"))
 
 
 def lines(runs: Sequence[MeasuredRun], trial: Trial | None, *, may_run: bool = True) -> list[str]:

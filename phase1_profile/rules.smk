@@ -19,6 +19,8 @@ rule phase1_profile_ranks:
         code=plan.code(
             "phase1_profile",
             "phase2_nodesim/markers",
+            "phase2_nodesim/qemu",
+            "manynode/qemu",
             "manynode/launch.py",
             "manynode/callgrind.py",
             "manynode/markers.py",

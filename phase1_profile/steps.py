@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from manynode import rank_classes, tables
-from manynode.errors import UsageError
+from manynode.errors import InputError, UsageError
 from phase1_profile import counters
 from phase1_profile.classes import RankClassifier
 from phase1_profile.features import FEATURES, FeatureTable, feature_table, logarithms
@@ -61,8 +61,16 @@ def classify(
     """
     settings = parameters or ClassifyParameters()
     told = [tables.read_provenance(path, counters.SCHEMA) for path in counter_tables if path.is_file()]
+    sources = sorted({str(entry.get("source", "unknown")) for entry in told})
+    if len(sources) > 1:
+        raise InputError(
+            "counters of different sources cannot be classified together",
+            where=", ".join(str(path) for path in counter_tables),
+            found=", ".join(sources),
+            remedy="name one source that all hosts have (profile: source) and run again",
+        )
     content = classify_table(counters.read(counter_tables), settings, reference_nodes)
-    content["source"] = ", ".join(sorted({str(entry.get("source", "unknown")) for entry in told}))
+    content["source"] = sources[0] if sources else "unknown"
     if reasons := sorted({str(entry["source_reason"]) for entry in told if entry.get("source_reason")}):
         content["source_reason"] = "; ".join(reasons)
     content = {"source": content.pop("source"), **content, "seed": seed}

@@ -36,23 +36,25 @@ def run(
     from manynode.launch import application_command, application_guest
     from manynode.notices import warn
     from manynode.steps import CONTROL, step_of
-    from phase2_nodesim.checksum import check_against_native
+    from phase2_nodesim.checksum import check_against_profiled
     from phase2_nodesim.cost import node_run
     from phase2_nodesim.engines._interface import NodeJob
     from phase2_nodesim.gem5.estimate import profiled_instructions
-    from phase2_nodesim.jobs import choose_engine, run_node
+    from phase2_nodesim.jobs import choose_engine, require_sharing, run_node
     from phase2_nodesim.steps import make_segments
     from phase2_nodesim.waits import waiting_of, waiting_warning
 
     resolved = ctx.with_resource(step_of(experiment))
     settings, application = resolved.nodesim, resolved.application
-    external = _external(mode.removesuffix(CONTROL))
+    external = _external(mode.removesuffix(CONTROL), "ext, no-ext, ext-control, no-ext-control")
+    engine, reason = choose_engine(resolved, experiment.parent)
     if mode.endswith(CONTROL):
+        require_sharing(engine, reason)
         settings = settings.model_copy(update={"qemu": settings.qemu.model_copy(update={"sharing": "private"})})
     nodes = settings.nodes if external else 1
     command, flavour = application_command(application)
     directory = output.parent / "markers"
-    announce(node_run(resolved, experiment.parent, mode, node), experiment.parent)
+    announce(node_run(resolved, experiment.parent, mode, node, engine), experiment.parent)
     with exclusive(experiment.parent / ".measuring.lock", purpose="measuring job"):
         shutil.rmtree(directory, ignore_errors=True)
         job = NodeJob(
@@ -69,11 +71,10 @@ def run(
         )
         counters = experiment.parent / "profile" / "counters.parquet"
         job = dataclasses.replace(job, instructions=profiled_instructions(counters, nodes, job.simulated()))
-        engine, reason = choose_engine(resolved)
         typer.echo(f"engine: {engine} ({reason})")
         simulated = run_node(job, engine, resolved.machine, directory)
-        native = experiment.parent / "profile" / f"nodes-{nodes}-rep-0" / "ranks" / "job.log"
-        checksum = check_against_native(native, directory, job.words(engine))
+        profiled = experiment.parent / "profile" / f"nodes-{nodes}-rep-0" / "ranks" / "job.log"
+        checksum = check_against_profiled(profiled, directory, job.words(engine))
         frame = make_segments(
             directory,
             output,
@@ -85,7 +86,7 @@ def run(
             application=_application(application),
             simulated_ranks=simulated,
             settings=settings,
-            provenance={"checksum_as_native": checksum},
+            provenance={"checksum_as_profiled": checksum},
         )
     if text := waiting_warning(waiting_of(frame, counted=settings.clock == "wall"), f"phase 2, {mode}, node {node}"):
         warn(text)
@@ -197,11 +198,11 @@ def _fit_parameters(section: NodesimSection) -> FitParameters:
     return FitParameters(**shared, tail=tail.threshold, min_exceedances=tail.min_exceedances)
 
 
-def _external(mode: str) -> bool:
+def _external(mode: str, allowed: str = "ext, no-ext") -> bool:
     from manynode.errors import UsageError
 
     if mode not in ("ext", "no-ext"):
-        raise UsageError("unknown mode", where="--mode", found=mode, allowed="ext, no-ext")
+        raise UsageError("unknown mode", where="--mode", found=mode, allowed=allowed)
     return mode == "ext"
 
 

@@ -38,12 +38,14 @@ def node_runs(experiment: Resolved, results: Path) -> list[MeasuredRun]:
     return runs
 
 
-def node_run(experiment: Resolved, results: Path, mode: str, node: int | None) -> MeasuredRun:
-    """Return the run of one simulated node; None means that the node is not known yet."""
+def node_run(
+    experiment: Resolved, results: Path, mode: str, node: int | None, engine: str | None = None
+) -> MeasuredRun:
+    """Return the run of one simulated node; None means that the node, or the engine, is not known yet."""
     section, each, threads = experiment.nodesim, experiment.ranks_per_node, experiment.application.threads
     external, control = mode.startswith("ext"), mode.endswith(CONTROL)
     nodes = section.nodes if external else 1
-    engine, _ = choose_engine(experiment)
+    engine = engine or choose_engine(experiment)[0]
     cost = ENGINES.get(engine).cost(section, each, nodes, threads)
     expected = None
     if cost.instructions_per_s is not None and node is not None:

@@ -17,8 +17,12 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class CorePlace:
-    """The core of one thread: its last-level cache and memory domain, each counted from 0 among those in use."""
+    """The core of one thread: its second-level and last-level cache and its memory domain, each counted from 0.
 
+    Second-level caches are counted among all of the node, the others among those in use.
+    """
+
+    l2: int
     last_level: int
     domain: int
 
@@ -38,9 +42,10 @@ def balanced(machine: Machine, ranks: int, threads: int) -> list[int]:
     """Return the cores of equal blocks of threads, one block for each last-level cache in use."""
     per_cache = machine.caches.last_level.shared_by
     levels = last_level_blocks(machine, ranks * threads)
-    step = max(1, machine.cores() // per_cache // len(levels))
+    caches = max(len(levels), machine.cores() // per_cache)
+    # Caches in use are spread over all of them: sockets and memory domains then have equal numbers of ranks.
     return [
-        min(level * step * per_cache + index, machine.cores() - 1)
+        level * caches // len(levels) * per_cache + index
         for level, block in enumerate(levels)
         for index in range(len(block))
     ]
@@ -70,14 +75,29 @@ BINDINGS: dict[str, Callable[[Machine, int, int], list[int]]] = {
 
 
 def core_places(machine: Machine, ranks: int, threads: int, binding: str) -> list[CorePlace]:
-    """Return the place of each thread of ``ranks`` ranks of ``threads`` threads; ``binding`` names the rule."""
-    per_cache = machine.caches.last_level.shared_by
+    """Return the place of each thread of ``ranks`` ranks of ``threads`` threads; ``binding`` names the rule.
+
+    Last-level caches that do not divide the cores equally are a :class:`UsageError`.
+    """
+    caches = machine.caches
+    per_cache = caches.last_level.shared_by
+    per_l2 = 1 if caches.l2 is None else caches.l2.shared_by
+    if per_cache < machine.cores() and machine.cores() % per_cache:
+        raise UsageError(
+            "the last-level caches do not divide the cores equally",
+            where="machine: caches: last_level: shared_by",
+            found=f"{per_cache} of {machine.cores()} cores",
+            allowed="a divisor of the number of cores, or all of them",
+            remedy="correct shared_by, or the numbers of sockets and cores",
+        )
     per_domain = machine.cores() // (machine.memory.domains or machine.sockets)
     levels: dict[int, int] = {}
     regions: dict[int, int] = {}
     return [
         CorePlace(
-            levels.setdefault(core // per_cache, len(levels)), regions.setdefault(core // per_domain, len(regions))
+            core // per_l2,
+            levels.setdefault(core // per_cache, len(levels)),
+            regions.setdefault(core // per_domain, len(regions)),
         )
         for core in BINDINGS[binding](machine, ranks, threads)
     ]

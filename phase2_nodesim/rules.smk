@@ -22,6 +22,7 @@ rule phase2_simulate_node:
         digest=plan.digest("nodesim"),
         code=plan.code(
             "phase2_nodesim",
+            "manynode/qemu",
             "manynode/launch.py",
             "manynode/callgrind.py",
             "manynode/markers.py",

@@ -7,7 +7,7 @@ with :data:`CHANGES_NO_RESULT`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel
 
@@ -28,6 +28,9 @@ CHANGES_NO_RESULT: Final = _ChangesNoResult()
 class EngineSection(Section):
     """Settings of one engine; other engines ignore them."""
 
+    AUTOMATIC: ClassVar[bool] = False
+    """Whether ``engine: auto`` may choose the engine."""
+
     def cores(self) -> int:
         """Return the number of cores that one simulation keeps busy."""
         return 1
@@ -46,7 +49,7 @@ def engine_sections(model: type[BaseModel]) -> dict[str, type[EngineSection]]:
 def unread_keys(place: str, model: type[BaseModel], content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the keys of the engines' sections in ``content`` (of ``model``, at ``place``) that change no result."""
     for name, kind in engine_sections(model).items():
-        if content.get("engine") not in (name, AUTO):
+        if content.get("engine") not in ((name, AUTO) if kind.AUTOMATIC else (name,)):
             yield f"{place}.{name}"
             continue
         for key, field in kind.model_fields.items():

@@ -6,7 +6,7 @@ config`` generates the commented default, the JSON schema and the reference page
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, create_model, field_validator, model_validator
 
@@ -111,6 +111,8 @@ class Gem5Section(EngineSection):
 class QemuSection(EngineSection):
     """Settings of the engine qemu; other engines ignore them."""
 
+    AUTOMATIC: ClassVar[bool] = True
+
     executable: str | None = Field(
         default=None, description="qemu-x86_64 with support for plugins; empty: the one on PATH"
     )
@@ -135,7 +137,7 @@ class QemuSection(EngineSection):
         description="Memory traffic of messages to and from other nodes. none: no traffic; nic: sent data is read and "
         "received data is written as machine: memory: injection says, and leaves the private caches",
     )
-    quantum: Annotated[float, Quantity("time", least=1e-8, most=1e-3)] = Field(
+    quantum: Annotated[float, Quantity("time", least=1e-8, most=1e-4)] = Field(
         default=written("4 us"),
         description="Simulated time within which the clocks of a node's cores stay; longer is faster and less exact",
     )

@@ -17,7 +17,8 @@ from manynode import input_file
 from manynode.config import yaml_text
 from manynode.config.application import read_application
 from manynode.config.converge import iterations_of
-from manynode.config.experiment import Experiment
+from manynode.config.engine_section import engine_sections
+from manynode.config.experiment import Experiment, NodesimSection
 from manynode.config.measured import with_tables
 from manynode.config.resolved import (
     Resolved,
@@ -60,6 +61,7 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
     jobs = [_resolved_job(job, f"simulate: jobs: {index}", base) for index, job in enumerate(model.simulate.jobs)]
     sections = {
         "application": application,
+        "nodesim": _with_programs(model.nodesim, base),
         "simulate": model.simulate.model_copy(update={"jobs": jobs}),
         "sensitivity": _with_network_files(model.sensitivity, base),
     }
@@ -110,6 +112,17 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
         if given.guest is not None:
             (filled["guest"],) = find_executable([given.guest], base)
     return ResolvedApplication.model_construct(given.model_fields_set, **filled)
+
+
+def _with_programs(nodesim: NodesimSection, base: Path) -> NodesimSection:
+    """Return the section with absolute paths of the engines' programs that are given as paths and exist."""
+    found: dict[str, Any] = {}
+    for name in engine_sections(NodesimSection):
+        section = getattr(nodesim, name)
+        program = base / (section.executable or "")
+        if section.executable and "/" in section.executable and input_file.is_file(program):
+            found[name] = section.model_copy(update={"executable": str(program.resolve())})
+    return nodesim.model_copy(update=found)
 
 
 def _with_network_files(study: SensitivitySection | None, base: Path) -> SensitivitySection | None:

@@ -14,8 +14,14 @@ from manynode.qemu.installation import Installation
 # would choose them for every copy.
 CPU = "max,-erms,-fsrm"
 # Jobs under QEMU run on one host. The emulated kernel lacks process_vm_readv and the reading of network devices.
-# UCX's handlers of fatal signals crash under emulation, and hide which signal it was.
-MPI = {"UCX_TLS": "self,sm", "UCX_ERROR_SIGNALS": "", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+# UCX's handlers of fatal signals crash under emulation, and hide which signal it was. The last two are for Open MPI 4
+# and 5.
+MPI = {
+    "UCX_TLS": "self,sm",
+    "UCX_ERROR_SIGNALS": "",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_smsc": "^cma",
+}
 # Spinning threads would be counted and timed as if they computed.
 THREADS = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
 _X86_64 = 62

@@ -73,9 +73,10 @@ def probed_version(said: str, helped: str, program: str) -> str:
             found=f"version {match[1]} without the option -plugin (built statically, or without --enable-plugins)",
             remedy=f"the engine valgrind needs none; or {GUIDE}",
         )
-    if int(match[1].split(".")[0]) < 6:
+    # Before, neither AVX nor AVX2 was emulated; 6.0 was the first with today's plugins.
+    if tuple(map(int, match[1].split(".")[:2])) < (7, 2):
         raise EngineMissingError(
-            "this QEMU is too old", where=program, found=f"version {match[1]}", allowed="6.0 or later", remedy=GUIDE
+            "this QEMU is too old", where=program, found=f"version {match[1]}", allowed="7.2 or later", remedy=GUIDE
         )
     return match[1]
 

@@ -248,7 +248,8 @@ def _control(
     directory: Path, mode: str, resolved: Mapping[str, Any], classes: RankClasses | None
 ) -> pd.DataFrame | None:
     """Return the segments of the node that was simulated again: the first representative one beside external ranks."""
-    if not resolved["nodesim"]["qemu"]["control"]:
+    # Results of before there was a control do not have the key.
+    if not resolved["nodesim"].get("qemu", {}).get("control"):
         return None
     node = classes.representative_nodes[0] if mode == "ext" and classes and classes.representative_nodes else 0
     return _segments(directory / f"nodesim/{mode}{CONTROL}/node-{node}/segments.parquet")

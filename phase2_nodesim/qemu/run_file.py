@@ -22,6 +22,8 @@ PREDICTORS = {"gshare": "gshare", "ltage": "tage", "tage-sc-l": "tage"}
 PREFETCHERS = ("none", "next-line", "stride", "stream")
 # What one memory channel gives, for machine files that do not count channels (DDR4-2666 at 95 % of 21.3 GB/s).
 _CHANNEL_BPS = 20e9
+# The user may not have asked for qemu: nodesim: engine: auto, the default, takes it.
+_OTHER = "Or take another engine, such as nodesim: engine: valgrind"
 
 
 def run_file(
@@ -65,12 +67,13 @@ def node_numbers(machine: Machine, settings: QemuSection, places: Sequence[CoreP
     # A rank whose threads sit below two caches has parts of both.
     cache_share = 1.0 if shared else threads / max(levels.values())
     memory_share = 1.0 if shared else threads / max(domains.values())
+    l2_users = max(Counter(place.l2 for place in places).values())
     line = int(caches.last_level.line)
     return {
         "core": core_numbers(core),
-        "l1i": cache_numbers("l1i", caches.l1i),
-        "l1d": cache_numbers("l1d", caches.l1d),
-        "l2": None if caches.l2 is None else cache_numbers("l2", caches.l2),
+        "l1i": cache_numbers("l1i", caches.l1i, line),
+        "l1d": cache_numbers("l1d", caches.l1d, line),
+        "l2": None if caches.l2 is None else cache_numbers("l2", caches.l2, line, l2_users),
         "line_bits": int(math.log2(line)),
         "fill_buffers": core.outstanding_misses,
         "l2_fill_buffers": (None if caches.l2 is None else caches.l2.outstanding_misses) or 2 * core.outstanding_misses,
@@ -86,7 +89,8 @@ def node_numbers(machine: Machine, settings: QemuSection, places: Sequence[CoreP
             "latency_cycles": memory.latency * cycle,
             "remote_cycles": (memory.remote_latency or memory.latency) * cycle,
             "line_cycles": line / domain_bandwidth * cycle / memory_share,
-            "channels": max(1, round(channels)),
+            # A part of the bandwidth is a part of the channels: a line still takes as long on its channel.
+            "channels": max(1, round(channels * memory_share)),
             "injection_to_last_level": memory.injection == "last-level",
         },
         "last_levels": len(levels) if shared else 1,
@@ -123,15 +127,19 @@ def core_numbers(core: Core) -> dict[str, Any]:
     }
 
 
-def cache_numbers(name: str, cache: Cache) -> dict[str, Any]:
-    """Return a first- or second-level cache; its number of sets must be a power of two."""
-    sets = cache.size / cache.line / cache.associativity
+def cache_numbers(name: str, cache: Cache, line: int, users: int = 1) -> dict[str, Any]:
+    """Return a first- or second-level cache with lines of ``line`` bytes; its number of sets must be a power of two.
+
+    Caches of these levels belong to one core. Each of ``users`` cores that share one has its equal part.
+    """
+    sets = cache.size / line / cache.associativity / users
     if sets != int(sets) or int(sets) & (int(sets) - 1):
         raise UsageError(
             "the engine qemu needs a power of two as number of sets of a first- or second-level cache",
             where=f"machine: caches: {name}",
-            found=f"{sets:g} sets ({cache.size:g} bytes, {cache.associativity} ways, lines of {cache.line:g} bytes)",
-            remedy="correct size or associativity; real caches of these levels have such a number of sets",
+            found=f"{sets:g} sets ({cache.size:g} bytes, {cache.associativity} ways, lines of {line} bytes"
+            + (f", a part for each of {users} cores)" if users > 1 else ")"),
+            remedy=f"correct size or associativity; real caches of these levels have such a number of sets. {_OTHER}",
         )
     if cache.prefetcher not in PREFETCHERS:
         raise _unknown(f"machine: caches: {name}: prefetcher", cache.prefetcher, PREFETCHERS)
@@ -164,4 +172,4 @@ def tlb_numbers(machine: Machine) -> dict[str, Any] | None:
 
 def _unknown(where: str, found: str, known: Iterable[str]) -> UsageError:
     words = ", ".join(known)
-    return UsageError("the engine qemu does not model this", where=where, found=found, allowed=words)
+    return UsageError("the engine qemu does not model this", where=where, found=found, allowed=words, remedy=_OTHER)

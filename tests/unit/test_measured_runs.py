@@ -209,6 +209,19 @@ def test_only_what_is_to_come_is_announced(
     assert said() == "" and tried == []
 
 
+def test_a_control_that_is_missing_is_to_be_measured(tmp_path: Path, resolved: Resolved) -> None:
+    for place in ("profile/nodes-1-rep-0/counters.parquet", "profile/nodes-2-rep-0/counters.parquet"):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).touch()
+    (tmp_path / "nodesim/ext-control/node-0").mkdir(parents=True)
+    (tmp_path / "nodesim/timing-profile-ext.json").touch()
+    qemu = resolved.nodesim.qemu.model_copy(update={"control": True})
+    asked = resolved.model_copy(update={"nodesim": resolved.nodesim.model_copy(update={"qemu": qemu})})
+    assert not to_measure(resolved, tmp_path) and to_measure(asked, tmp_path)
+    (tmp_path / "nodesim/ext-control/node-0/segments.parquet").touch()
+    assert not to_measure(asked, tmp_path)
+
+
 def test_a_dry_run_starts_no_application(
     tmp_path: Path, resolved: Resolved, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

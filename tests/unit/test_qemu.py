@@ -39,15 +39,16 @@ def test_what_is_no_user_mode_for_x86_64_is_refused(said: str) -> None:
     assert "apt-get install --no-install-recommends qemu-user" in str(caught.value.remedy)
 
 
-def test_a_qemu_before_plugins_is_too_old() -> None:
+@pytest.mark.parametrize("version", ["5.2.0", "6.2.0", "7.1.0"])
+def test_a_qemu_that_emulates_no_avx_is_too_old(version: str) -> None:
     with pytest.raises(EngineMissingError, match="too old") as caught:
-        probed_version("qemu-x86_64 version 5.2.0\n", HELP.read_text(), "qemu-x86_64")
-    assert caught.value.allowed == "6.0 or later"
+        probed_version(f"qemu-x86_64 version {version}\n", HELP.read_text(), "qemu-x86_64")
+    assert caught.value.allowed == "7.2 or later"
 
 
 @pytest.mark.parametrize(
     ("version", "interface"),
-    [("6.0", 1), ("7.2.22", 1), ("8.2.2", 1), ("9.0.0", 2), ("9.1.0", 3), ("9.2", 3), ("10.0.2", 3), ("11.0", 3)],
+    [("7.2.22", 1), ("8.2.2", 1), ("9.0.0", 2), ("9.1.0", 3), ("9.2", 3), ("10.0.2", 3), ("11.0", 3)],
 )
 def test_each_release_gets_the_plugin_of_its_interface(version: str, interface: int) -> None:
     assert interface_version(version) == interface

@@ -143,10 +143,12 @@ def test_a_control_without_sharing_is_shown_beside_the_ranks_that_share(tmp_path
     content = json.loads(path.read_text())
     content["experiment"]["nodesim"]["qemu"]["control"] = True
     path.write_text(json.dumps(content))
-    shared = read_table(tmp_path / "nodesim/ext/segments.parquet", "segments/1", ())
+    path = tmp_path / "nodesim/ext/segments.parquet"
+    shared = read_table(path, "segments/1", ()).assign(cycles_threads=0.0)
+    write_table(path, "segments/1", shared)
     control = tmp_path / "nodesim/ext-control/node-0/segments.parquet"
     control.parent.mkdir(parents=True)
-    write_table(control, "segments/1", shared.assign(cycles_memory=0.1e6))
+    write_table(control, "segments/1", shared.assign(cycles_memory=0.1e6, cycles_threads=1e3))
     fixture.sign(tmp_path)
     inputs = load(tmp_path)
     rows = figure(inputs, "cpi-stacks").query("phase == 'all phases' and part == 'memory'")
@@ -154,6 +156,7 @@ def test_a_control_without_sharing_is_shown_beside_the_ranks_that_share(tmp_path
         *((0, "shared"), (0, "private"), (1, "shared"), (1, "private"))
     ]
     assert rows["cpi"].to_numpy() == pytest.approx([0.3, 0.1, 0.5, 0.1])
+    assert "threads" in set(figure(inputs, "cpi-stacks")["part"])  # the control alone has this part
     assert "The difference is the effect of sharing" in render(inputs)
 
 

@@ -34,24 +34,27 @@ def draw(inputs: Inputs) -> Figure | None:
     segments = inputs.segments.get(inputs.mode) if inputs.mode else None
     if segments is None:
         return None
-    # Parts that a machine cannot have, such as translation where the machine file has no TLBs, are not shown.
-    parts = [name for name in segments.columns if name.startswith(_PREFIX) and segments[name].any()]
     counted = next((name for name in _INSTRUCTIONS if name in segments.columns), None)
-    if not parts or counted is None or segments[counted].sum() <= 0:
+    if counted is None or segments[counted].sum() <= 0:
         return None
     runs = {"": segments}
     if inputs.control is not None:
         segments = segments[segments["rank"].isin(inputs.control["rank"].unique())]
         runs = {"shared": segments, "private": inputs.control}
+    # Parts that a machine cannot have, such as translation where the machine file has no TLBs, are not shown.
+    names = [name for name in segments.columns if name.startswith(_PREFIX)]
+    parts = [name for name in names if any(run[name].any() for run in runs.values())]
+    if not parts:
+        return None
     ranks = most_different(segments, parts, counted)
     frame = _stacks(runs, parts, counted, ranks, inputs.phase_labels)
-    names = [name.removeprefix(_PREFIX) for name in parts]
+    shown = [name.removeprefix(_PREFIX) for name in parts]
     axis = alt.Axis(ticks=False, labelLimit=LABEL_LIMIT, labelExpr=LABEL_LINES)
     shared = alt.Chart(alt.NamedData(name="table")).mark_bar(size=15)
     chart = shared.encode(
         y=alt.Y("label:N", title=None, sort=None, axis=axis),
         x=alt.X("cpi:Q", title="cycles per instruction", stack="zero", axis=alt.Axis(tickCount=6)),
-        color=alt.Color("part:N", title="part", sort=names, scale=alt.Scale(domain=names, range=_COLOURS)),
+        color=alt.Color("part:N", title="part", sort=shown, scale=alt.Scale(domain=shown, range=_COLOURS)),
         order=alt.Order("order:Q"),
         tooltip=[
             alt.Tooltip("rank:N"),

@@ -18,7 +18,9 @@ SharedMemory::SharedMemory(const std::string& path, std::size_t bytes) : bytes_(
   } else {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) throw std::runtime_error(path + ": " + std::strerror(errno));
-    if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+    // A full file system is an error here, and not a fatal signal (SIGBUS) in the middle of the run.
+    errno = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    if (errno == 0) {
       memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     }
     close(file);

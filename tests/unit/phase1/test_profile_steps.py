@@ -57,6 +57,15 @@ def test_equal_ranks_are_one_class_and_need_one_node(tmp_path: Path) -> None:
     assert content["representative_nodes"] == [0]
 
 
+def test_counters_of_two_sources_are_not_classified_together(tmp_path: Path) -> None:
+    """They count differently: callgrind's branches are fewer than the processor's."""
+    for nodes, source in ((1, "callgrind"), (2, "qemu")):
+        counters.write(tmp_path / f"{nodes}.parquet", job(nodes, 4 * nodes), {"source": source})
+    with pytest.raises(InputError, match="different sources") as caught:
+        classify([tmp_path / "1.parquet", tmp_path / "2.parquet"], tmp_path / "r.json")
+    assert caught.value.found == "callgrind, qemu" and "profile: source" in str(caught.value.remedy)
+
+
 def test_the_same_tables_give_the_same_bytes_in_any_order(root_tables: list[Path], tmp_path: Path) -> None:
     classify(root_tables, tmp_path / "a.json", seed=1)
     classify(root_tables[::-1], tmp_path / "b.json", seed=1)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from phase2_cases import segments
 
 from manynode.config.engine_section import unread_keys
 from manynode.config.experiment import NodesimSection
@@ -13,9 +14,11 @@ from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.errors import EngineMissingError, UsageError
 from manynode.qemu import choice
+from manynode.tables import write_table
 from manynode.workflow import Plan
 from phase2_nodesim.cost import node_runs
-from phase2_nodesim.jobs import choose_engine
+from phase2_nodesim.jobs import choose_engine, require_sharing
+from phase2_nodesim.segments import SCHEMA
 
 
 @pytest.fixture
@@ -41,6 +44,37 @@ def has(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_auto_is_qemu_where_it_is_there(resolved: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     has(monkeypatch)
     assert choose_engine(resolved(engine="auto")) == ("qemu", "qemu can be used")
+
+
+def test_auto_stays_with_the_engine_of_nodes_that_are_simulated_already(
+    resolved: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    has(monkeypatch)
+    assert choose_engine(resolved(), tmp_path)[0] == "qemu"
+    path = tmp_path / "nodesim/ext/node-1/segments.parquet"
+    write_table(path, SCHEMA, segments([0], 3), {"engine": "valgrind"})
+    name, reason = choose_engine(resolved(), tmp_path)
+    assert name == "valgrind" and "other nodes" in reason
+    assert choose_engine(resolved(engine="qemu"), tmp_path)[0] == "qemu"
+    path.write_bytes(b"damaged")
+    assert choose_engine(resolved(), tmp_path)[0] == "qemu"
+
+
+def test_only_qemu_can_simulate_a_control() -> None:
+    require_sharing("qemu", "")
+    with pytest.raises(UsageError, match="only the engine qemu") as caught:
+        require_sharing("valgrind", "other nodes of this experiment were simulated by it")
+    assert "valgrind" in str(caught.value.found) and "remove the folder nodesim" in str(caught.value.remedy)
+
+
+def test_a_program_of_an_engine_is_relative_to_the_experiment(resolved: Any, tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    program = tmp_path / "tools" / "qemu-x86_64"
+    program.touch()
+    for engine in ("qemu", "gem5"):
+        found = resolved(engine=engine, **{engine: {"executable": "tools/qemu-x86_64"}}).nodesim
+        assert getattr(found, engine).executable == str(program)
+    assert resolved(qemu={"executable": "qemu-8"}).nodesim.qemu.executable == "qemu-8"
 
 
 def test_auto_is_the_default() -> None:
@@ -79,7 +113,9 @@ def test_an_engine_asked_for_by_name_is_taken(resolved: Any, monkeypatch: pytest
 def test_results_depend_on_the_settings_of_an_engine_that_auto_may_take() -> None:
     ignored = set(unread_keys("nodesim", NodesimSection, {"engine": "auto"}))
     assert "nodesim.qemu" not in ignored and "nodesim.qemu.control" in ignored
+    assert "nodesim.gem5" in ignored
     assert "nodesim.qemu" in set(unread_keys("nodesim", NodesimSection, {"engine": "valgrind"}))
+    assert "nodesim.gem5" not in set(unread_keys("nodesim", NodesimSection, {"engine": "gem5"}))
 
 
 def test_a_control_is_one_more_run_of_the_first_node(

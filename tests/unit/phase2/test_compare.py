@@ -35,12 +35,13 @@ def written(folder: Path, engine: str, frame: pd.DataFrame, **changes: Any) -> P
 def test_each_engine_has_its_mean_and_its_instructions(tmp_path: Path) -> None:
     slow, fast = segments([0, 1], 6), segments([0, 1], 6)
     fast["compute_s"] = slow["compute_s"] / 2
-    slow["Ir"], fast["instructions"] = 1000.0, 990.0
+    slow["Ir"], fast["instructions"], fast["last_level_misses"] = 1000.0, 990.0, 7.0
     fast.loc[fast["phase"] == "dot", "warm_up"] = True
     table = compare_engines([written(tmp_path, "valgrind", slow), written(tmp_path, "gem5", fast)])
     row = table.set_index("phase").loc["symgs"]
     assert row["gem5_mean_s"] == pytest.approx(row["valgrind_mean_s"] / 2)
     assert (row["valgrind_instructions"], row["gem5_instructions"]) == (1000.0, 990.0)
+    assert row["gem5_last_level_misses"] == 7.0 and "valgrind_last_level_misses" not in row
     assert table["phase"].iloc[0] == "symgs" and table["share"].sum() == pytest.approx(1.0)
     assert pd.isna(table.set_index("phase").loc["dot", "gem5_mean_s"])
     lines = table_lines(table, most=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from phase2_cases import MACHINES, machine
 from manynode.config.experiment import QemuSection
 from manynode.config.machine import Machine
 from manynode.errors import UsageError
-from phase2_nodesim.placement import CorePlace, blocks, core_places, require_cores
+from phase2_nodesim.placement import blocks, core_places, require_cores
 from phase2_nodesim.qemu.run_file import run_file
 
 TLBS = {
@@ -45,6 +46,11 @@ def made(node: Machine, ranks: int, threads: int = 1, **settings: Any) -> dict[s
         directory=Path("/results/node"),
         shared_memory=Path("/dev/shm/name"),
     )
+
+
+def places(node: Machine, ranks: int, threads: int, binding: str) -> list[tuple[int, int]]:
+    """Return the last-level cache and the memory domain of each thread."""
+    return [(place.last_level, place.domain) for place in core_places(node, ranks, threads, binding)]
 
 
 def test_broadwell_in_plain_numbers() -> None:
@@ -91,7 +97,9 @@ def test_a_private_node_has_each_ranks_part() -> None:
     shared, private = (made(machine("generic"), 8, sharing=sharing) for sharing in ("shared", "private"))
     assert private["shares"] is False and set(private["last_level_of_slot"]) == {0}
     assert private["node"]["last_level"]["sets"] * 8 == shared["node"]["last_level"]["sets"]
-    assert private["node"]["memory"]["line_cycles"] == pytest.approx(8 * shared["node"]["memory"]["line_cycles"])
+    memory = {name: content["node"]["memory"] for name, content in (("shared", shared), ("private", private))}
+    assert memory["private"]["line_cycles"] == pytest.approx(8 * memory["shared"]["line_cycles"])
+    assert (memory["shared"]["channels"], memory["private"]["channels"]) == (8, 1)
     assert (private["node"]["last_levels"], private["node"]["domains"]) == (1, 1)
 
 
@@ -166,32 +174,65 @@ def test_blocks_are_nearly_equal_and_never_empty() -> None:
     ],
 )
 def test_threads_fill_the_last_level_caches_in_equal_blocks(slots: int, levels: list[int], domains: list[int]) -> None:
-    assert core_places(machine("broadwell"), slots, 1, "balanced") == [
-        CorePlace(level, domain) for level, domain in zip(levels, domains, strict=True)
-    ]
+    assert places(machine("broadwell"), slots, 1, "balanced") == list(zip(levels, domains, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "by_domain"),
+    [
+        ("epyc-9654", 16, [2] * 8),
+        ("epyc-7742", 20, [3, 2, 3, 2, 3, 2, 3, 2]),
+        ("epyc-7742", 24, [3] * 8),
+        ("epyc-7742", 2, [1, 1]),
+    ],
+)
+def test_ranks_on_few_of_many_caches_are_spread_over_all_memory_domains(
+    name: str, ranks: int, by_domain: list[int]
+) -> None:
+    found = Counter(domain for _, domain in places(machine(name), ranks, 1, "balanced"))
+    assert [found[domain] for domain in sorted(found)] == by_domain
+
+
+def test_caches_that_do_not_divide_the_cores_are_refused() -> None:
+    node = changed("generic", "caches", "last_level", "shared_by", to=6)
+    with pytest.raises(UsageError, match="do not divide the cores equally") as caught:
+        made(node, 4)
+    assert caught.value.found == "6 of 16 cores" and "shared_by" in str(caught.value.where)
+    assert made(changed("generic", "caches", "last_level", "shared_by", to=64), 4)["node"]["last_levels"] == 1
+
+
+@pytest.mark.parametrize(("ranks", "sets"), [(4, 1024), (8, 512), (16, 256)])
+def test_cores_that_share_a_second_level_have_equal_parts(ranks: int, sets: int) -> None:
+    """Four clusters of four cores; ranks are spread over them by their last-level caches."""
+    content = yaml.safe_load((MACHINES / "generic.yaml").read_text())
+    content["caches"]["l2"] |= {"size": "512 KiB", "associativity": 8, "shared_by": 4}
+    content["caches"]["last_level"]["shared_by"] = 4
+    assert made(Machine.model_validate(content), ranks)["node"]["l2"]["sets"] == sets
+
+
+def test_a_machine_that_auto_may_have_met_is_told_of_another_engine() -> None:
+    with pytest.raises(UsageError) as caught:
+        made(changed("generic", "caches", "l2", "prefetcher", to="best-offset"), 1)
+    assert "nodesim: engine: valgrind" in str(caught.value.remedy)
 
 
 def test_a_socket_may_have_several_memory_domains() -> None:
     node = changed("generic", "memory", "domains", to=4)
-    assert [place.domain for place in core_places(node, 16, 1, "balanced")] == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
-    assert {place.last_level for place in core_places(node, 16, 1, "balanced")} == {0}
+    assert places(node, 16, 1, "balanced") == [(0, 0)] * 4 + [(0, 1)] * 4 + [(0, 2)] * 4 + [(0, 3)] * 4
     shared = made(node, 16)["node"]
     assert shared["domains"] == 4 and shared["memory"]["line_cycles"] == pytest.approx(64 / (150e9 / 4) * 2.5e9)
 
 
 def test_packed_ranks_fill_one_socket_after_the_other() -> None:
-    places = core_places(machine("broadwell"), 10, 2, "packed")
-    assert places == [CorePlace(0, 0)] * 18 + [CorePlace(1, 1)] * 2
+    assert places(machine("broadwell"), 10, 2, "packed") == [(0, 0)] * 18 + [(1, 1)] * 2
 
 
 @pytest.mark.parametrize(("ranks", "first"), [(2, 1), (16, 9), (32, 18), (36, 18)])
 def test_domains_of_ranks_need_not_divide_the_sockets(ranks: int, first: int) -> None:
     """16 ranks on 2 x 18 cores: domains of 2 cores, of which 9 fill the first socket."""
-    places = core_places(machine("broadwell"), ranks, 1, "domains")
-    assert places == [CorePlace(0, 0)] * first + [CorePlace(1, 1)] * (ranks - first)
-    assert core_places(machine("broadwell"), 3, 6, "domains") == [
-        *([CorePlace(0, 0)] * 6 + [CorePlace(0, 0)] * 6 + [CorePlace(1, 1)] * 6)
-    ]
+    found = places(machine("broadwell"), ranks, 1, "domains")
+    assert found == [(0, 0)] * first + [(1, 1)] * (ranks - first)
+    assert places(machine("broadwell"), 3, 6, "domains") == [(0, 0)] * 12 + [(1, 1)] * 6
 
 
 def test_a_private_share_is_that_of_the_fullest_cache() -> None:
@@ -201,8 +242,8 @@ def test_a_private_share_is_that_of_the_fullest_cache() -> None:
 
 def test_several_caches_of_a_socket_lie_in_its_domain() -> None:
     node = changed("generic", "caches", "last_level", to={**LAST_LEVEL, "shared_by": 4})
-    assert core_places(node, 4, 1, "balanced") == [CorePlace(level, 0) for level in range(4)]
-    assert core_places(node, 2, 1, "balanced") == [CorePlace(0, 0), CorePlace(1, 0)]
+    assert places(node, 4, 1, "balanced") == [(level, 0) for level in range(4)]
+    assert places(node, 2, 1, "balanced") == [(0, 0), (1, 0)]
 
 
 LAST_LEVEL = {"size": "24 MiB", "associativity": 12, "latency": 55}
