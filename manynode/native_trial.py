@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from manynode.config.resolved import Resolved
+from manynode.cores import available_cores
 from manynode.errors import ManynodeError
 from manynode.hostlock import exclusive
 from manynode.launch import Block, application_command, run_job
@@ -75,6 +76,8 @@ def run_trial(experiment: Resolved, results: Path, digest: str, limit_s: float =
                 "MANYNODE_MARKERS_DIR": str(markers),
                 "MANYNODE_MARKERS_COUNTERS": "time",
                 "OMP_NUM_THREADS": str(application.threads),
+                # Ranks that look for messages without a pause would take the cores from those that compute.
+                **({"MANYNODE_MARKERS_POLITE": "2"} if ranks * application.threads > available_cores() else {}),
             }
             block = Block(ranks, command, (), environment)
             run_job(flavour, [block], what="a native run of the application", log=log, cwd=base, timeout_s=limit_s)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -192,35 +194,35 @@ def failing(job: NodeJob, directory: Path, errors: list[EngineFailedError]) -> N
         errors.append(error)
 
 
+@contextlib.contextmanager
+def spinning(job: NodeJob, directory: Path) -> Iterator[list[int]]:
+    """Yield QEMU's processes while the job's ranks compute; the caller kills one of them, which must be named."""
+    errors: list[EngineFailedError] = []
+    thread = threading.Thread(target=failing, args=(job, directory, errors))
+    thread.start()
+    try:
+        log = directory / "job.log"
+        assert wait_until(lambda: log.is_file() and "about to spin" in log.read_text(errors="replace"), 60.0)
+        guests = [pid for pid in started_by(os.getpid()) if name_of(pid).startswith("qemu-")]
+        assert len(guests) == job.ranks
+        yield guests
+    finally:
+        thread.join()
+    assert len(errors) == 1 and "signal 9 (SIGKILL)" in str(errors[0].found)
+
+
 def test_a_rank_that_never_returns_to_mpi_ends_with_the_time_limit(program: Path, tmp_path: Path) -> None:
     with pytest.raises(EngineFailedError, match="did not end in time"):
         simulate(node_job(program, "spin", nodes=2, timeout_s=6.0), tmp_path)
 
 
 def test_a_killed_rank_is_named_and_nothing_stays(program: Path, tmp_path: Path) -> None:
-    errors: list[EngineFailedError] = []
-    thread = threading.Thread(target=failing, args=(node_job(program, "spin", ranks=3), tmp_path, errors))
-    thread.start()
-    try:
-        log = tmp_path / "job.log"
-        assert wait_until(lambda: log.is_file() and "about to spin" in log.read_text(errors="replace"), 60.0)
-        guests = [pid for pid in started_by(os.getpid()) if name_of(pid).startswith("qemu-")]
-        assert len(guests) == 3
+    with spinning(node_job(program, "spin", ranks=3), tmp_path) as guests:
         os.kill(guests[1], signal.SIGKILL)
-    finally:
-        thread.join()
-    assert len(errors) == 1 and "signal 9 (SIGKILL)" in str(errors[0].found)
 
 
 def test_shared_memory_has_no_name_while_the_ranks_compute(program: Path, tmp_path: Path) -> None:
     """However the job ends, even if all of it is killed, nothing is left in /dev/shm."""
-    errors: list[EngineFailedError] = []
-    thread = threading.Thread(target=failing, args=(node_job(program, "spin", timeout_s=6.0), tmp_path, errors))
-    thread.start()
-    try:
-        log = tmp_path / "job.log"
-        assert wait_until(lambda: log.is_file() and "about to spin" in log.read_text(errors="replace"), 60.0)
+    with spinning(node_job(program, "spin"), tmp_path) as guests:
         qemu_jobs.nothing_is_shared(tmp_path)
-    finally:
-        thread.join()
-    assert len(errors) == 1
+        os.kill(guests[0], signal.SIGKILL)

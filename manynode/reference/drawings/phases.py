@@ -12,7 +12,13 @@ _PHASES = (
         "counters of every rank",
         "perf_event, perf, qemu, callgrind",
     ),
-    (GREEN, "Phase 2: simulate nodes", "one node in detail", "external ranks stay native", "native, valgrind, gem5"),
+    (
+        GREEN,
+        "Phase 2: simulate nodes",
+        "one node in detail",
+        "external ranks stay native",
+        "native, valgrind, qemu, gem5",
+    ),
     (
         AMBER,
         "Phase 3: simulate machine",
