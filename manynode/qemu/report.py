@@ -45,12 +45,22 @@ def summary(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "lost_recalls": max((report.get("lost_recalls", 0) for report in reports), default=0),
         "injected_bytes": sum(report["injected_bytes"] for report in reports),
         "threads_too_many": sum(report["threads_too_many"] for report in reports),
+        "unknown_instructions": sum(report["unknown_instructions"] for report in reports),
     }
 
 
-def check_threads(reports: Sequence[dict[str, Any]], what: str) -> None:
-    """Refuse a run whose ranks have more threads than it says; those beyond are neither counted nor timed."""
+def check_threads(reports: Sequence[dict[str, Any]], threads: int, what: str) -> None:
+    """Refuse a run whose ranks have not the ``threads`` that it says; others are neither counted nor timed."""
     for report in reports:
+        if report["threads"] < threads:
+            raise EngineFailedError(
+                f"{what}: a rank has fewer threads than the experiment says",
+                where=f"rank {report['rank']}",
+                found=f"{report['threads']} threads that compute",
+                allowed=f"{threads} (application: threads)",
+                remedy="set application: threads to the number of threads that each rank starts after MPI_Init. Those "
+                "that it starts before MPI_Init are not timed: call MPI_Init first",
+            )
         if report["threads_too_many"]:
             raise EngineFailedError(
                 f"{what}: a rank has more threads than the experiment says",
@@ -66,11 +76,9 @@ def check_releases(reports: Sequence[dict[str, Any]], releases: float, what: str
     total = summary(reports)
     released, synchronisations = total["released_by_time_out"], total["synchronisations"]
     if released > releases * synchronisations:
-        worst = max(reports, key=lambda report: report.get("clocks", {}).get("released_by_time_out", 0))
         raise EngineFailedError(
             f"{what}: ranks waited without looking for their messages, and others went on without them",
-            where=f"rank {worst['rank']} and {len(reports) - 1} more",
-            found=f"{released} releases by time-out in {synchronisations} synchronisations",
+            found=f"{released} of {synchronisations} synchronisations passed a rank that did not answer for 5 s",
             allowed=f"a share of {releases:g} (nodesim: qemu: releases)",
             remedy="find out what the program waits for outside MPI; a busy host delays ranks as well: run again",
         )

@@ -22,7 +22,7 @@ from manynode.qemu.failure import explanation
 from manynode.qemu.guest import MPI, THREADS, check_guest, for_program, qemu_command
 from manynode.qemu.installation import GUIDE, find_qemu
 from manynode.qemu.report import check_threads, read_reports
-from manynode.tables import write_json
+from manynode.tables import read_json, write_json
 from phase1_profile.counters import sum_phases
 from phase1_profile.marker_counts import complete_markers, compute_phases, markers_environment
 from phase1_profile.sources.interface import SOURCES, CountedJob, CounterSource
@@ -30,6 +30,7 @@ from phase1_profile.sources.interface import SOURCES, CountedJob, CounterSource
 PURPOSE = "exact instruction, branch and load counts, faster than callgrind"
 COLUMNS = ("instructions", "branches", "loads", "stores")
 PRELOAD = "LD_PRELOAD"
+_WHAT = "the profiled application"
 
 
 @SOURCES.register("qemu")
@@ -85,7 +86,8 @@ class Qemu(CounterSource):
                     remedy="profile again with the source qemu",
                 )
         ranks = [int(file.metadata["rank"]) for file in files]
-        check_threads(read_reports(directory, ranks, "the profiled application"), "the profiled application")
+        threads = int(read_json(directory / "node.json", SCHEMA)["threads"])
+        check_threads(read_reports(directory, ranks, _WHAT), threads, _WHAT)
         records = pd.concat([compute_phases(file) for file in files], ignore_index=True)
         counts = records.astype({name: float for name in COLUMNS})
         return sum_phases(counts, COLUMNS)

@@ -109,7 +109,7 @@ class Qemu:
         finally:
             shared.unlink(missing_ok=True)
         reports = read_reports(run.directory, job.simulated(), what)
-        check_threads(reports, what)
+        check_threads(reports, job.threads, what)
         check_releases(reports, job.settings.qemu.releases, what)
 
     def segments(self, run: NodeRun, files: Sequence[MarkerFile]) -> pd.DataFrame:

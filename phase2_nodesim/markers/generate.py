@@ -290,15 +290,20 @@ def generate(table: Path, include: Path, out: Path) -> None:
         f"enum mk_operation {{\n{enum}\n    MK_OPERATIONS\n}};\n\nstruct mk_real_functions {{\n{members}\n}};\n"
         "#pragma GCC visibility push(hidden)\nextern struct mk_real_functions mk_real;\n"
         "extern const char *const mk_operation_names[];\nextern const char *const mk_real_names[];\n"
-        "extern const int mk_real_count;\n#pragma GCC visibility pop\n",
+        "extern const int mk_real_count;\n"
+        "extern const char *const mk_impolite_names[];\nextern const int mk_impolite_count;\n"
+        "#pragma GCC visibility pop\n",
     )
     names = ",\n    ".join(f'"PMPI_{p.name}"' for p in prototypes)
+    impolite = [p.operation for p in prototypes if "polite" in p.flags and not polite_call(p, declared)]
+    listed = "".join(f'"MPI_{name}", ' for name in impolite)
     shown = ",\n    ".join(f'"MPI_{name}"' for name in operations)
     write(
         out / "generated_real.c",
         '#include "markers.h"\nstruct mk_real_functions mk_real;\n'
         f"const char *const mk_real_names[] = {{\n    {names}}};\nconst int mk_real_count = {len(prototypes)};\n"
-        f"const char *const mk_operation_names[] = {{\n    {shown}}};\n",
+        f"const char *const mk_operation_names[] = {{\n    {shown}}};\n"
+        f"const char *const mk_impolite_names[] = {{{listed}0}};\nconst int mk_impolite_count = {len(impolite)};\n",
     )
     write(
         out / "generated_wrappers.c",

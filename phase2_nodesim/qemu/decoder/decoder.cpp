@@ -40,6 +40,7 @@ void operands(const cs_insn& insn, const InstructionClass& what, Instruction& to
         continue;
       }
       if (operand.size > 0) to.access_bytes = static_cast<std::uint8_t>(std::min<unsigned>(operand.size, 8));
+      to.wide = operand.size > 8;
       const bool known = i == 0 && what.first != First::kAsCapstoneSays;
       to.load |= known ? what.first != First::kWritten : (operand.access & CS_AC_READ) != 0;
       to.store |= known ? what.first != First::kRead : (operand.access & CS_AC_WRITE) != 0;

@@ -48,7 +48,8 @@ Clocks::Clocks(void* memory, std::uint32_t slots, std::uint64_t quantum, double 
       slots_(reinterpret_cast<Slot*>(shared_ + 1)),
       count_(slots),
       quantum_(quantum),
-      patience_(patience) {}
+      patience_(patience),
+      passed_(std::make_unique<std::atomic<std::uint64_t>[]>(slots)) {}
 
 bool Clocks::join(std::uint32_t ranks, double seconds) {
   shared_->joined.fetch_add(1);
@@ -79,6 +80,7 @@ void Clocks::announce(Slot& slot, bool always) {
 
 void Clocks::set_state(std::uint32_t slot, CoreState state) {
   slots_[slot].state.store(static_cast<std::uint32_t>(state));
+  slots_[slot].changes.fetch_add(1);
   announce(slots_[slot], true);
 }
 
@@ -97,6 +99,11 @@ void Clocks::end(std::uint32_t slot, std::uint64_t clock, bool blind) {
   raise(shared_->event_clock, clock);  // this call may send what others wait for
   if (blind) slots_[slot].has_waited.store(1);
   set_state(slot, blind ? CoreState::kBlind : CoreState::kInCall);
+}
+
+std::uint64_t Clocks::inside(std::uint32_t slot, std::uint64_t clock) const {
+  const bool waited = quantum_ != 0 && slots_[slot].has_waited.load() != 0;
+  return waited ? std::max(clock, shared_->event_clock.load()) : clock;
 }
 
 void Clocks::look(std::uint32_t slot) {
@@ -136,19 +143,19 @@ void Clocks::thread_stops(std::uint32_t slot, std::uint64_t clock) {
   set_state(slot, CoreState::kOut);
 }
 
-// The core furthest behind among those that hold back a core at `clock`, or -1.
-int Clocks::holder(std::uint32_t slot, std::uint64_t clock) const {
+// The core furthest behind among those that hold back a core at `clock`. A core never goes on before its clock: one
+// that is less than a quantum behind holds nobody, whatever it does.
+Clocks::Holder Clocks::holder(std::uint32_t slot, std::uint64_t clock) const {
   const std::uint32_t event = shared_->event.load();
-  int found = -1;
+  Holder found;
   std::uint64_t behind = UINT64_MAX;
   for (std::uint32_t other = 0; other < count_; ++other) {
     if (other == slot) continue;
     const Slot& candidate = slots_[other];
     const std::uint64_t at = candidate.clock.load();
+    if (at + quantum_ >= clock) continue;
     switch (static_cast<CoreState>(candidate.state.load())) {
       case CoreState::kComputes:
-        if (at + quantum_ >= clock) continue;
-        break;
       case CoreState::kInCall:
         break;
       case CoreState::kWaits:
@@ -158,9 +165,11 @@ int Clocks::holder(std::uint32_t slot, std::uint64_t clock) const {
       case CoreState::kBlind:
         continue;
     }
-    if (at < behind) {
+    if (passed_[other].load(std::memory_order_relaxed) == std::uint64_t{candidate.changes.load()} + 1) {
+      found.passed = true;
+    } else if (at < behind) {
       behind = at;
-      found = static_cast<int>(other);
+      found.slot = static_cast<int>(other);
     }
   }
   return found;
@@ -174,22 +183,26 @@ std::uint64_t Clocks::advance(std::uint32_t slot, std::uint64_t clock) {
   own.synchronisations.fetch_add(1, std::memory_order_relaxed);
   double began = 0;
   for (;;) {
-    const int behind = holder(slot, clock);
-    if (behind < 0) break;
+    const auto [behind, passed] = holder(slot, clock);
+    if (behind < 0) {
+      if (passed) own.forced.fetch_add(1, std::memory_order_relaxed);
+      break;
+    }
     const double now = seconds_now();
     if (began == 0) {
       began = now;
       own.waits.fetch_add(1, std::memory_order_relaxed);
-    } else if (now - began > patience_) {
-      own.forced.fetch_add(1, std::memory_order_relaxed);
-      break;
     }
     Slot& watched = slots_[behind];
+    if (now - began > patience_) {
+      passed_[behind].store(std::uint64_t{watched.changes.load()} + 1, std::memory_order_relaxed);
+      continue;
+    }
     watched.watchers.fetch_add(1);
     const std::uint32_t round = watched.round.load();
     lower(watched.needed, clock > quantum_ ? clock - quantum_ : 0);
     // It may have gone on meanwhile, or wait for messages that an event has brought.
-    if (holder(slot, clock) == behind) nap(watched.round, round, kNapNs);
+    if (holder(slot, clock).slot == behind) nap(watched.round, round, kNapNs);
     watched.watchers.fetch_sub(1);
   }
   if (began != 0) {

@@ -5,13 +5,14 @@
 // clock: its time is the network's, not the node's. It must still not be overtaken while it is about to compute again,
 // or ranks would compute one after the other in simulated time. It therefore holds the others at the edge of the
 // quantum until it is known to wait: until it has looked for its messages in vain since the last MPI call of any rank
-// ended (an event). A rank that waits without looking says so (kBlind), or is passed after a time-out, which is
-// counted.
+// ended (an event). A rank that waits without looking says so (kBlind), or is passed after a time-out, until it does
+// something. Synchronisations that passed a rank are counted.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace manynode::node {
 
@@ -37,6 +38,8 @@ class Clocks {
   // Around each look for a message, and after one in vain: sleeps until something may have happened.
   void look(std::uint32_t slot);
   void looked_in_vain(std::uint32_t slot);
+  // Where the core stands at `clock` inside its call: where it has waited, others' work has let it go on.
+  std::uint64_t inside(std::uint32_t slot, std::uint64_t clock) const;
   // The rank makes no more calls.
   void leave(std::uint32_t slot);
 
@@ -50,6 +53,13 @@ class Clocks {
   struct Counts {
     std::uint64_t synchronisations = 0, waits = 0, forced = 0;
     double waited_s = 0;
+    Counts& operator+=(const Counts& other) {
+      synchronisations += other.synchronisations;
+      waits += other.waits;
+      forced += other.forced;
+      waited_s += other.waited_s;
+      return *this;
+    }
   };
   Counts counts(std::uint32_t slot) const;
 
@@ -57,7 +67,7 @@ class Clocks {
   struct alignas(64) Slot {
     std::atomic<std::uint64_t> clock, needed;
     std::atomic<std::uint32_t> state, acknowledged, polled, has_waited;
-    std::atomic<std::uint32_t> round, watchers;
+    std::atomic<std::uint32_t> round, watchers, changes;
     std::atomic<std::uint64_t> synchronisations, waits, forced, waited_ns;
   };
   struct alignas(64) Shared {
@@ -66,7 +76,11 @@ class Clocks {
     alignas(64) std::atomic<std::uint64_t> event_clock;
   };
 
-  int holder(std::uint32_t slot, std::uint64_t clock) const;
+  struct Holder {
+    int slot = -1;
+    bool passed = false;  // it, or another one, has been passed after a time-out
+  };
+  Holder holder(std::uint32_t slot, std::uint64_t clock) const;
   void announce(Slot& slot, bool always);
   void note_event(std::uint64_t clock);
   void set_state(std::uint32_t slot, CoreState state);
@@ -76,6 +90,8 @@ class Clocks {
   std::uint32_t count_;
   std::uint64_t quantum_;
   double patience_;
+  // By slot: how often the state of a core that was passed had changed, plus one.
+  std::unique_ptr<std::atomic<std::uint64_t>[]> passed_;
 };
 
 }  // namespace manynode::node

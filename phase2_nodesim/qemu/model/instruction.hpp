@@ -32,6 +32,7 @@ struct Instruction {
   std::array<std::uint8_t, 3> results{kNowhere, kNowhere, kNowhere};
   bool load = false, store = false;
   std::uint8_t access_bytes = 8;  // of one access: front ends cut wider ones into pieces of 8 bytes
+  bool wide = false;              // accesses of more than 8 bytes
   bool branch = false;            // ends a block by its condition or target
   std::uint8_t repeats = 1;       // times the unit is needed: a vector wider than the unit
 };

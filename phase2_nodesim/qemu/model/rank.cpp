@@ -1,5 +1,6 @@
 #include "rank.hpp"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,8 @@ Rank::Rank(RunFile run, std::uint32_t world_rank, mn_page* page)
   main_.core = std::make_unique<Core>(
       node, *uncore_,
       Place{slot, slot, run_.last_level_of_slot[slot], run_.domain_of_slot[slot], several_domains ? &pages_ : nullptr});
+  // It is at the end of MPI_Init: ranks that are there earlier do not run ahead.
+  clocks_->end(slot, 0, false);
   if (!run_.shared_memory.empty()) {
     if (!clocks_->join(run_.ranks, kSecondsToJoin)) {
       throw std::runtime_error("not all ranks of the node have come to the end of MPI_Init within 10 minutes");
@@ -125,58 +128,89 @@ void Rank::stop(bool blind) {
   clocks_->end(main_.slot, ticks(main_.core->now()), blind);
 }
 
+void Rank::looked_in_vain() {
+  if (left_) {  // recording has ended before the program: it holds nobody any more
+    const timespec pause{0, 200'000};
+    nanosleep(&pause, nullptr);
+    return;
+  }
+  clocks_->looked_in_vain(main_.slot);
+}
+
 void Rank::leave() {
   if (left_) return;
   left_ = true;
   main_.timed = false;
   clocks_->leave(main_.slot);
+  const std::scoped_lock lock(threads_mutex_);
+  for (const auto& thread : others_) clocks_->leave(thread->slot);
 }
 
 void Rank::inject(std::uint64_t address, std::uint64_t bytes, bool write) {
   if (main_.core == nullptr || bytes == 0) return;
   injected_ += bytes;
-  main_.core->memory.inject(address, bytes, write, main_.core->now());
+  const std::uint64_t now = clocks_->inside(main_.slot, ticks(main_.core->now()));
+  main_.core->memory.inject(address, bytes, write, now * kTick);
 }
 
 Thread* Rank::add_thread() {
   const std::scoped_lock lock(threads_mutex_);
-  if (threads_ >= run_.threads) {
+  Thread* thread = nullptr;
+  if (!ended_.empty()) {
+    thread = ended_.back();
+    ended_.pop_back();
+  } else if (threads_ >= run_.threads) {
     ++threads_too_many_;
     return nullptr;
+  } else {
+    others_.push_back(std::make_unique<Thread>());
+    thread = others_.back().get();
+    thread->slot = main_.slot + threads_++;
+    if (!run_.counts_only) {
+      thread->core = std::make_unique<Core>(run_.node, *uncore_,
+                                            Place{thread->slot, main_.slot, run_.last_level_of_slot[thread->slot],
+                                                  run_.domain_of_slot[thread->slot], &pages_});
+    }
   }
-  auto thread = std::make_unique<Thread>();
-  thread->slot = main_.slot + threads_++;
-  thread->timed = true;
-  if (!run_.counts_only) {
-    thread->core = std::make_unique<Core>(run_.node, *uncore_,
-                                          Place{thread->slot, main_.slot, run_.last_level_of_slot[thread->slot],
-                                                run_.domain_of_slot[thread->slot], &pages_});
+  if (thread->core != nullptr) {
     const Stamp begin = std::max(latest_.load(), main_.core->now());
     thread->core->idle_until(begin);
+    thread->next_advance = 0;
     clocks_->thread_begins(thread->slot, ticks(begin));
   }
-  others_.push_back(std::move(thread));
-  return others_.back().get();
+  thread->timed = true;
+  return thread;
 }
 
 // A thread that blocks has perhaps let another one go on before: that one continues no earlier than this moment.
 void Rank::thread_blocks(Thread& thread) {
   if (thread.core == nullptr || run_.threads == 1) return;
-  Stamp old = latest_.load();
-  while (old < thread.core->now() && !latest_.compare_exchange_weak(old, thread.core->now())) {
-  }
+  thread_wakes(thread);
+  thread.blocked = true;
   clocks_->thread_stops(thread.slot, ticks(thread.core->now()));
 }
 
-void Rank::thread_goes_on(Thread& thread) {
+void Rank::thread_wakes(Thread& thread) {
   if (thread.core == nullptr || run_.threads == 1) return;
+  Stamp old = latest_.load();
+  while (old < thread.core->now() && !latest_.compare_exchange_weak(old, thread.core->now())) {
+  }
+}
+
+void Rank::thread_goes_on(Thread& thread) {
+  if (!thread.blocked) return;
+  thread.blocked = false;
   thread.core->idle_until(latest_.load());
   clocks_->thread_begins(thread.slot, ticks(thread.core->now()));
 }
 
 void Rank::thread_ends(Thread& thread) {
-  thread.timed = false;
-  thread_blocks(thread);
+  thread.timed = thread.blocked = false;
+  thread.block = nullptr;
+  thread_wakes(thread);
+  clocks_->thread_stops(thread.slot, thread.core == nullptr ? 0 : ticks(thread.core->now()));
+  const std::scoped_lock lock(threads_mutex_);
+  ended_.push_back(&thread);
 }
 
 void Rank::run(Thread& thread, std::size_t end) {
@@ -209,15 +243,17 @@ void Rank::enter(Thread& thread, const Block* block) {
   thread.next = 0;
 }
 
-std::string Rank::report() const {
+std::string Rank::report(std::uint64_t unknown_instructions) const {
   nlohmann::json json{{"schema", "node-report/1"},
                       {"rank", world_rank_},
                       {"phases", phases_},
                       {"threads", threads_},
                       {"threads_too_many", threads_too_many_},
-                      {"injected_bytes", injected_}};
+                      {"injected_bytes", injected_},
+                      {"unknown_instructions", unknown_instructions}};
   if (main_.core != nullptr) {
-    const Clocks::Counts counts = clocks_->counts(main_.slot);
+    Clocks::Counts counts = clocks_->counts(main_.slot);
+    for (const auto& thread : others_) counts += clocks_->counts(thread->slot);
     json["clocks"] = {{"synchronisations", counts.synchronisations},
                       {"waits", counts.waits},
                       {"released_by_time_out", counts.forced},

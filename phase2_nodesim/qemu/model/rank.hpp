@@ -20,6 +20,7 @@ namespace manynode::node {
 // One thread of a rank, and the core that it runs on. The front end keeps `block` and `next`.
 struct Thread {
   bool timed = false;
+  bool blocked = false;
   std::unique_ptr<Core> core;
   std::uint32_t slot = 0;
   const Block* block = nullptr;    // that is being executed
@@ -33,22 +34,21 @@ class Rank {
   // Throws std::runtime_error where the shared memory cannot be mapped or the other ranks do not come.
   Rank(RunFile run, std::uint32_t world_rank, mn_page* page);
 
-  bool counts_only() const { return run_.counts_only; }
-  const CoreSettings& core_settings() const { return run_.node.core; }
-
   // The main thread's marks.
   void start();
   void stop(bool blind);
   void look() { clocks_->look(main_.slot); }
-  void looked_in_vain() { clocks_->looked_in_vain(main_.slot); }
+  void looked_in_vain();
   void leave();
   void inject(std::uint64_t address, std::uint64_t bytes, bool write);
 
   Thread& main_thread() { return main_; }
   // A thread that the rank has started while it computes; nullptr if it has more than the run's `threads`.
   Thread* add_thread();
+  // A thread may wait for another one; it goes on; it lets others go on.
   void thread_blocks(Thread& thread);
   void thread_goes_on(Thread& thread);
+  void thread_wakes(Thread& thread);
   void thread_ends(Thread& thread);
 
   // Runs pieces of the thread's block up to `end`, and keeps its clock with the others'.
@@ -56,8 +56,8 @@ class Rank {
   // The thread goes on to `block` (nullptr: unknown).
   void enter(Thread& thread, const Block* block);
 
-  // What the run was like, as JSON text (`node-report/1`).
-  std::string report() const;
+  // What the run was like, as JSON text (`node-report/1`); the front end adds the instructions it does not know.
+  std::string report(std::uint64_t unknown_instructions) const;
   const std::string& directory() const { return run_.directory; }
   std::uint32_t world_rank() const { return world_rank_; }
 
@@ -75,6 +75,7 @@ class Rank {
   FirstTouch pages_;
   Thread main_;
   std::vector<std::unique_ptr<Thread>> others_;
+  std::vector<Thread*> ended_;  // their cores are free for the next threads
   mutable std::mutex threads_mutex_;
   std::uint32_t threads_ = 1;
   std::uint64_t threads_too_many_ = 0, phases_ = 0, injected_ = 0;

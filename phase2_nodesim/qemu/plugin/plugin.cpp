@@ -31,6 +31,9 @@ std::mutex prepare_mutex;
 // itself in a process.
 unsigned main_vcpu = 0;
 
+constexpr const char* kOtherThread =
+    "a thread other than the one that called MPI_Init calls MPI; simulated ranks may use MPI_THREAD_FUNNELED at most";
+
 [[noreturn]] void fail(const std::string& what) {
   std::fprintf(stderr, "manynode node model: %s\n", what.c_str());
   std::_Exit(70);
@@ -48,6 +51,13 @@ void on_block(unsigned vcpu, void* data) {
   auto* block = static_cast<node::Block*>(data);
   if (__builtin_expect(!block->prepared, 0)) prepare(*block);
   rank->enter(thread, block);
+}
+
+// From QEMU 8.2 on, one callback may stand for 16 bytes: the model takes a word at a time.
+template <typename Callback>
+void in_words(qemu_plugin_meminfo_t info, std::uint64_t address, Callback callback) {
+  callback(address);
+  if (qemu_plugin_mem_size_shift(info) > 3) callback(address + 8);
 }
 
 void on_load(unsigned vcpu, qemu_plugin_meminfo_t, std::uint64_t address, void* data) {
@@ -68,6 +78,10 @@ void on_load_or_store(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t a
   (qemu_plugin_mem_is_store(info) ? on_store : on_load)(vcpu, info, address, data);
 }
 
+void on_wide(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
+  in_words(info, address, [&](std::uint64_t word) { on_load_or_store(vcpu, info, word, data); });
+}
+
 // The number of pieces that end before instruction `after`.
 std::size_t pieces_before(const node::Block& block, std::uint32_t after) {
   std::size_t count = 0;
@@ -76,7 +90,8 @@ std::size_t pieces_before(const node::Block& block, std::uint32_t after) {
 }
 
 void on_mark(unsigned vcpu, void* data) {
-  if (rank == nullptr || vcpu != main_vcpu) return;
+  if (rank == nullptr) return;
+  if (vcpu != main_vcpu) fail(kOtherThread);
   const auto& mark = *static_cast<Mark*>(data);
   node::Thread& thread = *threads[vcpu];
   switch (mark.kind) {
@@ -112,7 +127,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
     qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
     const node::Instruction& instruction = block.instructions[i];
     if (!run_file.counts_only && (instruction.load || instruction.store)) {
-      const auto callback = instruction.load ? (instruction.store ? on_load_or_store : on_load) : on_store;
+      const auto narrow = instruction.load ? (instruction.store ? on_load_or_store : on_load) : on_store;
+      const auto callback = instruction.wide ? on_wide : narrow;
       // Both kinds are asked for: version 1 mixes up its filters.
       qemu_plugin_register_vcpu_mem_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                        packed({static_cast<std::uint16_t>(i), instruction.access_bytes}));
@@ -129,17 +145,40 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
   }
 }
 
-// System calls in which a thread may wait for another one of its rank.
-bool may_block(std::int64_t number) {
+// What a system call may do to the threads of a rank. `operation` is that of a futex.
+enum class Effect { kNone, kMayBlock, kWakes };
+
+Effect effect_of(std::int64_t number, std::uint64_t operation) {
   switch (number) {
-    case 202:  // futex
+    case 202:  // futex: waiting, with or without a bit set, for a lock that inherits priorities, and requeued
+      switch (operation & 127) {
+        case 0:
+        case 6:
+        case 9:
+        case 11:
+        case 13:
+          return Effect::kMayBlock;
+        default:
+          return Effect::kWakes;
+      }
+    case 449:  // futex_waitv
+    case 7:    // poll
+    case 271:  // ppoll
+    case 23:   // select
+    case 270:  // pselect6
+    case 232:  // epoll_wait
+    case 281:  // epoll_pwait
     case 24:   // sched_yield
     case 35:   // nanosleep
     case 230:  // clock_nanosleep
-      return true;
+      return Effect::kMayBlock;
     default:
-      return false;
+      return Effect::kNone;
   }
+}
+
+bool makes_a_process(std::int64_t number) {
+  return number == 56 || number == 57 || number == 58 || number == 435;  // clone, fork, vfork, clone3
 }
 
 void on_system_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::uint64_t a1, std::uint64_t a2,
@@ -155,14 +194,23 @@ void on_system_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::u
     main_vcpu = vcpu;
     threads[vcpu] = &rank->main_thread();
   } else if (number == MN_CALL && a1 == MN_CALL_INJECT && rank != nullptr) {
+    if (vcpu != main_vcpu) fail(kOtherThread);
     rank->inject(a2, a3, a4 != 0);
-  } else if (threads[vcpu]->timed && may_block(number)) {
-    rank->thread_blocks(*threads[vcpu]);
+  } else if (threads[vcpu]->timed) {
+    const Effect effect = effect_of(number, a2);
+    if (effect == Effect::kMayBlock) rank->thread_blocks(*threads[vcpu]);
+    if (effect == Effect::kWakes) rank->thread_wakes(*threads[vcpu]);
   }
 }
 
-void on_system_call_return(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::int64_t) {
-  if (threads[vcpu]->timed && may_block(number)) rank->thread_goes_on(*threads[vcpu]);
+void on_system_call_return(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::int64_t result) {
+  if (makes_a_process(number) && result == 0) {
+    // The child of a fork: it has the parent's page and clocks, and must leave both alone.
+    threads.fill(&untimed);
+    static_cast<void>(rank.release());
+  } else if (threads[vcpu]->timed) {
+    rank->thread_goes_on(*threads[vcpu]);
+  }
 }
 
 void on_thread_begins(qemu_plugin_id_t, unsigned vcpu) {
@@ -181,7 +229,8 @@ void on_thread_ends(qemu_plugin_id_t, unsigned vcpu) {
 void on_end(qemu_plugin_id_t, void*) {
   if (rank == nullptr) return;
   rank->leave();
-  std::ofstream(rank->directory() + "/node-report." + std::to_string(rank->world_rank()) + ".json") << rank->report();
+  std::ofstream(rank->directory() + "/node-report." + std::to_string(rank->world_rank()) + ".json")
+      << rank->report(translations->unknown());
 }
 
 }  // namespace
@@ -211,6 +260,11 @@ int install(qemu_plugin_id_t id) {
 
 }  // namespace manynode::plugin
 
-MANYNODE_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int, char**) {
+MANYNODE_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int, char**) {
+  if (info->version.cur > MANYNODE_NEWEST_INTERFACE) {
+    std::fprintf(stderr, "manynode node model: this QEMU has version %d of the plugin interface; known are 1 to %d\n",
+                 info->version.cur, MANYNODE_NEWEST_INTERFACE);
+    return -1;
+  }
   return manynode::plugin::install(id);
 }

@@ -178,6 +178,41 @@ TEST(Clocks, ATimeOutReleasesAndIsCounted) {
   EXPECT_LT(ranks->counts(0).waited_s, 100 * kShort);
 }
 
+TEST(Clocks, ACoreThatWasPassedHoldsNobodyUntilItDoesSomething) {
+  Ranks ranks(2, kShort);
+  ranks->end(1, 0, false);
+  ranks->advance(0, 5 * kQuantum);
+  const double waited = ranks->counts(0).waited_s;
+  for (std::uint64_t quantum = 6; quantum < 100; ++quantum) ranks->advance(0, quantum * kQuantum);
+  EXPECT_EQ(ranks->counts(0).waited_s, waited) << "the time-out is waited for once";
+  EXPECT_EQ(ranks->counts(0).forced, 95u) << "each synchronisation without it is counted";
+  ranks->begin(1, 0);
+  ranks->advance(0, 100 * kQuantum);
+  EXPECT_GE(ranks->counts(0).waited_s, waited + kShort) << "it computes: it is waited for again";
+}
+
+TEST(Clocks, ARankInACallHoldsNobodyWhoseClockIsBehindItsOwn) {
+  Ranks ranks(2);
+  ranks->end(1, 7 * kQuantum, false);  // it goes on no earlier
+  ranks->advance(0, 8 * kQuantum);
+  EXPECT_EQ(ranks->counts(0).waits, 0u);
+  const Advancing ahead(ranks, 0, 8 * kQuantum + 1);
+  EXPECT_TRUE(ahead.is_held());
+  ranks->leave(1);
+  EXPECT_TRUE(ahead.goes_on());
+}
+
+TEST(Clocks, ARankThatHasWaitedStandsWhereOthersHaveReleasedIt) {
+  Ranks ranks(2);
+  ranks->end(1, 300, false);
+  EXPECT_EQ(ranks->inside(1, 300), 300u);
+  ranks->look(1);
+  ranks->looked_in_vain(1);
+  ranks->end(0, 900, false);
+  EXPECT_EQ(ranks->inside(1, 300), 900u);
+  EXPECT_EQ(ranks->begin(1, 300), 900u) << "asking changes nothing";
+}
+
 TEST(Clocks, WithoutAQuantumEachCoreRunsForItself) {
   Ranks ranks(2, kLong, 0);
   EXPECT_EQ(ranks->advance(0, 1'000'000), UINT64_MAX);

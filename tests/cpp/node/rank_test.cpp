@@ -110,7 +110,7 @@ TEST_F(Ranks, DoNothingAtStopWithoutAStart) {
   Rank rank(run_of(settings_), 0, &page_);
   rank.stop(false);
   EXPECT_EQ(values_of(page_).at("ticks"), 0u);
-  EXPECT_EQ(nlohmann::json::parse(rank.report()).at("phases"), 0);
+  EXPECT_EQ(nlohmann::json::parse(rank.report(0)).at("phases"), 0);
 }
 
 TEST_F(Ranks, MayOnlyCount) {
@@ -155,9 +155,60 @@ TEST_F(Ranks, HaveAsManyThreadsAsTheRunSays) {
   rank.thread_ends(*second);
   rank.stop(false);
   EXPECT_EQ(values_of(page_).at("instructions"), 8u) << "the work of all threads";
-  const auto report = nlohmann::json::parse(rank.report());
+  const auto report = nlohmann::json::parse(rank.report(0));
   EXPECT_EQ(report.at("threads"), 3);
   EXPECT_EQ(report.at("threads_too_many"), 1);
+}
+
+TEST_F(Ranks, AThreadThatHasEndedLeavesItsCoreToTheNextOne) {
+  Rank rank(run_of(settings_, 1, 2), 0, &page_);
+  rank.start();
+  for (int i = 0; i < 3; ++i) {
+    Thread* worker = rank.add_thread();
+    ASSERT_NE(worker, nullptr);
+    EXPECT_EQ(rank.add_thread(), nullptr) << "two at a time are too many";
+    go(rank, *worker, block_, {0x10000});
+    rank.enter(*worker, nullptr);
+    rank.thread_ends(*worker);
+  }
+  rank.stop(false);
+  EXPECT_EQ(values_of(page_).at("instructions"), 3 * 8u);
+  const auto report = nlohmann::json::parse(rank.report(7));
+  EXPECT_EQ(report.at("threads"), 2);
+  EXPECT_EQ(report.at("unknown_instructions"), 7);
+}
+
+TEST_F(Ranks, AThreadThatWakesAnotherOneGoesOnAtOnce) {
+  Rank rank(run_of(settings_, 1, 2), 0, &page_);
+  rank.start();
+  Thread* worker = rank.add_thread();
+  ASSERT_NE(worker, nullptr);
+  for (std::uint64_t i = 0; i < 100; ++i) go(rank, *worker, block_, {0x10000 + i * kPage});
+  rank.enter(*worker, nullptr);
+  rank.thread_blocks(*worker);
+  const Stamp before = rank.main_thread().core->now();
+  rank.thread_wakes(rank.main_thread());
+  rank.thread_goes_on(rank.main_thread());
+  EXPECT_EQ(rank.main_thread().core->now(), before);
+  EXPECT_LT(before, worker->core->now());
+  rank.stop(false);
+}
+
+TEST_F(Ranks, HoldNobodyAfterTheyHaveLeftEvenIfTheyWaitOn) {
+  RunFile run = run_of(settings_, 2);
+  run.shared_memory = ::testing::TempDir() + "node-left." + std::to_string(::getpid());
+  mn_page pages[2]{};
+  std::unique_ptr<Rank> ranks[2];
+  std::thread other([&] { ranks[1] = std::make_unique<Rank>(run, 1, &pages[1]); });
+  ranks[0] = std::make_unique<Rank>(run, 0, &pages[0]);
+  other.join();
+  ranks[1]->leave();
+  ranks[1]->look();
+  ranks[1]->looked_in_vain();
+  ranks[0]->start();
+  for (std::uint64_t i = 0; i < 1000; ++i) go(*ranks[0], ranks[0]->main_thread(), block_, {i * kPage});
+  ranks[0]->stop(false);
+  EXPECT_EQ(nlohmann::json::parse(ranks[0]->report(0)).at("clocks").at("waits"), 0);
 }
 
 TEST_F(Ranks, AThreadGoesOnWhenAnotherOneHasBlockedAndChargesTheTimeToThreads) {
@@ -190,7 +241,7 @@ TEST_F(Ranks, MayGetThreadsWhileTheirPhasesEnd) {
     rank.stop(false);
   }
   adding.join();
-  EXPECT_EQ(nlohmann::json::parse(rank.report()).at("threads"), run.threads);
+  EXPECT_EQ(nlohmann::json::parse(rank.report(0)).at("threads"), run.threads);
 }
 
 // Two ranks of a node, whose accesses alternate; returns the last-level misses of a second pass of the first rank.
@@ -204,6 +255,8 @@ std::uint64_t misses_beside_another(const NodeSettings& settings, bool shares) {
   ranks[0] = std::make_unique<Rank>(run, 0, &pages[0]);
   other.join();
   EXPECT_NE(::access(run.shared_memory.c_str(), F_OK), 0) << "nothing is left behind";
+  ranks[1]->start();  // else it is about to, and the other one waits for it
+  ranks[1]->stop(true);
   const Block block = block_of(settings, {load(1)});
   const auto pass = [&](int rank) {
     ranks[rank]->start();
@@ -239,7 +292,7 @@ TEST_F(Ranks, ReportWhatTheRunWasLike) {
   rank.inject(0x10000, 0, true);
   rank.leave();
   rank.leave();
-  const auto report = nlohmann::json::parse(rank.report());
+  const auto report = nlohmann::json::parse(rank.report(0));
   EXPECT_EQ(report.at("schema"), "node-report/1");
   EXPECT_EQ(report.at("rank"), 5);
   EXPECT_EQ(report.at("phases"), 1);

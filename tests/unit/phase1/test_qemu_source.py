@@ -57,6 +57,7 @@ def give(monkeypatch: pytest.MonkeyPatch, directory: Path, counters: dict[str, l
     monkeypatch.setattr(marker_counts, "read_marker_directory", lambda *_, **__: [file])
     content = {"rank": 0, "threads": 1, "threads_too_many": 0, "injected_bytes": 0, **report}
     (directory / "node-report.0.json").write_text(json.dumps(content))
+    SOURCES.get("qemu")().environment(CountedJob(directory, "mpich", 1))  # writes the job's run file
 
 
 COUNTS = {
