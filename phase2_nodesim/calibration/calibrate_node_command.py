@@ -25,24 +25,27 @@ def calibrate_node(
 ) -> None:
     """Measure this host with microbenchmarks, and write its machine file with the error of each figure."""
     from manynode import tables
+    from manynode.cores import available_cores
     from phase2_nodesim.calibration import machine_file
-    from phase2_nodesim.calibration.calibration import calibrate, check_request
+    from phase2_nodesim.calibration.calibration import calibrate, check_request, command_line
+    from phase2_nodesim.calibration.node_figures import cores_of_node
 
     host = check_request(output, name=name, cores=cores, force=force)
     content = machine_file.read_base(base)
-    used = cores or host.cores
+    notes = list[str]()
+    used = cores_of_node(host, cores, available_cores(), notes)
     result = calibrate(host, used, rounds=rounds, quick=quick, tell=typer.echo)
+    result.notes.extend(notes)
     tree = machine_file.merged(result.base_for(content), result.figures, Path(base).name)
-    written = machine_file.text(
-        tree,
-        name=name or output.stem,
-        description=result.description(),
-        remarks=result.remarks(output.name, Path(base).name),
-    )
-    with tables.replacing(output) as part:
-        part.write_text(written, encoding="utf-8")
+    # Before the file is made: figures that contradict the base are refused, and were measured all the same.
     typer.echo(result.table())
     for note in result.notes:
         typer.echo(f"note: {note}")
     typer.echo(f"not measured, from {base}: {', '.join(machine_file.not_measured(tree))}")
+    command = command_line(output, base=base, rounds=rounds, name=name, cores=cores, quick=quick)
+    written = machine_file.text(
+        tree, name=name or output.stem, description=result.description(), remarks=result.remarks(command)
+    )
+    with tables.replacing(output) as part:
+        part.write_text(written, encoding="utf-8")
     typer.echo(str(output))

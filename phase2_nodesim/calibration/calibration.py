@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manynode import tables
 from manynode.errors import UsageError
 from phase2_nodesim.calibration.core_figures import core_figures
 from phase2_nodesim.calibration.figures import Cycles, Figure, percent, plural
 from phase2_nodesim.calibration.host import Host, read_host
 from phase2_nodesim.calibration.measurements import Series, join, measure_groups
 from phase2_nodesim.calibration.memory_figures import memory_figures
+from phase2_nodesim.calibration.node_figures import node_figures, within_node
 from phase2_nodesim.calibration.plan import Plan, plan_for
 from phase2_nodesim.calibration.plateaus import window
 
@@ -50,10 +54,8 @@ class Calibration:
             base["caches"].pop("l2", None)
         return base
 
-    def remarks(self, output: str, base: str) -> list[str]:
-        """Return the first lines of the file: when, where, how, and how sure."""
-        command = f"manynode calibrate-node {output} --base {base} --rounds {self.rounds}"
-        command += " --quick" if self.quick else ""
+    def remarks(self, command: str) -> list[str]:
+        """Return the first lines of the file: the command that wrote it, when, where, how, and how sure."""
         when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
         remarks = [
             f"Written by: {command}",
@@ -79,6 +81,15 @@ class Calibration:
         return spreads[min(len(spreads) - 1, int(share * len(spreads)))] if spreads else 0.0
 
 
+def command_line(output: Path, *, base: str, rounds: int, name: str | None, cores: int | None, quick: bool) -> str:
+    """Return the command that makes such a file again."""
+    words = ["manynode", "calibrate-node", str(output), "--base", base, "--rounds", str(rounds)]
+    words += ["--cores", str(cores)] if cores is not None else []
+    words += ["--name", name] if name is not None else []
+    words += ["--quick"] if quick else []
+    return shlex.join(words)
+
+
 def check_request(output: Path, *, name: str | None, cores: int | None, force: bool) -> Host:
     """Return the host; refuse what cannot be measured or written, before anything is measured."""
     chosen = name or output.stem
@@ -97,6 +108,14 @@ def check_request(output: Path, *, name: str | None, cores: int | None, force: b
             found=str(output),
             allowed="a file name that ends in .yaml or .yml",
         )
+    if output.is_dir():
+        raise UsageError(
+            "the machine file cannot be written",
+            where=str(output),
+            found="a folder of that name",
+            allowed="the name of a file",
+            remedy="give another name",
+        )
     if output.exists() and not force:
         raise UsageError(
             "the machine file exists already",
@@ -105,6 +124,7 @@ def check_request(output: Path, *, name: str | None, cores: int | None, force: b
             allowed="a new name, or --force to replace the file",
             remedy="give another name, or add --force",
         )
+    _check_writable(output)
     host = read_host()
     if cores is not None and cores > host.cores:
         raise UsageError(
@@ -115,6 +135,16 @@ def check_request(output: Path, *, name: str | None, cores: int | None, force: b
             remedy="leave --cores out to measure all of them",
         )
     return host
+
+
+def _check_writable(output: Path) -> None:
+    """Try to make a file where ``output`` will be, or in the first folder above it that exists."""
+    folder = next((folder for folder in output.absolute().parents if folder.exists()), Path("/"))
+    try:
+        with tempfile.NamedTemporaryFile(prefix=f".{output.name}.", dir=folder):
+            pass
+    except OSError as error:
+        raise tables.write_error(output.absolute(), error) from None
 
 
 def calibrate(host: Host, cores: int, *, rounds: int, quick: bool, tell: Callable[[str], None]) -> Calibration:
@@ -132,28 +162,11 @@ def calibrate(host: Host, cores: int, *, rounds: int, quick: bool, tell: Callabl
     _measure_window(plan, measurements, min(rounds, 3), tell)
     cycles, notes = Cycles(measurements), list[str]()
     figures = {
-        **_node(host, cores),
+        **node_figures(host, cores),
         **core_figures(cycles, plan, host, notes),
         **memory_figures(cycles, plan, host, notes),
     }
-    if cores < host.cores or cores % int(figures["memory.domains"].value):
-        figures["memory.domains"] = Figure(1, "assumed, because only some of the host's cores are the node")
-        _shared_by(figures, cores)
-    return Calibration(host, cores, rounds, quick, time.monotonic() - start, cycles, figures, notes)
-
-
-def _node(host: Host, cores: int) -> dict[str, Figure]:
-    sockets = host.sockets if cores == host.cores else 1
-    return {
-        "sockets": Figure(sockets, "host" if cores == host.cores else "assumed, because only some cores are the node"),
-        "cores_per_socket": Figure(cores // sockets, "host" if cores == host.cores else "as asked for"),
-    }
-
-
-def _shared_by(figures: dict[str, Figure], cores: int) -> None:
-    for key, figure in list(figures.items()):
-        if key.endswith(".shared_by") and int(figure.value) > cores:
-            figures[key] = Figure(cores, f"host: {figure.value}, but the node has {plural(cores)}")
+    return Calibration(host, cores, rounds, quick, time.monotonic() - start, cycles, within_node(figures, cores), notes)
 
 
 def _measure_window(plan: Plan, measurements: dict[str, Series], rounds: int, tell: Callable[[str], None]) -> None:

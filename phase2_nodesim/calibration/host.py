@@ -57,10 +57,10 @@ def read_host(root: Path = Path("/"), allowed: set[int] | None = None) -> Host:
         processor=_field(info, "model name") or _field(info, "CPU part") or "unknown processor",
         cores=len(cores),
         sockets=sockets if len(cores) % sockets == 0 else 1,
-        domains=len(list((system / "node").glob("node[0-9]*"))) or 1,
+        domains=_domains(system / "node", set(processors)),
         page_bytes=os.sysconf("SC_PAGE_SIZE"),
         memory_bytes=_memory(root),
-        vector_bytes=_vector_bytes(info),
+        vector_bytes=_vector_bytes(info, root),
         fused="fma" in _flags(info),
         caches=_caches(
             system / f"cpu/cpu{processors[0]}/cache", set(processors), max(1, len(processors) // len(cores))
@@ -98,8 +98,20 @@ def _caches(folder: Path, allowed: set[int], threads: int) -> dict[str, HostCach
     return {name: cache for name, cache in named.items() if cache is not None}
 
 
-def _vector_bytes(info: str) -> int | None:
+def _domains(folder: Path, allowed: set[int]) -> int:
+    """Return the number of memory nodes with processors that may be used.
+
+    Memory alone, such as CXL or HBM in flat mode, is a node without processors.
+    """
+    lists = [_text(node / "cpulist") for node in folder.glob("node[0-9]*")]
+    return sum(1 for text in lists if text and processors_of(text) & allowed) or 1
+
+
+def _vector_bytes(info: str, root: Path) -> int | None:
     flags = _flags(info)
+    if "sve" in flags:
+        # Vectors of SVE have 16 to 256 bytes, and only the system knows how many.
+        return _number(_text(root / "proc/sys/abi/sve_default_vector_length"))
     return next((width for flag, width in _VECTOR_FLAGS if flag in flags), None)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from manynode.errors import InputError
-from phase2_nodesim.calibration.measurements import Series, clocked, read_lines, read_operations
+from phase2_nodesim.calibration.measurements import Series, clocked, read_lines
 from phase2_nodesim.calibration.plan import CLOCK, Task
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ def series_of_segments(segments: pd.DataFrame, output: str) -> dict[str, Series]
 
     The slowest rank counts, as natively. ``output`` says how many operations a region had.
     """
-    printed, operations = read_lines(output), read_operations(output)
     found: dict[str, Series] = {}
-    for label, native in printed.items():
+    for label, native in read_lines(output).items():
         rows = segments[segments["phase"] == label]
         if rows.empty:
             raise InputError(
@@ -51,6 +50,9 @@ def series_of_segments(segments: pd.DataFrame, output: str) -> dict[str, Series]
             )
         rounds = rows.groupby(rows.groupby("rank").cumcount())["compute_s"].max()
         found[label] = Series(
-            native.workers, [float(seconds) / operations[label] for seconds in rounds], native.large_page_bytes
+            native.workers,
+            [float(seconds) / native.operations for seconds in rounds],
+            native.large_page_bytes,
+            operations=native.operations,
         )
     return clocked(found)

@@ -48,7 +48,7 @@ def merged(base: Mapping[str, Any], figures: Mapping[str, Figure], base_name: st
 def text(tree: Mapping[str, Any], *, name: str, description: str, remarks: Sequence[str]) -> str:
     """Return the file; ``remarks`` are its first lines. Figures that contradict each other are a failed check."""
     lines = [line for remark in remarks for line in _comment(remark)]
-    lines += [f"name: {name}", *_folded("description", description)]
+    lines += [f"name: {_scalar(name)}", *_folded("description", description)]
     lines += _block({key: value for key, value in tree.items() if key not in ("name", "description")}, Machine, "")
     result = "\n".join(lines) + "\n"
     try:
@@ -124,8 +124,8 @@ def _scalar(value: Value) -> str:
 
 
 def _comment(remark: str) -> list[str]:
-    # Tables keep their lines.
-    parts = remark.splitlines() if "\n" in remark else textwrap.wrap(remark, _WIDTH)
+    # Tables keep their lines, and options of commands their dashes.
+    parts = remark.splitlines() if "\n" in remark else textwrap.wrap(remark, _WIDTH, break_on_hyphens=False)
     return [f"# {line}".rstrip() for line in parts]
 
 

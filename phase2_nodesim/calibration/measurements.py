@@ -31,6 +31,8 @@ class Series:
     clock_s: float = 0.0
     """One cycle of the core: the fastest addition of the process that ran the task. Each process has as many rounds of
     the clock as of a task, so that both are as likely to meet a moment of a higher frequency."""
+    operations: int = 0
+    """Operations of one worker in a timed region."""
 
     @property
     def best(self) -> float:
@@ -53,7 +55,7 @@ def read_lines(output: str) -> dict[str, Series]:
         if not line.startswith('{"round"'):
             continue
         row = json.loads(line)
-        series = found.setdefault(row["label"], Series(row["workers"]))
+        series = found.setdefault(row["label"], Series(row["workers"], operations=row["operations"]))
         series.seconds.append(row["seconds"] / row["operations"])
         series.large_page_bytes = max(series.large_page_bytes, row["large_page_bytes"])
     return clocked(found)
@@ -65,12 +67,6 @@ def clocked(found: dict[str, Series]) -> dict[str, Series]:
         for series in found.values():
             series.clock_s = found[CLOCK.label()].best
     return found
-
-
-def read_operations(output: str) -> dict[str, int]:
-    """Return the operations of one worker in a timed region by label."""
-    rows = [json.loads(line) for line in output.splitlines() if line.startswith('{"round"')]
-    return {row["label"]: row["operations"] for row in rows}
 
 
 def measure(tasks: Sequence[Task], rounds: int) -> dict[str, Series]:
@@ -112,7 +108,7 @@ def measure_groups(groups: Iterable[tuple[str, Sequence[Task], int]], tell: Call
 def join(known: dict[str, Series], more: Measurements) -> None:
     """Add the rounds of ``more`` to ``known``."""
     for label, series in more.items():
-        place = known.setdefault(label, Series(series.workers))
+        place = known.setdefault(label, Series(series.workers, operations=series.operations))
         place.seconds.extend(series.seconds)
         place.large_page_bytes = max(place.large_page_bytes, series.large_page_bytes)
         place.clock_s = min(place.clock_s or series.clock_s, series.clock_s)

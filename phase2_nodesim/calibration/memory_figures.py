@@ -9,7 +9,7 @@ import numpy as np
 from manynode.units import render
 from phase2_nodesim.calibration.figures import Cycles, Figure, measured, plural
 from phase2_nodesim.calibration.host import Host, HostCache
-from phase2_nodesim.calibration.plan import KIB, MIB, Plan
+from phase2_nodesim.calibration.plan import BEYOND_CACHES, KIB, MIB, Plan
 from phase2_nodesim.calibration.plateaus import (
     Plateau,
     crossing,
@@ -26,6 +26,10 @@ _FULLY_ASSOCIATIVE = 128
 _WAYS_OF_LARGE = 16
 _NEAR = 0.25
 """A measured capacity that differs less from the host's description confirms it."""
+_REACHED = 0.7
+"""A plateau reaches the largest size if it ends at this share of it: one or two points of noise may follow."""
+_SHORT = 2.0
+"""A plateau over a range of sizes of less than this factor can be a bend."""
 _KEYS = ("l1d", "l2", "last_level")
 
 
@@ -33,40 +37,110 @@ def memory_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> 
     """Return the figures by key (``caches.l1d.latency``); what was not found is added to ``notes``."""
     sizes = [float(size) for size in plan.sizes()]
     curve = [cycles.of(one) for one in plan.chases()]
-    levels = plateaus(sizes, curve)
+    levels = _levels(plan, host, plateaus(sizes, curve), notes)
     given = plan.chase(plan.largest)
     if cycles.series(given).large_page_bytes < plan.largest // 2:
         notes.append("the host gave no large pages: latencies beyond the TLB's reach include its misses")
-    # The last plateau is memory only if it is longer than any cache.
-    caches = [name for name in _KEYS if name in host.caches] or list(_KEYS)
-    figures = _caches(cycles, plan, host, levels, caches, notes)
-    if len(levels) > len(caches):
-        memory = levels[-1]
-        figures["memory.latency"] = _memory_latency(cycles, plan, memory)
+    found = _by_level(plan, host, levels, notes)
+    figures = _caches(cycles, plan, host, levels, found, notes)
+    if "memory" in found:
+        figures["memory.latency"] = _memory_latency(cycles, plan, found["memory"])
+    return figures | _tlbs(cycles, plan, sizes, curve, notes) | _bandwidth(cycles, plan, notes)
+
+
+def _names(host: Host) -> list[str]:
+    return [name for name in _KEYS if name in host.caches] or list(_KEYS)
+
+
+def _expected(plan: Plan, host: Host) -> list[str]:
+    return [*_names(host), *([] if plan.quick else ["memory"])]
+
+
+def _levels(plan: Plan, host: Host, found: list[Plateau], notes: list[str]) -> list[Plateau]:
+    """Return the plateaus without short ones, if there are more than expected; another number than expected is noted.
+
+    Noise and neighbours in a shared cache bend the curve between two levels; a bend looks like a short plateau.
+    """
+    expected, sizes = _expected(plan, host), plan.sizes()
+    if len(found) == len(expected):
+        return found
+    words = f"caches: {len(found)} plateaus in the curve of latencies, {len(expected)} expected ({', '.join(expected)})"
+    if len(found) < len(expected):
+        notes.append(words)
+        return found
+    levels = [level for level in found if sizes[level.last] >= _SHORT * sizes[level.first]]
+    notes.append(f"{words}; {len(found) - len(levels)} shorter than an octave left out")
+    return levels
+
+
+def _by_level(plan: Plan, host: Host, levels: list[Plateau], notes: list[str]) -> dict[str, Plateau]:
+    """Return the plateaus by the level that they are certain to be: a key of the caches, or ``memory``.
+
+    As many plateaus as expected are those levels in order. Otherwise a plateau belongs to the cache whose described
+    size it lies below, if no other one does.
+    """
+    names = _names(host)
+    memory = _memory(plan, host, levels)
+    inner = levels[:-1] if memory else levels
+    found: dict[str, Plateau] = {}
+    if len(inner) == len(names) and (memory or plan.quick):
+        found = dict(zip(names, inner, strict=True))
     else:
-        notes.append(f"memory.latency: {len(levels)} levels in the curve of latencies, {len(caches) + 1} expected")
-    return figures | _tlbs(cycles, plan, sizes, curve, notes) | _bandwidth(cycles, plan, notes) | _domains(host)
+        for name, inside in _by_description(plan, host, inner).items():
+            if len(inside) == 1:
+                found[name] = inside[0]
+    if memory:
+        return found | {"memory": memory}
+    notes.append(f"memory.latency: no plateau of the memory in chases of up to {_size(plan.largest)}")
+    return found
+
+
+def _memory(plan: Plan, host: Host, levels: list[Plateau]) -> Plateau | None:
+    """Return the last plateau if it is longer than any cache: if it reaches the largest size of a full plan."""
+    last_level = host.caches.get("last_level")
+    if plan.quick or len(levels) < 2 or (last_level and plan.largest < 2 * last_level.size_bytes):
+        return None
+    return levels[-1] if plan.sizes()[levels[-1].last] >= _REACHED * plan.largest else None
+
+
+def _by_description(plan: Plan, host: Host, levels: list[Plateau]) -> dict[str, list[Plateau]]:
+    """Return for each cache that the host describes the plateaus whose middle is below its size, and below no other."""
+    found: dict[str, list[Plateau]] = {name: [] for name in _KEYS if name in host.caches}
+    sizes = plan.sizes()
+    for level in levels:
+        middle = math.sqrt(sizes[level.first] * sizes[level.last])
+        name = next((name for name in found if middle <= host.caches[name].size_bytes), None)
+        if name is not None:
+            found[name].append(level)
+    return found
 
 
 def _caches(
-    cycles: Cycles, plan: Plan, host: Host, levels: list[Plateau], names: list[str], notes: list[str]
+    cycles: Cycles,
+    plan: Plan,
+    host: Host,
+    levels: list[Plateau],
+    found: dict[str, Plateau],
+    notes: list[str],
 ) -> dict[str, Figure]:
     tasks = plan.chases()
     sizes = [float(size) for size in plan.sizes()]
     curve = [cycles.of(one) for one in tasks]
+    names = _names(host)
     figures: dict[str, Figure] = {}
-    for index, name in enumerate(names):
+    for name, beyond in zip(names, [*names[1:], "memory"], strict=True):
         figures |= {f"caches.{name}.{key}": value for key, value in _described(host.caches.get(name)).items()}
-        if index >= len(levels):
-            notes.append(f"caches.{name}: no plateau in the curve of latencies")
+        if name not in found:
+            notes.append(f"caches.{name}: no plateau in the curve of latencies is certain to be this cache")
             continue
-        level = levels[index]
+        level = found[name]
         spread = cycles.spread(*tasks[level.first : level.last + 1])
         ends = f"{_size(sizes[level.first])} to {_size(sizes[level.last])}"
         figures[f"caches.{name}.latency"] = measured(round(level.latency, 1), spread, f"loads over {ends}")
-        if index + 1 < len(levels):
+        # A step to a plateau that is not the next level says nothing of the size.
+        if found.get(beyond) in levels[levels.index(level) + 1 :][:1]:
             figures[f"caches.{name}.size"] = _capacity(
-                crossing(sizes, curve, level.latency, levels[index + 1].latency), host.caches.get(name), name, notes
+                crossing(sizes, curve, level.latency, found[beyond].latency), host.caches.get(name), name, notes
             )
     if "l1i" in host.caches:
         figures |= {f"caches.l1i.{key}": value for key, value in _described(host.caches["l1i"]).items()}
@@ -178,18 +252,22 @@ def _bandwidth(cycles: Cycles, plan: Plan, notes: list[str]) -> dict[str, Figure
     if plan.quick:
         notes.append("memory.bandwidth: streams of a quick trial stay in the caches")
         return {}
+    for workers in plan.worker_counts():
+        if plan.stream_size(workers).from_memory:
+            words = ", ".join(f"{name} {rates[name, workers] / 1e9:.1f}" for name in WORDS_MOVED)
+            notes.append(f"bandwidth of {plural(workers)} [GB/s]: {words}")
+    size = plan.stream_size(plan.cores)
+    if not size.from_memory:
+        notes.append(
+            f"memory.bandwidth: not measured, because the free memory allows streams of {_size(size.timed)} on each of "
+            f"{plural(plan.cores)}; {_size(BEYOND_CACHES * size.cached)} are needed to exceed the caches"
+        )
+        return {}
     # The slower of pure reading and of reading and writing: a program does both.
     kernel = min(("read", "triad"), key=lambda name: rates[name, plan.cores])
-    for workers in plan.worker_counts():
-        words = ", ".join(f"{name} {rates[name, workers] / 1e9:.1f}" for name in WORDS_MOVED)
-        notes.append(f"bandwidth of {plural(workers)} [GB/s]: {words}")
     words = f"{kernel} on {plural(plan.cores)}, lines that are written counted twice"
     value = measured(f"{rates[kernel, plan.cores] / 1e9:.4g} GB/s", spreads[kernel, plan.cores], words)
     return {"memory.bandwidth": value}
-
-
-def _domains(host: Host) -> dict[str, Figure]:
-    return {"memory.domains": Figure(host.domains, "host: its memory nodes")}
 
 
 def _exact(bytes_: int) -> str:

@@ -13,7 +13,9 @@ from phase2_nodesim.calibration.host import Host
 KIB, MIB = 1024, 1024**2
 CHAINS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48)
 STREAMED = 24 * MIB
-"""Bytes that one core reads and writes in a timed stream."""
+"""Bytes that one core reads and writes in a timed stream at least."""
+BEYOND_CACHES = 4
+"""A timed stream is that many times what the caches hold of it: at most a quarter can come from them."""
 LEAST_LARGEST = 256 * MIB
 """A chase goes to this size at least, and to eight times the last-level cache."""
 
@@ -44,8 +46,22 @@ CLOCK = task("integer", 1_000_000, kind="add")
 
 
 @dataclass(frozen=True)
+class StreamSize:
+    """Sizes of a stream [bytes], per worker: its arrays, the part that is timed, and what the caches can hold of it."""
+
+    arrays: int
+    timed: int
+    cached: int
+
+    @property
+    def from_memory(self) -> bool:
+        """Whether the timed part is so large that it comes from memory."""
+        return self.timed >= BEYOND_CACHES * self.cached
+
+
+@dataclass(frozen=True)
 class Plan:
-    """How much is measured. Sizes are bytes; ``largest`` is that of chases and of streams."""
+    """How much is measured. Sizes are bytes; ``largest`` is that of chases."""
 
     largest: int
     cores: int
@@ -57,6 +73,13 @@ class Plan:
     fillers_step: int = 48
     quick: bool = False
     counts: tuple[int, ...] = field(default=CHAINS)
+    private_cache: int = 0
+    """The cache of one core before the last level."""
+    last_level: int = 0
+    last_levels: int = 0
+    """All last-level caches of the host together."""
+    affordable: int = 2**62
+    """Memory for the streams of all workers together."""
 
     def core(self) -> list[Task]:
         """Return what is in the core: latencies, units, width, branches."""
@@ -119,15 +142,30 @@ class Plan:
             counts.append(2 * counts[-1])
         return sorted({*counts, self.cores})
 
+    def stream_size(self, workers: int) -> StreamSize:
+        """Return the sizes of a stream of ``workers`` cores, as far as the memory of the host allows.
+
+        Workers may be spread over all last-level caches, and each can then have a larger part of one.
+        """
+        known = self.private_cache + min(self.last_level, self.last_levels // workers)
+        cached = known or STREAMED // BEYOND_CACHES
+        each = max(MIB, self.largest // workers)
+        if self.quick:
+            return StreamSize(each, min(STREAMED, each // 2), cached)
+        # The arrays' first half: a short region finds a quiet moment of the host, and what was written after that part
+        # has replaced it in the caches.
+        timed = max(STREAMED, BEYOND_CACHES * cached)
+        arrays = max(MIB, min(max(each, 2 * timed), self.affordable // workers))
+        return StreamSize(arrays, min(timed, arrays // 2), cached)
+
     def streams(self) -> list[Task]:
         """Return streams of one core and of several, and the clock of all cores."""
         tasks = [task("integer", CLOCK.operations, kind="add", workers=self.cores)]
         for workers in self.worker_counts():
-            each = max(MIB, self.largest // workers)
+            size = self.stream_size(workers)
             for kernel, arrays in (("read", 1), ("copy", 2), ("triad", 3)):
-                # The first part of the arrays: a short region finds a quiet moment of the host.
-                elements = min(STREAMED, each // 2) // 8 // arrays
-                tasks.append(task("stream", elements, kernel=kernel, bytes=each, workers=workers))
+                elements = size.timed // 8 // arrays
+                tasks.append(task("stream", elements, kernel=kernel, bytes=size.arrays, workers=workers))
         return tasks
 
 
@@ -149,8 +187,18 @@ def plan_for(host: Host, cores: int, *, quick: bool) -> Plan:
     last = host.caches.get("last_level")
     wanted = max(LEAST_LARGEST, 8 * last.size_bytes if last else 0)
     # A quarter of what is free: the order of a chase and its links need memory, too.
-    affordable = 2 ** (max(host.memory_bytes // 4, 16 * MIB).bit_length() - 1)
-    return Plan(min(wanted, affordable), cores, host.page_bytes, host.fused)
+    affordable = max(host.memory_bytes // 4, 16 * MIB)
+    before = host.caches.get("l2")
+    return Plan(
+        min(wanted, 2 ** (affordable.bit_length() - 1)),
+        cores,
+        host.page_bytes,
+        host.fused,
+        private_cache=before.size_bytes if before else 0,
+        last_level=last.size_bytes if last else 0,
+        last_levels=last.size_bytes * host.cores // last.shared_by if last else 0,
+        affordable=affordable,
+    )
 
 
 def _geometric(first: int, last: int, per_octave: int, unit: int = 64) -> list[int]:

@@ -1,11 +1,17 @@
-// Workers that are threads of this process, each on a processor of its own.
+// Workers that are threads of this process, each on a processor of its own: on a core of its own as long as there are
+// enough.
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <fstream>
+#include <set>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "workers.hpp"
 
@@ -55,7 +61,35 @@ std::vector<int> processors() {
   return found.empty() ? std::vector<int>{0} : found;
 }
 
-const std::vector<int> allowed = processors();
+// Package and core of a processor. What the system does not say is -1, or the processor itself as a core of its own.
+std::pair<int, int> core_of(int cpu) {
+  const std::string topology = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+  int package = -1;
+  int core = cpu;
+  if (int value = 0; std::ifstream(topology + "physical_package_id") >> value) {
+    package = value;
+  }
+  if (int value = 0; std::ifstream(topology + "core_id") >> value) {
+    core = value;
+  }
+  return {package, core};
+}
+
+// The first processor of each core, then the others: as many workers as there are cores get a whole one each, however
+// the system numbers the threads of a core. Host.cores of host.py counts the same cores.
+std::vector<int> first_of_each_core(const std::vector<int>& all) {
+  std::set<std::pair<int, int>> cores;
+  std::vector<int> first;
+  std::vector<int> others;
+  for (const int cpu : all) {
+    (cores.insert(core_of(cpu)).second ? first : others).push_back(cpu);
+  }
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
+}
+
+// In the order in which workers get them.
+const std::vector<int> allowed = first_of_each_core(processors());
 
 void pin(int index) {
   cpu_set_t set;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
@@ -18,6 +19,8 @@ FIRST_TLB, SECOND_TLB = 64, 2048
 SECOND_LATENCY, WALK = 7.0, 22.0
 BUFFERS, ENTRIES, PENALTY = 16, 352, 18.0
 ONE_CORE_BPS, NODE_BPS = 12e9, 40e9
+CACHED_BYTES, CACHED_BPS = 4 * MIB, 100e9
+"""A core that streams no more than these bytes has them from the caches."""
 
 HOST = Host(
     "Test 9000",
@@ -33,6 +36,19 @@ HOST = Host(
         "l1d": HostCache(48 * KIB, 12, 64, 1),
         "l2": HostCache(1 * MIB, 16, 64, 1),
         "last_level": HostCache(32 * MIB, 16, 64, 4),
+    },
+)
+# Two sockets of 64 cores, as an EPYC 7742: four cores share a last-level cache.
+MANY_CORES = dataclasses.replace(
+    HOST,
+    cores=128,
+    sockets=2,
+    domains=2,
+    memory_bytes=2**38,
+    caches={
+        **HOST.caches,
+        "l2": HostCache(512 * KIB, 8, 64, 1),
+        "last_level": HostCache(16 * MIB, 16, 64, 4),
     },
 )
 _RATES = {("load", 1): 2, ("store", 1): 1, ("free", 8): 4, ("fused", 14): 2, ("add", 14): 2, ("multiply", 14): 2}
@@ -70,7 +86,7 @@ def cycles_of(task: Task) -> float:
     if task.name == "pages":
         return _page(int(values["count"]))
     if task.name == "stream":
-        return _element(values)
+        return _element(task.operations, values)
     return 1 / _RATES[kind, chains]
 
 
@@ -81,10 +97,11 @@ def _page(count: int) -> float:
     return HIERARCHY.latency(64 * count) + missed
 
 
-def _element(values: dict[str, str]) -> float:
-    moved = {"read": 8, "copy": 24, "triad": 32}[values["kernel"]]
-    workers = int(values["workers"])
-    return moved / min(ONE_CORE_BPS, NODE_BPS / workers) * FREQUENCY
+def _element(elements: int, values: dict[str, str]) -> float:
+    arrays, moved = {"read": (1, 8), "copy": (2, 24), "triad": (3, 32)}[values["kernel"]]
+    if 8 * elements * arrays <= CACHED_BYTES:
+        return moved / CACHED_BPS * FREQUENCY
+    return moved / min(ONE_CORE_BPS, NODE_BPS / int(values["workers"])) * FREQUENCY
 
 
 def measured(tasks: Iterable[Task], noise: float = 0.02, seed: int = 1) -> dict[str, Series]:

@@ -7,7 +7,17 @@ import dataclasses
 import pandas as pd
 import pytest
 from calibration_curves import KIB
-from calibration_host import BUFFERS, ENTRIES, FREQUENCY, HOST, NODE_BPS, PENALTY, calibrated, measured
+from calibration_host import (
+    BUFFERS,
+    ENTRIES,
+    FREQUENCY,
+    HOST,
+    MANY_CORES,
+    NODE_BPS,
+    PENALTY,
+    calibrated,
+    measured,
+)
 
 from manynode.errors import InputError
 from manynode.units import parse
@@ -17,7 +27,7 @@ from phase2_nodesim.calibration.host import Host, HostCache
 from phase2_nodesim.calibration.in_engine import series_of_segments
 from phase2_nodesim.calibration.measurements import read_lines
 from phase2_nodesim.calibration.memory_figures import memory_figures
-from phase2_nodesim.calibration.plan import Plan, plan_for
+from phase2_nodesim.calibration.plan import MIB, STREAMED, Plan, plan_for
 
 
 def figures(host: Host = HOST, seed: int = 1) -> tuple[dict[str, Figure], list[str]]:
@@ -55,7 +65,6 @@ def found() -> dict[str, Figure]:
         ("tlbs.l1d.entries", 64),
         ("tlbs.l2.entries", 2048),
         ("tlbs.page", "4 KiB"),
-        ("memory.domains", 1),
     ],
 )
 def test_a_whole_number_is_found_exactly(found: dict[str, Figure], key: str, value: object) -> None:
@@ -151,11 +160,44 @@ def test_a_plan_stays_within_the_memory_of_the_host() -> None:
     assert plan_for(small, 4, quick=False).largest <= 100 * 1024**2
 
 
+def test_streams_of_many_cores_are_larger_than_their_caches() -> None:
+    plan = plan_for(MANY_CORES, 128, quick=False)
+    for one in plan.streams()[1:]:
+        values = dict(one.values)
+        workers, arrays = int(values["workers"]), {"read": 1, "copy": 2, "triad": 3}[values["kernel"]]
+        of_the_caches = 512 * KIB + min(16 * MIB, 128 // 4 * 16 * MIB // workers)
+        timed = 8 * arrays * one.operations
+        assert timed >= 4 * of_the_caches - 8 * arrays and timed <= int(values["bytes"]) // 2, one
+        assert workers * int(values["bytes"]) <= MANY_CORES.memory_bytes // 4, one
+
+
+def test_many_cores_show_the_bandwidth_of_the_memory_not_of_the_caches() -> None:
+    found = figures(MANY_CORES)[0]
+    assert parse(str(found["memory.bandwidth"].value), "bandwidth") == pytest.approx(NODE_BPS, rel=0.03)
+
+
+def test_without_memory_for_streams_beyond_the_caches_there_is_no_bandwidth() -> None:
+    found, notes = figures(dataclasses.replace(MANY_CORES, memory_bytes=2**33))
+    assert "memory.bandwidth" not in found
+    told = next(note for note in notes if note.startswith("memory.bandwidth: not measured"))
+    # A quarter of 8 GiB for 128 cores, of which half is timed.
+    assert "8 MiB on each of 128 cores" in told and "18 MiB are needed" in told
+    assert any(note.startswith("bandwidth of 1 core ") for note in notes)
+    assert not any(note.startswith("bandwidth of 128 cores") for note in notes)
+
+
+def test_a_host_that_describes_no_caches_still_streams_beyond_them() -> None:
+    plan = plan_for(dataclasses.replace(MANY_CORES, caches={}), 128, quick=False)
+    assert plan.stream_size(128).timed == STREAMED and plan.stream_size(128).from_memory
+    small = dataclasses.replace(plan, affordable=2**31)
+    assert not small.stream_size(128).from_memory
+
+
 def test_the_programs_lines_become_series() -> None:
     series = read_lines("\n".join([LINE % (0, 4e-8), "noise", LINE % (1, 2e-8), LINE % (2, 3e-8), "checksum: 1"]))
     assert series["width"].best == pytest.approx(2e-9)
     assert series["width"].spread == pytest.approx(0.5)
-    assert series["width"].workers == 2
+    assert (series["width"].workers, series["width"].operations) == (2, 10)
 
 
 LINE = '{"round": %d, "label": "width", "workers": 2, "operations": 10, "seconds": %g, "large_page_bytes": 0}'

@@ -40,8 +40,8 @@ def root(tmp_path: Path) -> Path:
     cache(tmp_path, 1, 1, "Instruction", "32K", 8, "0,4")
     cache(tmp_path, 2, 2, "Unified", "1024K", 16, "0,4")
     cache(tmp_path, 3, 3, "Unified", "32M", 0, "0-1,4-5")
-    for node in range(2):
-        (tmp_path / f"sys/devices/system/node/node{node}").mkdir(parents=True)
+    for node, processors in enumerate(("0-1,4-5", "2-3,6-7")):
+        write(tmp_path / f"sys/devices/system/node/node{node}/cpulist", processors)
     write(tmp_path / "proc/cpuinfo", INFO)
     write(tmp_path / "proc/meminfo", "MemTotal: 9 kB\nMemAvailable: 1048576 kB")
     return tmp_path
@@ -65,7 +65,23 @@ def test_caches_have_the_keys_of_the_machine_file(root: Path) -> None:
 
 def test_only_processors_that_may_be_used_count(root: Path) -> None:
     host = read_host(root, {0, 1})
-    assert (host.cores, host.sockets) == (2, 1)
+    assert (host.cores, host.sockets, host.domains) == (2, 1, 1)
+    assert read_host(root, {1, 2}).domains == 2
+
+
+def test_memory_without_processors_is_no_domain(root: Path) -> None:
+    # As Linux shows memory of CXL, or HBM in flat mode.
+    write(root / "sys/devices/system/node/node2/cpulist", "")
+    assert read_host(root, set(range(8))).domains == 2
+
+
+def test_vectors_of_sve_are_as_wide_as_the_system_says(root: Path) -> None:
+    write(root / "proc/cpuinfo", "CPU part\t: 0x001\nFeatures\t: fp asimd sve\n")
+    assert read_host(root, {0}).vector_bytes is None
+    write(root / "proc/sys/abi/sve_default_vector_length", "64")
+    assert read_host(root, {0}).vector_bytes == 64
+    write(root / "proc/cpuinfo", "CPU part\t: 0xd0c\nFeatures\t: fp asimd\n")
+    assert read_host(root, {0}).vector_bytes == 16
 
 
 def test_a_cache_before_the_last_level_may_be_missing(root: Path) -> None:
