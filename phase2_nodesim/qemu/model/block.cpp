@@ -10,10 +10,11 @@ constexpr Stamp kFar = Stamp{1} << 40;
 
 using Times = std::array<Stamp, kSinks>;
 
-// The resource of a kind, how often one unit can start it (cycles), and the number of units.
-void occupy(std::array<std::uint32_t, kResources>& occupied, const Instruction& instruction, const CoreSettings& core) {
+// The resource of a kind, how often one unit can start it (cycles), and the number of units. The times (in stamps) are
+// rounded once for a piece, not for each instruction: a third of a cycle of width 5 is 26.7 stamps.
+void occupy(std::array<double, kResources>& occupied, const Instruction& instruction, const CoreSettings& core) {
   const auto add = [&](Resource resource, double cycles, std::uint32_t units) {
-    occupied[resource] += static_cast<std::uint32_t>(cycles * core.width * kTick / units + 0.5);
+    occupied[resource] += cycles * core.width * kTick / units;
   };
   switch (instruction.kind) {
     case Kind::kNone:
@@ -219,14 +220,11 @@ void prepare(Block& block, const CoreSettings& core, Stamp hit) {
     piece.begin = static_cast<std::uint16_t>(begin);
     int end = std::min(count, begin + kMostInPiece);
     while (mark < block.marks.size() && block.marks[mark] < begin) ++mark;
-    if (mark < block.marks.size() && block.marks[mark] < end) {
-      end = block.marks[mark] + 1;
-      piece.marked = true;
-    }
+    if (mark < block.marks.size() && block.marks[mark] < end) end = block.marks[mark] + 1;
     piece.end = static_cast<std::uint16_t>(end);
     piece.code_begin = block.address + block.starts[piece.begin];
     piece.code_last = block.address + block.starts[piece.end] - 1;
-    std::array<std::uint32_t, kResources> occupied{};
+    std::array<double, kResources> occupied{};
     for (int number = begin; number < end; ++number) {
       const Instruction& instruction = block.instructions[number];
       piece.operations = static_cast<std::uint16_t>(piece.operations + instruction.operations);
@@ -239,7 +237,8 @@ void prepare(Block& block, const CoreSettings& core, Stamp hit) {
     piece.resource_first = static_cast<std::uint32_t>(block.occupied.size());
     for (int resource = 0; resource < kResources; ++resource) {
       if (occupied[resource] == 0) continue;
-      block.occupied.push_back({static_cast<Resource>(resource), occupied[resource]});
+      const auto stamps = static_cast<std::uint32_t>(occupied[resource] + 0.5);
+      block.occupied.push_back({static_cast<Resource>(resource), stamps});
       ++piece.resources;
     }
     Summary(block, piece, core, hit).make();

@@ -8,6 +8,7 @@
 // same times.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -65,8 +66,23 @@ struct Piece {
   std::uint32_t result_first = 0, row = 0;  // the sinks, and their offsets from dispatch
   std::uint32_t input_first = 0, load_first = 0, resource_first = 0;
   std::uint64_t code_begin = 0, code_last = 0;  // addresses of the first and last byte
-  bool marked = false;                          // a mark follows
   Stamp length = 0;                             // dispatch of all operations
+};
+
+// Set by one thread after what it stands for, and seen by others. A block is copied only while one thread has it.
+class Flag {
+ public:
+  Flag() = default;
+  Flag(const Flag& other) : set_(static_cast<bool>(other)) {}
+  Flag& operator=(const Flag& other) { return *this = static_cast<bool>(other); }
+  Flag& operator=(bool set) {
+    set_.store(set, std::memory_order_release);
+    return *this;
+  }
+  explicit operator bool() const { return set_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<bool> set_{false};
 };
 
 struct Block {
@@ -76,7 +92,7 @@ struct Block {
   std::vector<Instruction> instructions;
   std::vector<std::uint16_t> starts;  // bytes from the begin to each instruction, and to the end
   std::vector<std::uint16_t> marks;   // numbers of instructions that are marks
-  bool prepared = false;              // what follows is made by prepare()
+  Flag prepared;                      // what follows is made by prepare()
   std::vector<Piece> pieces;
   std::vector<std::uint8_t> results;  // sinks, filled up to whole vectors with kNowhere
   std::vector<Lanes> rows;
@@ -85,6 +101,8 @@ struct Block {
   std::vector<Path> address_paths;
   std::vector<Occupied> occupied;
   std::vector<std::uint8_t> store_sinks;  // of each instruction; kNowhere: stores nothing
+
+  std::uint64_t address_of(std::uint16_t instruction) const { return address + starts[instruction]; }
 };
 
 // Latency of an instruction's operation (not of its load).

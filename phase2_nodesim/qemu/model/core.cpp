@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace manynode::node {
+namespace {
+
+// The time of a store on several ports is not a whole number of ticks (width 5, 2 ports: 2.5).
+constexpr std::uint64_t kPartsOfTick = 1 << 16;
+
+}  // namespace
 
 Core::Core(const NodeSettings& settings, Uncore& uncore, Place place)
     : memory(settings, uncore, place, now_),
@@ -10,7 +16,7 @@ Core::Core(const NodeSettings& settings, Uncore& uncore, Place place)
       predictor_(settings.core.predictor),
       frontend_(settings.core.cycles(settings.core.frontend_depth)),
       scheduler_(settings.core.scheduler * kTick),
-      store_interval_(settings.core.cycles(1) / settings.core.store_ports),
+      store_parts_((settings.core.width * kPartsOfTick + settings.core.store_ports / 2) / settings.core.store_ports),
       reorder_buffer_(settings.core.reorder_buffer),
       store_queue_(settings.core.store_queue) {}
 
@@ -127,7 +133,7 @@ int Core::late_loads(const Block& block, const Piece& piece, bool addresses_late
         if ((known >> path[i].from & 1) != 0) at = std::max(at, data[path[i].from] + path[i].length);
       }
     }
-    const std::uint64_t code = block.address + instruction;
+    const std::uint64_t code = block.address_of(instruction);
     Stamp got = 0;
     for (; load_ != loads_end_ && load_->instruction == instruction; ++load_) {
       got = std::max(got, memory.finish_load(*load_, code, at));
@@ -172,12 +178,15 @@ void Core::evaluate(const Block& block, const Piece& piece) {
 
 // Stores leave the queue in order, after they have retired, when their line is there.
 void Core::finish_stores(const Block& block, const Piece& piece) {
-  Stamp leaves = std::max(drained_ + store_interval_ * piece.stores, retired_);
+  // Only whole ticks may be added to a stamp, whose low bits are its cause.
+  parts_left_ += store_parts_ * piece.stores;
+  Stamp leaves = std::max(drained_ + parts_left_ / kPartsOfTick * kTick, retired_);
+  parts_left_ %= kPartsOfTick;
   while (store_ != stores_end_ && store_->instruction < piece.end) {
     const Access& access = *store_++;
     const std::uint8_t sink = block.store_sinks[access.instruction];
     if (sink == kNowhere) continue;
-    leaves = std::max(leaves, memory.finish_store(access, block.address + access.instruction, times_[sink]));
+    leaves = std::max(leaves, memory.finish_store(access, block.address_of(access.instruction), times_[sink]));
   }
   drained_ = leaves;
   stores_ += piece.stores;

@@ -84,7 +84,9 @@ class Core {
   const NodeSettings settings_;
   BranchPredictor predictor_;
   Stamp now_ = 0, retired_ = 0, drained_ = 0;
-  Stamp frontend_, scheduler_, store_interval_;
+  Stamp frontend_, scheduler_;
+  // How long a port takes for a store, and what is left over from stores before: parts of a tick.
+  std::uint64_t store_parts_, parts_left_ = 0;
   std::array<Stamp, kSinks> times_{};
   std::array<Stamp, kResources> busy_until_{};
   Queue reorder_buffer_, store_queue_;

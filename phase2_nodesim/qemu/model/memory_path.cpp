@@ -277,9 +277,14 @@ void MemoryPath::drop(std::uint64_t line, Stamp at, bool written) {
   std::uint64_t words[3] = {kAbsent, kAbsent, kAbsent};
   if (settings_.has_l2) words[0] = l2_.remove(line);
   const int shift = page_bits_ - line_bits_;
-  const std::uint64_t page = page_of_frame_[(line >> shift) % kReverse];
-  const std::uint64_t candidate = page << shift | (line & ((std::uint64_t{1} << shift) - 1));
-  if (page != 0 && physical(candidate) == line) {
+  std::uint64_t candidate = line;  // its virtual line
+  bool known = true;
+  if (settings_.frames_by_hash) {
+    const std::uint64_t page = page_of_frame_[(line >> shift) % kReverse];
+    candidate = page << shift | (line & ((std::uint64_t{1} << shift) - 1));
+    known = page != 0 && physical(candidate) == line;
+  }
+  if (known) {
     words[1] = l1d_.remove(candidate);
     words[2] = l1i_.remove(candidate);
   }
@@ -341,6 +346,7 @@ std::uint64_t MemoryPath::physical(std::uint64_t line) {
 
 void MemoryPath::inject(std::uint64_t address, std::uint64_t bytes, bool write, Stamp now) {
   const std::uint64_t first = address >> line_bits_, last = (address + bytes - 1) >> line_bits_;
+  Stamp at = now;
   for (std::uint64_t line = first; bytes != 0 && line <= last; ++line) {
     const std::uint64_t frame = physical(line);
     if (write) {
@@ -351,14 +357,15 @@ void MemoryPath::inject(std::uint64_t address, std::uint64_t bytes, bool write, 
     if (settings_.memory.injection_to_last_level) {
       answer = write ? uncore_.write_back(place_.last_level, frame, place_.owner, true)
                      : uncore_.read(place_.last_level, frame, place_.owner);
-      replaced_in_last_level(answer, now);
+      replaced_in_last_level(answer, at);
     } else {
       if (write) uncore_.remove(place_.last_level, frame, place_.owner);
       answer.hit = false;
     }
     if (!answer.hit && !(write && settings_.memory.injection_to_last_level)) {
       ++counts.memory_lines;
-      uncore_.transfer(place_.domain, now);
+      // The end of a message of many megabytes comes too late to be accounted for.
+      if (at - now < uncore_.horizon()) at = uncore_.transfer_of_message(place_.domain, at);
     }
   }
 }

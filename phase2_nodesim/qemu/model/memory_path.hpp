@@ -107,9 +107,12 @@ class MemoryPath {
     return translate_code_slowly(page, now);
   }
 
-  // What came from outside the node: written to memory or to the last level, and gone from this core's caches.
+  // What came from outside the node is written to memory or to the last level, and is gone from this core's caches.
+  // What goes out is read. Lines follow each other from `now` on (Uncore::transfer_of_message).
   void inject(std::uint64_t address, std::uint64_t bytes, bool write, Stamp now);
-  // Gives up the lines that an inclusive last level recalled.
+  // Gives up the lines that an inclusive last level recalled. A miss of the second level does so. A core that works in
+  // its own caches has none: call this between two of its blocks whenever it synchronises. It costs two reads if there
+  // is nothing to give up.
   void give_up_recalled(Stamp now);
 
   Stamp hit_latency() const { return l1_latency_; }

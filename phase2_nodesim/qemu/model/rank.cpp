@@ -234,7 +234,10 @@ void Rank::enter(Thread& thread, const Block* block) {
     if (thread.core != nullptr) {
       thread.core->follow(*thread.block, block == nullptr ? thread.block->next_address : block->address);
       const std::uint64_t now = thread.core->now() / kTick;
-      if (now >= thread.next_advance) thread.next_advance = clocks_->advance(thread.slot, now);
+      if (now >= thread.next_advance) {
+        thread.next_advance = clocks_->advance(thread.slot, now);
+        thread.core->memory.give_up_recalled(thread.core->now());
+      }
     } else {
       thread.counted.branches += thread.block->ending != Ending::kNone;
     }

@@ -45,7 +45,8 @@ Uncore::Uncore(const NodeSettings& settings, void* memory) : settings_(settings)
   at += bytes_of_buckets(settings);
   mailboxes_ = reinterpret_cast<Mailbox*>(at);
   const double cycle = settings.core.width * static_cast<double>(kTick);
-  line_cost_ = static_cast<std::uint32_t>(settings.memory.line_cycles * cycle + 0.5);
+  // A bucket that is full but for a stamp takes one line more.
+  line_cost_ = static_cast<std::uint32_t>(std::min(settings.memory.line_cycles * cycle + 0.5, kUsed / 2.0));
   bucket_length_ = static_cast<Stamp>(kBucketCycles * cycle);
   bucket_room_ = static_cast<std::uint32_t>(bucket_length_);
   service_ = settings.memory.line_cycles * settings.memory.channels * cycle;
@@ -59,7 +60,7 @@ Uncore::Set Uncore::acquire(std::uint32_t cache, std::uint64_t hash) {
   while ((first.fetch_or(kLock, std::memory_order_acquire) & kLock) != 0) {
     while ((first.load(std::memory_order_relaxed) & kLock) != 0) {
       if (++tries > kPatience) {
-        ++broken_locks_;
+        broken_locks_.fetch_add(1, std::memory_order_relaxed);
         return set;
       }
       __builtin_ia32_pause();
@@ -75,11 +76,33 @@ int Uncore::way_of(const Set& set, std::uint32_t word) const {
   return -1;
 }
 
-// Moves ways; the lock stays with the first word.
-void Uncore::move(const Set& set, std::uint32_t to, std::uint32_t from, std::uint32_t count) const {
-  set.words[0] &= ~kLock;
-  std::memmove(set.words + to, set.words + from, count * sizeof *set.words);
-  if (set.lines != nullptr) std::memmove(set.lines + to, set.lines + from, count * sizeof *set.lines);
+// While a set is locked, every value that its first word takes has kLock: another process that finds the bit clear for
+// a moment takes the lock.
+
+// Moves the ways before `way` back by one, over it, and puts a word at the front.
+void Uncore::put_first(const Set& set, std::uint32_t way, std::uint32_t word, std::uint64_t line) const {
+  if (way != 0) {
+    std::memmove(set.words + 1, set.words, way * sizeof *set.words);
+    set.words[1] &= ~kLock;
+  }
+  std::atomic_ref(set.words[0]).store(word | kLock, std::memory_order_relaxed);
+  if (set.lines == nullptr) return;
+  std::memmove(set.lines + 1, set.lines, way * sizeof *set.lines);
+  set.lines[0] = line;
+}
+
+// Moves the ways after `way` to the front by one, over it; the last one is empty then.
+void Uncore::take_out(const Set& set, std::uint32_t way) const {
+  const std::uint32_t last = settings_.last_level.ways - 1;
+  if (way == 0) {
+    std::atomic_ref(set.words[0]).store((last == 0 ? 0 : set.words[1]) | kLock, std::memory_order_relaxed);
+  }
+  const std::uint32_t to = std::max(way, 1u);
+  if (to < last) std::memmove(set.words + to, set.words + to + 1, (last - to) * sizeof *set.words);
+  if (last != 0) set.words[last] = 0;
+  if (set.lines == nullptr) return;
+  std::memmove(set.lines + way, set.lines + way + 1, (last - way) * sizeof *set.lines);
+  set.lines[last] = 0;
 }
 
 // Puts a word at the front in place of another one. Empty words are 0.
@@ -87,19 +110,18 @@ void Uncore::insert(const Set& set, std::uint32_t word, std::uint64_t line, Answ
   const std::uint32_t ways = settings_.last_level.ways;
   std::uint32_t way = ways - 1;
   if (settings_.last_level.replacement == Replacement::kRandom && set.words[way] != 0) {
-    random_ = random_ * 1664525u + 1013904223u;
-    way = static_cast<std::uint32_t>(std::uint64_t{random_} * ways >> 32);
+    const std::uint32_t drawn = random_.load(std::memory_order_relaxed) * 1664525u + 1013904223u;
+    random_.store(drawn, std::memory_order_relaxed);
+    way = static_cast<std::uint32_t>(std::uint64_t{drawn} * ways >> 32);
   }
   answer.replaces_dirty = (set.words[way] & kDirtyWord) != 0;
   if (set.lines != nullptr) answer.victim = set.lines[way];
-  move(set, 1, 0, way);
-  set.words[0] = word | kLock;
-  if (set.lines != nullptr) set.lines[0] = line;
+  put_first(set, way, word, line);
 }
 
 Uncore::Answer Uncore::read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
   const std::uint64_t name = named(line, owner), hash = mix(name);
-  const std::uint32_t word = word_of(hash), ways = settings_.last_level.ways;
+  const std::uint32_t word = word_of(hash);
   const bool victims_only = settings_.last_level.inclusion == Inclusion::kVictim;
   Answer answer;
   const Set set = acquire(cache, hash);
@@ -109,13 +131,9 @@ Uncore::Answer Uncore::read(std::uint32_t cache, std::uint64_t line, std::uint32
     answer.hit = true;
     if (victims_only) {  // it moves back to the second level
       answer.was_dirty = (old & kDirtyWord) != 0;
-      move(set, way, way + 1, ways - 1 - way);
-      set.words[ways - 1] = ways == 1 ? kLock : 0;
-      set.words[0] |= kLock;
+      take_out(set, way);
     } else if (way != 0) {
-      move(set, 1, 0, way);
-      set.words[0] = old | kLock;
-      if (set.lines != nullptr) set.lines[0] = name;
+      put_first(set, way, old, name);
     }
   } else if (!victims_only) {
     insert(set, word, name, answer);
@@ -143,49 +161,57 @@ Uncore::Answer Uncore::write_back(std::uint32_t cache, std::uint64_t line, std::
 
 bool Uncore::remove(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
   const std::uint64_t hash = mix(named(line, owner));
-  const std::uint32_t ways = settings_.last_level.ways;
   const Set set = acquire(cache, hash);
   const int found = way_of(set, word_of(hash));
-  if (found >= 0) {
-    const auto way = static_cast<std::uint32_t>(found);
-    move(set, way, way + 1, ways - 1 - way);
-    set.words[ways - 1] = 0;
-    set.words[0] |= kLock;
-  }
+  if (found >= 0) take_out(set, static_cast<std::uint32_t>(found));
   release(set);
   return found >= 0;
 }
 
-Stamp Uncore::transfer(std::uint32_t domain, Stamp at) {
-  if (line_cost_ == 0) return 0;
+Uncore::Room Uncore::take_room(std::uint32_t domain, Stamp at) {
   std::atomic<std::uint64_t>* buckets = buckets_ + std::size_t{domain} * kBuckets;
   const std::uint64_t first = at / bucket_length_;
-  std::uint64_t bucket = first;
   std::uint32_t used_at_first = 0;
-  for (;; ++bucket) {
+  for (std::uint64_t bucket = first;; ++bucket) {
+    if (bucket - first >= kBuckets / 2) return {first, bucket, used_at_first};
     std::atomic<std::uint64_t>& word = buckets[bucket % kBuckets];
     std::uint64_t old = word.load(std::memory_order_relaxed);
-    bool taken = false;
     while (true) {
-      // A word belongs to one turn of the ring: the bucket's number is in its high half.
-      const auto used = (old >> 32) == (bucket & 0xffffffff) ? static_cast<std::uint32_t>(old) : 0u;
+      // A word belongs to one turn of the ring. One of a later turn stays: what happened here is no longer known.
+      const std::uint64_t number = old >> kUsedBits;
+      if (number > bucket) return {first, bucket, used_at_first};
+      const std::uint32_t used = number == bucket ? static_cast<std::uint32_t>(old) & kUsed : 0u;
       if (bucket == first) used_at_first = used;
       // How much of a line must fit differs evenly from bucket to bucket: on average the rate is exact.
       const auto part = static_cast<std::uint32_t>(
           std::uint64_t{static_cast<std::uint32_t>(bucket) * 0x9e3779b1u} * line_cost_ >> 32);
-      taken = used + part < bucket_room_;
-      if (!taken) break;
-      const std::uint64_t now = (bucket & 0xffffffff) << 32 | (used + line_cost_);
-      if (word.compare_exchange_weak(old, now, std::memory_order_relaxed)) break;
+      if (used + part >= bucket_room_) break;
+      const std::uint64_t now = bucket << kUsedBits | (used + line_cost_);
+      if (word.compare_exchange_weak(old, now, std::memory_order_relaxed)) return {first, bucket, used_at_first};
     }
-    if (taken || bucket - first >= kBuckets / 2) break;
   }
+}
+
+Stamp Uncore::transfer(std::uint32_t domain, Stamp at) {
+  if (line_cost_ == 0) return 0;
+  at = time_of(at);  // a wait is whole ticks: it is added to stamps
+  const auto [first, bucket, used_at_first] = take_room(domain, at);
   if (bucket > first + 1) return (bucket - 1) * bucket_length_ + bucket_length_ / 2 - at;
   // The load of the bucket before is known in full, that of this one in part: the greater one counts.
-  const std::uint64_t before = buckets[(first - 1) % kBuckets].load(std::memory_order_relaxed);
-  const auto used_before = (before >> 32) == ((first - 1) & 0xffffffff) ? static_cast<std::uint32_t>(before) : 0u;
-  const double load = std::min(kMostLoad, static_cast<double>(std::max(used_before, used_at_first)) / bucket_room_);
+  std::uint32_t used = used_at_first;
+  if (first != 0) {
+    const std::uint64_t before =
+        buckets_[std::size_t{domain} * kBuckets + (first - 1) % kBuckets].load(std::memory_order_relaxed);
+    if (before >> kUsedBits == first - 1) used = std::max(used, static_cast<std::uint32_t>(before) & kUsed);
+  }
+  const double load = std::min(kMostLoad, static_cast<double>(used) / bucket_room_);
   return time_of(static_cast<Stamp>(service_ * load / (2 * (1 - load))));
+}
+
+Stamp Uncore::transfer_of_message(std::uint32_t domain, Stamp at) {
+  if (line_cost_ == 0) return at;
+  const Room room = take_room(domain, at);
+  return std::max(at, room.bucket * bucket_length_) + static_cast<Stamp>(service_);
 }
 
 void Uncore::send_recall(std::uint32_t slot, std::uint64_t line) {

@@ -16,7 +16,6 @@
 
 namespace manynode::node {
 
-inline constexpr std::uint32_t kMostSlots = 512;
 inline constexpr std::uint32_t kBucketCycles = 128;
 inline constexpr std::uint32_t kBuckets = 1 << 14;
 inline constexpr std::uint32_t kMailboxWords = 1024;
@@ -65,6 +64,16 @@ class Uncore {
 
   // Takes the room of one line in `domain` at `at`, and returns how long it waits for it.
   Stamp transfer(std::uint32_t domain, Stamp at);
+  // The same for a line of a message: returns when the next line of the message may come.
+  //
+  // A network card writes and reads lines one after the other. The machine file has no rate of the card. This model
+  // takes the rate of one memory channel, which is close to that of a card of the same years (DDR4-3200 and 200 Gbit/s:
+  // about 25 GB/s). A message then takes 1 / channels of the domain's bandwidth and leaves the rest to the cores. Where
+  // the memory has no room, the message goes on where its last line found some.
+  Stamp transfer_of_message(std::uint32_t domain, Stamp at);
+  // How far a message may be accounted for ahead of the cores: beyond that, the ring of buckets would overwrite what
+  // the cores still use.
+  Stamp horizon() const { return bucket_length_ * (kBuckets / 2); }
 
   // `line` may have kDirty: the last level has sent it to memory.
   void send_recall(std::uint32_t slot, std::uint64_t line);
@@ -72,17 +81,17 @@ class Uncore {
   std::uint64_t next_recall(std::uint32_t slot);
   bool has_recalls(std::uint32_t slot) const;
   std::uint64_t lost_recalls() const;
-  std::uint64_t broken_locks() const { return broken_locks_; }
+  std::uint64_t broken_locks() const { return broken_locks_.load(std::memory_order_relaxed); }
 
  private:
   struct Mailbox {
     std::atomic<std::uint64_t> written, read, lost, pad[5];
     std::atomic<std::uint64_t> words[kMailboxWords];
   };
-  // A set is one array of words in the order of use: 30 bits of the line's hash, kDirtyWord and kLock (of the first
-  // word, for the whole set). Two lines of a set are taken for one with a probability of 2^-30, and a set of 16 ways is
-  // one cache line of the host, which is what makes a large cache affordable. An inclusive cache also keeps whole
-  // lines, because it has to name them to their owners.
+  // A set is one array of words in the order of use: 29 bits of the line's hash and a bit that is set, because an empty
+  // word is 0; kDirtyWord; and kLock (of the first word, for the whole set). Two lines of a set are taken for one with
+  // a probability of 2^-29, and a set of 16 ways is one cache line of the host, which is what makes a large cache
+  // affordable. An inclusive cache also keeps whole lines, because it has to name them to their owners.
   struct Set {
     std::uint32_t* words;
     std::uint64_t* lines;
@@ -96,20 +105,31 @@ class Uncore {
   Set acquire(std::uint32_t cache, std::uint64_t hash);
   static void release(const Set& set) { std::atomic_ref(set.words[0]).fetch_and(~kLock, std::memory_order_release); }
   int way_of(const Set& set, std::uint32_t word) const;
-  void move(const Set& set, std::uint32_t to, std::uint32_t from, std::uint32_t count) const;
+  void put_first(const Set& set, std::uint32_t way, std::uint32_t word, std::uint64_t line) const;
+  void take_out(const Set& set, std::uint32_t way) const;
   void insert(const Set& set, std::uint32_t word, std::uint64_t line, Answer& answer);
+  // A bucket's word: the lines' time in its low bits, the bucket's number above. Numbers do not wrap: 2^40 buckets are
+  // half a day of simulated time.
+  static constexpr int kUsedBits = 24;
+  static constexpr std::uint32_t kUsed = (1u << kUsedBits) - 1;
+  struct Room {
+    std::uint64_t first, bucket;  // where the search began and ended
+    std::uint32_t used_at_first;
+  };
+  Room take_room(std::uint32_t domain, Stamp at);
 
   const NodeSettings settings_;
   std::size_t stride_;  // words from one set to the next
   std::uint32_t* words_;
   std::uint64_t* lines_ = nullptr;
-  std::uint32_t random_ = 1;
+  // Threads of a rank share these; a number drawn twice does no harm.
+  std::atomic<std::uint32_t> random_{1};
+  std::atomic<std::uint64_t> broken_locks_{0};
   std::atomic<std::uint64_t>* buckets_;
   Mailbox* mailboxes_;
   std::uint32_t line_cost_, bucket_room_;
   Stamp bucket_length_;
   double service_;
-  std::uint64_t broken_locks_ = 0;
 };
 
 }  // namespace manynode::node

@@ -100,6 +100,59 @@ TEST(Bandwidth, WithoutALimitNothingWaits) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(uncore.transfer(0, 1000 * kTick), 0u);
 }
 
+TEST(Bandwidth, ALineThatIsFarBehindLeavesTheAccountingOfThoseAheadAlone) {
+  const NodeSettings settings = node_with(10);
+  SharedMemory memory("", Uncore::bytes(settings));
+  Uncore uncore(settings, memory.data());
+  const Stamp behind = settings.core.cycles(1000), ring = settings.core.cycles(double{kBucketCycles} * kBuckets);
+  for (int i = 0; i < 1000; ++i) uncore.transfer(0, behind + ring);
+  const Stamp waits = uncore.transfer(0, behind + ring);
+  EXPECT_GT(waits, settings.core.cycles(9000));
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(uncore.transfer(0, behind), 0u) << "nothing is known of its time";
+  EXPECT_GE(uncore.transfer(0, behind + ring), waits);
+}
+
+TEST(Bandwidth, AWaitIsWholeTicksWhateverTheCauseOfTheStamp) {
+  const NodeSettings settings = node_with(10);
+  SharedMemory memory("", Uncore::bytes(settings));
+  Uncore uncore(settings, memory.data());
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(uncore.transfer(0, stamped(settings.core.cycles(1000), Cause::kTlb)) % kTick, 0u);
+  }
+}
+
+// Cycles at which the last of so many lines of a message has found its room.
+double end_of_message(Uncore& uncore, const NodeSettings& settings, int lines) {
+  Stamp at = settings.core.cycles(1000);
+  for (int i = 0; i < lines; ++i) at = uncore.transfer_of_message(0, at);
+  return static_cast<double>(at) / static_cast<double>(settings.core.width * kTick) - 1000;
+}
+
+TEST(Bandwidth, AMessageMovesAtTheRateOfOneChannelAndLeavesTheOthersToTheCores) {
+  for (const std::uint32_t channels : {1u, 2u, 4u}) {
+    SCOPED_TRACE(channels);
+    const NodeSettings settings = node_with(5, channels);
+    SharedMemory memory("", Uncore::bytes(settings));
+    Uncore uncore(settings, memory.data());
+    expect_near(end_of_message(uncore, settings, 5000), 5.0 * channels * 5000, 1);
+    if (channels == 1) continue;
+    // A line of a core waits as in a queue with the load of the message.
+    const double load = 1.0 / channels;
+    const Stamp waits = uncore.transfer(0, settings.core.cycles(1000 + 128 * 50));
+    expect_near(static_cast<double>(waits) / static_cast<double>(settings.core.width * kTick),
+                5.0 * channels * load / (2 * (1 - load)), 25);
+  }
+}
+
+TEST(Bandwidth, MessagesThatComeTogetherReachTheRateOfTheDomain) {
+  const NodeSettings settings = node_with(5, 4);
+  SharedMemory memory("", Uncore::bytes(settings));
+  Uncore uncore(settings, memory.data());
+  double last = 0;
+  for (int message = 0; message < 8; ++message) last = std::max(last, end_of_message(uncore, settings, 1000));
+  expect_near(last, 5.0 * 8 * 1000, 8);
+}
+
 // Mean wait in cycles of lines that arrive at random at this part of the bandwidth.
 double mean_wait(const NodeSettings& settings, double load) {
   SharedMemory memory("", Uncore::bytes(settings));

@@ -81,6 +81,55 @@ TEST(CoreLimits, StoresThatHitLeaveOnePerCycleAndPort) {
   EXPECT_DOUBLE_EQ(cycles_each(node, 400, each), 8 / 2.0);
 }
 
+TEST(CoreLimits, PortsThatDoNotDivideTheWidthReachTheirRate) {
+  for (const std::uint32_t ports : {2u, 3u}) {
+    SCOPED_TRACE(ports);
+    NodeSettings settings = small_node();
+    settings.core.width = settings.core.integer_units = 5;
+    settings.core.store_queue = 4;
+    settings.core.store_ports = settings.core.load_ports = ports;
+    for (const Instruction& access : {store(), load(1)}) {
+      SCOPED_TRACE(access.store);
+      Node node(settings);
+      const Block one = block_of(settings, times(1, access));
+      // A piece occupies ports for whole sixteenths of a tick: 27 instead of 26.7 where it has one access and 3 ports.
+      const auto each_one = [&](int) { run(node.core(), one, {0}); };
+      expect_near(cycles_each(node, 3000, each_one), 1.0 / ports, ports == 2 ? 0.2 : 1.3);
+      const Block several = block_of(settings, times(7, access));
+      const auto each = [&](int) { run(node.core(), several, {0, 0, 0, 0, 0, 0, 0}); };
+      expect_near(cycles_each(node, 3000, each), 7.0 / ports, 0.2);
+    }
+  }
+}
+
+TEST(CoreLimits, EveryCycleOfStoresOnPortsThatDoNotDivideTheWidthHasItsCause) {
+  NodeSettings settings = small_node();
+  settings.core.width = settings.core.integer_units = 5;
+  settings.core.store_queue = 4;
+  settings.core.store_ports = 2;
+  Node node(settings);
+  const Block one = block_of(settings, times(1, store())), four = block_of(settings, times(4, store()));
+  std::uint64_t next = kFar;
+  for (int i = 0; i < 300; ++i) {
+    // The second store leaves half a cycle after the first, which misses, and carries the cause of the miss along.
+    run(node.core(), one, {next += kLine});
+    run(node.core(), one, {0x1000});
+    run(node.core(), four, {0x1000, 0x1008, 0x1010, 0x1018});  // waits for both
+  }
+  node.core().drain();
+  EXPECT_EQ(node.core().now() % kTick, 0u);
+  Stamp sum = 0;
+  for (const Stamp part : node.core().counts.stack) {
+    EXPECT_EQ(part % kTick, 0u);
+    sum += part;
+  }
+  EXPECT_EQ(sum, node.core().now());
+  EXPECT_GT(cycles_of(node.core(), Cause::kMemory), 0.9 * static_cast<double>(sum / kTick));
+  for (const Cause never : {Cause::kL2, Cause::kLastLevel, Cause::kTlb, Cause::kThreads}) {
+    EXPECT_EQ(cycles_of(node.core(), never), 0) << kCauseNames[static_cast<int>(never)];
+  }
+}
+
 // An array that stays in the first level.
 std::uint64_t address_of(int element) { return 0x1000 + 8 * static_cast<std::uint64_t>(element % 256); }
 

@@ -129,7 +129,7 @@ TEST(MemoryPath, AStreamOfWritesMovesEachLineTwice) {
       NodeSettings settings = small_node();
       settings.has_l2 = has_l2;
       settings.last_level.inclusion = inclusion;
-      settings.frames_by_hash = true;  // recalls need it
+      settings.frames_by_hash = true;
       // An inclusive last level now and then recalls the line of the code.
       expect_near(lines_moved(settings, load(1)), 1, 0.2);
       expect_near(lines_moved(settings, store()), 2, 1);

@@ -105,13 +105,13 @@ class Reference {
         const std::uint16_t instruction = loading[static_cast<std::size_t>(which)];
         Stamp got = ready + path->hit_latency();
         for (; load != loads_end && load->instruction == instruction; ++load) {
-          got = std::max(got, path->finish_load(*load, block.address + instruction, ready));
+          got = std::max(got, path->finish_load(*load, block.address_of(instruction), ready));
         }
         return got;
       });
       for (std::uint16_t i = piece.begin; i < piece.end; ++i) now += block.instructions[i].operations * kTick;
       for (; store != stores_end && store->instruction < piece.end; ++store) {
-        path->finish_store(*store, block.address + store->instruction, times[block.store_sinks[store->instruction]]);
+        path->finish_store(*store, block.address_of(store->instruction), times[block.store_sinks[store->instruction]]);
       }
     }
     path->loads.clear();
@@ -236,13 +236,8 @@ TEST(PieceMaps, CutABlockAtMarksAndAfter32Instructions) {
   const Block block = block_of(small_node(), times(70, of(Kind::kInteger)), 0x400000, Ending::kNone,
                                {std::uint16_t{3}, std::uint16_t{40}});
   std::vector<std::pair<int, int>> pieces;
-  std::vector<bool> marked;
-  for (const Piece& piece : block.pieces) {
-    pieces.emplace_back(piece.begin, piece.end);
-    marked.push_back(piece.marked);
-  }
+  for (const Piece& piece : block.pieces) pieces.emplace_back(piece.begin, piece.end);
   EXPECT_EQ(pieces, (std::vector<std::pair<int, int>>{{0, 4}, {4, 36}, {36, 41}, {41, 70}}));
-  EXPECT_EQ(marked, (std::vector<bool>{true, false, true, false}));
 }
 
 }  // namespace

@@ -49,6 +49,21 @@ TEST(Prefetchers, StrideTellsInstructionsApart) {
   EXPECT_EQ(lines[0], 640u + 3 * 4);
 }
 
+TEST(Prefetchers, StrideTellsLoadsOfOverlappingBlocksApart) {
+  NodeSettings settings = small_node();
+  settings.l1d.prefetch = Prefetch::kStride;
+  Node node(settings);
+  // The loads are 4 bytes apart, and so are the blocks: the fifth instruction of one, the first of the other.
+  const Block one = block_of(settings, times(4, of(Kind::kInteger)) + times(1, load(1)), 0x400000);
+  const Block other = block_of(settings, {load(2)}, 0x400004);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    run(node.core(), one, {0x10000000 + i * kLine});
+    run(node.core(), other, {0x20000000 + 3 * i * kLine});
+    node.core().drain();
+  }
+  EXPECT_GT(node.core().memory.counts.prefetches, 20u);
+}
+
 TEST(Prefetchers, StreamRunsAheadAfterTwoStepsInOneDirection) {
   EXPECT_EQ(fetched(Prefetch::kStream, {64, 65, 66, 67}), (Fetched{{}, {}, {67, 68, 69, 70}, {71, 72, 73, 74}}));
   EXPECT_EQ(fetched(Prefetch::kStream, {100, 99, 98}), (Fetched{{}, {}, {97, 96, 95, 94}})) << "downwards";

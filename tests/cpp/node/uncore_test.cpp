@@ -93,6 +93,21 @@ TEST(Uncore, AnInclusiveCacheRecallsWhatItLosesFromTheLevelsAbove) {
   EXPECT_EQ(node.uncore.lost_recalls(), 0u);
 }
 
+TEST(Uncore, LinesAreRecalledAlsoWherePhysicalAddressesAreTheVirtualOnes) {
+  NodeSettings settings = node_of(2, Inclusion::kInclusive);
+  settings.frames_by_hash = false;
+  Node node(settings, places(2));
+  const auto few = chase_of(kL1Lines / 2, 0x10000000);
+  const Block block = block_of(node.settings(), {load(1)});
+  misses(node, 0, few);
+  misses(node, 1, chase_of(4 * kLastLevelLines));
+  Core& core = node.core(0);
+  core.memory.give_up_recalled(core.now());
+  const std::uint64_t l1d = core.memory.counts.l1d_misses;
+  for (const std::uint64_t address : few) run(core, block, {address});
+  EXPECT_EQ(core.memory.counts.l1d_misses - l1d, few.size());
+}
+
 TEST(Uncore, OtherKindsOfCachesLeaveTheLevelsAboveAlone) {
   for (const Inclusion inclusion : {Inclusion::kNeither, Inclusion::kVictim}) {
     Node node(node_of(2, inclusion), places(2));
@@ -258,6 +273,34 @@ TEST(Uncore, InjectedMessagesReplaceWhatTheCoreHadOfThem) {
   node.core().memory.inject(0x10000000 + 8, 9 * kLine, true, node.core().now());  // from the middle of a line
   EXPECT_EQ(node.core().memory.counts.memory_lines - before, 10u);
   EXPECT_EQ(misses(node, 0, message), 10u) << "they are in memory";
+}
+
+TEST(Uncore, TheLinesOfAMessageFollowEachOther) {
+  NodeSettings settings = node_of(1);
+  settings.memory.line_cycles = 10;
+  settings.memory.channels = 2;
+  Node node(settings);
+  const Stamp now = settings.core.cycles(10'000);
+  const auto wait_after = [&](double cycles) { return node.uncore.transfer(0, now + settings.core.cycles(cycles)); };
+  node.core().memory.inject(0x10000000, 1000 * kLine, true, now);  // 20,000 cycles of one channel
+  for (const double during : {100, 5'000, 19'500}) {
+    EXPECT_GT(wait_after(during), settings.core.cycles(5)) << during;
+    EXPECT_LT(wait_after(during), settings.core.cycles(100)) << during;
+  }
+  EXPECT_EQ(wait_after(21'000), 0u);
+  EXPECT_EQ(node.core().memory.counts.memory_lines, 1000u);
+}
+
+TEST(Uncore, AMessageThatIsLongerThanTheRingOfBucketsLeavesThePresentAsItIs) {
+  NodeSettings settings = node_of(1);
+  settings.memory.line_cycles = 10;
+  Node node(settings);
+  const Stamp now = settings.core.cycles(10'000);
+  node.core().memory.inject(0x10000000, 300'000 * kLine, true, now);
+  EXPECT_EQ(node.core().memory.counts.memory_lines, 300'000u);
+  for (const double after : {0, 1'000, 100'000}) {
+    EXPECT_GT(node.uncore.transfer(0, now + settings.core.cycles(after)), settings.core.cycles(40)) << after;
+  }
 }
 
 TEST(Uncore, MessagesInjectedIntoTheLastLevelAreFoundThere) {
