@@ -53,13 +53,6 @@ void on_block(unsigned vcpu, void* data) {
   rank->enter(thread, block);
 }
 
-// From QEMU 8.2 on, one callback may stand for 16 bytes: the model takes a word at a time.
-template <typename Callback>
-void in_words(qemu_plugin_meminfo_t info, std::uint64_t address, Callback callback) {
-  callback(address);
-  if (qemu_plugin_mem_size_shift(info) > 3) callback(address + 8);
-}
-
 void on_load(unsigned vcpu, qemu_plugin_meminfo_t, std::uint64_t address, void* data) {
   node::Thread& thread = *threads[vcpu];
   if (!thread.timed) return;
@@ -78,8 +71,10 @@ void on_load_or_store(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t a
   (qemu_plugin_mem_is_store(info) ? on_store : on_load)(vcpu, info, address, data);
 }
 
+// From QEMU 8.2 on, one callback may stand for 16 bytes: the model takes a word at a time.
 void on_wide(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
-  in_words(info, address, [&](std::uint64_t word) { on_load_or_store(vcpu, info, word, data); });
+  on_load_or_store(vcpu, info, address, data);
+  if (qemu_plugin_mem_size_shift(info) > 3) on_load_or_store(vcpu, info, address + 8, data);
 }
 
 // The number of pieces that end before instruction `after`.
