@@ -8,6 +8,9 @@ BIN := $(VENV)/bin
 
 # Material for MkDocs advertises its successor at every build.
 export NO_MKDOCS_2_WARNING := 1
+# Without compiled modules each of the many Python processes of an experiment compiles its libraries anew, which doubles
+# the time of a small one; uv installs none.
+unexport PYTHONDONTWRITEBYTECODE
 export MANYNODE_BUILD_DIR := $(abspath $(BUILD))
 # Threads of numerical libraries would fight the MPI ranks for cores.
 export OPENBLAS_NUM_THREADS ?= 1
