@@ -39,7 +39,8 @@ def node_segments(
     guest = [str(native_program(f"{name}.bridge")), *size] if settings.engine == "gem5" else None
     with tempfile.TemporaryDirectory() as folder:
         own = NodeParameters(last_level="private")
-        run = NodeRun(machine, ranks, Path(folder), crowded=True, parameters=own, settings=settings)
+        crowded = settings.engine != "native"
+        run = NodeRun(machine, ranks, Path(folder), crowded=crowded, parameters=own, settings=settings)
         before = _processor_s()
         engine.run(run, NodeJob(command, "mpich", 0, 1, ranks, guest=guest, settings=settings, timeout_s=3600))
         return engine.segments(run, read_marker_directory(run.directory)), _processor_s() - before

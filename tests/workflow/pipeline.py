@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -11,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from manynode.errors import EngineMissingError
+from manynode.qemu.installation import find_qemu
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -36,8 +40,19 @@ SMALL_DRAGONFLY: dict[str, Any] = {
 }
 
 
+@functools.cache
+def engine() -> str:
+    """Return the engine of phase 2 that is quick and on this host: qemu if it takes plugins, else valgrind."""
+    try:
+        find_qemu()
+    except EngineMissingError:
+        return "valgrind"
+    return "qemu"
+
+
 def tiny(**changes: Any) -> dict[str, Any]:
-    """HPCG on 8^3 points, 2 levels, 4 iterations, 1 to 4 nodes of one rank."""
+    """HPCG on 8^3 points, 3 levels, 8 iterations, 1 to 4 nodes of one rank; by :func:`engine`."""
+    source = "qemu" if engine() == "qemu" else "callgrind"
     content: dict[str, Any] = {
         "name": "tiny",
         "application": {
@@ -49,8 +64,8 @@ def tiny(**changes: Any) -> dict[str, Any]:
         "ranks_per_node": 1,
         "machine": "broadwell",
         "network": "opa100-fat-tree",
-        "profile": {"source": "callgrind", "nodes": [2], "repetitions": 1},
-        "nodesim": {"engine": "valgrind", "nodes": 2},
+        "profile": {"source": source, "nodes": [2], "repetitions": 1},
+        "nodesim": {"engine": engine(), "nodes": 2},
         "simulate": {"replicas": 3},
     }
     content.update(changes)

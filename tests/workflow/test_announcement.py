@@ -19,7 +19,9 @@ def run(experiment: Path, folder: Path, *options: object) -> str:
 
 
 def test_measured_runs_are_announced_before_the_first_and_live_while_they_run(tmp_path: Path) -> None:
-    experiment = pipeline.write(tmp_path, pipeline.tiny())
+    profile = {"source": "callgrind", "nodes": [2], "repetitions": 1}
+    engine = {"engine": "valgrind", "nodes": 2}
+    experiment = pipeline.write(tmp_path, pipeline.tiny(profile=profile, nodesim=engine))
     dry = run(experiment, tmp_path, "--dry-run")
     kept = tmp_path / "results/tiny/logs/native-trial.json"
     assert "50 to 100 times  not known" in dry and not kept.exists()

@@ -24,12 +24,12 @@ def test_every_contract_is_in_force(finished: Path) -> None:
     assert read_rank_classes(finished / "profile/rank-classes.json")["representative_nodes"]
     for mode, external in (("ext", True), ("no-ext", False)):
         profile = read_timing_profile(finished / f"nodesim/timing-profile-{mode}.json")
-        assert profile.external is external and profile.engine == "valgrind"
+        assert profile.external is external and profile.engine == pipeline.engine()
         tables.read_table(finished / f"nodesim/{mode}/segments.parquet", "segments/1", ["rank", "phase", "compute_s"])
     for name, schema in (("projection", "projection/1"), ("makespans", "makespans/1"), ("breakdown", "breakdown/1")):
         assert len(tables.read_table(finished / f"{name}.parquet", schema)) > 0
     provenance = tables.read_json(finished / "provenance.json", "provenance/1")
-    assert provenance["seed"] == 1 and {"fast", "valgrind"} <= set(provenance["tools"])
+    assert provenance["seed"] == 1 and {"fast", pipeline.engine()} <= set(provenance["tools"])
 
 
 def test_all_points_are_projected_and_lie_in_their_intervals(finished: Path) -> None:

@@ -1,4 +1,4 @@
-"""A strong scaling study with the mini-app, valgrind and the engine fast: points, errors, page, going on."""
+"""A strong scaling study with the mini-app and the engine fast: points, errors, page, going on."""
 
 from __future__ import annotations
 

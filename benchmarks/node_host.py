@@ -1,0 +1,98 @@
+"""Measure the engine qemu against the host that it runs on: compute phases of eight mini-apps, alone and side by side.
+
+The machine file comes from ``manynode calibrate-node`` (``python benchmarks/node_host.py MACHINE`` takes another one);
+nothing is fitted to the applications. Native times are those of the best round, because other work on a host only ever
+adds time. A phase counts if it is executed several times and is among those that make up 95 % of the application's
+computation; its first execution, which faults pages in, does not. The slow-down by the neighbour is the time with two
+ranks on the node over that of one. Takes a quarter of an hour and needs two idle cores.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+import yaml
+from _figure import figure
+from _mini_app import at_most
+from _node_run import need, node_segments
+
+from manynode.config.experiment import NodesimSection
+from manynode.config.machine import Machine
+
+ROUNDS: Final = 9
+APPLICATIONS: Final[Mapping[str, Mapping[str, int]]] = {
+    "hpcg": {"nx": 32, "ny": 32, "nz": 32, "iterations": 4},
+    "snap": {"nx": 200, "ny": 8, "nz": 8, "chunk": 20, "angles": 4, "groups": 4, "outers": 1, "inners": 3},
+    "milc": {"nx": 8, "ny": 8, "nz": 8, "nt": 8, "iterations": 6},
+    "fft2d": {"elements": 131072, "iterations": 6},
+    "caffe": {"images": 32, "side": 16, "filters": 8, "hidden": 64, "iterations": 3},
+    "spmv": {"nx": 12, "ny": 12, "nz": 12, "columns": 32, "iterations": 6},
+    "lammps": {"nx": 8, "ny": 8, "nz": 8, "iterations": 20, "every": 5},
+    "hacc": {"elements": 65536, "iterations": 4},
+}
+COMPUTATION: Final = 0.95
+MEAN, WORST, SLOW_DOWN = 0.12, 0.35, 0.10
+
+
+def calibrated(folder: Path) -> Machine:
+    """Return the machine that ``calibrate-node`` makes of this host."""
+    path = folder / "host.yaml"
+    subprocess.run([sys.executable, "-m", "manynode", "calibrate-node", str(path)], check=True, stdout=sys.stderr)
+    return Machine.model_validate(yaml.safe_load(path.read_text()))
+
+
+def means(name: str, machine: Machine, engine: str, ranks: int) -> pd.DataFrame:
+    """Return the ``mean`` time [s] and the ``total`` of each repeated phase, without its first execution."""
+    settings = NodesimSection.model_validate({"engine": engine})
+    segments, _ = node_segments(name, APPLICATIONS[name], machine, settings, ranks=ranks)
+    later = segments[segments.groupby(["rank", "phase"]).cumcount() > 0]
+    return later.groupby("phase")["compute_s"].agg(mean="mean", total="sum")
+
+
+def phases(name: str, machine: Machine, rounds: int = ROUNDS) -> pd.DataFrame:
+    """Return a row per phase: native and simulated times alone and side by side, the natives' spread over rounds."""
+    table = pd.DataFrame()
+    for ranks in (1, 2):
+        native = [means(name, machine, "native", ranks) for _ in range(rounds)]
+        times = pd.concat([found["mean"] for found in native], axis=1)
+        table[f"native_{ranks}_s"] = times.min(axis=1)
+        table[f"spread_{ranks}"] = times.median(axis=1) / times.min(axis=1) - 1
+        table[f"qemu_{ranks}_s"] = means(name, machine, "qemu", ranks)["mean"]
+        if ranks == 1:
+            share = native[0]["total"].sort_values(ascending=False) / native[0]["total"].sum()
+    kept = share.index[share.cumsum() - share < COMPUTATION]
+    table = table.loc[kept].assign(application=name, share=share[kept])
+    return table.rename_axis("phase").reset_index()
+
+
+def figures(machine: Machine | None = None) -> list[dict[str, Any]]:
+    """Return the errors of phases and of the slow-down by the neighbour."""
+    need("qemu")
+    if machine is None:
+        with tempfile.TemporaryDirectory() as folder:
+            machine = calibrated(Path(folder))
+    table = pd.concat([phases(name, machine) for name in APPLICATIONS], ignore_index=True)
+    for ranks in (1, 2):
+        table[f"error_{ranks}"] = table[f"qemu_{ranks}_s"] / table[f"native_{ranks}_s"] - 1
+    native, model = (table[f"{which}_2_s"] / table[f"{which}_1_s"] - 1 for which in ("native", "qemu"))
+    table["slow_down_native"], table["slow_down_qemu"] = native, model
+    print(table.to_string(float_format="{:.4g}".format))
+    errors = pd.concat([table["error_1"], table["error_2"]]).abs()
+    return [
+        at_most("engine qemu against this host: compute phases, mean error", errors.mean(), "", MEAN),
+        at_most("engine qemu against this host: compute phases, worst error", errors.max(), "", WORST),
+        at_most("engine qemu against this host: slow-down, worst difference", (model - native).abs().max(), "", SLOW_DOWN),
+        figure("this host: spread of a phase over rounds, median", table["spread_2"].median(), "", None, None),
+    ]
+
+
+if __name__ == "__main__":
+    given = Machine.model_validate(yaml.safe_load(Path(sys.argv[1]).read_text())) if sys.argv[1:] else None
+    for entry in figures(given):
+        print(f"{entry['name']}: {entry['value']:.4g}")
