@@ -1,7 +1,7 @@
 """Print the paper's Figures 4 to 12 from the results of the shipped studies, as in docs/validation/paper-figures.md.
 
-``python benchmarks/paper_figures.py RESULTS...`` reads the folders ``scaling-NAME``, ``grid-NAME``, ``per-rank-NAME``
-and ``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al. ``smpi_truth.py``
+``python benchmarks/paper_figures.py RESULTS...`` reads the folders ``scaling-NAME``, ``grid-NAME`` and
+``topologies-caffe`` below the given ones and prints Markdown. Figures are those of Eyerman et al. ``smpi_truth.py``
 has Table 2, which needs measurements. ``make bench`` reads the folder ``results`` of the checkout.
 """
 
@@ -24,7 +24,6 @@ APPLICATIONS = {"hpcg": "HPCG", "snap": "SNAP", "milc": "MILC", "fft2d": "FFT2d"
 TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 BREAKDOWN_NODES = 64
 DEFAULT_LATENCY_S = 90e-9
-# Ranks on a node in the paper; the studies per-rank-NAME give a rank the same share of the bandwidth.
 BANDWIDTHS = [f"{gbits} Gbit/s" for gbits in (20, 50, 100, 200, 500, 1000)]
 
 
@@ -74,23 +73,22 @@ def stacks(folders: Sequence[Path]) -> str:
 
 
 def bandwidths(folders: Sequence[Path]) -> str:
-    """Figure 9: ext-var at the default latency over its time at the highest bandwidth, per node and per rank."""
+    """Figure 9: ext-var at the default latency over its time at the highest bandwidth."""
     rows = []
-    for study, whose in (("grid", "of a node"), ("per-rank", "of a rank")):
-        for name, title in APPLICATIONS.items():
-            times = _by_bandwidth(folders, study, name, "ext-var")
-            rows.append([f"{title}, {whose}", *(f"{time / times[-1]:.3f}" for time in times)])
-    return _markdown(["bandwidth in the paper", *BANDWIDTHS], rows)
+    for name, title in APPLICATIONS.items():
+        times = _by_bandwidth(folders, name, "ext-var")
+        rows.append([title, *(f"{time / times[-1]:.3f}" for time in times)])
+    return _markdown(["ext-var", *BANDWIDTHS], rows)
 
 
 def misled(folders: Sequence[Path]) -> str:
-    """Figure 10: SNAP and FFT2d with a rank's share of the paper's bandwidth [ms], simplest and full technique."""
+    """Figure 10: SNAP and FFT2d by bandwidth [ms], simplest and full technique."""
     rows = []
     for name in ("snap", "fft2d"):
         for technique in ("no-ext-const", "ext-var"):
-            times = _by_bandwidth(folders, "per-rank", name, technique)
+            times = _by_bandwidth(folders, name, technique)
             rows.append([f"{APPLICATIONS[name]}, {technique}", *map(_ms, times)])
-    return _markdown(["bandwidth in the paper", *BANDWIDTHS], rows)
+    return _markdown(["ms", *BANDWIDTHS], rows)
 
 
 def latencies(folders: Sequence[Path]) -> str:
@@ -117,14 +115,12 @@ def topologies(folders: Sequence[Path]) -> str:
     return _markdown(["nodes; ms", *sorted(set(table["topology"])), "order"], rows)
 
 
-def _by_bandwidth(folders: Sequence[Path], study: str, name: str, technique: str) -> list[float]:
+def _by_bandwidth(folders: Sequence[Path], name: str, technique: str) -> list[float]:
     """Return the times [s] from the least bandwidth to the highest, at the default latency."""
-    table = _read(folders, f"{study}-{name}", "sensitivity")
-    own = table[table["technique"] == technique].sort_values("bandwidth")
-    if "latency" in own:
-        own = own[np.isclose(own["latency"], DEFAULT_LATENCY_S, atol=0)]
+    own = _grid(folders, name, technique).sort_values("bandwidth")
+    own = own[np.isclose(own["latency"], DEFAULT_LATENCY_S, atol=0)]
     times = [float(time) for time in own["time_s"]]
-    assert len(times) == len(BANDWIDTHS), f"{study}-{name}: other bandwidths than the paper's"
+    assert len(times) == len(BANDWIDTHS), f"grid-{name}: other bandwidths than the paper's"
     return times
 
 

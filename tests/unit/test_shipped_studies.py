@@ -28,5 +28,5 @@ def test_the_grid_takes_over_the_measured_runs_of_the_scaling_study(name: str) -
     for section in MEASURED_SECTIONS:
         assert grid.content[section] == scaling.content[section]
     assert len(scaling.techniques) == 4
-    assert max(scaling.nodes) == (256 if name == "fft2d" else 4096)
+    assert max(scaling.nodes) == (64 if name == "fft2d" else 4096)
     assert grid.nodes == [64] and len(variants(grid)) == 36
