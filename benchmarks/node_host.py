@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import pandas as pd
 import yaml
@@ -27,7 +28,7 @@ from _node_run import need, node_segments
 from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
 
-ROUNDS: Final = 9
+ROUNDS: Final = 5
 APPLICATIONS: Final[Mapping[str, Mapping[str, int]]] = {
     "hpcg": {"nx": 32, "ny": 32, "nz": 32, "iterations": 4},
     "snap": {"nx": 200, "ny": 8, "nz": 8, "chunk": 20, "angles": 4, "groups": 4, "outers": 1, "inners": 3},
@@ -73,10 +74,10 @@ def phases(name: str, machine: Machine, rounds: int = ROUNDS) -> pd.DataFrame:
     return table.rename_axis("phase").reset_index()
 
 
+@patch.dict(os.environ, {"OPENBLAS_CORETYPE": "Haswell"})
 def figures(machine: Machine | None = None) -> list[dict[str, Any]]:
     """Return the errors of phases and of the slow-down by the neighbour."""
     need("qemu")
-    os.environ["OPENBLAS_CORETYPE"] = "Haswell"
     if machine is None:
         with tempfile.TemporaryDirectory() as folder:
             machine = calibrated(Path(folder))

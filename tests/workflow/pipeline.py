@@ -13,8 +13,7 @@ from typing import Any
 
 import yaml
 
-from manynode.errors import EngineMissingError
-from manynode.qemu.installation import find_qemu
+from phase2_nodesim.engines._interface import ENGINES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -43,11 +42,7 @@ SMALL_DRAGONFLY: dict[str, Any] = {
 @functools.cache
 def engine() -> str:
     """Return the engine of phase 2 that is quick and on this host: qemu if it takes plugins, else valgrind."""
-    try:
-        find_qemu()
-    except EngineMissingError:
-        return "valgrind"
-    return "qemu"
+    return "qemu" if ENGINES.get("qemu").probe().available else "valgrind"
 
 
 def tiny(**changes: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ SMALL: dict[str, dict[str, int]] = {"demo": {"nx": 8, "ny": 8, "nz": 8, "levels"
 TECHNIQUES = ["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 # Of the shipped 1 to 64: with one node nothing crosses the network, with eight of them everything does.
 NODES = [1, 8]
-# Of the shipped 1 to 8, with 2 ranks on a node: each rank under QEMU takes half a second to start.
+# Of the shipped 1 to 8, with 2 ranks on a node at most: each rank under QEMU takes half a second to start.
 MEASURED, RANKS_PER_NODE = [1, 2], 2
 
 
@@ -31,7 +31,7 @@ def run(name: str, folder: Path, options: list[Any] | None = None, **simulate: A
     content["application"]["parameters"] = SMALL[name]
     content["simulate"] |= {"replicas": 2, **simulate}
     content["nodes"] = NODES
-    content["ranks_per_node"] = RANKS_PER_NODE
+    content["ranks_per_node"] = min(content["ranks_per_node"], RANKS_PER_NODE)
     content["profile"]["nodes"] = MEASURED
     content["nodesim"]["nodes"] = MEASURED[-1]
     done = pipeline.run(pipeline.write(folder, content), folder, options)

@@ -12,7 +12,7 @@ import qemu_jobs
 import yaml
 from bridge_programs import ROOT
 
-from manynode.config.experiment import NodesimSection, QemuSection
+from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
 from manynode.markers import read_marker_directory
 from phase2_nodesim.calibration.core_figures import OF_THE_BRANCH
@@ -37,9 +37,7 @@ def simulated(build_dir: Path, folder: Path, machine: Machine, tasks: list[Task]
     qemu_jobs.qemu_or_skip()
     qemu_jobs.mpi_or_skip("mpich")
     job = qemu_jobs.node_job(mini_apps.program(build_dir, PROGRAM), *words(tasks), ranks=ranks, timeout_s=600)
-    # Streams are some 100 us long, which must be long beside a quantum.
-    settings = NodesimSection(engine="qemu", qemu=QemuSection(quantum="1 us"))
-    run = NodeRun(machine, ranks, folder, crowded=True, settings=settings)
+    run = NodeRun(machine, ranks, folder, crowded=True, settings=NodesimSection(engine="qemu"))
     engine = ENGINES.get("qemu")
     engine.run(run, job)
     return engine.segments(run, read_marker_directory(folder))
@@ -126,6 +124,7 @@ def test_streams_reach_the_bandwidth_of_the_cores_or_of_the_memory(build_dir: Pa
     bandwidth = 32e9
     memory = {"latency": "90 ns", "bandwidth": f"{bandwidth / 1e9:g} GB/s", "domains": 1}
     machine = node(tlbs=None, memory=memory)
+    # Clocks are up to a quantum apart, which must be short beside the stream.
     stream = task("stream", 400_000 // min(ranks, 4), kernel="read", bytes=max(4 * MIB, 4 * LAST_LEVEL // ranks))
     rows = simulated(build_dir, tmp_path, machine, [stream], ranks)
     rows = rows[rows["phase"] == stream.label()]
