@@ -176,7 +176,9 @@ bool makes_a_process(std::int64_t number) {
   return number == 56 || number == 57 || number == 58 || number == 435;  // clone, fork, vfork, clone3
 }
 
-void on_system_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::uint64_t a1, std::uint64_t a2,
+void instrument(qemu_plugin_id_t id);
+
+void on_system_call(qemu_plugin_id_t id, unsigned vcpu, std::int64_t number, std::uint64_t a1, std::uint64_t a2,
                     std::uint64_t a3, std::uint64_t a4, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t) {
   if (number == MN_CALL && a1 == MN_CALL_PAGE && rank == nullptr) {
     // The guest's addresses are this process's: user mode on a 64-bit host adds nothing to them.
@@ -188,6 +190,8 @@ void on_system_call(qemu_plugin_id_t, unsigned vcpu, std::int64_t number, std::u
     }
     main_vcpu = vcpu;
     threads[vcpu] = &rank->main_thread();
+    // QEMU calls `instrument` with all threads at rest, before the guest goes on, and has forgotten all translated code.
+    qemu_plugin_reset(id, instrument);
   } else if (number == MN_CALL && a1 == MN_CALL_INJECT && rank != nullptr) {
     if (vcpu != main_vcpu) fail(kOtherThread);
     rank->inject(a2, a3, a4 != 0);
@@ -228,6 +232,21 @@ void on_end(qemu_plugin_id_t, void*) {
       << rank->report(translations->unknown());
 }
 
+// What is of interest before a program announces itself: threads and system calls. The start of a program, which is
+// longer than some runs, is then translated and executed as without a plugin.
+void follow_start(qemu_plugin_id_t id) {
+  qemu_plugin_register_vcpu_init_cb(id, on_thread_begins);
+  qemu_plugin_register_vcpu_exit_cb(id, on_thread_ends);
+  qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
+}
+
+void instrument(qemu_plugin_id_t id) {
+  follow_start(id);
+  qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_return);
+  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+  qemu_plugin_register_atexit_cb(id, on_end, nullptr);
+}
+
 }  // namespace
 
 int install(qemu_plugin_id_t id) {
@@ -244,12 +263,7 @@ int install(qemu_plugin_id_t id) {
     return -1;
   }
   threads.fill(&untimed);
-  qemu_plugin_register_vcpu_init_cb(id, on_thread_begins);
-  qemu_plugin_register_vcpu_exit_cb(id, on_thread_ends);
-  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-  qemu_plugin_register_vcpu_syscall_cb(id, on_system_call);
-  qemu_plugin_register_vcpu_syscall_ret_cb(id, on_system_call_return);
-  qemu_plugin_register_atexit_cb(id, on_end, nullptr);
+  follow_start(id);
   return 0;
 }
 
