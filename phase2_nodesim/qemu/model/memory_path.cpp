@@ -267,8 +267,25 @@ void MemoryPath::replaced_in_last_level(const Uncore::Answer& answer, Stamp at) 
 }
 
 void MemoryPath::give_up_recalled(Stamp now) {
+  if (const std::uint64_t lost = uncore_.lost_recalls(place_.slot); lost != lost_recalls_) {
+    lost_recalls_ = lost;
+    give_up_unheld(now);
+  }
   while (const std::uint64_t word = uncore_.next_recall(place_.slot))
     drop((word & ~kDirty) - 1, now, (word & kDirty) != 0);
+}
+
+// The mailbox was full: some of the lines to give up are unknown. They are those that the last level no longer holds.
+void MemoryPath::give_up_unheld(Stamp now) {
+  std::vector<std::uint64_t> lines;
+  const auto look_for = [&](std::uint64_t line) {
+    if (!uncore_.holds(place_.last_level, line, place_.owner)) lines.push_back(line);
+  };
+  if (settings_.has_l2) l2_.each(look_for);
+  for (const TagStore* first_level : {&l1d_, &l1i_}) {
+    first_level->each([&](std::uint64_t line) { look_for(physical(line)); });
+  }
+  for (const std::uint64_t line : lines) drop(line, now, false);
 }
 
 // A line that an inclusive last level has lost leaves the caches above; what they had changed goes to memory, unless it

@@ -154,6 +154,7 @@ class MemoryPath {
   void replaced_in_last_level(const Uncore::Answer& answer, Stamp at);
   void prefetch_to_l1(std::uint64_t code, std::uint64_t line, Stamp at);
   void prefetch_to_l2(std::uint64_t code, std::uint64_t line, std::uint64_t page, Stamp at);
+  void give_up_unheld(Stamp now);
   void drop(std::uint64_t line, Stamp at, bool written);
   std::uint64_t physical(std::uint64_t line);
   void note(Cause cause, Stamp until) {
@@ -181,6 +182,7 @@ class MemoryPath {
   Prefetcher l1_prefetcher_, l2_prefetcher_;
   std::array<Stamp, kCauses> until_{};
   Stamp bandwidth_wait_ = 0;
+  std::uint64_t lost_recalls_ = 0;  // that have been looked after
 };
 
 }  // namespace manynode::node

@@ -53,6 +53,14 @@ class TagStore {
     return victim;
   }
 
+  // Calls `visit` with every number that is there.
+  template <typename Visit>
+  void each(Visit&& visit) const {
+    for (const std::uint64_t word : words_) {
+      if ((word & kNumber) != kAbsent) visit(word & kNumber);
+    }
+  }
+
   // Removes `number` and returns its word, or kAbsent.
   std::uint64_t remove(std::uint64_t number) {
     std::uint64_t* at = peek(number);

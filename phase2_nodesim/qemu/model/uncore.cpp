@@ -159,6 +159,14 @@ Uncore::Answer Uncore::write_back(std::uint32_t cache, std::uint64_t line, std::
   return answer;
 }
 
+bool Uncore::holds(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
+  const std::uint64_t hash = mix(named(line, owner));
+  const Set set = acquire(cache, hash);
+  const bool found = way_of(set, word_of(hash)) >= 0;
+  release(set);
+  return found;
+}
+
 bool Uncore::remove(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
   const std::uint64_t hash = mix(named(line, owner));
   const Set set = acquire(cache, hash);
@@ -218,7 +226,7 @@ void Uncore::send_recall(std::uint32_t slot, std::uint64_t line) {
   Mailbox& box = mailboxes_[slot];
   const std::uint64_t place = box.written.fetch_add(1, std::memory_order_relaxed);
   if (place - box.read.load(std::memory_order_relaxed) >= kMailboxWords)
-    box.lost.fetch_add(1, std::memory_order_relaxed);
+    box.lost.fetch_add(1, std::memory_order_release);
   box.words[place % kMailboxWords].store(line + 1, std::memory_order_release);
 }
 
@@ -241,7 +249,7 @@ std::uint64_t Uncore::next_recall(std::uint32_t slot) {
 
 std::uint64_t Uncore::lost_recalls() const {
   std::uint64_t lost = 0;
-  for (std::uint32_t slot = 0; slot < settings_.slots; ++slot) lost += mailboxes_[slot].lost.load();
+  for (std::uint32_t slot = 0; slot < settings_.slots; ++slot) lost += lost_recalls(slot);
   return lost;
 }
 

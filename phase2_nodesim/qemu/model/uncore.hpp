@@ -59,6 +59,8 @@ class Uncore {
   Answer read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner);
   // A line that left a second-level cache.
   Answer write_back(std::uint32_t cache, std::uint64_t line, std::uint32_t owner, bool dirty);
+  // Whether a line is there; no use of it.
+  bool holds(std::uint32_t cache, std::uint64_t line, std::uint32_t owner);
   // Removes a line; true if it was there.
   bool remove(std::uint32_t cache, std::uint64_t line, std::uint32_t owner);
 
@@ -80,6 +82,8 @@ class Uncore {
   // The next line that `slot` has to give up plus 1, or 0.
   std::uint64_t next_recall(std::uint32_t slot);
   bool has_recalls(std::uint32_t slot) const;
+  // Recalls that found the mailbox full: of this slot, of all.
+  std::uint64_t lost_recalls(std::uint32_t slot) const { return mailboxes_[slot].lost.load(std::memory_order_acquire); }
   std::uint64_t lost_recalls() const;
   std::uint64_t broken_locks() const { return broken_locks_.load(std::memory_order_relaxed); }
 

@@ -148,6 +148,31 @@ TEST(Uncore, ALineThatIsDirtyInTheLastLevelAndAboveGoesToMemoryOnce) {
   }
 }
 
+// While core 0 rests, core 1 takes the whole last level several times: far more lines of core 0 leave it than its
+// mailbox holds, because core 0 had filled the last level before.
+TEST(Uncore, ACoreWhoseMailboxRanOverKeepsNoLineThatTheLastLevelHasLost) {
+  NodeSettings settings = node_of(2, Inclusion::kInclusive);
+  settings.last_level.sets *= 4;
+  Node node(settings, places(2));
+  const Block block = block_of(node.settings(), {load(1)});
+  const auto few = chase_of(kL1Lines / 2, 0x10000000);
+  misses(node, 0, chase_of(3 * kLastLevelLines, 0x20000000));
+  for (const std::uint64_t address : few) run(node.core(0), block, {address});
+  misses(node, 1, chase_of(16 * kLastLevelLines));
+  EXPECT_GT(node.uncore.lost_recalls(), 0u);
+  Core& core = node.core(0);
+  core.memory.give_up_recalled(core.now());
+  const std::uint64_t l1d = core.memory.counts.l1d_misses, beyond = core.memory.counts.last_level_misses;
+  for (const std::uint64_t address : few) run(core, block, {address});
+  EXPECT_EQ(core.memory.counts.l1d_misses - l1d, few.size());
+  EXPECT_GE(core.memory.counts.last_level_misses - beyond, few.size()) << "and the line of the code";
+  // Once is enough: what came since stays.
+  core.memory.give_up_recalled(core.now());
+  const std::uint64_t again = core.memory.counts.l1d_misses;
+  for (const std::uint64_t address : few) run(core, block, {address});
+  EXPECT_EQ(core.memory.counts.l1d_misses, again);
+}
+
 TEST(Uncore, AMailboxThatRunsOverLosesRecallsAndCountsThem) {
   Node node(node_of(2, Inclusion::kInclusive), places(2));
   for (std::uint64_t line = 0; line < kMailboxWords + 10; ++line) node.uncore.send_recall(1, line);
