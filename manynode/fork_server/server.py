@@ -236,15 +236,20 @@ def main() -> None:
     if call is None:
         return
     call.take_over()
+    code = 0
     try:
         _run(call.program)
     except SystemExit as ended:
         if ended.code is not None and not isinstance(ended.code, int):
             raise
-        call.list_imports()
-        _leave(ended.code or 0)
+        code = ended.code or 0
     call.list_imports()
-    _leave(0)
+    if call.program == "snakemake":
+        # It leaves one behind that wakes a scheduler of which nothing is left, and would wait a second for it.
+        for thread in threading.enumerate():
+            if isinstance(thread, threading.Timer):
+                thread.cancel()
+    _leave(code)
 
 
 def _leave(code: int) -> NoReturn:
