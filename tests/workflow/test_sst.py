@@ -213,8 +213,8 @@ def test_an_element_that_refuses_its_parameters(finished: Path, tmp_path: Path) 
 
 
 def test_a_simulation_that_outgrows_its_memory(finished: Path, tmp_path: Path) -> None:
-    done = run(experiment(tmp_path, sst={"memory": "8 MiB"}), tmp_path, finished)
-    fails(done, 5, "more memory than allowed", "8 MiB", "simulate: sst: memory")
+    done = run(experiment(tmp_path, sst={"memory": "2 MiB"}), tmp_path, finished)
+    fails(done, 5, "more memory than allowed", "2 MiB", "simulate: sst: memory")
     assert points(tmp_path) == []
 
 

@@ -10,8 +10,8 @@ from manynode import process_tree, units
 from manynode.errors import EngineFailedError
 
 # Reading /proc costs a few milliseconds; SST grows by some 100 MB per second while it builds its machine.
-_FIRST_LOOK_S, _LOOK_EVERY_S = 0.05, 0.5
-"""The first looks are frequent, to enforce the memory limit on short simulations too."""
+_LOOK_OFTEN_S, _LOOK_EVERY_S, _OFTEN_UNTIL_S = 0.05, 0.5, 1.0
+"""Looks in the first second are frequent, to enforce the memory limit on short simulations too."""
 
 
 class Watch:
@@ -34,8 +34,7 @@ class Watch:
         self._clock = clock
         self._memory_of = memory_of
         self._simulated_s = 0.0
-        self._advanced = self._looked = clock()
-        self._pause_s = _FIRST_LOOK_S
+        self._began = self._advanced = self._looked = clock()
         self.peak_bytes = 0
 
     def advance(self, simulated_s: float) -> None:
@@ -46,10 +45,9 @@ class Watch:
     def look(self, pid: int) -> None:
         """Check the simulation of process ``pid``."""
         now = self._clock()
-        if now - self._looked < self._pause_s:
+        if now - self._looked < (_LOOK_OFTEN_S if now - self._began < _OFTEN_UNTIL_S else _LOOK_EVERY_S):
             return
         self._looked = now
-        self._pause_s = min(_LOOK_EVERY_S, 2 * self._pause_s)
         used = self._memory_of(pid)
         self.peak_bytes = max(self.peak_bytes, used)
         if used > self._memory_bytes:
