@@ -190,7 +190,8 @@ void on_system_call(qemu_plugin_id_t id, unsigned vcpu, std::int64_t number, std
     }
     main_vcpu = vcpu;
     threads[vcpu] = &rank->main_thread();
-    // QEMU calls `instrument` with all threads at rest, before the guest goes on, and has forgotten all translated code.
+    // QEMU calls `instrument` with all threads at rest, before the guest goes on, and has forgotten all translated
+    // code.
     qemu_plugin_reset(id, instrument);
   } else if (number == MN_CALL && a1 == MN_CALL_INJECT && rank != nullptr) {
     if (vcpu != main_vcpu) fail(kOtherThread);
