@@ -52,6 +52,11 @@ class Core(Section):
     frontend_depth: Cycles = Field(
         description="Cycles from fetch to dispatch: the cost of refilling the front end after a mispredicted branch"
     )
+    fetch_block: Annotated[float, Quantity("size", least=16, most=4096)] | None = Field(
+        default=None,
+        description="qemu: aligned block of code from which the front end fetches in one cycle, up to a taken branch; "
+        "a power of two; empty: no limit, as where a loop buffer feeds short loops",
+    )
     branch_resolution: Cycles = Field(
         description="Average cycles from a mispredicted branch's dispatch to its execution"
     )
@@ -66,13 +71,34 @@ class Core(Section):
         default=None, description="gem5: entries that wait for operands; empty: 5/16 of the reorder buffer"
     )
     load_queue: Entries | None = Field(
-        default=None, description="gem5: loads in flight; empty: 3/8 of the reorder buffer"
+        default=None, description="gem5, qemu: loads from dispatch to retirement; empty: 3/8 of the reorder buffer"
     )
     store_queue: Entries | None = Field(
         default=None, description="gem5, qemu: stores in flight; empty: 7/32 of the reorder buffer"
     )
     load_ports: Units = Field(default=2, description="gem5, qemu: loads that start per cycle")
     store_ports: Units = Field(default=1, description="gem5, qemu: stores that start per cycle")
+    vector_load_ports: Units | None = Field(
+        default=None,
+        description="qemu: loads into vector registers, scalar floating-point ones among them, that start per cycle; "
+        "empty: load_ports",
+    )
+    vector_store_ports: Units | None = Field(
+        default=None, description="qemu: the same for stores from vector registers; empty: store_ports"
+    )
+    vector_load_latency: Cycles | None = Field(
+        default=None,
+        description="qemu: cycles from the issue of a load into a vector register to its data, from the first level; "
+        "empty: the latency of l1d",
+    )
+    forward_latency: Cycles | None = Field(
+        default=None,
+        description="qemu: cycles from a store's data to that of a load of the same word; 0: renamed memory, as recent "
+        "cores have it; empty: the latency of l1d",
+    )
+    vector_forward_latency: Cycles | None = Field(
+        default=None, description="qemu: the same for loads into vector registers; empty: the latency of l1d"
+    )
     integer_units: Units | None = Field(
         default=None, description="qemu: integer operations that start per cycle; empty: the dispatch width"
     )
@@ -87,6 +113,19 @@ class Core(Section):
     float_latency: Annotated[int, Field(ge=1, le=100)] = Field(
         default=4,
         description="gem5, qemu: latency of a floating-point addition, multiplication or fused multiply-add [cycles]",
+    )
+    float_add_units: Annotated[int, Field(ge=0, le=16)] = Field(
+        default=0,
+        description="qemu: units for floating-point additions and comparisons alone; float_units are for the rest; "
+        "0: float_units do all",
+    )
+    float_issue: Annotated[float, Field(ge=0.5, le=32)] | None = Field(
+        default=None,
+        description="qemu: floating-point operations of all kinds that start per cycle; empty: float_units and "
+        "float_add_units together",
+    )
+    transfer_latency: Cycles = Field(
+        default=1, description="qemu: cycles of a move from a vector register to a general one, or back"
     )
     float_divide_latency: Latency = Field(
         default=14, description="qemu: latency of a floating-point division or square root [cycles]"
@@ -103,6 +142,16 @@ class Core(Section):
         description="gem5, qemu: branch predictor. gem5 lacks gshare; qemu has gshare, and one TAGE for ltage "
         "and tage-sc-l",
     )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Core:
+        if self.fetch_block is not None and int(self.fetch_block) & (int(self.fetch_block) - 1):
+            raise ValueError(f"fetch_block must be a power of two (found {self.fetch_block:g} bytes)")
+        for name in ("load_ports", "store_ports"):
+            ports, of_vectors = getattr(self, name), getattr(self, f"vector_{name}")
+            if of_vectors is not None and of_vectors > ports:
+                raise ValueError(f"vector_{name} must be at most {name} (found {of_vectors} and {ports})")
+        return self
 
 
 class Cache(Section):
@@ -125,6 +174,11 @@ class Cache(Section):
         default="neither",
         description="qemu, last level only. inclusive: a line that leaves it leaves the caches above, too; victim: it "
         "holds lines that left the second level; neither: filled by misses, without effect on the caches above",
+    )
+    line_interval: Cycles = Field(
+        default=0,
+        description="qemu, second and last level: cycles from one line to the next that the cache gives to a core's "
+        "caches above it; 0: no limit",
     )
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = Field(
         default=None,

@@ -155,6 +155,7 @@ def calibrate(host: Host, cores: int, *, rounds: int, quick: bool, tell: Callabl
         ("core", plan.core(), _SHORT_ROUNDS * rounds),
         ("caches and memory", plan.chases(), rounds),
         ("address translation", plan.pages(), rounds),
+        ("lines from caches", list(plan.lines().values()), _SHORT_ROUNDS * rounds),
         ("misses at the same time", plan.parallel(), rounds),
         ("streams", plan.streams(), _SHORT_ROUNDS * rounds),
     ]

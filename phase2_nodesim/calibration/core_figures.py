@@ -20,6 +20,7 @@ def core_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> di
         for name, figure in (
             ("core.reorder_buffer", _reorder_buffer(cycles, plan, notes)),
             ("core.frontend_depth", _frontend(cycles, plan, notes)),
+            ("core.fetch_block", _fetch_block(cycles, plan)),
             ("core.outstanding_misses", _outstanding(cycles, plan, notes)),
         )
         if figure is not None
@@ -52,23 +53,33 @@ def _units(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
         "dispatch_width": (_named(plan, "width"), "operations of four kinds"),
         "load_ports": (_named(plan, "ports", kind="load"), "loads"),
         "store_ports": (_named(plan, "ports", kind="store"), "stores"),
+        "vector_load_ports": (_named(plan, "ports", kind="vector-load"), "loads of doubles"),
+        "vector_store_ports": (_named(plan, "ports", kind="vector-store"), "stores of doubles"),
         "integer_units": (_named(plan, "integer", kind="free", chains=8), "additions"),
         "float_units": (
             _named(plan, "float", kind=kind, chains=14),
             "fused multiply-adds" if plan.fused else "multiplications",
         ),
     }
-    found = {}
+    found: dict[str, Figure] = {}
     for name, (one, words) in tasks.items():
         rate = cycles.rate(one)
-        found[f"core.{name}"] = measured(
-            min(16, max(1, round(rate))), cycles.spread(one), f"{rate:.2f} {words} per cycle"
-        )
-    mixed = cycles.rate(_named(plan, "float", kind="mix", chains=14))
-    units = found["core.float_units"]
-    found["core.float_units"] = Figure(
-        units.value, f"{units.source}; {mixed:.2f} additions and multiplications mixed", units.spread
+        # Vectors take some of the ports: what is more is noise.
+        most = found[f"core.{name.removeprefix('vector_')}"].value if name.startswith("vector_") else 16
+        value = min(int(most), max(1, round(rate)))
+        found[f"core.{name}"] = measured(value, cycles.spread(one), f"{rate:.2f} {words} per cycle")
+    # Where additions have units of their own, a mixture is faster than either.
+    add, mix = (_named(plan, "float", kind=kind, chains=14) for kind in ("add", "mix"))
+    mixed = cycles.rate(mix)
+    own = mixed > 1.25 * max(cycles.rate(add), cycles.rate(_named(plan, "float", kind=kind, chains=14)))
+    words = f"{cycles.rate(add):.2f} additions per cycle, {mixed:.2f} mixed with multiplications"
+    found["core.float_add_units"] = measured(
+        max(1, round(cycles.rate(add))) if own else 0, cycles.spread(add, mix), words
     )
+    if own:
+        found["core.float_issue"] = measured(
+            round(mixed, 1), cycles.spread(mix), f"{mixed:.2f} mixed operations per cycle"
+        )
     return found
 
 
@@ -93,6 +104,22 @@ def _latencies(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
     for name, (one, extra) in single.items():
         value = cycles.of(one) - extra
         found[f"core.{name}"] = measured(max(1, round(value)), cycles.spread(one), f"{value:.2f} cycles")
+    round_ = _named(plan, "transfer", kind="round")
+    transfer = cycles.of(round_) / 2
+    found["core.transfer_latency"] = measured(
+        round(transfer, 1), cycles.spread(round_), "half of a move and its way back"
+    )
+    loaded = _named(plan, "transfer", kind="load")
+    value = cycles.of(loaded) - transfer
+    found["core.vector_load_latency"] = measured(round(value, 1), cycles.spread(loaded), "loads and moves, less a move")
+    # The chain from store to load to store has an addition in it.
+    for name, kind, addition in (
+        ("forward_latency", "general", 1.0),
+        ("vector_forward_latency", "vector", each["add"]),
+    ):
+        one = _named(plan, "forward", kind=kind)
+        value = cycles.of(one) - addition
+        found[f"core.{name}"] = measured(max(0, round(value)), cycles.spread(one), f"{value:.2f} cycles")
     return found
 
 
@@ -106,6 +133,18 @@ def _frontend(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure | None:
         return None
     words = f"{penalty:.1f} cycles per misprediction, less {OF_THE_BRANCH} to execute the branch"
     return measured(round(penalty - OF_THE_BRANCH, 1), cycles.spread(known, random), words)
+
+
+def _fetch_block(cycles: Cycles, plan: Plan) -> Figure | None:
+    """Return the smallest block whose end in a loop costs most of a cycle; None: a loop buffer hides it."""
+    inside = _named(plan, "fetch", place="inside")
+    for size in (32, 64):
+        across = _named(plan, "fetch", place=f"across-{size}")
+        more = cycles.of(across) - cycles.of(inside)
+        if more > 0.5:
+            words = f"a short loop across {size} bytes takes {more:.2f} cycles more"
+            return measured(f"{size} B", cycles.spread(inside, across), words)
+    return None
 
 
 def _reorder_buffer(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure | None:

@@ -9,7 +9,7 @@ import numpy as np
 from manynode.units import render
 from phase2_nodesim.calibration.figures import Cycles, Figure, measured, plural
 from phase2_nodesim.calibration.host import Host, HostCache
-from phase2_nodesim.calibration.plan import BEYOND_CACHES, KIB, MIB, Plan
+from phase2_nodesim.calibration.plan import BEYOND_CACHES, KIB, MIB, Plan, Task
 from phase2_nodesim.calibration.plateaus import (
     Plateau,
     crossing,
@@ -45,7 +45,22 @@ def memory_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> 
     figures = _caches(cycles, plan, host, levels, found, notes)
     if "memory" in found:
         figures["memory.latency"] = _memory_latency(cycles, plan, found["memory"])
+    figures |= _line_intervals(cycles, plan)
     return figures | _tlbs(cycles, plan, sizes, curve, notes) | _bandwidth(cycles, plan, notes)
+
+
+def _line_intervals(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
+    """Return how often a core gets a line from the caches beyond its first level."""
+    return {
+        f"caches.{name}.line_interval": measured(
+            round(cycles.of(one), 1), cycles.spread(one), f"independent loads of the lines of {_size(_bytes(one))}"
+        )
+        for name, one in plan.lines().items()
+    }
+
+
+def _bytes(one: Task) -> float:
+    return float(dict(one.values)["bytes"])
 
 
 def _names(host: Host) -> list[str]:

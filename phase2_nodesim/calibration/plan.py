@@ -42,6 +42,7 @@ def task(name: str, operations: int, **values: object) -> Task:
     return Task(name, tuple((key, str(value)) for key, value in values.items()), operations)
 
 
+PORTS = ("load", "store", "vector-load", "vector-store")
 CLOCK = task("integer", 1_000_000, kind="add")
 
 
@@ -91,7 +92,10 @@ class Plan:
         # Regions of much less than a turn of the scheduler: divisions take long.
         tasks += [task("integer", count // 10, kind="divide"), task("integer", count // 10, kind="divide", chains=8)]
         tasks += [task("float", count // 10, kind="divide"), task("float", count // 10, kind="divide", chains=14)]
-        tasks += [task("ports", count, kind=kind) for kind in ("load", "store")]
+        tasks += [task("ports", count, kind=kind) for kind in PORTS]
+        tasks += [task("transfer", count // 10, kind=kind) for kind in ("round", "load")]
+        tasks += [task("fetch", count // 10, place=place) for place in ("inside", "across-32", "across-64")]
+        tasks += [task("forward", count // 10, kind=kind) for kind in ("general", "vector")]
         # Predictors learn short sequences that come again in the next round.
         branches = max(64_000, count // 10)
         tasks += [task("branch", branches, pattern=pattern) for pattern in ("alternating", "random")]
@@ -120,6 +124,16 @@ class Plan:
     def pages(self) -> list[Task]:
         """Return the chases from page to page."""
         return [task("pages", self.operations // 2, count=count, page=self.page_bytes) for count in self.page_counts()]
+
+    def lines(self) -> dict[str, Task]:
+        """Return loads of lines that the second and the last level hold, and the level before does not."""
+        sizes = {}
+        if self.private_cache:
+            sizes["l2"] = self.private_cache // 2
+            if self.last_level >= 4 * self.private_cache:
+                sizes["last_level"] = 2 * self.private_cache
+        count = 10 * self.operations
+        return {name: task("lines", count, bytes=size, pages="large") for name, size in sizes.items()}
 
     def parallel(self) -> list[Task]:
         """Return several chases at the same time through memory."""

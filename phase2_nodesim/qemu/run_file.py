@@ -70,7 +70,7 @@ def node_numbers(machine: Machine, settings: QemuSection, places: Sequence[CoreP
     l2_users = max(Counter(place.l2 for place in places).values())
     line = int(caches.last_level.line)
     return {
-        "core": core_numbers(core),
+        "core": core_numbers(core, caches.l1d.latency),
         "l1i": cache_numbers("l1i", caches.l1i, line),
         "l1d": cache_numbers("l1d", caches.l1d, line),
         "l2": None if caches.l2 is None else cache_numbers("l2", caches.l2, line, l2_users),
@@ -82,6 +82,7 @@ def node_numbers(machine: Machine, settings: QemuSection, places: Sequence[CoreP
             "sets": max(1, round(caches.last_level.size / line / caches.last_level.associativity * cache_share)),
             "ways": caches.last_level.associativity,
             "latency_cycles": caches.last_level.latency,
+            "line_interval": caches.last_level.line_interval,
             "replacement": caches.last_level.replacement,
             "inclusion": caches.last_level.inclusion,
         },
@@ -101,8 +102,11 @@ def node_numbers(machine: Machine, settings: QemuSection, places: Sequence[CoreP
     }
 
 
-def core_numbers(core: Core) -> dict[str, Any]:
-    """Return the core; empty keys get the defaults that the machine file's reference names."""
+def core_numbers(core: Core, hit_latency: float) -> dict[str, Any]:
+    """Return the core; empty keys get the defaults that the machine file's reference names.
+
+    ``hit_latency`` is that of the first-level data cache [cycles].
+    """
     if core.branch_predictor not in PREDICTORS:
         raise _unknown("machine: core: branch_predictor", core.branch_predictor, PREDICTORS)
     rob = core.reorder_buffer
@@ -110,11 +114,20 @@ def core_numbers(core: Core) -> dict[str, Any]:
         "width": core.dispatch_width,
         "reorder_buffer": rob,
         "scheduler": core.scheduler or max(8, rob * 5 // 16),
+        "load_queue": core.load_queue or max(8, rob * 3 // 8),
         "store_queue": core.store_queue or max(8, rob * 7 // 32),
         "integer_units": core.integer_units or core.dispatch_width,
         "load_ports": core.load_ports,
         "store_ports": core.store_ports,
+        "vector_load_ports": core.vector_load_ports or core.load_ports,
+        "vector_store_ports": core.vector_store_ports or core.store_ports,
+        "forward_latency": hit_latency if core.forward_latency is None else core.forward_latency,
+        "vector_forward_latency": hit_latency if core.vector_forward_latency is None else core.vector_forward_latency,
+        "vector_load_latency": hit_latency if core.vector_load_latency is None else core.vector_load_latency,
+        "transfer_latency": core.transfer_latency,
         "float_units": core.float_units,
+        "float_add_units": core.float_add_units,
+        "float_issue": core.float_issue or core.float_units + core.float_add_units,
         "multiply_latency": core.multiply_latency,
         "divide_latency": core.divide_latency,
         "divide_interval": core.divide_interval,
@@ -122,6 +135,7 @@ def core_numbers(core: Core) -> dict[str, Any]:
         "float_divide_latency": core.float_divide_latency,
         "float_divide_interval": core.float_divide_interval,
         "frontend_depth": round(core.frontend_depth),
+        "fetch_bits": 0 if core.fetch_block is None else int(math.log2(core.fetch_block)),
         "vector_bytes": core.vector_bytes,
         "predictor": PREDICTORS[core.branch_predictor],
     }
@@ -147,6 +161,7 @@ def cache_numbers(name: str, cache: Cache, line: int, users: int = 1) -> dict[st
         "sets": int(sets),
         "ways": cache.associativity,
         "latency_cycles": cache.latency,
+        "line_interval": cache.line_interval,
         "prefetcher": cache.prefetcher,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,12 @@ WITHIN = 0.05
 LAST_LEVEL = 4 * MIB
 
 
-def node(**changes: Any) -> Machine:
+def node(line_intervals: Mapping[str, float] | None = None, **changes: Any) -> Machine:
     """The generic machine with a smaller last level, so that chases and streams through memory are short."""
     content = yaml.safe_load((ROOT / "configs" / "machines" / "generic.yaml").read_text(encoding="utf-8"))
     content["caches"]["last_level"] |= {"size": f"{LAST_LEVEL // MIB} MiB", "associativity": 16}
+    for cache, cycles in (line_intervals or {}).items():
+        content["caches"][cache]["line_interval"] = cycles
     return Machine.model_validate({**content, **changes})
 
 
@@ -54,7 +57,11 @@ CORE = {
     "integer_units": task("integer", 100_000, kind="free", chains=8),
     "load_ports": task("ports", 100_000, kind="load"),
     "store_ports": task("ports", 100_000, kind="store"),
+    "vector_load_ports": task("ports", 100_000, kind="vector-load"),
+    "vector_store_ports": task("ports", 100_000, kind="vector-store"),
     "float_units": task("float", 100_000, kind="multiply", chains=14),
+    "float_add_units": task("float", 100_000, kind="add", chains=14),
+    "float_issue": task("float", 100_000, kind="mix", chains=14),
 }
 CHAINS = {
     "multiply_latency": task("integer", 50_000, kind="multiply"),
@@ -63,12 +70,24 @@ CHAINS = {
     "float_divide_latency": task("float", 10_000, kind="divide"),
     "float_divide_interval": task("float", 10_000, kind="divide", chains=14),
 }
+FETCHED = {place: task("fetch", 20_000, place=place) for place in ("inside", "across-32", "across-64")}
+FORWARDED = {kind: task("forward", 20_000, kind=kind) for kind in ("general", "vector")}
 BRANCHES = {pattern: task("branch", 64_000, pattern=pattern) for pattern in ("alternating", "random")}
 
 
 def test_units_chains_and_branches_take_what_the_machine_file_says(build_dir: Path, tmp_path: Path) -> None:
-    machine = node()
-    tasks = [*CORE.values(), *CHAINS.values(), task("integer", 10_000, kind="divide"), *BRANCHES.values()]
+    ports = {"load_ports": 3, "store_ports": 2, "vector_load_ports": 2, "vector_store_ports": 1}
+    forwarding = {
+        "forward_latency": 2,
+        "vector_forward_latency": 9,
+        "fetch_block": "64 B",
+        "float_add_units": 2,
+        "float_issue": 3,
+    }
+    forwarding |= {"transfer_latency": 3, "vector_load_latency": 7}
+    machine = node(core={**node().core.model_dump(exclude_none=True), **ports, **forwarding})
+    divided = task("integer", 10_000, kind="divide")
+    tasks = [*CORE.values(), *CHAINS.values(), divided, *FORWARDED.values(), *FETCHED.values(), *BRANCHES.values()]
     cycles = measured(build_dir, tmp_path / "core", machine, tasks)
     assert 1 / cycles.clock.best == pytest.approx(machine.frequency, rel=WITHIN)
     core = machine.core
@@ -79,7 +98,12 @@ def test_units_chains_and_branches_take_what_the_machine_file_says(build_dir: Pa
     for name, one in CHAINS.items():
         assert cycles.of(one) == pytest.approx(getattr(core, name), rel=WITHIN), name
     # The or that keeps the quotient long takes one cycle.
-    assert cycles.of(tasks[10]) - 1 == pytest.approx(core.divide_latency, rel=WITHIN)
+    assert cycles.of(divided) - 1 == pytest.approx(core.divide_latency, rel=WITHIN)
+    # Each turn has an addition.
+    for kind, wanted in (("general", 1 + 2), ("vector", core.float_latency + 9)):
+        assert cycles.of(FORWARDED[kind]) == pytest.approx(wanted, rel=WITHIN), kind
+    for place, wanted in (("inside", 1), ("across-32", 1), ("across-64", 2)):
+        assert cycles.of(FETCHED[place]) == pytest.approx(wanted, rel=WITHIN), place
     penalty = 2 * (cycles.of(BRANCHES["random"]) - cycles.of(BRANCHES["alternating"]))
     # Somewhat more than half of the random ones are mispredicted.
     assert penalty - OF_THE_BRANCH == pytest.approx(core.frontend_depth, rel=0.1)
@@ -105,6 +129,15 @@ def test_chases_take_the_latency_of_the_level_that_holds_them(build_dir: Path, t
         assert found <= latency * (1 + WITHIN), size
         held, faster = above.get(size, (0, 0.0))
         assert found >= (latency - (latency - faster) * held / size) * (1 - WITHIN), size
+
+
+def test_lines_come_at_the_rate_of_the_cache_that_holds_them(build_dir: Path, tmp_path: Path) -> None:
+    # More than the latencies over the misses in flight, which are the limit else.
+    intervals = {"l2": 2.5, "last_level": 6.0}
+    tasks = {name: task("lines", 60_000, bytes=size) for name, size in (("l2", 256 * KIB), ("last_level", 2 * MIB))}
+    cycles = measured(build_dir, tmp_path / "lines", node(intervals, tlbs=None), list(tasks.values()))
+    for name, one in tasks.items():
+        assert cycles.of(one) == pytest.approx(intervals[name], rel=WITHIN), name
 
 
 def test_pages_beyond_the_first_level_of_the_tlb_take_its_second_level(build_dir: Path, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
-// ports: loads or stores that hit the first-level cache and depend on nothing. An operation is one of them.
+// ports: loads or stores that hit the first-level cache and depend on nothing, of a general register or of a vector
+// register. An operation is one of them.
 #include <array>
+#include <bit>
 
 #include "microbenchmark.hpp"
 #include "workers.hpp"
@@ -10,9 +12,12 @@ namespace {
 constexpr std::int64_t kUnrolled = 4;
 constexpr std::size_t kPlaces = 8;
 
-template <bool kStores>
-std::uint64_t work(volatile std::uint64_t* places, std::int64_t turns) {
-  std::uint64_t last = 1;
+enum Kind { kLoad, kStore, kVectorLoad, kVectorStore };
+
+template <typename Word, bool kStores>
+std::uint64_t work(void* memory, std::int64_t turns) {
+  auto* places = static_cast<volatile Word*>(memory);
+  Word last = 1;
   for (; turns > 0; --turns) {
 #pragma GCC unroll 4
     for (std::int64_t turn = 0; turn < kUnrolled; ++turn) {
@@ -26,7 +31,20 @@ std::uint64_t work(volatile std::uint64_t* places, std::int64_t turns) {
       }
     }
   }
-  return last;
+  return std::bit_cast<std::uint64_t>(last);
+}
+
+auto work_of(std::int64_t kind) {
+  switch (kind) {
+    case kLoad:
+      return work<std::uint64_t, false>;
+    case kStore:
+      return work<std::uint64_t, true>;
+    case kVectorLoad:
+      return work<double, false>;
+    default:
+      return work<double, true>;
+  }
 }
 
 Measured run(const Values& values, const Worker&) {
@@ -35,11 +53,10 @@ Measured run(const Values& values, const Worker&) {
   places.fill(1);
   const auto per_turn = kUnrolled * static_cast<std::int64_t>(kPlaces);
   const std::int64_t turns = (values["operations"] + per_turn - 1) / per_turn;
-  const bool stores = values["kind"] == 1;
-  const auto work_of = stores ? work<true> : work<false>;
-  work_of(places.data(), 2);
+  const auto work = work_of(values["kind"]);
+  work(places.data(), 2);
   region_begin();
-  std::uint64_t check = work_of(places.data(), turns);
+  std::uint64_t check = work(places.data(), turns);
   opaque(check);
   const double seconds = region_end();
   return {turns * per_turn, seconds, check};
@@ -48,7 +65,7 @@ Measured run(const Values& values, const Worker&) {
 const Registration ports({
     "ports",
     "independent loads or stores in the first-level cache",
-    {{"kind", 0, 0, 1, "operation", {"load", "store"}}, operations(1000000)},
+    {{"kind", kLoad, 0, 3, "operation", {"load", "store", "vector-load", "vector-store"}}, operations(1000000)},
     run,
 });
 

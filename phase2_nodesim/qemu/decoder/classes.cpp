@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "registers.hpp"
+
 namespace manynode::node {
 namespace {
 
@@ -43,6 +45,21 @@ bool is_float_arithmetic(Name name) {
 bool is_float_division(Name name) {
   if (name.starts_with("v")) name.remove_prefix(1);
   return one_of(name, {"divss", "divsd", "divps", "divpd", "sqrtss", "sqrtsd", "sqrtps", "sqrtpd"});
+}
+
+bool has_general_register(const cs_x86& x86) {
+  return std::any_of(x86.operands, x86.operands + x86.op_count, [](const cs_x86_op& op) {
+    return op.type == X86_OP_REG && register_number(op.reg) < kVectorRegisters;
+  });
+}
+
+Kind kind_of_float(const cs_x86& x86, Name name) {
+  if (name.starts_with("v")) name.remove_prefix(1);
+  if (begins_with_one_of(name, {"ucomis", "comis"})) return Kind::kFloatCompare;
+  if (name.starts_with("cvt") && has_general_register(x86)) return Kind::kConvert;
+  if (begins_with_one_of(name, {"mul", "fmadd", "fmsub", "fnmadd", "fnmsub", "dpp", "rcp", "rsqrt"}))
+    return Kind::kFloat;
+  return Kind::kFloatAdd;
 }
 
 InstructionClass x87(Name name) {
@@ -91,13 +108,16 @@ InstructionClass vector(const cs_insn& insn, Name name) {
   if (is_float_division(name)) {
     what.kind = Kind::kFloatDivide;
   } else if (is_float_arithmetic(name)) {
-    what.kind = Kind::kFloat;
+    what.kind = kind_of_float(x86, name);
   } else if (begins_with_one_of(name, {"mov", "vmov", "lddqu", "vlddqu", "vbroadcast"}) && !name.ends_with("mskpd") &&
              !name.ends_with("mskps") && !name.ends_with("mskb")) {
     what.moves = true;
     // Whole registers are renamed; parts, and moves between kinds of registers, are operations.
     const bool whole = begins_with_one_of(name, {"movap", "movup", "movdq", "vmovap", "vmovup", "vmovdq"});
     if (whole && x86.op_count == 2 && x86.operands[1].type == X86_OP_REG) what.kind = Kind::kMove;
+    if (has_general_register(x86)) what.kind = Kind::kTransfer;
+  } else if (has_general_register(x86)) {  // movmskpd, pextrq, pinsrd
+    what.kind = Kind::kTransfer;
   } else if (begins_with_one_of(name, {"pmul", "vpmul", "pmadd", "vpmadd"})) {
     what.kind = Kind::kFloat;  // on the multipliers of the vector units
   } else if (same_sources(x86) && one_of(name, {"pxor", "xorps", "xorpd", "vpxor", "vxorps", "vxorpd"})) {

@@ -46,6 +46,7 @@ void operands(const cs_insn& insn, const InstructionClass& what, Instruction& to
       to.store |= known ? what.first != First::kRead : (operand.access & CS_AC_WRITE) != 0;
     } else if (operand.type == X86_OP_REG) {
       const std::uint8_t reg = register_number(operand.reg);
+      to.vector |= reg >= kVectorRegisters && reg < kFlags;
       if (what.stack && reg == kStackPointer) continue;
       const bool writes = (operand.access & CS_AC_WRITE) != 0;
       // Parts of a register are merged with the rest of it.

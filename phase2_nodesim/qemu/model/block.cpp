@@ -13,8 +13,14 @@ using Times = std::array<Stamp, kSinks>;
 // The resource of a kind, how often one unit can start it (cycles), and the number of units. The times (in stamps) are
 // rounded once for a piece, not for each instruction: a third of a cycle of width 5 is 26.7 stamps.
 void occupy(std::array<double, kResources>& occupied, const Instruction& instruction, const CoreSettings& core) {
-  const auto add = [&](Resource resource, double cycles, std::uint32_t units) {
+  const auto add = [&](Resource resource, double cycles, double units) {
     occupied[resource] += cycles * core.width * kTick / units;
+  };
+  const auto add_float = [&](Resource resource, std::uint32_t units) {
+    add(resource, instruction.repeats, units);
+    if (core.float_issue < core.float_units + core.float_add_units) {
+      add(kFloatIssue, instruction.repeats, core.float_issue);
+    }
   };
   switch (instruction.kind) {
     case Kind::kNone:
@@ -31,14 +37,34 @@ void occupy(std::array<double, kResources>& occupied, const Instruction& instruc
       break;
     case Kind::kFloat:
     case Kind::kVector:
-      add(kFloatUnit, instruction.repeats, core.float_units);
+    case Kind::kConvert:
+    case Kind::kTransfer:
+      add_float(kFloatUnit, core.float_units);
+      break;
+    case Kind::kFloatAdd:
+    case Kind::kFloatCompare:
+      if (core.float_add_units == 0) {
+        add_float(kFloatUnit, core.float_units);
+      } else {
+        add_float(kFloatAdder, core.float_add_units);
+      }
       break;
     case Kind::kFloatDivide:
       add(kFloatDivider, core.float_divide_interval * instruction.repeats, 1);
       break;
   }
-  if (instruction.load) add(kLoadPort, instruction.repeats, core.load_ports);
-  if (instruction.store) add(kStorePort, instruction.repeats, core.store_ports);
+  if (instruction.load) {
+    add(kLoadPort, instruction.repeats, core.load_ports);
+    if (instruction.vector && core.vector_load_ports < core.load_ports) {
+      add(kVectorLoadPort, instruction.repeats, core.vector_load_ports);
+    }
+  }
+  if (instruction.store) {
+    add(kStorePort, instruction.repeats, core.store_ports);
+    if (instruction.vector && core.vector_store_ports < core.store_ports) {
+      add(kVectorStorePort, instruction.repeats, core.vector_store_ports);
+    }
+  }
 }
 
 // Works out the map of one piece.
@@ -75,6 +101,8 @@ class Summary {
   }
 
  private:
+  Stamp hit(bool vector) const { return vector ? core_.cycles(core_.vector_load_latency) : hit_; }
+
   // Registers that the piece reads before it writes them.
   void find_inputs() {
     std::array<bool, 64> written{}, listed{};
@@ -96,9 +124,9 @@ class Summary {
   Times play_from(std::uint8_t reg, int far_load) {
     Times times{};
     if (far_load < 0) times[reg] = kFar;
-    play(block_, piece_, core_, 0, times.data(), [&](int number, Stamp ready) {
+    play(block_, piece_, core_, 0, times.data(), [&](int number, Stamp ready, bool vector) {
       addresses_[number] = ready;
-      return number == far_load ? kFar : ready + hit_;
+      return number == far_load ? kFar : ready + hit(vector);
     });
     return times;
   }
@@ -114,9 +142,9 @@ class Summary {
     }
     changed[kNowhere] = false;
     changed[kDone] = true;
-    play(block_, piece_, core_, 0, times.data(), [&](int number, Stamp ready) {
+    play(block_, piece_, core_, 0, times.data(), [&](int number, Stamp ready, bool vector) {
       offsets_[number] = static_cast<std::uint32_t>(ready);
-      return ready + hit_;
+      return ready + hit(vector);
     });
     piece_.result_first = static_cast<std::uint32_t>(block_.results.size());
     for (int sink = 0; sink < kSinks; ++sink) {
@@ -164,7 +192,8 @@ class Summary {
       if (!block_.instructions[number].load) continue;
       block_.loads.push_back({static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(from_inputs[load].size()),
                               static_cast<std::uint16_t>(from_loads[load].size()), rows[load],
-                              static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load], 0});
+                              static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load], 0,
+                              block_.instructions[number].vector});
       for (const Path& path : from_loads[load]) block_.loads.back().after |= 1u << path.from;
       for (const auto* list : {&from_inputs[load], &from_loads[load]}) {
         block_.address_paths.insert(block_.address_paths.end(), list->begin(), list->end());
@@ -185,30 +214,30 @@ class Summary {
 }  // namespace
 
 Stamp latency_of(Kind kind, const CoreSettings& core) {
-  std::uint32_t cycles = 0;
   switch (kind) {
     case Kind::kNone:
     case Kind::kMove:
-      cycles = 0;
-      break;
+      return 0;
     case Kind::kInteger:
     case Kind::kVector:
-      cycles = 1;
-      break;
+      return core.cycles(1);
     case Kind::kMultiply:
-      cycles = core.multiply_latency;
-      break;
+      return core.cycles(core.multiply_latency);
     case Kind::kDivide:
-      cycles = core.divide_latency;
-      break;
+      return core.cycles(core.divide_latency);
     case Kind::kFloat:
-      cycles = core.float_latency;
-      break;
+    case Kind::kFloatAdd:
+      return core.cycles(core.float_latency);
+    case Kind::kFloatCompare:
+      return core.cycles(1 + core.transfer_latency);
+    case Kind::kConvert:
+      return core.cycles(core.float_latency + core.transfer_latency);
+    case Kind::kTransfer:
+      return core.cycles(core.transfer_latency);
     case Kind::kFloatDivide:
-      cycles = core.float_divide_latency;
-      break;
+      return core.cycles(core.float_divide_latency);
   }
-  return Stamp{cycles} * core.width * kTick;
+  return 0;
 }
 
 void prepare(Block& block, const CoreSettings& core, Stamp hit) {

@@ -23,8 +23,20 @@ inline constexpr std::uint8_t kDone = 64, kBranchResolved = 65, kStores = 66;
 inline constexpr int kMostInPiece = 32;
 inline constexpr int kSinks = kStores + kMostInPiece;
 
-enum Resource : std::uint8_t { kIntegerUnit, kMultiplier, kDivider, kFloatUnit, kFloatDivider, kLoadPort, kStorePort };
-inline constexpr int kResources = 7;
+enum Resource : std::uint8_t {
+  kIntegerUnit,
+  kMultiplier,
+  kDivider,
+  kFloatUnit,
+  kFloatAdder,
+  kFloatIssue,
+  kFloatDivider,
+  kLoadPort,
+  kStorePort,
+  kVectorLoadPort,
+  kVectorStorePort
+};
+inline constexpr int kResources = 11;
 
 // Rows of a map: one number for each result of the piece, in stamps, filled up to whole vectors.
 inline constexpr std::uint32_t kLanes = 8;
@@ -51,6 +63,7 @@ struct Load {
   std::uint32_t address_first;  // paths to its address
   std::uint32_t offset;         // of its address from dispatch
   std::uint32_t after;          // earlier loads that its address depends on: a bit each
+  bool vector;                  // into a vector register
 };
 
 struct Occupied {
@@ -108,8 +121,8 @@ struct Block {
 // Latency of an instruction's operation (not of its load).
 Stamp latency_of(Kind kind, const CoreSettings& core);
 
-// Plays instructions [piece.begin, piece.end) from dispatch `at` on `times` (kSinks stamps). `load(number, ready)`
-// returns when the data of the piece's load `number` is there, its address being ready at `ready`.
+// Plays instructions [piece.begin, piece.end) from dispatch `at` on `times` (kSinks stamps). `load(number, ready,
+// vector)` returns when the data of the piece's load `number` is there, its address being ready at `ready`.
 template <typename LoadTime>
 void play(const Block& block, const Piece& piece, const CoreSettings& core, Stamp at, Stamp* times, LoadTime&& load) {
   int loads = 0;
@@ -120,7 +133,7 @@ void play(const Block& block, const Piece& piece, const CoreSettings& core, Stam
     if (instruction.load || instruction.store) {
       ready = std::max({ready, times[instruction.address[0]], times[instruction.address[1]]});
     }
-    if (instruction.load) ready = load(loads++, ready);
+    if (instruction.load) ready = load(loads++, ready, instruction.vector);
     for (const std::uint8_t source : instruction.sources) ready = std::max(ready, times[source]);
     const Stamp end = ready + latency_of(instruction.kind, core);
     for (const std::uint8_t result : instruction.results) {
@@ -133,7 +146,8 @@ void play(const Block& block, const Piece& piece, const CoreSettings& core, Stam
   }
 }
 
-// Cuts the block into pieces and works out their maps; `hit` is the latency of a load that hits the first level.
+// Cuts the block into pieces and works out their maps; `hit` is the latency of a load into a general register that hits
+// the first level.
 void prepare(Block& block, const CoreSettings& core, Stamp hit);
 
 }  // namespace manynode::node

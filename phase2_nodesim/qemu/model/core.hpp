@@ -47,7 +47,7 @@ class Core {
   friend struct CoreTimes;  // of tests: sets and reads the registers' times
 
   struct Retired {
-    std::uint64_t end = 0;  // operations up to the middle of this piece
+    std::uint64_t end = 0, loads = 0;  // operations and loads up to the middle of this piece
     Stamp at = 0;
   };
   // Pieces in flight, oldest first; twice as many places as operations, because a piece can be a fused jump alone.
@@ -67,6 +67,7 @@ class Core {
   void stall_until(Stamp need);
   void charge(Cause cause, Stamp time) { counts.stack[static_cast<int>(cause)] += time; }
   void fetch(const Piece& piece);
+  void fetch_blocks(const Piece& piece);
   void make_room(const Piece& piece);
   struct Late {          // what comes later than the piece's own map says
     std::int32_t after;  // dispatch
@@ -85,12 +86,15 @@ class Core {
   BranchPredictor predictor_;
   Stamp now_ = 0, retired_ = 0, drained_ = 0;
   Stamp frontend_, scheduler_;
+  Stamp fetch_cycle_, fetch_ahead_;
+  Stamp fetched_ = 0;            // when the code up to next_code_ has left the instruction cache
+  std::uint64_t next_code_ = 0;  // behind the code fetched last
   // How long a port takes for a store, and what is left over from stores before: parts of a tick.
   std::uint64_t store_parts_, parts_left_ = 0;
   std::array<Stamp, kSinks> times_{};
   std::array<Stamp, kResources> busy_until_{};
   Queue reorder_buffer_, store_queue_;
-  std::uint64_t operations_ = 0, stores_ = 0;
+  std::uint64_t operations_ = 0, loads_ = 0, stores_ = 0;
   std::uint64_t code_line_ = ~std::uint64_t{0};          // fetched last
   const Access *load_ = nullptr, *loads_end_ = nullptr;  // noted accesses that have not been finished
   const Access *store_ = nullptr, *stores_end_ = nullptr;

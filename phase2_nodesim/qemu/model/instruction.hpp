@@ -19,8 +19,12 @@ enum class Kind : std::uint8_t {
   kInteger,
   kMultiply,
   kDivide,
-  kFloat,
-  kVector,  // integer or shuffling operation on vectors: the units of kFloat, one cycle
+  kFloat,         // multiplication, also fused
+  kFloatAdd,      // addition; comparisons whose result is a vector
+  kFloatCompare,  // its result is in the flags
+  kConvert,       // between a floating-point number and a general register
+  kTransfer,      // move between a vector and a general register
+  kVector,        // integer or shuffling operation on vectors: the units of kFloat, one cycle
   kFloatDivide,
 };
 
@@ -33,6 +37,7 @@ struct Instruction {
   bool load = false, store = false;
   std::uint8_t access_bytes = 8;  // of one access: front ends cut wider ones into pieces of 8 bytes
   bool wide = false;              // accesses of more than 8 bytes
+  bool vector = false;            // reads or writes a vector register
   bool branch = false;            // ends a block by its condition or target
   std::uint8_t repeats = 1;       // times the unit is needed: a vector wider than the unit
 };

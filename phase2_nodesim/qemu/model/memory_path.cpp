@@ -39,8 +39,14 @@ MemoryPath::MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place
       remote_latency_(settings.core.cycles(settings.memory.remote_cycles)),
       second_tlb_latency_(settings.core.cycles(settings.translation.second_cycles)),
       walk_latency_(settings.core.cycles(settings.translation.walk_cycles)),
+      vector_latency_(settings.core.cycles(settings.core.vector_load_latency)),
+      forward_latency_(settings.core.cycles(settings.core.forward_latency)),
+      vector_forward_latency_(settings.core.cycles(settings.core.vector_forward_latency)),
+      forwarded_late_(std::max({forward_latency_, vector_forward_latency_, l1_latency_}) - l1_latency_),
       fill_buffers_(settings.fill_buffers, 0),
       l2_fill_buffers_(settings.l2_fill_buffers, 0),
+      from_l2_(settings.core.cycles(settings.has_l2 ? settings.l2.line_interval : 0), settings.core.cycles(1)),
+      from_last_level_(settings.core.cycles(settings.last_level.line_interval), settings.core.cycles(1)),
       l1_prefetcher_(settings.l1d.prefetch, lines_per_page(settings)),
       l2_prefetcher_(settings.has_l2 ? settings.l2.prefetch : Prefetch::kNone, lines_per_page(settings)) {
   page_of_frame_.fill(0);
@@ -110,13 +116,13 @@ Stamp MemoryPath::access(const Access& access, std::uint64_t code, Stamp at) {
   return got;
 }
 
-Stamp MemoryPath::finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at) {
-  Stamp got = access(noted, code, at);
+Stamp MemoryPath::finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at, bool vector) {
+  Stamp got = std::max(access(noted, code, at), at + hit_latency(vector));
   if ((noted.what & Access::kForwarded) != 0) {
     Stored& stored = stored_[(noted.address >> 3) % kStored];
     if (stored.word == noted.address >> 3) {
-      got = std::max(got, stored.ready + l1_latency_);
-      if (stored.ready <= now_) stored.word = ~std::uint64_t{0};
+      got = std::max(got, stored.ready + (vector ? vector_forward_latency_ : forward_latency_));
+      if (stored.ready + forwarded_late_ <= now_) stored.word = ~std::uint64_t{0};
     }
   }
   return got;
@@ -124,7 +130,7 @@ Stamp MemoryPath::finish_load_slowly(const Access& noted, std::uint64_t code, St
 
 Stamp MemoryPath::finish_store(const Access& noted, std::uint64_t code, Stamp at) {
   Stored& stored = stored_[(noted.address >> 3) % kStored];
-  if (at > now_) {
+  if (at + forwarded_late_ > now_) {
     stored = {noted.address >> 3, at};
   } else if (stored.word == noted.address >> 3) {
     stored.word = ~std::uint64_t{0};
@@ -180,6 +186,7 @@ Stamp MemoryPath::miss(std::uint64_t line, std::uint64_t victim, std::uint64_t c
 Stamp MemoryPath::from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t code, Why why, Stamp at) {
   std::uint64_t taken = line | kPending;
   if (!settings_.has_l2) return from_last_level(taken, page, why, at);
+  at += from_l2_.take(at);
   Stamp got = 0;
   if (std::uint64_t* word = l2_.find(line)) {
     got = stamped(at + l2_latency_, Cause::kL2);
@@ -209,6 +216,7 @@ Stamp MemoryPath::from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t 
 Stamp MemoryPath::from_last_level(std::uint64_t& taken, std::uint64_t page, Why why, Stamp at) {
   if (uncore_.has_recalls(place_.slot)) give_up_recalled(at);
   const bool demand = why != Why::kPrefetch;
+  at += from_last_level_.take(at);
   const Uncore::Answer answer = uncore_.read(place_.last_level, taken & kNumber, place_.owner);
   if (answer.hit) {
     if (answer.was_dirty) taken |= kDirty;

@@ -13,6 +13,7 @@
 
 #include "first_touch.hpp"
 #include "prefetcher.hpp"
+#include "rate_limit.hpp"
 #include "settings.hpp"
 #include "tag_store.hpp"
 #include "uncore.hpp"
@@ -82,16 +83,16 @@ class MemoryPath {
   // Noted accesses of the block, in program order.
   std::vector<Access> loads, stores;
 
-  // The data of a load whose address is ready at `at`.
-  Stamp finish_load(const Access& noted, std::uint64_t code, Stamp at) {
+  // The data of a load whose address is ready at `at`; `vector`: it goes to a vector register.
+  Stamp finish_load(const Access& noted, std::uint64_t code, Stamp at, bool vector = false) {
     if (__builtin_expect(noted.what == Access::kHeld, 1)) {
       const std::uint64_t line = noted.address >> line_bits_;
       const Arrival& arrival = arrivals_[line % kArrivals];
-      const Stamp hit = at + l1_latency_;
+      const Stamp hit = at + hit_latency(vector);
       if (arrival.line == line) return std::max(hit, arrival.at);
       return hit;
     }
-    return finish_load_slowly(noted, code, at);
+    return finish_load_slowly(noted, code, at, vector);
   }
   // A store with address and data at `at`; returns when its line is there (0: it was).
   Stamp finish_store(const Access& access, std::uint64_t code, Stamp at);
@@ -115,7 +116,7 @@ class MemoryPath {
   // is nothing to give up.
   void give_up_recalled(Stamp now);
 
-  Stamp hit_latency() const { return l1_latency_; }
+  Stamp hit_latency(bool vector = false) const { return vector ? vector_latency_ : l1_latency_; }
   // Until when misses with this cause are in flight.
   Stamp until(Cause cause) const { return until_[static_cast<int>(cause)]; }
 
@@ -141,7 +142,7 @@ class MemoryPath {
   void look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store);
   void look_at_line(std::uint64_t address, std::uint16_t instruction, bool store);
   Stamp access(const Access& access, std::uint64_t code, Stamp at);
-  Stamp finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at);
+  Stamp finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at, bool vector);
   Stamp translate_slowly(std::uint64_t page, Stamp at);
   Stamp fetch_slowly(std::uint64_t line, Stamp now);
   Stamp translate_code_slowly(std::uint64_t page, Stamp now);
@@ -175,10 +176,13 @@ class MemoryPath {
   Place place_;
   Stamp l1_latency_, l2_latency_, last_level_latency_, memory_latency_, remote_latency_, second_tlb_latency_,
       walk_latency_;
+  Stamp vector_latency_, forward_latency_, vector_forward_latency_;
+  Stamp forwarded_late_;  // how long after a store's data is there a load may come and get it later than by a hit
   std::vector<Stamp> fill_buffers_, l2_fill_buffers_;
   std::array<Arrival, kL2Arrivals> l2_arrivals_;
   std::array<Frame, kFrames> frames_;
   std::array<std::uint64_t, kReverse> page_of_frame_;
+  RateLimit from_l2_, from_last_level_;
   Prefetcher l1_prefetcher_, l2_prefetcher_;
   std::array<Stamp, kCauses> until_{};
   Stamp bandwidth_wait_ = 0;

@@ -25,7 +25,7 @@ Prefetch prefetch(const Json& json) {
 }
 
 CacheSettings cache(const Json& json) {
-  return {json.at("sets"), json.at("ways"), json.at("latency_cycles"), prefetch(json)};
+  return {json.at("sets"), json.at("ways"), json.at("latency_cycles"), prefetch(json), json.at("line_interval")};
 }
 
 TlbSettings tlb(const Json& json) { return {json.at("sets"), json.at("ways")}; }
@@ -35,11 +35,15 @@ CoreSettings core(const Json& json) {
   for (const auto& [key, value] : {std::pair<const char*, std::uint32_t*>{"width", &to.width},
                                    {"reorder_buffer", &to.reorder_buffer},
                                    {"scheduler", &to.scheduler},
+                                   {"load_queue", &to.load_queue},
                                    {"store_queue", &to.store_queue},
                                    {"integer_units", &to.integer_units},
                                    {"load_ports", &to.load_ports},
                                    {"store_ports", &to.store_ports},
+                                   {"vector_load_ports", &to.vector_load_ports},
+                                   {"vector_store_ports", &to.vector_store_ports},
                                    {"float_units", &to.float_units},
+                                   {"float_add_units", &to.float_add_units},
                                    {"multiply_latency", &to.multiply_latency},
                                    {"divide_latency", &to.divide_latency},
                                    {"divide_interval", &to.divide_interval},
@@ -47,9 +51,15 @@ CoreSettings core(const Json& json) {
                                    {"float_divide_latency", &to.float_divide_latency},
                                    {"float_divide_interval", &to.float_divide_interval},
                                    {"frontend_depth", &to.frontend_depth},
+                                   {"fetch_bits", &to.fetch_bits},
                                    {"vector_bytes", &to.vector_bytes}}) {
     json.at(key).get_to(*value);
   }
+  json.at("float_issue").get_to(to.float_issue);
+  json.at("transfer_latency").get_to(to.transfer_latency);
+  json.at("vector_load_latency").get_to(to.vector_load_latency);
+  json.at("forward_latency").get_to(to.forward_latency);
+  json.at("vector_forward_latency").get_to(to.vector_forward_latency);
   to.predictor = named<Predictor>(json.at("predictor").get<std::string>(),
                                   {{"gshare", Predictor::kGshare}, {"tage", Predictor::kTage}});
   return to;
@@ -73,6 +83,7 @@ LastLevelSettings last_level(const Json& json) {
   json.at("sets").get_to(to.sets);
   json.at("ways").get_to(to.ways);
   json.at("latency_cycles").get_to(to.latency_cycles);
+  json.at("line_interval").get_to(to.line_interval);
   to.replacement = named<Replacement>(json.at("replacement").get<std::string>(),
                                       {{"lru", Replacement::kLru}, {"random", Replacement::kRandom}});
   to.inclusion = named<Inclusion>(

@@ -16,12 +16,20 @@ struct CoreSettings {
   std::uint32_t width = 4;  // operations dispatched and retired per cycle
   std::uint32_t reorder_buffer = 224;
   std::uint32_t scheduler = 96;
+  std::uint32_t load_queue = 84;  // loads from dispatch to retirement
   std::uint32_t store_queue = 56;
   std::uint32_t integer_units = 4, load_ports = 2, store_ports = 1, float_units = 2;
+  std::uint32_t vector_load_ports = 2, vector_store_ports = 1;  // of these ports
   // cycles
   std::uint32_t multiply_latency = 3, divide_latency = 24, divide_interval = 10;
   std::uint32_t float_latency = 4, float_divide_latency = 14, float_divide_interval = 5;
+  std::uint32_t float_add_units = 0;  // for additions and comparisons alone; 0: float_units do them
+  double float_issue = 2;             // floating-point operations of all kinds per cycle
+  double transfer_latency = 1;        // between vector and general registers
+  double vector_load_latency = 4;     // from the first level
+  double forward_latency = 4, vector_forward_latency = 4;  // from a store's data to that of a load of the same word
   std::uint32_t frontend_depth = 12;
+  std::uint32_t fetch_bits = 0;  // code is fetched from one aligned block of 2^fetch_bits bytes a cycle; 0: no limit
   std::uint32_t vector_bytes = 32;
   Predictor predictor = Predictor::kTage;
 
@@ -32,6 +40,7 @@ struct CacheSettings {
   std::uint32_t sets = 64, ways = 8;
   double latency_cycles = 4;  // load to use
   Prefetch prefetch = Prefetch::kNone;
+  double line_interval = 0;  // cycles from one line given to the level above to the next; 0: no limit
 };
 
 struct TlbSettings {
@@ -50,6 +59,7 @@ struct LastLevelSettings {
   double latency_cycles = 50;
   Replacement replacement = Replacement::kLru;
   Inclusion inclusion = Inclusion::kNeither;
+  double line_interval = 0;  // of one core
 };
 
 struct MemorySettings {

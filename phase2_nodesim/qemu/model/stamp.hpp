@@ -22,7 +22,7 @@ enum class Cause : std::uint8_t {
   kTlb,
   kBase,  // dispatch at full width
   kBranch,
-  kInstructions,  // misses of the instruction cache
+  kInstructions,  // misses of the instruction cache, and code in more blocks than can be fetched in time
   kThreads,       // other threads of the rank
 };
 inline constexpr int kCauses = 10;

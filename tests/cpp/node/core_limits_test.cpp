@@ -102,6 +102,103 @@ TEST(CoreLimits, PortsThatDoNotDivideTheWidthReachTheirRate) {
   }
 }
 
+// Instructions of small_node's blocks are two bytes long.
+TEST(CoreLimits, EachBlockOfCodeTakesACycleToFetch) {
+  NodeSettings settings = small_node();
+  settings.core.width = settings.core.integer_units = 4;
+  const auto turn = [&](std::uint64_t address, std::size_t instructions) {
+    Node node(settings);
+    const Block block = block_of(settings, times(instructions, of(Kind::kInteger, 1)), address);
+    return cycles_each(node, 400, [&](int) { run(node.core(), block); });
+  };
+  EXPECT_DOUBLE_EQ(turn(0x40003c, 4), 1) << "without a limit";
+  settings.core.fetch_bits = 6;
+  EXPECT_DOUBLE_EQ(turn(0x400000, 4), 1);
+  EXPECT_DOUBLE_EQ(turn(0x400038, 4), 1) << "up to the end of a block";
+  EXPECT_DOUBLE_EQ(turn(0x40003c, 4), 2) << "across it";
+  EXPECT_DOUBLE_EQ(turn(0x40003c, 2), 1);
+  EXPECT_DOUBLE_EQ(turn(0x400000, 2), 1) << "a branch is taken each cycle";
+  EXPECT_DOUBLE_EQ(turn(0x40003c, 32), 8) << "three blocks in the time of their dispatch";
+}
+
+TEST(CoreLimits, CodeThatGoesOnInItsBlockIsNotFetchedAgain) {
+  NodeSettings settings = small_node();
+  settings.core.width = settings.core.integer_units = 4;
+  settings.core.fetch_bits = 6;
+  Node node(settings);
+  const auto two = times(2, of(Kind::kInteger, 1));
+  const Block first = block_of(settings, two, 0x400000), next = block_of(settings, two, 0x400004);
+  const Block elsewhere = block_of(settings, two, 0x400104);
+  EXPECT_DOUBLE_EQ(cycles_each(node, 400, [&](int) { run(node.core(), first), run(node.core(), next); }), 1);
+  EXPECT_DOUBLE_EQ(cycles_each(node, 400, [&](int) { run(node.core(), first), run(node.core(), elsewhere); }), 2);
+}
+
+TEST(CoreLimits, FetchRunsAheadOfDispatchThatWaits) {
+  NodeSettings settings = small_node();
+  settings.core.width = settings.core.integer_units = 4;
+  settings.core.fetch_bits = 6;
+  Node node(settings);
+  // 16 divisions of 10 cycles each keep the core busy for longer than fetch needs for the loop behind them.
+  const Block slow = block_of(settings, times(16, of(Kind::kDivide, 1)), 0x400080);
+  const Block across = block_of(settings, times(4, of(Kind::kInteger, 1)), 0x40003c);
+  const auto turn = [&](int) {
+    run(node.core(), slow);
+    for (int i = 0; i < 4; ++i) run(node.core(), across);
+  };
+  const double divisions = 16.0 * settings.core.divide_interval;
+  expect_near(cycles_each(node, 400, turn), divisions, 1);
+}
+
+TEST(CoreLimits, VectorsTakeSomeOfThePorts) {
+  NodeSettings settings = small_node();
+  settings.core.store_queue = 64;
+  settings.core.load_ports = 4;
+  settings.core.store_ports = 3;
+  settings.core.vector_load_ports = 2;
+  settings.core.vector_store_ports = 1;
+  const auto rate = [&](const Instruction& access) {
+    Node node(settings);
+    const Block block = block_of(settings, times(8, access));
+    return 8 / cycles_each(node, 400, [&](int) { run(node.core(), block, {0, 8, 16, 24, 32, 40, 48, 56}); });
+  };
+  Instruction vector_load = load(20), vector_store = store(20);
+  vector_load.vector = vector_store.vector = true;
+  expect_near(rate(load(1)), 4, 1);
+  expect_near(rate(vector_load), 2, 1);
+  expect_near(rate(store(1)), 3, 1);
+  expect_near(rate(vector_store), 1, 1);
+}
+
+TEST(CoreLimits, AdditionsHaveUnitsOfTheirOwnUpToTheIssueOfAll) {
+  NodeSettings settings = small_node();
+  settings.core.width = settings.core.integer_units = 8;
+  settings.core.float_units = 2;
+  settings.core.float_add_units = 1;
+  settings.core.float_issue = 3;
+  const auto rate = [&](int multiplications, int additions) {
+    Node node(settings);
+    const Block block = block_of(settings, times(static_cast<std::size_t>(multiplications), of(Kind::kFloat, 1)) +
+                                               times(static_cast<std::size_t>(additions), of(Kind::kFloatAdd, 2)));
+    return (multiplications + additions) / cycles_each(node, 400, [&](int) { run(node.core(), block); });
+  };
+  expect_near(rate(8, 0), 2, 1);
+  expect_near(rate(0, 8), 1, 1);
+  expect_near(rate(8, 4), 3, 1);
+  settings.core.float_issue = 2.5;
+  expect_near(rate(8, 4), 2.5, 1);
+}
+
+// Two loads per turn of three in the reorder buffer of 64: the load queue is the shorter one.
+TEST(CoreLimits, TheLoadQueueLimitsHowFarACoreRunsAhead) {
+  NodeSettings settings = small_node();
+  settings.core.reorder_buffer = 64;
+  settings.fill_buffers = settings.l2_fill_buffers = 64;
+  for (const std::uint32_t loads : {4u, 8u, 16u}) {
+    settings.core.load_queue = loads;
+    expect_near(cycles_per_miss(settings, times(1, load(1))), kMemory / loads, 8);
+  }
+}
+
 TEST(CoreLimits, EveryCycleOfStoresOnPortsThatDoNotDivideTheWidthHasItsCause) {
   NodeSettings settings = small_node();
   settings.core.width = settings.core.integer_units = 5;

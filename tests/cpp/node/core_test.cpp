@@ -40,6 +40,10 @@ TEST(Core, NeedsTheSumOfLatenciesForAChain) {
                                                        {Kind::kMultiply, core.multiply_latency},
                                                        {Kind::kDivide, core.divide_latency},
                                                        {Kind::kFloat, core.float_latency},
+                                                       {Kind::kFloatAdd, core.float_latency},
+                                                       {Kind::kFloatCompare, core.transfer_latency + 1},
+                                                       {Kind::kConvert, core.transfer_latency + core.float_latency},
+                                                       {Kind::kTransfer, core.transfer_latency},
                                                        {Kind::kFloatDivide, core.float_divide_latency}};
   for (const auto& [kind, latency] : latencies) {
     const double found = cycles_of_block(small_node(), times(20, of(kind, 1, {1})));

@@ -42,8 +42,8 @@ inline std::string name_of(std::uint8_t reg) {
 
 // Kind, operations (but for 1), [registers of the address], sources -> results, accesses (and their bytes but for 8).
 inline std::string description_of(const Instruction& instruction) {
-  static const char* const kKinds[] = {"none",   "move",  "integer", "multiply",
-                                       "divide", "float", "vector",  "float-divide"};
+  static const char* const kKinds[] = {"none",      "move",    "integer", "multiply", "divide", "float",
+                                       "float-add", "compare", "convert", "transfer", "vector", "float-divide"};
   std::string text = kKinds[static_cast<int>(instruction.kind)];
   if (instruction.operations != 1) text += " x" + std::to_string(instruction.operations);
   const auto list = [](const auto& registers, std::uint8_t padding) {

@@ -200,10 +200,10 @@ TEST(Decoder, VectorMoves) {
       {"c5 fd 28 c1", "vmovapd ymm0, ymm1", "move v1 -> v0"},
       {"f2 0f 10 c1", "movsd xmm0, xmm1", "vector v0 v1 -> v0"},
       {"c5 f2 10 c2", "vmovss xmm0, xmm1, xmm2", "vector v1 v2 -> v0"},
-      {"66 48 0f 7e c0", "movq rax, xmm0", "vector v0 -> rax"},
-      {"66 48 0f 6e c0", "movq xmm0, rax", "vector rax -> v0"},
-      {"66 0f 50 c0", "movmskpd eax, xmm0", "vector v0 -> rax"},
-      {"66 0f d7 c0", "pmovmskb eax, xmm0", "vector v0 -> rax"},
+      {"66 48 0f 7e c0", "movq rax, xmm0", "transfer v0 -> rax"},
+      {"66 48 0f 6e c0", "movq xmm0, rax", "transfer rax -> v0"},
+      {"66 0f 50 c0", "movmskpd eax, xmm0", "transfer v0 -> rax"},
+      {"66 0f d7 c0", "pmovmskb eax, xmm0", "transfer v0 -> rax"},
   });
 }
 
@@ -248,24 +248,39 @@ TEST(Decoder, VectorStores) {
   });
 }
 
+TEST(Decoder, KnowsWhichAccessesAreOfVectorRegisters) {
+  const Block block = decoded({
+      "f2 0f 10 07",     // movsd xmm0, [rdi]
+      "f2 0f 58 07",     // addsd xmm0, [rdi]
+      "f2 48 0f 2a 07",  // cvtsi2sd xmm0, qword ptr [rdi]
+      "c5 fd 11 07",     // vmovupd [rdi], ymm0
+      "48 8b 07",        // mov rax, [rdi]
+      "48 89 07",        // mov [rdi], rax
+      "dd 07",           // fld qword ptr [rdi]
+  });
+  std::vector<bool> vectors;
+  for (const Instruction& instruction : block.instructions) vectors.push_back(instruction.vector);
+  EXPECT_EQ(vectors, (std::vector<bool>{true, true, true, true, false, false, false}));
+}
+
 TEST(Decoder, FloatArithmetic) {
   expect_all({
-      {"f2 0f 58 c1", "addsd xmm0, xmm1", "float v0 v1 -> v0"},
-      {"f2 0f 58 07", "addsd xmm0, [rdi]", "float [rdi] v0 -> v0 load"},
+      {"f2 0f 58 c1", "addsd xmm0, xmm1", "float-add v0 v1 -> v0"},
+      {"f2 0f 58 07", "addsd xmm0, [rdi]", "float-add [rdi] v0 -> v0 load"},
       {"66 0f 59 c1", "mulpd xmm0, xmm1", "float v0 v1 -> v0"},
-      {"c5 f5 58 c2", "vaddpd ymm0, ymm1, ymm2", "float v1 v2 -> v0"},
-      {"c5 f5 58 07", "vaddpd ymm0, ymm1, [rdi]", "float [rdi] v1 -> v0 load"},
+      {"c5 f5 58 c2", "vaddpd ymm0, ymm1, ymm2", "float-add v1 v2 -> v0"},
+      {"c5 f5 58 07", "vaddpd ymm0, ymm1, [rdi]", "float-add [rdi] v1 -> v0 load"},
       {"c4 e2 f5 b8 c2", "vfmadd231pd ymm0, ymm1, ymm2", "float v0 v1 v2 -> v0"},
       {"c4 e2 f1 b9 07", "vfmadd231sd xmm0, xmm1, [rdi]", "float [rdi] v0 v1 -> v0 load"},
       {"c4 e2 f5 a8 04 cf", "vfmadd213pd ymm0, ymm1, [rdi+rcx*8]", "float [rdi rcx] v0 v1 -> v0 load"},
       {"c4 e2 f5 bc c2", "vfnmadd231pd ymm0, ymm1, ymm2", "float v0 v1 v2 -> v0"},
-      {"c5 f5 5d c2", "vminpd ymm0, ymm1, ymm2", "float v1 v2 -> v0"},
-      {"c4 e3 71 0b c2 01", "vroundsd xmm0, xmm1, xmm2, 1", "float v1 v2 -> v0"},
-      {"f2 48 0f 2a c0", "cvtsi2sd xmm0, rax", "float rax -> v0"},
-      {"f2 48 0f 2c c0", "cvttsd2si rax, xmm0", "float v0 -> rax"},
-      {"66 0f 2e c1", "ucomisd xmm0, xmm1", "float v0 v1 -> flags"},
-      {"66 0f 2f 07", "comisd xmm0, [rdi]", "float [rdi] v0 -> flags load"},
-      {"c5 f1 7c c2", "vhaddpd xmm0, xmm1, xmm2", "float v1 v2 -> v0"},
+      {"c5 f5 5d c2", "vminpd ymm0, ymm1, ymm2", "float-add v1 v2 -> v0"},
+      {"c4 e3 71 0b c2 01", "vroundsd xmm0, xmm1, xmm2, 1", "float-add v1 v2 -> v0"},
+      {"f2 48 0f 2a c0", "cvtsi2sd xmm0, rax", "convert rax -> v0"},
+      {"f2 48 0f 2c c0", "cvttsd2si rax, xmm0", "convert v0 -> rax"},
+      {"66 0f 2e c1", "ucomisd xmm0, xmm1", "compare v0 v1 -> flags"},
+      {"66 0f 2f 07", "comisd xmm0, [rdi]", "compare [rdi] v0 -> flags load"},
+      {"c5 f1 7c c2", "vhaddpd xmm0, xmm1, xmm2", "float-add v1 v2 -> v0"},
       {"f2 0f 5e c1", "divsd xmm0, xmm1", "float-divide v0 v1 -> v0"},
       {"f2 0f 51 c1", "sqrtsd xmm0, xmm1", "float-divide v1 -> v0"},
       {"c5 f5 5e c2", "vdivpd ymm0, ymm1, ymm2", "float-divide v1 v2 -> v0"},
@@ -286,7 +301,7 @@ TEST(Decoder, VectorsOfIntegersAndShuffles) {
       {"c4 e3 75 4b c2 30", "vblendvpd ymm0, ymm1, ymm2, ymm3", "vector v1 v2 v3 -> v0"},
       {"c4 e2 7d 17 c1", "vptest ymm0, ymm1", "vector v0 v1 -> flags"},
       {"c4 e2 ed 92 04 cf", "vgatherdpd ymm0, [rdi+xmm1*8], ymm2", "vector [rdi v1] v2 -> v0 load"},
-      {"66 48 0f 3a 22 c0 01", "pinsrq xmm0, rax, 1", "vector v0 rax -> v0"},
+      {"66 48 0f 3a 22 c0 01", "pinsrq xmm0, rax, 1", "transfer v0 rax -> v0"},
   });
 }
 

@@ -15,6 +15,10 @@ using namespace testing;
 NodeSettings unlimited_node() {
   NodeSettings settings = small_node();
   settings.core.reorder_buffer = settings.core.store_queue = settings.core.scheduler = 1 << 20;
+  settings.core.load_queue = 1 << 20;
+  settings.core.vector_load_latency = 7;
+  settings.core.forward_latency = 1;
+  settings.core.vector_forward_latency = 9;
   settings.l1d.prefetch = Prefetch::kStride;
   settings.l2.prefetch = Prefetch::kStream;
   return settings;
@@ -62,7 +66,8 @@ class Draws {
   Instruction instruction() {
     Instruction to;
     to.kind = one_of({Kind::kNone, Kind::kMove, Kind::kInteger, Kind::kInteger, Kind::kMultiply, Kind::kDivide,
-                      Kind::kFloat, Kind::kVector, Kind::kFloatDivide});
+                      Kind::kFloat, Kind::kFloatAdd, Kind::kFloatCompare, Kind::kConvert, Kind::kTransfer,
+                      Kind::kVector, Kind::kFloatDivide});
     to.operations = static_cast<std::uint8_t>(one_of({1, 1, 1, 1, 0, 10}));
     for (std::uint32_t i = below(4); i > 0; --i) to.sources[i] = reg();
     for (std::uint32_t i = below(4); i > 0; --i) to.results[i - 1] = reg();
@@ -71,6 +76,7 @@ class Draws {
     if (to.load || to.store || once_in(10)) {
       for (std::uint32_t i = below(3); i > 0; --i) to.address[i - 1] = reg();
     }
+    to.vector = once_in(2);
     to.repeats = static_cast<std::uint8_t>(1 + below(2));
     return to;
   }
@@ -101,11 +107,11 @@ class Reference {
       for (std::uint16_t i = piece.begin; i < piece.end; ++i) {
         if (block.instructions[i].load) loading.push_back(i);
       }
-      play(block, piece, settings_.core, now, times.data(), [&](int which, Stamp ready) {
+      play(block, piece, settings_.core, now, times.data(), [&](int which, Stamp ready, bool vector) {
         const std::uint16_t instruction = loading[static_cast<std::size_t>(which)];
-        Stamp got = ready + path->hit_latency();
+        Stamp got = ready + path->hit_latency(vector);
         for (; load != loads_end && load->instruction == instruction; ++load) {
-          got = std::max(got, path->finish_load(*load, block.address_of(instruction), ready));
+          got = std::max(got, path->finish_load(*load, block.address_of(instruction), ready, vector));
         }
         return got;
       });

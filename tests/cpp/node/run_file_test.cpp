@@ -20,17 +20,19 @@ Json complete() {
     "shared_memory": "/dev/shm/x", "shares": false,
     "last_level_of_slot": [0, 0, 0, 1, 1, 1], "domain_of_slot": [0, 1, 2, 3, 2, 1],
     "node": {
-      "core": {"width": 5, "reorder_buffer": 300, "scheduler": 97, "store_queue": 60, "integer_units": 3,
-               "load_ports": 8, "store_ports": 9, "float_units": 10, "multiply_latency": 11, "divide_latency": 22,
+      "core": {"width": 5, "reorder_buffer": 300, "scheduler": 97, "load_queue": 59, "store_queue": 60, "integer_units": 3,
+               "load_ports": 8, "store_ports": 9, "vector_load_ports": 6, "vector_store_ports": 7, "float_units": 10, "multiply_latency": 11, "divide_latency": 22,
                "divide_interval": 13, "float_latency": 14, "float_divide_latency": 15, "float_divide_interval": 16,
-               "frontend_depth": 17, "vector_bytes": 64, "predictor": "gshare"},
-      "l1i": {"sets": 32, "ways": 18, "latency_cycles": 2.5, "prefetcher": "next-line"},
-      "l1d": {"sets": 64, "ways": 19, "latency_cycles": 5, "prefetcher": "stride"},
-      "l2": {"sets": 128, "ways": 20, "latency_cycles": 15.5, "prefetcher": "stream"},
+               "frontend_depth": 17, "fetch_bits": 18, "vector_bytes": 64, "float_add_units": 20, "float_issue": 28.5, "transfer_latency": 2.5,
+               "vector_load_latency": 6.5, "forward_latency": 0.5,
+               "vector_forward_latency": 8.5, "predictor": "gshare"},
+      "l1i": {"sets": 32, "ways": 18, "latency_cycles": 2.5, "line_interval": 1.25, "prefetcher": "next-line"},
+      "l1d": {"sets": 64, "ways": 19, "latency_cycles": 5, "line_interval": 1.5, "prefetcher": "stride"},
+      "l2": {"sets": 128, "ways": 20, "latency_cycles": 15.5, "line_interval": 2.25, "prefetcher": "stream"},
       "line_bits": 7, "fill_buffers": 12, "l2_fill_buffers": 48,
       "tlbs": {"page_bits": 16, "l1i": {"sets": 4, "ways": 1}, "l1d": {"sets": 8, "ways": 2},
                "l2": {"sets": 256, "ways": 6}, "l2_cycles": 7.5, "walk_cycles": 31},
-      "last_level": {"sets": 1000, "ways": 21, "latency_cycles": 70, "replacement": "random", "inclusion": "victim"},
+      "last_level": {"sets": 1000, "ways": 21, "latency_cycles": 70, "line_interval": 4.5, "replacement": "random", "inclusion": "victim"},
       "memory": {"latency_cycles": 250, "remote_cycles": 350, "line_cycles": 1.75, "channels": 23,
                  "injection_to_last_level": true},
       "last_levels": 2, "domains": 4, "quantum_cycles": 3000, "seed": 99, "frames_by_hash": true
@@ -100,6 +102,8 @@ TEST_F(RunFiles, HaveTheCore) {
   EXPECT_EQ(core.integer_units, 3u);
   EXPECT_EQ(core.load_ports, 8u);
   EXPECT_EQ(core.store_ports, 9u);
+  EXPECT_EQ(core.vector_load_ports, 6u);
+  EXPECT_EQ(core.vector_store_ports, 7u);
   EXPECT_EQ(core.float_units, 10u);
   EXPECT_EQ(core.multiply_latency, 11u);
   EXPECT_EQ(core.divide_latency, 22u);
@@ -108,6 +112,14 @@ TEST_F(RunFiles, HaveTheCore) {
   EXPECT_EQ(core.float_divide_latency, 15u);
   EXPECT_EQ(core.float_divide_interval, 16u);
   EXPECT_EQ(core.frontend_depth, 17u);
+  EXPECT_EQ(core.fetch_bits, 18u);
+  EXPECT_EQ(core.load_queue, 59u);
+  EXPECT_EQ(core.float_add_units, 20u);
+  EXPECT_EQ(core.float_issue, 28.5);
+  EXPECT_EQ(core.transfer_latency, 2.5);
+  EXPECT_EQ(core.vector_load_latency, 6.5);
+  EXPECT_EQ(core.forward_latency, 0.5);
+  EXPECT_EQ(core.vector_forward_latency, 8.5);
   EXPECT_EQ(core.vector_bytes, 64u);
   EXPECT_EQ(core.predictor, Predictor::kGshare);
 }
@@ -115,19 +127,21 @@ TEST_F(RunFiles, HaveTheCore) {
 TEST_F(RunFiles, HaveCachesAndMemory) {
   const NodeSettings node = read_json(complete()).node;
   const auto expect_cache = [](const CacheSettings& cache, std::uint32_t sets, std::uint32_t ways, double latency,
-                               Prefetch prefetch) {
+                               Prefetch prefetch, double interval) {
     EXPECT_EQ(cache.sets, sets);
     EXPECT_EQ(cache.ways, ways);
     EXPECT_EQ(cache.latency_cycles, latency);
     EXPECT_EQ(cache.prefetch, prefetch);
+    EXPECT_EQ(cache.line_interval, interval);
   };
-  expect_cache(node.l1i, 32, 18, 2.5, Prefetch::kNextLine);
-  expect_cache(node.l1d, 64, 19, 5, Prefetch::kStride);
-  expect_cache(node.l2, 128, 20, 15.5, Prefetch::kStream);
+  expect_cache(node.l1i, 32, 18, 2.5, Prefetch::kNextLine, 1.25);
+  expect_cache(node.l1d, 64, 19, 5, Prefetch::kStride, 1.5);
+  expect_cache(node.l2, 128, 20, 15.5, Prefetch::kStream, 2.25);
   EXPECT_TRUE(node.has_l2);
   EXPECT_EQ(node.last_level.sets, 1000u);
   EXPECT_EQ(node.last_level.ways, 21u);
   EXPECT_EQ(node.last_level.latency_cycles, 70);
+  EXPECT_EQ(node.last_level.line_interval, 4.5);
   EXPECT_EQ(node.last_level.replacement, Replacement::kRandom);
   EXPECT_EQ(node.last_level.inclusion, Inclusion::kVictim);
   EXPECT_EQ(node.memory.latency_cycles, 250);

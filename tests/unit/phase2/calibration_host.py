@@ -51,7 +51,10 @@ MANY_CORES = dataclasses.replace(
         "last_level": HostCache(16 * MIB, 16, 64, 4),
     },
 )
-_RATES = {("load", 1): 2, ("store", 1): 1, ("free", 8): 4, ("fused", 14): 2, ("add", 14): 2, ("multiply", 14): 2}
+_RATES = {
+    **{("load", 1): 3, ("store", 1): 2, ("vector-load", 1): 2, ("vector-store", 1): 1},
+    **{("free", 8): 4, ("fused", 14): 2, ("add", 14): 2, ("multiply", 14): 2},
+}
 _LATENCIES = {
     ("integer", "add"): 1,
     ("integer", "multiply"): 3,
@@ -74,7 +77,15 @@ def cycles_of(task: Task) -> float:
     if kind == "divide":
         return _INTERVALS[task.name]
     if kind == "mix":
-        return 1 / 2
+        return 1 / 3
+    if task.name == "lines":
+        return 2.0 if float(values["bytes"]) <= 512 * KIB else 2.5
+    if task.name == "transfer":
+        return {"round": 6, "load": 3 + 7}[kind]
+    if task.name == "fetch":
+        return 2.0 if values["place"] == "across-64" else 1.0
+    if task.name == "forward":
+        return {"general": 1 + 0, "vector": 4 + 6}[kind]
     if task.name == "width":
         return 1 / 5.8
     if task.name == "branch":
@@ -119,6 +130,7 @@ def measured(tasks: Iterable[Task], noise: float = 0.02, seed: int = 1) -> dict[
 def all_tasks(plan: Plan) -> list[Task]:
     """Return every task of a plan."""
     groups = (plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), plan.window(range(0, 769, 16)))
+    groups += (list(plan.lines().values()),)
     return [CLOCK, *[task for group in groups for task in group]]
 
 

@@ -62,12 +62,16 @@ def test_broadwell_in_plain_numbers() -> None:
     node = content["node"]
     assert node["core"] == {
         **{"width": 4, "reorder_buffer": 192, "scheduler": 60, "store_queue": 42, "integer_units": 4},
-        **{"load_ports": 2, "store_ports": 1, "float_units": 2, "vector_bytes": 32, "frontend_depth": 12},
+        **{"forward_latency": 5, "vector_forward_latency": 6, "fetch_bits": 0},
+        **{"load_queue": 72, "float_add_units": 0, "float_issue": 2, "transfer_latency": 1, "vector_load_latency": 5},
+        **{"load_ports": 2, "store_ports": 1, "vector_load_ports": 2, "vector_store_ports": 1},
+        **{"float_units": 2, "vector_bytes": 32, "frontend_depth": 12},
         **{"multiply_latency": 3, "divide_latency": 26, "divide_interval": 10},
         **{"float_latency": 3, "float_divide_latency": 14, "float_divide_interval": 5, "predictor": "tage"},
     }
-    assert node["l1d"] == {"sets": 64, "ways": 8, "latency_cycles": 4, "prefetcher": "stride"}
-    assert node["l2"] == {"sets": 512, "ways": 8, "latency_cycles": 12, "prefetcher": "next-line"}
+    assert node["l1d"] == {"sets": 64, "ways": 8, "latency_cycles": 4, "line_interval": 0, "prefetcher": "stride"}
+    l2 = {"sets": 512, "ways": 8, "latency_cycles": 12, "line_interval": 2.6, "prefetcher": "next-line"}
+    assert node["l2"] == l2 and node["last_level"]["line_interval"] == 4.6
     assert (node["last_level"]["sets"], node["last_level"]["ways"]) == (45 * 2**20 // 64 // 20, 20)
     assert (node["fill_buffers"], node["l2_fill_buffers"], node["line_bits"]) == (10, 16, 6)
     memory = node["memory"]
