@@ -110,7 +110,7 @@ def _latencies(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
         round(transfer, 1), cycles.spread(round_), "half of a move and its way back"
     )
     loaded = _named(plan, "transfer", kind="load")
-    value = cycles.of(loaded) - transfer
+    value = max(1.0, cycles.of(loaded) - transfer)
     found["core.vector_load_latency"] = measured(round(value, 1), cycles.spread(loaded), "loads and moves, less a move")
     # The chain from store to load to store has an addition in it.
     for name, kind, addition in (

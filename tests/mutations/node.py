@@ -38,7 +38,7 @@ MUTATIONS = [
     Mutation(
         "forwarding-latency",
         MODEL + "memory_path.cpp",
-        "stored.ready + l1_latency_",
+        "stored.ready + (vector ? vector_forward_latency_ : forward_latency_)",
         "stored.ready",
         "a load takes data from the store queue in no time",
         ("gtest:test_node:CoreLimits.*",),

@@ -251,6 +251,29 @@ TEST(CoreLimits, AChainThroughMemoryTakesForwardingAndTheFunctionPerElement) {
   }
 }
 
+TEST(CoreLimits, ForwardingAndLoadsIntoVectorRegistersHaveTheirOwnLatencies) {
+  NodeSettings settings = small_node();
+  settings.core.forward_latency = 1;
+  settings.core.vector_load_latency = 6;
+  settings.core.vector_forward_latency = 9;
+  for (const bool vector : {false, true}) {
+    SCOPED_TRACE(vector);
+    Instruction in = load(1), out = store(2);
+    in.vector = out.vector = vector;
+    Node node(settings);
+    const Block chain = block_of(settings, {in, of(Kind::kInteger, 2, {1}), out});
+    const auto element = [&](int i) { run(node.core(), chain, {address_of(i), address_of(i + 1)}); };
+    expect_near(cycles_each(node, 512, element), (vector ? 9 : 1) + 1, 1);
+    // Loads of a word that nobody stores, each with an address from the one before.
+    Instruction next = load(1, 1);
+    next.vector = vector;
+    Node other(settings);
+    const Block chase = block_of(settings, {next, of(Kind::kTransfer, 1, {1})});
+    expect_near(cycles_each(other, 512, [&](int) { run(other.core(), chase, {0x20000000}); }),
+                (vector ? 6 : 4) + settings.core.transfer_latency, 1);
+  }
+}
+
 TEST(CoreLimits, LoadsOfOtherWordsDoNotWaitForAStore) {
   const NodeSettings settings = small_node();
   Node node(settings);
