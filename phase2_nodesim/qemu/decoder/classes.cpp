@@ -17,14 +17,10 @@ bool begins_with_one_of(Name name, std::initializer_list<Name> list) {
   return std::any_of(list.begin(), list.end(), [name](Name word) { return name.starts_with(word); });
 }
 
-bool is_vector_register(unsigned reg) {
-  return (reg >= X86_REG_XMM0 && reg <= X86_REG_XMM31) || (reg >= X86_REG_YMM0 && reg <= X86_REG_YMM31) ||
-         (reg >= X86_REG_ZMM0 && reg <= X86_REG_ZMM31);
-}
-
-bool has_vector_operand(const cs_x86& x86) {
-  return std::any_of(x86.operands, x86.operands + x86.op_count,
-                     [](const cs_x86_op& op) { return op.type == X86_OP_REG && is_vector_register(op.reg); });
+bool has_register(const cs_x86& x86, bool (*is_kind)(std::uint8_t)) {
+  return std::any_of(x86.operands, x86.operands + x86.op_count, [is_kind](const cs_x86_op& op) {
+    return op.type == X86_OP_REG && is_kind(register_number(op.reg));
+  });
 }
 
 bool same_sources(const cs_x86& x86) {
@@ -47,16 +43,10 @@ bool is_float_division(Name name) {
   return one_of(name, {"divss", "divsd", "divps", "divpd", "sqrtss", "sqrtsd", "sqrtps", "sqrtpd"});
 }
 
-bool has_general_register(const cs_x86& x86) {
-  return std::any_of(x86.operands, x86.operands + x86.op_count, [](const cs_x86_op& op) {
-    return op.type == X86_OP_REG && register_number(op.reg) < kVectorRegisters;
-  });
-}
-
 Kind kind_of_float(const cs_x86& x86, Name name) {
   if (name.starts_with("v")) name.remove_prefix(1);
   if (begins_with_one_of(name, {"ucomis", "comis"})) return Kind::kFloatCompare;
-  if (name.starts_with("cvt") && has_general_register(x86)) return Kind::kConvert;
+  if (name.starts_with("cvt") && has_register(x86, is_general)) return Kind::kConvert;
   if (begins_with_one_of(name, {"mul", "fmadd", "fmsub", "fnmadd", "fnmsub", "dpp", "rcp", "rsqrt"}))
     return Kind::kFloat;
   return Kind::kFloatAdd;
@@ -115,8 +105,8 @@ InstructionClass vector(const cs_insn& insn, Name name) {
     // Whole registers are renamed; parts, and moves between kinds of registers, are operations.
     const bool whole = begins_with_one_of(name, {"movap", "movup", "movdq", "vmovap", "vmovup", "vmovdq"});
     if (whole && x86.op_count == 2 && x86.operands[1].type == X86_OP_REG) what.kind = Kind::kMove;
-    if (has_general_register(x86)) what.kind = Kind::kTransfer;
-  } else if (has_general_register(x86)) {  // movmskpd, pextrq, pinsrd
+    if (has_register(x86, is_general)) what.kind = Kind::kTransfer;
+  } else if (has_register(x86, is_general)) {  // movmskpd, pextrq, pinsrd
     what.kind = Kind::kTransfer;
   } else if (begins_with_one_of(name, {"pmul", "vpmul", "pmadd", "vpmadd"})) {
     what.kind = Kind::kFloat;  // on the multipliers of the vector units
@@ -144,7 +134,7 @@ InstructionClass classify(const cs_insn& insn) {
     if (group == X86_GRP_JUMP || group == X86_GRP_CALL || group == X86_GRP_RET) return control(insn, name);
   }
   if (name.starts_with("loop")) return control(insn, name);
-  if (has_vector_operand(x86)) return vector(insn, name);
+  if (has_register(x86, is_vector)) return vector(insn, name);
   using First = InstructionClass::First;
   InstructionClass what;
   if (begins_with_one_of(

@@ -46,11 +46,11 @@ void operands(const cs_insn& insn, const InstructionClass& what, Instruction& to
       to.store |= known ? what.first != First::kRead : (operand.access & CS_AC_WRITE) != 0;
     } else if (operand.type == X86_OP_REG) {
       const std::uint8_t reg = register_number(operand.reg);
-      to.vector |= reg >= kVectorRegisters && reg < kFlags;
+      to.vector |= is_vector(reg);
       if (what.stack && reg == kStackPointer) continue;
       const bool writes = (operand.access & CS_AC_WRITE) != 0;
       // Parts of a register are merged with the rest of it.
-      const bool merges = writes && (what.keeps_old_result || (operand.size < 4 && reg < kVectorRegisters));
+      const bool merges = writes && (what.keeps_old_result || (operand.size < 4 && is_general(reg)));
       if (((operand.access & CS_AC_READ) != 0 || merges) && !what.zeroes) add(to.sources, kReady, reg);
       if (writes) add(to.results, kNowhere, reg);
     }

@@ -12,6 +12,9 @@ namespace manynode::node {
 inline constexpr std::uint8_t kVectorRegisters = 16;
 inline constexpr std::uint8_t kAccumulator = 0, kStackPointer = 4, kFlags = 48, kX87 = 49, kMasks = 50;
 
+constexpr bool is_general(std::uint8_t number) { return number < kVectorRegisters; }
+constexpr bool is_vector(std::uint8_t number) { return number >= kVectorRegisters && number < kFlags; }
+
 // kReady for registers without a time of their own: none, the program counter, segments.
 inline std::uint8_t register_number(unsigned reg) {
   switch (reg) {
