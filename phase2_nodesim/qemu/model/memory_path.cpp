@@ -214,7 +214,7 @@ Stamp MemoryPath::from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t 
 
 // `taken` is the word of the line for the second level: dirty where it leaves a victim cache dirty.
 Stamp MemoryPath::from_last_level(std::uint64_t& taken, std::uint64_t page, Why why, Stamp at) {
-  if (uncore_.has_recalls(place_.slot)) give_up_recalled(at);
+  give_up_recalled(at);
   const bool demand = why != Why::kPrefetch;
   at += from_last_level_.take(at);
   const Uncore::Answer answer = uncore_.read(place_.last_level, taken & kNumber, place_.owner);
@@ -275,6 +275,7 @@ void MemoryPath::replaced_in_last_level(const Uncore::Answer& answer, Stamp at) 
 }
 
 void MemoryPath::give_up_recalled(Stamp now) {
+  if (!uncore_.has_recalls(place_.slot)) return;
   if (const std::uint64_t lost = uncore_.lost_recalls(place_.slot); lost != lost_recalls_) {
     lost_recalls_ = lost;
     give_up_unheld(now);

@@ -20,13 +20,13 @@ struct CoreSettings {
   std::uint32_t store_queue = 56;
   std::uint32_t integer_units = 4, load_ports = 2, store_ports = 1, float_units = 2;
   std::uint32_t vector_load_ports = 2, vector_store_ports = 1;  // of these ports
+  std::uint32_t float_add_units = 0;  // for additions and comparisons alone; 0: float_units do them
+  double float_issue = 2;             // floating-point operations of all kinds per cycle
   // cycles
   std::uint32_t multiply_latency = 3, divide_latency = 24, divide_interval = 10;
   std::uint32_t float_latency = 4, float_divide_latency = 14, float_divide_interval = 5;
-  std::uint32_t float_add_units = 0;  // for additions and comparisons alone; 0: float_units do them
-  double float_issue = 2;             // floating-point operations of all kinds per cycle
-  double transfer_latency = 1;        // between vector and general registers
-  double vector_load_latency = 4;     // from the first level
+  double transfer_latency = 1;                             // between vector and general registers
+  double vector_load_latency = 4;                          // from the first level
   double forward_latency = 4, vector_forward_latency = 4;  // from a store's data to that of a load of the same word
   std::uint32_t frontend_depth = 12;
   std::uint32_t fetch_bits = 0;  // code is fetched from one aligned block of 2^fetch_bits bytes a cycle; 0: no limit
