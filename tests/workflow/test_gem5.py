@@ -86,7 +86,7 @@ def test_what_comes_from_outside_is_found_where_injection_leaves_it(
 
 def test_a_long_wait_costs_neither_the_host_nor_simulated_time(programs: Programs, tmp_path: Path) -> None:
     """Two simulated ranks wait for an external one, which is 5 s late."""
-    simulate(node_job(programs, "bridge_endings.cpp", "delay", ranks=2), tmp_path)
+    simulate(node_job(programs, "bridge_endings.cpp", "delay", ranks=2, progress="200 ms"), tmp_path)
     records = pd.concat([file.records for file in read_marker_directory(tmp_path) if file.metadata["rank"] < 2])
     waits = records[records["operation"] == "MPI_Barrier"].groupby("rank").head(1)
     assert len(waits) == 2
@@ -97,8 +97,7 @@ def test_a_long_wait_costs_neither_the_host_nor_simulated_time(programs: Program
         for a, b in itertools.pairwise(told)
         if b["slept_s"] - a["slept_s"] > 0.9 * (b["host_s"] - a["host_s"])
     ]
-    # How many depends on the host: the guests may need most of the 5 s to arrive.
-    assert asleep and max(asleep) < 0.2
+    assert len(asleep) >= 3 and max(asleep) < 0.2
 
 
 def test_ten_runs_in_a_row_end(programs: Programs, tmp_path: Path) -> None:
