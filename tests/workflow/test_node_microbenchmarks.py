@@ -72,22 +72,20 @@ CHAINS = {
 }
 FETCHED = {place: task("fetch", 20_000, place=place) for place in ("inside", "across-32", "across-64")}
 FORWARDED = {kind: task("forward", 20_000, kind=kind) for kind in ("general", "vector")}
+TRANSFERRED = {kind: task("transfer", 20_000, kind=kind) for kind in ("round", "load")}
 BRANCHES = {pattern: task("branch", 64_000, pattern=pattern) for pattern in ("alternating", "random")}
 
 
 def test_units_chains_and_branches_take_what_the_machine_file_says(build_dir: Path, tmp_path: Path) -> None:
-    ports = {"load_ports": 3, "store_ports": 2, "vector_load_ports": 2, "vector_store_ports": 1}
-    forwarding = {
-        "forward_latency": 2,
-        "vector_forward_latency": 9,
-        "fetch_block": "64 B",
-        "float_add_units": 2,
-        "float_issue": 3,
+    changes = {
+        **{"load_ports": 3, "store_ports": 2, "vector_load_ports": 2, "vector_store_ports": 1},
+        **{"forward_latency": 2, "vector_forward_latency": 9, "transfer_latency": 3, "vector_load_latency": 7},
+        **{"fetch_block": "64 B", "float_add_units": 2, "float_issue": 3},
     }
-    forwarding |= {"transfer_latency": 3, "vector_load_latency": 7}
-    machine = node(core={**node().core.model_dump(exclude_none=True), **ports, **forwarding})
+    machine = node(core={**node().core.model_dump(exclude_none=True), **changes})
     divided = task("integer", 10_000, kind="divide")
-    tasks = [*CORE.values(), *CHAINS.values(), divided, *FORWARDED.values(), *FETCHED.values(), *BRANCHES.values()]
+    several = [CORE, CHAINS, FORWARDED, FETCHED, TRANSFERRED, BRANCHES]
+    tasks = [divided, *[one for group in several for one in group.values()]]
     cycles = measured(build_dir, tmp_path / "core", machine, tasks)
     assert 1 / cycles.clock.best == pytest.approx(machine.frequency, rel=WITHIN)
     core = machine.core
@@ -102,6 +100,8 @@ def test_units_chains_and_branches_take_what_the_machine_file_says(build_dir: Pa
     # Each turn has an addition.
     for kind, wanted in (("general", 1 + 2), ("vector", core.float_latency + 9)):
         assert cycles.of(FORWARDED[kind]) == pytest.approx(wanted, rel=WITHIN), kind
+    for kind, wanted in (("round", 2 * 3), ("load", 7 + 3)):
+        assert cycles.of(TRANSFERRED[kind]) == pytest.approx(wanted, rel=WITHIN), kind
     for place, wanted in (("inside", 1), ("across-32", 1), ("across-64", 2)):
         assert cycles.of(FETCHED[place]) == pytest.approx(wanted, rel=WITHIN), place
     penalty = 2 * (cycles.of(BRANCHES["random"]) - cycles.of(BRANCHES["alternating"]))

@@ -179,6 +179,29 @@ def test_a_simulation_that_outgrows_its_memory_is_an_error(tmp_path: Path) -> No
     assert "2 GiB" in str(caught.value.found) and str(tmp_path) in str(caught.value.where)
 
 
+def test_the_first_second_is_watched_closely(tmp_path: Path) -> None:
+    now = [0.0]
+    looks: list[float] = []
+
+    def memory_of(_pid: int) -> int:
+        looks.append(now[0])
+        return 0
+
+    watching = Watch(
+        "the engine sst",
+        hang_limit_s=60,
+        memory_bytes=1e9,
+        log=tmp_path / "sst.log",
+        clock=lambda: now[0],
+        memory_of=memory_of,
+    )
+    for step in range(1, 300):
+        now[0] = step / 100
+        watching.look(1)
+    early = [at for at in looks if at < 1]
+    assert 15 <= len(early) <= 20 and 3 <= len(looks) - len(early) <= 5
+
+
 def recorded() -> dict[str, Any]:
     content: dict[str, Any] = json.loads((PARTS / "run.json").read_text())
     return content
