@@ -2,14 +2,14 @@
 
 In: the ``rank-NNNNNN.mnmk`` files of the preloaded markers library (format: ``phase2_nodesim/markers/format.h``). Out:
 a :class:`MarkerFile` per rank with its metadata and one row per MPI call. The counters, ``compute_s`` and ``phase`` of
-a row describe the compute phase before the call. An incomplete file is an :class:`InputError`.
+a row describe the compute phase before the call. A file that is cut off is an :class:`InputError`.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from manynode.errors import InputError
 
 MAGIC = b"MNMARKER"
 MAGIC_END = b"REKRAMNM"
-VERSION = 1
+VERSION = 2
 MAX_COUNTERS = 40
 LARGEST = 1 << 62  # times [ns] and bytes beyond this do not exist, and their differences would not fit 64 bits
 INCOMPLETE, TRUNCATED = 1, 2
@@ -40,7 +40,7 @@ HEADER = np.dtype(
         ("record_bytes", "<u4"),
         ("counter_count", "<u4"),
         ("call_site_count", "<u4"),
-        ("reserved", "<u4"),
+        ("detail_words", "<u4"),
         ("metadata_offset", "<u8"),
         ("metadata_bytes", "<u8"),
         ("strings_offset", "<u8"),
@@ -67,13 +67,15 @@ RECORD_FIELDS = [
     ("requests", "<i4"),
     ("operation", "<u2"),
     ("flags", "<u2"),
+    ("detail", "<u4"),
+    ("request", "<i4"),
 ]
 RECORD = np.dtype(RECORD_FIELDS)
 # The columns of every table, in this order; the counters follow.
 COLUMNS = (
     "rank", "node", "sequence", "operation", "call_site", "call_site_name", "communicator", "peer", "peer2", "bytes",
     "bytes2", "tag", "requests", "time_in_s", "time_out_s", "compute_s", "phase", "phase_inherited", "warm_up",
-    "any_source", "error",
+    "any_source", "error", "request", "detail",
 )  # fmt: skip
 END = np.dtype([("record_count", "<u8"), ("sum", "<u8"), ("magic", "S8")])
 REMEDY = "record the run again; a copy made during writing, or a broken transfer, can cause this"
@@ -84,12 +86,20 @@ class MarkerFile:
     """One rank's markers.
 
     ``metadata`` holds rank, world_size, node (or None), host, mpi, counters, counter_mode, counter_notes, incomplete,
-    truncated, program, command and more; ``records`` has one row per MPI call, in order.
+    truncated, program, command and more; ``records`` has one row per MPI call, in order. ``details`` are the file's
+    lists of numbers, one after the other, each behind its length; ``format.h`` says what they mean.
     """
 
     path: Path
     metadata: dict[str, Any]
     records: pd.DataFrame
+    details: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def detail(self, offset: int) -> list[int]:
+        """Return the detail of a row by its column ``detail``; without one (0) it is empty."""
+        if offset == 0:
+            return []
+        return [int(word) for word in self.details[offset + 1 : offset + 1 + int(self.details[offset])]]
 
 
 def read_marker_file(path: Path | str, *, resolve: bool = True) -> MarkerFile:
@@ -110,11 +120,14 @@ def parse_marker_bytes(data: bytes, path: Path, *, resolve: bool = True) -> Mark
     metadata = _metadata(data[int(header["metadata_offset"]) : metadata_end], header, path)
     strings = data[int(header["strings_offset"]) : int(header["call_sites_offset"])]
     sites = np.frombuffer(data, CALL_SITE, int(header["call_site_count"]), int(header["call_sites_offset"]))
+    details_offset = int(header["records_offset"]) - 8 * int(header["detail_words"])
+    details = np.frombuffer(data, "<i8", int(header["detail_words"]), details_offset)
     record = np.dtype([*RECORD_FIELDS, ("counters", "<u8", (len(metadata["counters"]),))])
     raw = np.frombuffer(data, record, int(header["record_count"]), int(header["records_offset"]))
     _check_references(raw, sites, strings, metadata, path)
+    _check_details(raw["detail"], details, path)
     site_names = name_call_sites(sites, strings, resolve=resolve)
-    return MarkerFile(path, metadata, _table(raw, metadata, strings, site_names, header))
+    return MarkerFile(path, metadata, _table(raw, metadata, strings, site_names, header), details)
 
 
 def read_marker_directory(directory: Path | str, *, complete: bool = True, resolve: bool = True) -> list[MarkerFile]:
@@ -191,7 +204,7 @@ def _check_header(data: bytes, path: Path) -> np.void:
         "metadata_offset": h["header_bytes"],
         "strings_offset": h["metadata_offset"] + h["metadata_bytes"],
         "call_sites_offset": h["strings_offset"] + h["strings_bytes"],
-        "records_offset": h["call_sites_offset"] + CALL_SITE.itemsize * h["call_site_count"],
+        "records_offset": h["call_sites_offset"] + CALL_SITE.itemsize * h["call_site_count"] + 8 * h["detail_words"],
         "file_bytes": h["records_offset"] + h["record_bytes"] * h["record_count"] + END.itemsize,
     }
     for name, value in expected.items():
@@ -252,6 +265,16 @@ def _check_references(raw: np.ndarray, sites: np.ndarray, strings: bytes, metada
             raise _damaged(path, f"a record has an impossible value of {name}", int(raw[name].max()), f"< {LARGEST}")
 
 
+def _check_details(offsets: np.ndarray, details: np.ndarray, path: Path) -> None:
+    """Check that each detail that a record refers to lies in the section."""
+    used = np.unique(offsets[offsets != 0]).astype(np.int64)
+    if len(used) and used[-1] >= len(details):
+        raise _damaged(path, "a record refers to a detail that is not in the file")
+    lengths = details[used]
+    if (lengths < 1).any() or (lengths >= len(details) - used).any():
+        raise _damaged(path, "a detail in a marker file has an impossible length")
+
+
 def _string_at(strings: bytes, offset: int) -> str:
     return strings[offset : strings.index(b"\0", offset)].decode("utf-8", "replace")
 
@@ -292,6 +315,8 @@ def _table(
         "warm_up": (raw["flags"] & WARM_UP) != 0,
         "any_source": (raw["flags"] & ANY_SOURCE) != 0,
         "error": (raw["flags"] & ERROR) != 0,
+        "request": raw["request"].astype(np.int64),
+        "detail": raw["detail"].astype(np.int64),
     }
     for index, counter in enumerate(metadata["counters"]):
         columns[counter] = raw["counters"][:, index].astype(np.float64)

@@ -91,11 +91,6 @@ int mk_communicator(MPI_Comm comm) {
   return entry ? entry->number : MK_NONE;
 }
 
-void mk_new_communicator(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return;
-  mk_forget_communicator(comm); /* the handle of a communicator that was freed behind our back */
-  find(comm);
-}
 
 /* Removes an entry and moves later ones of its probe chain up, so that no search ends too early. */
 void mk_forget_communicator(MPI_Comm comm) {
@@ -153,6 +148,80 @@ int mk_neighbors(MPI_Comm comm, bool outgoing) {
   }
   if (kind == MPI_DIST_GRAPH) mk_real.Dist_graph_neighbors_count(comm, &in, &out, &weighted);
   return outgoing ? out : in;
+}
+
+static void put_neighbors(const int* ranks, int count) {
+  for (int i = 0; i < count; i++) mk_put(ranks[i]);
+}
+
+/* Kind, and what the detail of a new communicator ends with; as many neighbours as mk_allocate has room for. */
+static void put_topology(MPI_Comm comm, int kind) {
+  int in = 0, out = 0, weighted;
+  if (kind == MPI_CART) {
+    mk_real.Cartdim_get(comm, &in);
+    int* values = mk_allocate(3 * (size_t)(in + 1) * sizeof(int));
+    if (!values) return;
+    mk_real.Cart_get(comm, in, values, values + in, values + 2 * in);
+    mk_put(in);
+    for (int i = 0; i < in; i++) mk_put(values[i]);
+    for (int i = in; i < 2 * in; i++) mk_put(values[i] != 0);
+    for (int i = 2 * in; i < 3 * in; i++) mk_put(values[i]);
+    munmap(values, 3 * (size_t)(in + 1) * sizeof(int));
+    return;
+  }
+  if (kind == MPI_GRAPH)
+    in = out = mk_neighbors(comm, false);
+  else if (kind == MPI_DIST_GRAPH)
+    mk_real.Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+  else
+    return;
+  const size_t bytes = 2 * (size_t)(in + out + 1) * sizeof(int);
+  int* ranks = mk_allocate(bytes);
+  if (!ranks) return;
+  if (kind == MPI_GRAPH) {
+    mk_real.Graph_neighbors(comm, mk_own_rank(comm), in, ranks);
+    mk_real.Graph_neighbors(comm, mk_own_rank(comm), in, ranks + in);
+  } else {
+    mk_real.Dist_graph_neighbors(comm, in, ranks, ranks + in + out, out, ranks + in, ranks + in + out + in);
+  }
+  mk_put(in);
+  mk_put(out);
+  put_neighbors(ranks, in + out);
+  munmap(ranks, bytes);
+}
+
+static void put_members(const struct communicator* entry) {
+  bool as_world = entry->peers == mk_state.world_size;
+  for (int i = 0; as_world && entry->world_ranks && i < entry->peers; i++) as_world = entry->world_ranks[i] == i;
+  mk_put(entry->peers);
+  mk_put(as_world ? 0 : entry->peers);
+  for (int i = 0; !as_world && i < entry->peers; i++) {
+    const int rank = entry->world_ranks ? entry->world_ranks[i] : MPI_UNDEFINED;
+    mk_put(rank == MPI_UNDEFINED ? MK_UNKNOWN : rank);
+  }
+}
+
+/* Numbers a communicator that the call has made. Of one that is not ready yet (MPI_Comm_idup) nothing can be asked: its
+ * group is that of `pending_copy_of`, else MPI_COMM_NULL. */
+void mk_new_communicator(struct mk_record* record, MPI_Comm comm, MPI_Comm pending_copy_of) {
+  if (comm == MPI_COMM_NULL) {
+    mk_put(MK_NONE);
+  } else {
+    mk_forget_communicator(comm); /* the handle of a communicator that was freed behind our back */
+    const int number = mk_communicator(comm);
+    const MPI_Comm asked = pending_copy_of == MPI_COMM_NULL ? comm : pending_copy_of;
+    const struct communicator* entry = find_translated(asked);
+    int kind = MPI_UNDEFINED;
+    mk_put(number);
+    if (entry && !entry->is_inter) mk_real.Topo_test(asked, &kind);
+    mk_put(!entry || entry->is_inter ? MK_TOPOLOGY_INTER
+           : kind == MPI_CART        ? MK_TOPOLOGY_CARTESIAN
+           : kind == MPI_UNDEFINED   ? MK_TOPOLOGY_NONE
+                                     : MK_TOPOLOGY_GRAPH);
+    if (entry) put_members(entry);
+    put_topology(asked, kind);
+  }
+  record->detail = mk_take_detail();
 }
 
 int mk_win_peer(MPI_Win win, int rank) {

@@ -5,6 +5,7 @@
  *   metadata      JSON object, UTF-8, padded with blanks to a multiple of 8
  *   strings       NUL-terminated strings back to back; a reference is a byte offset; offset 0 is the empty string
  *   call sites    struct mk_call_site (32 bytes each)
+ *   details       detail_words 64-bit words: lists of numbers that some records refer to (below)
  *   records       record_count records of record_bytes each: struct mk_record, then counter_count 64-bit counters
  *   end           struct mk_file_end (24 bytes): record count, sum of all words between header and end, magic backwards
  *
@@ -12,6 +13,23 @@
  * gap in the order above. A reader can check every offset against the file's size before it reads anything. A record
  * describes one MPI call; its counters and its phase describe the compute phase *before* that call. The metadata names
  * the operations ("operations": number -> name) and the counters ("counters": list).
+ *
+ * A detail is a word n and n words; a record refers to it by the offset of its first word in the section, and equal
+ * details are stored once. Requests of a rank are numbered from 0 in the order of the calls that made them
+ * (mk_record.request). Details count them backwards from the call: 1 is the last one made before it, 2 the one before
+ * that; 0 stands for a null or inactive request, MK_UNKNOWN for one that is not known. The words are
+ *
+ *   MPI_Wait*, MPI_Test*, MPI_Request_free   the requests completed or freed, in the order of the call's array. No
+ *                              detail: none (a test in vain)
+ *   MPI_Start, MPI_Startall    the requests started
+ *   a call that makes a communicator   its number (MK_NONE: this rank is not in it); kind of topology (MK_TOPOLOGY_...);
+ *                              size; the number of ranks listed here (0: those of MPI_COMM_WORLD in order); these, as
+ *                              ranks of MPI_COMM_WORLD. Then of a Cartesian one dimensions, extents, periods (0 or 1)
+ *                              and own coordinates; of a graph the number of sources and of destinations, the sources,
+ *                              the destinations, as ranks of the communicator
+ *   MPI_Sendrecv and its kin   the tag of the receive
+ *   collectives with counts for each rank   how many blocks are sent, the bytes of each, how many are received, the
+ *                              bytes of each; by rank of the communicator or by neighbour
  */
 #ifndef MANYNODE_MARKERS_FORMAT_H
 #define MANYNODE_MARKERS_FORMAT_H
@@ -26,7 +44,7 @@
 
 #define MK_MAGIC "MNMARKER"
 #define MK_MAGIC_END "REKRAMNM"
-#define MK_VERSION 1u
+#define MK_VERSION 2u
 #define MK_MAX_COUNTERS 40
 
 /* flags of the file */
@@ -38,6 +56,12 @@
 #define MK_ANY (-2)
 #define MK_PROC_NULL (-3)
 #define MK_UNKNOWN (-4) /* a process outside MPI_COMM_WORLD */
+
+/* topologies of communicators */
+#define MK_TOPOLOGY_NONE 0
+#define MK_TOPOLOGY_CARTESIAN 1
+#define MK_TOPOLOGY_GRAPH 2
+#define MK_TOPOLOGY_INTER 3 /* an intercommunicator: the ranks are those of the remote group */
 
 /* flags of a record */
 #define MK_RECORD_DONE 1u            /* the call returned; only such records are written */
@@ -58,7 +82,7 @@ struct mk_file_header {
   uint32_t record_bytes;
   uint32_t counter_count;
   uint32_t call_site_count;
-  uint32_t reserved;
+  uint32_t detail_words;
   uint64_t metadata_offset, metadata_bytes;
   uint64_t strings_offset, strings_bytes;
   uint64_t call_sites_offset;
@@ -90,6 +114,8 @@ struct mk_record {
   int32_t requests;
   uint16_t operation;
   uint16_t flags;
+  uint32_t detail; /* offset of its first word; 0: none */
+  int32_t request; /* number of the request that the call made, or MK_NONE */
 };
 
 struct mk_file_end {
@@ -100,7 +126,7 @@ struct mk_file_end {
 
 MK_STATIC_ASSERT(sizeof(struct mk_file_header) == 128, "the header is 128 bytes");
 MK_STATIC_ASSERT(sizeof(struct mk_call_site) == 32, "a call site is 32 bytes");
-MK_STATIC_ASSERT(sizeof(struct mk_record) == 64, "a record is 64 bytes");
+MK_STATIC_ASSERT(sizeof(struct mk_record) == 72, "a record is 72 bytes");
 
 /* Sum of 64-bit words: weak, but it finds every single flipped bit and is a vector operation in the reader too. */
 static inline uint64_t mk_sum_words(uint64_t sum, const void* data, uint64_t bytes) {

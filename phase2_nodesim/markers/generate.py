@@ -147,15 +147,46 @@ def fills(prototype: Prototype) -> list[str]:
         ]
     if "message" in prototype.flags:
         lines.append("mk_fill_from_message(record, found);")
+    if prototype.has("request"):
+        lines.append("mk_note_made(request, record);")
     if "post" in prototype.flags:
-        lines.append("if (source == MPI_ANY_SOURCE) mk_note_receive(*request, record, comm, buf);")
+        lines.append("if (source == MPI_ANY_SOURCE) mk_note_receive(request, record, comm, buf);")
     if "persist" in prototype.flags:
         received = "true" if prototype.has("source") else "false"
-        lines.append(f"mk_note_persistent(*request, record, comm, (void *)buf, {received});")
+        lines.append(f"mk_note_persistent(request, record, comm, (void *)buf, {received});")
     if newcomm:
-        lines.append(f"mk_new_communicator(*{newcomm});")
+        pending = comm if prototype.has("request") else "MPI_COMM_NULL"
+        lines.append(f"mk_new_communicator(record, *{newcomm}, {pending});")
+    if "sendrecv" in prototype.flags:
+        lines += ["mk_put(recvtag);", "record->detail = mk_take_detail();"]
+    if prototype.has("sendcounts") or prototype.has("recvcounts"):
+        lines += [*blocks(prototype), "record->detail = mk_take_detail();"]
     if data := messages(prototype, "bytes2" in roles):
         lines += ["if (mk_node_injects) {", *["    " + line for line in data], "}"]
+    return lines
+
+
+def blocks(prototype: Prototype) -> list[str]:
+    """Return the statements that put the bytes of each block that is sent, then of each that is received."""
+    neighbors = "neighbor" in prototype.name.lower()
+    at_root = "mk_is_root(comm, root)" if prototype.has("root") else None
+    lines = []
+    for outgoing, prefix in ((1, "send"), (0, "recv")):
+        if not prototype.has(f"{prefix}counts"):
+            lines.append("mk_put(0);")
+            continue
+        members = f"mk_neighbors(comm, {outgoing})" if neighbors else "mk_members(comm)"
+        if at_root:
+            members = f"{at_root} ? {members} : 0"
+        put, types = ("mk_put_typed", "types") if prototype.has(f"{prefix}types") else ("mk_put_counts", "type")
+        types = prefix + types if prototype.has(prefix + types) else "datatype"
+        counts = f"{prefix}counts"
+        line = f"{put}({counts}, {types}, {members});"
+        if outgoing and prototype.has("recvcounts") and not neighbors:
+            received = f"{put}({counts.replace('send', 'recv')}, {types.replace('send', 'recv')}, {members});"
+            lines += ["if (sendbuf == MPI_IN_PLACE)", f"    {received}", "else", f"    {line}"]
+        else:
+            lines.append(line)
     return lines
 
 
@@ -171,14 +202,14 @@ def messages(prototype: Prototype, two_sizes: bool) -> list[str]:
     if "sendrecv" in flags:
         lines = [f"mk_node_sent(record->peer, {sent}, record->bytes);"]
         if prototype.has("request"):
-            return [*lines, f"mk_note_arrival(*request, record->peer2, {received}, record->bytes2);"]
+            return [*lines, f"mk_note_arrival(request, record->peer2, {received}, record->bytes2);"]
         return [*lines, f"mk_node_received(record->peer2, {received}, record->bytes2);"]
     if prototype.has("buf") and prototype.has("dest"):
         return ["mk_node_sent(record->peer, buf, record->bytes);"]
     if "post" in flags:
-        return ["if (source != MPI_ANY_SOURCE) mk_note_arrival(*request, record->peer, buf, record->bytes);"]
+        return ["if (source != MPI_ANY_SOURCE) mk_note_arrival(request, record->peer, buf, record->bytes);"]
     if "message" in flags and prototype.has("request"):
-        return ["mk_note_arrival(*request, record->peer, buf, record->bytes);"]
+        return ["mk_note_arrival(request, record->peer, buf, record->bytes);"]
     if "message" in flags or "source" in flags:
         return ["mk_node_received(record->peer, buf, record->bytes);"]
     if prototype.has("comm") and (prototype.has("sendbuf") or prototype.has("buffer")):

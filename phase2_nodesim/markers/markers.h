@@ -86,6 +86,19 @@ const char* mk_strings(uint64_t* bytes);
 uint32_t mk_site_number(void* address);
 const struct mk_call_site* mk_sites(uint32_t* count);
 
+/* details.c: the words of a record's detail are put one after the other and then taken, all under the lock */
+void mk_put(int64_t word);
+void mk_put_counts_int(const int* counts, MPI_Datatype datatype, int n);
+void mk_put_counts_count(const MPI_Count* counts, MPI_Datatype datatype, int n);
+void mk_put_typed_int(const int* counts, const MPI_Datatype* types, int n);
+void mk_put_typed_count(const MPI_Count* counts, const MPI_Datatype* types, int n);
+#define mk_put_counts(counts, datatype, n) \
+  _Generic((counts), const int*: mk_put_counts_int, const MPI_Count*: mk_put_counts_count)(counts, datatype, n)
+#define mk_put_typed(counts, types, n) \
+  _Generic((counts), const int*: mk_put_typed_int, const MPI_Count*: mk_put_typed_count)(counts, types, n)
+uint32_t mk_take_detail(void);
+const int64_t* mk_details(uint32_t* words);
+
 /* phases.c */
 uint32_t mk_take_phase(uint16_t* flags);
 
@@ -134,7 +147,7 @@ void mk_sweep(void);
 
 /* communicators.c */
 int mk_communicator(MPI_Comm comm);
-void mk_new_communicator(MPI_Comm comm);
+void mk_new_communicator(struct mk_record* record, MPI_Comm comm, MPI_Comm pending_copy_of);
 void mk_forget_communicator(MPI_Comm comm);
 int mk_peer(MPI_Comm comm, int rank);
 int mk_peer_of_root(MPI_Comm comm, int root);
@@ -144,28 +157,30 @@ bool mk_is_root(MPI_Comm comm, int root);
 int mk_neighbors(MPI_Comm comm, bool outgoing);
 int mk_win_peer(MPI_Win win, int rank);
 
-/* requests.c: the data of a request until it completes */
+/* requests.c: every request until it completes */
 struct mk_request_note {
-  uintptr_t request; /* 0: free slot, 1: deleted */
-  struct mk_record* record;
+  uintptr_t handle;         /* 0: free slot */
+  const MPI_Request* place; /* the variable to which the call that made the request wrote it */
+  int number;
+  bool persistent;
+  bool active;   /* of a persistent one: started and not completed */
+  bool received; /* else sent; without a meaning where there is no buffer */
+  bool awaited;  /* its status is of interest */
+  int peer, tag, communicator;
   MPI_Comm comm;
   uint64_t bytes;
-  int peer, tag, communicator;
-  bool persistent;
-  bool received; /* else sent; without a meaning where there is no buffer */
-  bool awaited;  /* its completion is of interest */
-  void* buffer;  /* of a message that may cross the node's border; under the engine qemu only */
+  void* buffer;             /* of a message that may cross the node's border; under the engine qemu only */
+  struct mk_record* record; /* waits for the source that the status names */
 };
-extern int mk_notes;   /* notes in the table */
-extern int mk_awaited; /* of these, awaited ones */
-void mk_note_receive(MPI_Request request, struct mk_record* record, MPI_Comm comm, void* buffer); /* from any source */
-void mk_note_arrival(MPI_Request request, int peer, void* buffer, uint64_t bytes); /* from another node */
-void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI_Comm comm, void* buffer,
+extern int mk_awaited; /* notes whose status is of interest */
+void mk_note_made(const MPI_Request* request, struct mk_record* record);
+void mk_note_receive(const MPI_Request* request, struct mk_record* record, MPI_Comm comm, void* buffer); /* from any source */
+void mk_note_arrival(const MPI_Request* request, int peer, void* buffer, uint64_t bytes); /* from another node */
+void mk_note_persistent(const MPI_Request* request, const struct mk_record* record, MPI_Comm comm, void* buffer,
                         bool received);
-struct mk_request_note* mk_find_note(uintptr_t request);
-void mk_note_started(MPI_Request request, struct mk_record* start);
-void mk_note_completed(uintptr_t request, const MPI_Status* status);
-void mk_note_freed(uintptr_t request);
+void mk_note_started(const MPI_Request* request, struct mk_record* start);
+void mk_note_completed(uintptr_t handle, const MPI_Request* place, const MPI_Status* status);
+void mk_note_freed(uintptr_t handle, const MPI_Request* place);
 
 /* polite.c: tests and short sleeps in place of busy waiting */
 void mk_polite_init(void);

@@ -39,6 +39,7 @@ static struct mk_record* open_record(int operation, void* site, uint64_t now) {
   record->peer = MK_NONE;
   record->peer2 = MK_NONE;
   record->tag = MK_NONE;
+  record->request = MK_NONE;
   record->phase = mk_take_phase(&record->flags);
   if (mk_inside_fortran(site) && mk_fortran_site) site = mk_fortran_site;
   if (mk_guest.on) site = (void*)(uintptr_t)mk_guest.site;

@@ -1,42 +1,30 @@
-/* What is remembered of requests until they complete: receives from any source (their record gets the real source from
- * the completion's status), persistent requests (MPI_Start's record gets their peer, bytes and tag) and, under the
- * engine qemu, receives from known ranks (their data arrives when they complete). Other requests are not remembered, so
- * that most programs never search this table. */
+/* Requests until they complete: their numbers, and what is not known before they complete. A receive from any source gets
+ * the real source from the completion's status, a start the peer, bytes and tag of its persistent request, and under the
+ * engine qemu the data of a receive arrives.
+ *
+ * Several requests may have one handle (MPICH gives all sends that are complete at once the same). Then the variable
+ * that holds the handle tells them apart, as long as the program has not copied it; else the oldest is taken. */
 #include "wrapping.h"
 
-enum { TABLE = 1 << 16, FREE = 0, DELETED = 1 };
+enum { TABLE = 1 << 16, NULL_OR_INACTIVE = 0 };
 static struct mk_request_note* table;
-int mk_notes;
+static int notes, made;
 int mk_awaited;
 
-static struct mk_request_note* slot_for(uintptr_t key, bool insert) {
-  if (!table && !(table = mk_allocate(TABLE * sizeof *table))) return NULL;
-  const uint64_t hash = (uint64_t)key * 0x9e3779b97f4a7c15u;
-  struct mk_request_note* reusable = NULL;
-  for (unsigned i = 0; i < TABLE; i++) {
-    struct mk_request_note* note = &table[((hash >> 40) + i) & (TABLE - 1)];
-    if (note->request == key) return note;
-    if (note->request == DELETED && !reusable) reusable = note;
-    if (note->request == FREE) {
-      if (!insert) return NULL;
-      return reusable ? reusable : note;
-    }
+static unsigned home_of(uintptr_t handle) {
+  return (unsigned)(((uint64_t)handle * 0x9e3779b97f4a7c15u) >> 40) & (TABLE - 1);
+}
+
+static struct mk_request_note* find(uintptr_t handle, const MPI_Request* place) {
+  struct mk_request_note *oldest = NULL, *placed = NULL;
+  if (!notes || !handle) return NULL;
+  for (unsigned i = home_of(handle); table[i].handle; i = (i + 1) & (TABLE - 1)) {
+    struct mk_request_note* note = &table[i];
+    if (note->handle != handle) continue;
+    if (note->place == place && (!placed || note->number > placed->number)) placed = note;
+    if (!oldest || note->number < oldest->number) oldest = note;
   }
-  return insert ? reusable : NULL;
-}
-
-static struct mk_request_note* new_note(uintptr_t key) {
-  if (key == FREE || key == DELETED) return NULL;
-  mk_note_freed(key); /* a handle that was given back without our knowledge */
-  struct mk_request_note* note = mk_notes < TABLE / 2 ? slot_for(key, true) : NULL;
-  if (!note) return NULL;
-  *note = (struct mk_request_note){.request = key, .peer = MK_NONE, .tag = MK_NONE};
-  mk_notes++;
-  return note;
-}
-
-struct mk_request_note* mk_find_note(uintptr_t request) {
-  return mk_notes && request > DELETED ? slot_for(request, false) : NULL;
+  return placed ? placed : oldest;
 }
 
 static void await(struct mk_request_note* note) {
@@ -50,8 +38,33 @@ static void await_no_more(struct mk_request_note* note) {
   note->record = NULL;
 }
 
-void mk_note_receive(MPI_Request request, struct mk_record* record, MPI_Comm comm, void* buffer) {
-  struct mk_request_note* note = new_note(MK_HANDLE(request));
+/* Moves later notes of the probe chain up, so that no search ends too early. */
+static void erase(struct mk_request_note* note) {
+  unsigned hole = (unsigned)(note - table);
+  notes--;
+  for (unsigned i = (hole + 1) & (TABLE - 1); table[i].handle; i = (i + 1) & (TABLE - 1)) {
+    const unsigned distance = (i - home_of(table[i].handle)) & (TABLE - 1);
+    if (distance < ((i - hole) & (TABLE - 1))) continue; /* the hole lies before its home */
+    table[hole] = table[i];
+    hole = i;
+  }
+  table[hole].handle = 0;
+}
+
+void mk_note_made(const MPI_Request* request, struct mk_record* record) {
+  record->request = made++;
+  const uintptr_t handle = MK_HANDLE(*request);
+  if (!table && !(table = mk_allocate(TABLE * sizeof *table))) return;
+  if (notes >= TABLE / 2 || !handle) return; /* its completion will be that of an unknown request */
+  unsigned i = home_of(handle);
+  while (table[i].handle) i = (i + 1) & (TABLE - 1);
+  table[i] = (struct mk_request_note){
+      .handle = handle, .place = request, .number = record->request, .peer = MK_NONE, .tag = MK_NONE};
+  notes++;
+}
+
+void mk_note_receive(const MPI_Request* request, struct mk_record* record, MPI_Comm comm, void* buffer) {
+  struct mk_request_note* note = find(MK_HANDLE(*request), request);
   record->flags |= MK_RECORD_ANY_SOURCE;
   if (!note) return;
   note->record = record;
@@ -62,8 +75,8 @@ void mk_note_receive(MPI_Request request, struct mk_record* record, MPI_Comm com
   await(note);
 }
 
-void mk_note_arrival(MPI_Request request, int peer, void* buffer, uint64_t bytes) {
-  struct mk_request_note* note = mk_node_outside(peer) ? new_note(MK_HANDLE(request)) : NULL;
+void mk_note_arrival(const MPI_Request* request, int peer, void* buffer, uint64_t bytes) {
+  struct mk_request_note* note = mk_node_outside(peer) ? find(MK_HANDLE(*request), request) : NULL;
   if (!note) return;
   note->peer = peer;
   note->bytes = bytes;
@@ -72,9 +85,9 @@ void mk_note_arrival(MPI_Request request, int peer, void* buffer, uint64_t bytes
   await(note);
 }
 
-void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI_Comm comm, void* buffer,
+void mk_note_persistent(const MPI_Request* request, const struct mk_record* record, MPI_Comm comm, void* buffer,
                         bool received) {
-  struct mk_request_note* note = new_note(MK_HANDLE(request));
+  struct mk_request_note* note = find(MK_HANDLE(*request), request);
   if (!note) return;
   note->comm = comm;
   note->bytes = record->bytes;
@@ -87,9 +100,11 @@ void mk_note_persistent(MPI_Request request, const struct mk_record* record, MPI
 }
 
 /* MPI_Start and MPI_Startall: the sums and, where it is one request, its peer. */
-void mk_note_started(MPI_Request request, struct mk_record* start) {
-  struct mk_request_note* note = mk_find_note(MK_HANDLE(request));
+void mk_note_started(const MPI_Request* request, struct mk_record* start) {
+  struct mk_request_note* note = find(MK_HANDLE(*request), request);
+  mk_put(note && note->persistent ? made - note->number : MK_UNKNOWN);
   if (!note || !note->persistent) return;
+  note->active = true;
   start->bytes += note->bytes;
   if (start->requests == 1) {
     start->peer = note->peer;
@@ -101,9 +116,14 @@ void mk_note_started(MPI_Request request, struct mk_record* start) {
   if (note->record || (note->buffer && note->received)) await(note);
 }
 
-void mk_note_completed(uintptr_t request, const MPI_Status* status) {
-  struct mk_request_note* note = mk_find_note(request);
-  if (!note) return;
+/* Puts the request into the call's detail. A status is read only of awaited requests. */
+void mk_note_completed(uintptr_t handle, const MPI_Request* place, const MPI_Status* status) {
+  struct mk_request_note* note = find(handle, place);
+  if (!note) {
+    mk_put(handle == MK_HANDLE(MPI_REQUEST_NULL) ? NULL_OR_INACTIVE : MK_UNKNOWN);
+    return;
+  }
+  mk_put(note->persistent && !note->active ? NULL_OR_INACTIVE : made - note->number);
   if (note->awaited) {
     int source = note->peer;
     if (note->record) {
@@ -117,18 +137,16 @@ void mk_note_completed(uintptr_t request, const MPI_Status* status) {
     if (note->buffer && note->received) mk_node_received(source, note->buffer, note->bytes);
     await_no_more(note);
   }
-  if (!note->persistent) {
-    note->request = DELETED;
-    mk_notes--;
-  }
+  note->active = false;
+  if (!note->persistent) erase(note);
 }
 
-void mk_note_freed(uintptr_t request) {
-  struct mk_request_note* note = mk_find_note(request);
+void mk_note_freed(uintptr_t handle, const MPI_Request* place) {
+  struct mk_request_note* note = find(handle, place);
+  mk_put(note ? made - note->number : MK_UNKNOWN);
   if (!note) return;
   await_no_more(note);
-  note->request = DELETED;
-  mk_notes--;
+  erase(note);
 }
 
 /* Messages found by MPI_Mprobe live in a small ring of their own: they are received soon or not at all. */

@@ -154,7 +154,8 @@ static int wrap_Start(void* site, MPI_Request* request) {
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = 1;
-      mk_note_started(*request, record);
+      mk_note_started(request, record);
+      record->detail = mk_take_detail();
     }
     mk_end(record);
   }
@@ -168,7 +169,8 @@ static int wrap_Startall(void* site, int count, MPI_Request* requests) {
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = count;
-      for (int i = 0; i < count; i++) mk_note_started(requests[i], record);
+      for (int i = 0; i < count; i++) mk_note_started(&requests[i], record);
+      record->detail = mk_take_detail();
     }
     mk_end(record);
   }
@@ -183,7 +185,8 @@ static int wrap_Request_free(void* site, MPI_Request* request) {
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = 1;
-      mk_note_freed(handle);
+      mk_note_freed(handle, request);
+      record->detail = mk_take_detail();
     }
     mk_end(record);
   }

@@ -1,6 +1,6 @@
-/* MPI_Wait* and MPI_Test*, by hand: a completed request may be a receive from any source, whose record then learns the
- * real source, or one whose data comes from another node. Only while completions are awaited are handles copied and
- * ignored statuses replaced. */
+/* MPI_Wait* and MPI_Test*, by hand: which requests they complete becomes their detail. A completed request may be a
+ * receive from any source, whose record then learns the real source, or one whose data comes from another node. Only
+ * while such completions are awaited are ignored statuses replaced. */
 #include "wrapping.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
   int PMPI_##name declaration { return wrap_##name(MK_RETURN_ADDRESS, __VA_ARGS__); }
 
 /* Copies of request handles and room for statuses, on the stack as long as they are few. */
-enum { FEW = 64 };
+enum { FEW = 256 };
 struct scratch {
   uintptr_t few_handles[FEW];
   MPI_Status few_statuses[FEW];
@@ -24,7 +24,7 @@ static bool prepare(struct scratch* scratch, int count, const MPI_Request* reque
   scratch->mapped = 0;
   scratch->handles = scratch->few_handles;
   scratch->statuses = scratch->few_statuses;
-  if (count <= 0 || !mk_awaited) return false;
+  if (count <= 0) return false;
   if (count > FEW) {
     scratch->mapped = (size_t)count * (sizeof(uintptr_t) + sizeof(MPI_Status));
     scratch->handles = mk_allocate(scratch->mapped);
@@ -35,20 +35,41 @@ static bool prepare(struct scratch* scratch, int count, const MPI_Request* reque
   return true;
 }
 
+/* The statuses to pass on: the program's, or own ones where it wants none and some are of interest. */
+static MPI_Status* statuses_for(struct scratch* scratch, bool copied, MPI_Status* given) {
+  return copied && mk_awaited && given == MPI_STATUSES_IGNORE ? scratch->statuses : given;
+}
+
 static void release(const struct scratch* scratch) {
   if (scratch->mapped) munmap(scratch->handles, scratch->mapped);
+}
+
+static void complete(struct mk_record* record, uintptr_t handle, const MPI_Request* request,
+                     const MPI_Status* status) {
+  mk_note_completed(handle, request, status);
+  record->detail = mk_take_detail();
+}
+
+/* The requests at `indices`, or the first `count`; status i belongs to the i-th of them. */
+static void complete_all(struct mk_record* record, int count, const int* indices, const struct scratch* scratch,
+                         const MPI_Request* requests, const MPI_Status* statuses) {
+  for (int i = 0; i < count; i++) {
+    const int at = indices ? indices[i] : i;
+    mk_note_completed(scratch->handles[at], &requests[at], statuses == MPI_STATUSES_IGNORE ? NULL : &statuses[i]);
+  }
+  record->detail = mk_take_detail();
 }
 
 static int wrap_Wait(void* site, MPI_Request* request, MPI_Status* status) {
   struct mk_record* record = mk_begin(MK_OP_Wait, site);
   const uintptr_t handle = MK_HANDLE(*request);
   MPI_Status own;
-  if (record && status == MPI_STATUS_IGNORE) status = &own;
+  if (record && mk_awaited && status == MPI_STATUS_IGNORE) status = &own;
   const int result = mk_state.polite ? mk_polite_wait(request, status) : mk_real.Wait(request, status);
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = 1;
-      mk_note_completed(handle, status);
+      complete(record, handle, request, status);
     }
     mk_end(record);
   }
@@ -60,12 +81,12 @@ static int wrap_Test(void* site, MPI_Request* request, int* flag, MPI_Status* st
   struct mk_record* record = mk_begin(MK_OP_Test, site);
   const uintptr_t handle = MK_HANDLE(*request);
   MPI_Status own;
-  if (record && status == MPI_STATUS_IGNORE) status = &own;
+  if (record && mk_awaited && status == MPI_STATUS_IGNORE) status = &own;
   const int result = mk_real.Test(request, flag, status);
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = *flag ? 1 : 0;
-      if (*flag) mk_note_completed(handle, status);
+      if (*flag) complete(record, handle, request, status);
     }
     mk_end(record);
   }
@@ -77,12 +98,12 @@ static int wrap_Waitall(void* site, int count, MPI_Request* requests, MPI_Status
   struct mk_record* record = mk_begin(MK_OP_Waitall, site);
   struct scratch scratch;
   const bool watch = record && prepare(&scratch, count, requests);
-  MPI_Status* to = watch && statuses == MPI_STATUSES_IGNORE ? scratch.statuses : statuses;
+  MPI_Status* to = statuses_for(&scratch, watch, statuses);
   const int result = mk_state.polite ? mk_polite_waitall(count, requests, to) : mk_real.Waitall(count, requests, to);
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = count;
-      for (int i = 0; watch && i < count; i++) mk_note_completed(scratch.handles[i], &to[i]);
+      if (watch) complete_all(record, count, NULL, &scratch, requests, to);
     }
     if (watch) release(&scratch);
     mk_end(record);
@@ -95,12 +116,12 @@ static int wrap_Testall(void* site, int count, MPI_Request* requests, int* flag,
   struct mk_record* record = mk_begin(MK_OP_Testall, site);
   struct scratch scratch;
   const bool watch = record && prepare(&scratch, count, requests);
-  MPI_Status* to = watch && statuses == MPI_STATUSES_IGNORE ? scratch.statuses : statuses;
+  MPI_Status* to = statuses_for(&scratch, watch, statuses);
   const int result = mk_real.Testall(count, requests, flag, to);
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = *flag ? count : 0;
-      for (int i = 0; watch && *flag && i < count; i++) mk_note_completed(scratch.handles[i], &to[i]);
+      if (watch && *flag) complete_all(record, count, NULL, &scratch, requests, to);
     }
     if (watch) release(&scratch);
     mk_end(record);
@@ -114,7 +135,7 @@ static int any(void* site, int operation, int count, MPI_Request* requests, int*
   struct mk_record* record = mk_begin(operation, site);
   struct scratch scratch;
   const bool watch = record && prepare(&scratch, count, requests);
-  if (watch && status == MPI_STATUS_IGNORE) status = &scratch.statuses[0];
+  if (watch && mk_awaited && status == MPI_STATUS_IGNORE) status = &scratch.statuses[0];
   const int result = flag              ? mk_real.Testany(count, requests, index, flag, status)
                      : mk_state.polite ? mk_polite_waitany(count, requests, index, status)
                                        : mk_real.Waitany(count, requests, index, status);
@@ -122,7 +143,7 @@ static int any(void* site, int operation, int count, MPI_Request* requests, int*
     if (mk_returned(record, result)) {
       const bool done = (!flag || *flag) && *index != MPI_UNDEFINED;
       record->requests = done ? 1 : 0;
-      if (watch && done) mk_note_completed(scratch.handles[*index], status);
+      if (watch && done) complete(record, scratch.handles[*index], &requests[*index], status);
     }
     if (watch) release(&scratch);
     mk_end(record);
@@ -146,7 +167,7 @@ static int some(void* site, int operation, int count, MPI_Request* requests, int
   struct mk_record* record = mk_begin(operation, site);
   struct scratch scratch;
   const bool watch = record && prepare(&scratch, count, requests);
-  MPI_Status* to = watch && statuses == MPI_STATUSES_IGNORE ? scratch.statuses : statuses;
+  MPI_Status* to = statuses_for(&scratch, watch, statuses);
   const int result = operation == MK_OP_Testsome ? mk_real.Testsome(count, requests, outcount, indices, to)
                      : mk_state.polite           ? mk_polite_waitsome(count, requests, outcount, indices, to)
                                                  : mk_real.Waitsome(count, requests, outcount, indices, to);
@@ -154,7 +175,7 @@ static int some(void* site, int operation, int count, MPI_Request* requests, int
     if (mk_returned(record, result)) {
       const int done = *outcount == MPI_UNDEFINED ? 0 : *outcount;
       record->requests = done;
-      for (int i = 0; watch && i < done; i++) mk_note_completed(scratch.handles[indices[i]], &to[i]);
+      if (watch) complete_all(record, done, indices, &scratch, requests, to);
     }
     if (watch) release(&scratch);
     mk_end(record);

@@ -123,6 +123,8 @@ static void write_sections(struct sink* sink, struct text* text, uint64_t record
   static const char empty[8];
   const char* strings = mk_strings(&strings_bytes);
   const struct mk_call_site* sites = mk_sites(&site_count);
+  uint32_t detail_words;
+  const int64_t* details = mk_details(&detail_words);
   if (!strings || !strings_bytes) {
     strings = empty;
     strings_bytes = 1;
@@ -139,6 +141,7 @@ static void write_sections(struct sink* sink, struct text* text, uint64_t record
       .record_bytes = (uint32_t)record_bytes,
       .counter_count = (uint32_t)mk_counter_count,
       .call_site_count = site_count,
+      .detail_words = detail_words,
       .metadata_offset = sizeof header,
       .metadata_bytes = text->used,
       .strings_bytes = padded,
@@ -147,7 +150,7 @@ static void write_sections(struct sink* sink, struct text* text, uint64_t record
   };
   header.strings_offset = header.metadata_offset + header.metadata_bytes;
   header.call_sites_offset = header.strings_offset + header.strings_bytes;
-  header.records_offset = header.call_sites_offset + site_count * sizeof *sites;
+  header.records_offset = header.call_sites_offset + site_count * sizeof *sites + detail_words * sizeof *details;
   header.file_bytes = header.records_offset + records * record_bytes + sizeof(struct mk_file_end);
   header.checksum = mk_sum_words(0, &header, sizeof header - 8);
   put(sink, &header, sizeof header);
@@ -155,6 +158,7 @@ static void write_sections(struct sink* sink, struct text* text, uint64_t record
   put(sink, text->at, text->used);
   put(sink, strings, padded);
   put(sink, sites, site_count * sizeof *sites);
+  put(sink, details, detail_words * sizeof *details);
   for (uint64_t i = 0; i < records && !sink->failed; i++) {
     /* records of a chunk lie side by side: write as many at once */
     uint64_t run = 1;

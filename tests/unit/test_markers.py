@@ -16,6 +16,7 @@ from manynode.errors import InputError
 
 STRINGS = b"\0stencil\0/no/such/prog\0exchange_halo\0"
 PHASE, MODULE, SYMBOL = 1, 9, 23
+DETAILS = [0, 3, 2, -4, 0]  # nothing at 0; at 1 a detail of three words
 
 
 def build_file(
@@ -44,16 +45,20 @@ def build_file(
     table["flags"] = 1
     table["flags"][3:] |= markers.PHASE_INHERITED
     table["counters"] = 500
-    body = text + strings + sites.tobytes() + table.tobytes()
+    table["request"] = np.arange(records) - 1
+    table["detail"][2:] = 1
+    words = np.array(DETAILS, np.int64)
+    body = text + strings + sites.tobytes() + words.tobytes() + table.tobytes()
     header = np.zeros(1, markers.HEADER)
-    header["magic"], header["version"], header["header_bytes"] = markers.MAGIC, 1, 128
+    header["magic"], header["version"], header["header_bytes"] = markers.MAGIC, markers.VERSION, 128
     header["rank"], header["world_size"], header["node"], header["flags"] = rank, size, node, flags
     header["record_bytes"], header["counter_count"] = table.dtype.itemsize, len(counters)
     header["call_site_count"], header["record_count"] = len(sites), records
     header["metadata_offset"], header["metadata_bytes"] = 128, len(text)
     header["strings_offset"], header["strings_bytes"] = 128 + len(text), len(strings)
     header["call_sites_offset"] = 128 + len(text) + len(strings)
-    header["records_offset"] = header["call_sites_offset"] + sites.nbytes
+    header["detail_words"] = len(words)
+    header["records_offset"] = header["call_sites_offset"] + sites.nbytes + words.nbytes
     header["file_bytes"] = 128 + len(body) + 24
     header["start_ns"] = 1_000_000
     end = np.zeros(1, markers.END)
@@ -90,6 +95,22 @@ def test_a_written_file_comes_back() -> None:
     assert not file.metadata["incomplete"] and not file.metadata["truncated"]
 
 
+def test_details_of_calls_come_back() -> None:
+    file = parse(build_file())
+    assert list(file.records["request"]) == [-1, 0, 1, 2]
+    assert [file.detail(offset) for offset in file.records["detail"]] == [[], [], [2, -4, 0], [2, -4, 0]]
+
+
+@pytest.mark.parametrize("length", [0, 4, -1, 1 << 40])
+def test_a_detail_of_impossible_length_is_named(length: int) -> None:
+    content = build_file()
+    words = np.array(DETAILS, np.int64).tobytes()
+    changed = np.array([0, length, *DETAILS[2:]], np.int64).tobytes()
+    assert content.count(words) == 1
+    with pytest.raises(InputError, match="impossible length"):
+        parse(seal(content.replace(words, changed)))
+
+
 def test_a_file_without_records_is_an_empty_table() -> None:
     table = parse(build_file(records=0)).records
     assert len(table) == 0 and list(table.columns) == [*markers.COLUMNS, "instructions"]
@@ -106,7 +127,7 @@ def test_flags_of_the_file_are_told() -> None:
         (lambda d: d[:100], "not a marker file"),
         (lambda d: b"", "not a marker file"),
         (lambda d: b"GARBAGE!" + d[8:], "not a marker file"),
-        (lambda d: seal(d[:8] + b"\2\0\0\0" + d[12:]), "another version"),
+        (lambda d: seal(d[:8] + b"\1\0\0\0" + d[12:]), "another version"),
         (lambda d: d[:-1], "cut off"),
         (lambda d: d + b"\0" * 8, "cut off"),
         (lambda d: d[:200] + b"?" + d[201:], "damaged"),

@@ -84,6 +84,59 @@ def test_every_call_is_recorded_once_with_its_peer_bytes_and_tag(mpi: Mpi, tmp_p
         assert (times[1:] >= times[:-1]).all()
 
 
+def details(file: MarkerFile, operation: str) -> list[list[int]]:
+    rows = file.records[file.records["operation"] == operation]
+    return [file.detail(offset) for offset in rows["detail"]]
+
+
+@pytest.mark.parametrize("polite", ["0", "1"])
+def test_details_name_requests_members_neighbours_and_blocks(mpi: Mpi, tmp_path: Path, polite: str) -> None:
+    mpi.start(tmp_path, mpi.program("every_call.c"), str(tmp_path), ranks=4, polite=polite)
+    for rank, file in enumerate(read_marker_directory(tmp_path)):
+        made = file.records[file.records["request"] >= 0]
+        assert list(made["request"]) == list(range(len(made)))
+        assert set(made["operation"]) == {
+            "MPI_Irecv", "MPI_Isend", "MPI_Issend", "MPI_Recv_init", "MPI_Send_init", "MPI_Iallreduce",
+        }  # fmt: skip
+        assert details(file, "MPI_Waitall") == [[4, 3, 2, 1], [2, 1], [2, 1], [2, 1]]
+        assert details(file, "MPI_Wait") == [[2], [1], [1], [1]]
+        assert details(file, "MPI_Waitany") == [[1]]  # not the first of its array, which is null
+        assert details(file, "MPI_Waitsome") == [[]]
+        assert details(file, "MPI_Testall") == [[0, 0]]
+        assert details(file, "MPI_Startall") == [[2, 1], [2, 1]]
+        assert details(file, "MPI_Start") == [[2], [1]]
+        assert details(file, "MPI_Request_free") == [[2], [1]]
+        assert details(file, "MPI_Sendrecv") == [[9]] and details(file, "MPI_Sendrecv_replace") == [[10]]
+        assert details(file, "MPI_Comm_split") == [[2, 0, 4, 4, 3, 2, 1, 0]]
+        assert details(file, "MPI_Comm_dup") == [[3, 0, 4, 4, 3, 2, 1, 0]]
+        x, y = divmod(rank, 2)
+        assert details(file, "MPI_Cart_create") == [[4, 1, 4, 0, 2, 2, 2, 1, 1, x, y]]
+        assert details(file, "MPI_Cart_sub") == [[5, 1, 2, 2, 2 * x, 2 * x + 1, 1, 2, 1, y]]
+        # in world, reversed and the copy of reversed, where the root is the member 1
+        roots = [rank == 1, rank == 2, rank == 2]
+        counts = [4, 8, 16, 24, 32]
+        assert details(file, "MPI_Gatherv") == [[0, *counts] if root else [0, 0] for root in roots]
+        assert details(file, "MPI_Scatterv") == [[*counts, 0] if root else [0, 0] for root in roots]
+        assert details(file, "MPI_Allgatherv") == details(file, "MPI_Reduce_scatter") == [[0, *counts]] * 3
+        ones = [4, 8, 8, 8, 8]
+        assert details(file, "MPI_Alltoallv") == details(file, "MPI_Alltoallw") == [[*ones, *ones]] * 3
+        assert details(file, "MPI_Neighbor_alltoallv") == [[*ones, *ones]]
+
+
+@pytest.mark.parametrize("polite", ["0", "1"])
+def test_requests_of_one_handle_are_told_apart(mpi: Mpi, tmp_path: Path, polite: str) -> None:
+    mpi.start(tmp_path, mpi.program("requests.c"), polite=polite)
+    for file in read_marker_directory(tmp_path):
+        assert details(file, "MPI_Wait") == [[600 - 307]]
+        first, sends, receives = details(file, "MPI_Waitall")
+        assert first == [600 - 304, 600 - 305]
+        assert sends == [0 if i in (4, 5, 7) else 300 - i for i in range(300)]
+        tests = details(file, "MPI_Test")
+        assert tests[-1] == [600 - 299] and not any(tests[:-1])
+        assert receives == [600 - i for i in range(299)] + [0]
+        assert details(file, "MPI_Waitany") == [[1]] and details(file, "MPI_Waitsome") == [[2]]
+
+
 FORTRAN = [
     "MPI_Init -1 -1 0 0 -1 0 -1",
     "MPI_Recv 0 -1 80 0 3 0 0",
@@ -108,6 +161,8 @@ def test_fortran_calls_are_recorded_once_with_the_programs_call_site(
     mpi.start(tmp_path, mpi.program(source), polite=polite)
     file = read_marker_directory(tmp_path)[1]
     assert as_lines(file) == FORTRAN
+    assert details(file, "MPI_Waitall") == [[2, 1]]
+    assert details(file, "MPI_Comm_split")[0][:3] == [2, 0, 2]
     if shutil.which("addr2line"):
         assert all(name.startswith(source) for name in file.records["call_site_name"])
 

@@ -74,6 +74,7 @@ TEST(Format, HasTheDocumentedLayout) {
   EXPECT_EQ(offsetof(mk_file_header, checksum), 120u);
   EXPECT_EQ(offsetof(mk_record, call_site), 32u);
   EXPECT_EQ(offsetof(mk_record, flags), 62u);
+  EXPECT_EQ(offsetof(mk_record, request), 68u);
   EXPECT_EQ(sizeof(mk_file_end), 24u);
 }
 
