@@ -27,6 +27,8 @@ MAX_COUNTERS = 40
 LARGEST = 1 << 62  # times [ns] and bytes beyond this do not exist, and their differences would not fit 64 bits
 INCOMPLETE, TRUNCATED = 1, 2
 PHASE_INHERITED, ANY_SOURCE, ERROR, WARM_UP = 2, 4, 8, 32
+# peers that are no rank
+NO_PEER, ANY_SOURCE_PEER, PROC_NULL_PEER, UNKNOWN = -1, -2, -3, -4
 
 HEADER = np.dtype(
     [

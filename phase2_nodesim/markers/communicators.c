@@ -201,6 +201,11 @@ static void put_members(const struct communicator* entry) {
   }
 }
 
+void mk_put_members(MPI_Comm comm) {
+  const struct communicator* entry = find_translated(comm);
+  if (entry) put_members(entry);
+}
+
 /* Numbers a communicator that the call has made. Of one that is not ready yet (MPI_Comm_idup) nothing can be asked: its
  * group is that of `pending_copy_of`, else MPI_COMM_NULL. */
 void mk_new_communicator(struct mk_record* record, MPI_Comm comm, MPI_Comm pending_copy_of) {

@@ -27,6 +27,9 @@
  *                              ranks of MPI_COMM_WORLD. Then of a Cartesian one dimensions, extents, periods (0 or 1)
  *                              and own coordinates; of a graph the number of sources and of destinations, the sources,
  *                              the destinations, as ranks of the communicator
+ *   a call that makes a window   its number; size; ranks listed, and these, as above
+ *   other calls on a window    its number; of MPI_Win_start and MPI_Win_post the size of the group and its ranks; of
+ *                              MPI_Win_lock 1 if the lock is exclusive, else 0
  *   MPI_Sendrecv and its kin   the tag of the receive
  *   collectives with counts for each rank   how many blocks are sent, the bytes of each, how many are received, the
  *                              bytes of each; by rank of the communicator or by neighbour

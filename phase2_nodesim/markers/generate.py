@@ -157,6 +157,8 @@ def fills(prototype: Prototype) -> list[str]:
     if newcomm:
         pending = comm if prototype.has("request") else "MPI_COMM_NULL"
         lines.append(f"mk_new_communicator(record, *{newcomm}, {pending});")
+    if window:
+        lines += window_detail(prototype)
     if "sendrecv" in prototype.flags:
         lines += ["mk_put(recvtag);", "record->detail = mk_take_detail();"]
     if prototype.has("sendcounts") or prototype.has("recvcounts"):
@@ -164,6 +166,24 @@ def fills(prototype: Prototype) -> list[str]:
     if data := messages(prototype, "bytes2" in roles):
         lines += ["if (mk_node_injects) {", *["    " + line for line in data], "}"]
     return lines
+
+
+def window_detail(prototype: Prototype) -> list[str]:
+    """Return the statements that name the window of a one-sided call, and the epoch that it opens."""
+    if prototype.name.startswith(("Win_create", "Win_allocate")):
+        return ["mk_new_window(record, *win, comm);"]
+    lines = ["mk_put(mk_window(freed));", "mk_forget_window(freed);"] if frees_window(prototype) else []
+    lines = lines or ["mk_put(mk_window(win));"]
+    if prototype.has("group"):
+        lines.append("mk_put_group(group);")
+    if prototype.has("lock_type"):
+        lines.append("mk_put(lock_type == MPI_LOCK_EXCLUSIVE);")
+    return [*lines, "record->detail = mk_take_detail();"]
+
+
+def frees_window(prototype: Prototype) -> bool:
+    """Return whether the call takes the window's handle away, so that it must be kept from before the call."""
+    return prototype.name == "Win_free"
 
 
 def blocks(prototype: Prototype) -> list[str]:
@@ -283,6 +303,8 @@ def wrapper(prototype: Prototype, declared: set[str]) -> str:
         ]
     if "message" in prototype.flags:
         body.append("const MPI_Message found = *message;")
+    if frees_window(prototype):
+        body.append("const MPI_Win freed = *win;")
     call = f"result = mk_real.{name}({passed});"
     polite = polite_call(prototype, declared)
     if polite:

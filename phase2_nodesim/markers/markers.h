@@ -155,7 +155,14 @@ int mk_members(MPI_Comm comm);
 int mk_own_rank(MPI_Comm comm);
 bool mk_is_root(MPI_Comm comm, int root);
 int mk_neighbors(MPI_Comm comm, bool outgoing);
+void mk_put_members(MPI_Comm comm); /* size, how many are listed, these */
 int mk_win_peer(MPI_Win win, int rank);
+
+/* windows.c */
+int mk_window(MPI_Win win);
+void mk_new_window(struct mk_record* record, MPI_Win win, MPI_Comm comm);
+void mk_forget_window(MPI_Win win);
+void mk_put_group(MPI_Group group); /* size, members */
 
 /* requests.c: every request until it completes */
 struct mk_request_note {

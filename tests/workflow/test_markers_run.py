@@ -13,6 +13,7 @@ import pytest
 from manynode.callgrind import parse_totals
 from manynode.markers import HEADER, MarkerFile, read_marker_directory, read_marker_file
 from manynode.process import Completed, run
+from phase2_nodesim.recording import rank_calls
 
 SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
 BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parents[2] / "build"))
@@ -107,8 +108,9 @@ def test_details_name_requests_members_neighbours_and_blocks(mpi: Mpi, tmp_path:
         assert details(file, "MPI_Start") == [[2], [1]]
         assert details(file, "MPI_Request_free") == [[2], [1]]
         assert details(file, "MPI_Sendrecv") == [[9]] and details(file, "MPI_Sendrecv_replace") == [[10]]
-        assert details(file, "MPI_Comm_split") == [[2, 0, 4, 4, 3, 2, 1, 0]]
-        assert details(file, "MPI_Comm_dup") == [[3, 0, 4, 4, 3, 2, 1, 0]]
+        reverse = [4, 4, 3, 2, 1, 0]
+        assert details(file, "MPI_Comm_split") == [[2, 0, *reverse], [6, 0, *reverse]]
+        assert details(file, "MPI_Comm_dup") == [[3, 0, *reverse]]
         x, y = divmod(rank, 2)
         assert details(file, "MPI_Cart_create") == [[4, 1, 4, 0, 2, 2, 2, 1, 1, x, y]]
         assert details(file, "MPI_Cart_sub") == [[5, 1, 2, 2, 2 * x, 2 * x + 1, 1, 2, 1, y]]
@@ -121,6 +123,10 @@ def test_details_name_requests_members_neighbours_and_blocks(mpi: Mpi, tmp_path:
         ones = [4, 8, 8, 8, 8]
         assert details(file, "MPI_Alltoallv") == details(file, "MPI_Alltoallw") == [[*ones, *ones]] * 3
         assert details(file, "MPI_Neighbor_alltoallv") == [[*ones, *ones]]
+        assert details(file, "MPI_Win_create") == [[0, 4, 0], [1, *reverse]]
+        assert details(file, "MPI_Win_post") == details(file, "MPI_Win_start") == [[1, 1, rank ^ 1]]
+        assert details(file, "MPI_Win_lock") == [[0, 0]]
+        assert details(file, "MPI_Put") == [[0], [1]] and details(file, "MPI_Win_free") == [[0], [1]]
 
 
 @pytest.mark.parametrize("polite", ["0", "1"])
@@ -135,6 +141,9 @@ def test_requests_of_one_handle_are_told_apart(mpi: Mpi, tmp_path: Path, polite:
         assert tests[-1] == [600 - 299] and not any(tests[:-1])
         assert receives == [600 - i for i in range(299)] + [0]
         assert details(file, "MPI_Waitany") == [[1]] and details(file, "MPI_Waitsome") == [[2]]
+        calls = rank_calls(file)
+        assert [call.request for call in calls if call.request >= 0] == list(range(602))
+        assert sorted(number for call in calls for number in call.completes) == list(range(602))
 
 
 FORTRAN = [

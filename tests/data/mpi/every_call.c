@@ -18,7 +18,7 @@ static void expect(const char* operation, int peer, int peer2, long bytes, long 
 }
 
 static int rank, size, right, left;
-static double a[64], b[64];
+static double a[64], b[64], c[64];
 static MPI_Comm world;
 
 static void point_to_point(void) {
@@ -146,7 +146,24 @@ static void one_sided(void) {
   MPI_Win_lock(MPI_LOCK_SHARED, left, 0, win), EXPECT("MPI_Win_lock", left, NONE, 0, 0, NONE, 0, NONE);
   MPI_Get(a, 3, MPI_DOUBLE, left, 0, 3, MPI_DOUBLE, win), EXPECT("MPI_Get", left, NONE, 24, 0, NONE, 0, NONE);
   MPI_Win_unlock(left, win), EXPECT("MPI_Win_unlock", left, NONE, 0, 0, NONE, 0, NONE);
+  /* a window of the ranks in reverse order, which pairs of ranks open to each other */
+  MPI_Comm reversed;
+  MPI_Win second;
+  MPI_Group all, other;
+  int them = 3 - (rank ^ 1);
+  MPI_Comm_split(world, 0, -rank, &reversed), EXPECT("MPI_Comm_split", NONE, NONE, 0, 0, NONE, 0, 0);
+  MPI_Win_create(c, sizeof c, D, MPI_INFO_NULL, reversed, &second);
+  EXPECT("MPI_Win_create", NONE, NONE, sizeof c, 0, NONE, 0, 6);
+  MPI_Comm_group(reversed, &all);
+  MPI_Group_incl(all, 1, &them, &other);
+  MPI_Win_post(other, 0, second), EXPECT("MPI_Win_post", NONE, NONE, 0, 0, NONE, 0, NONE);
+  MPI_Win_start(other, 0, second), EXPECT("MPI_Win_start", NONE, NONE, 0, 0, NONE, 0, NONE);
+  MPI_Put(a, 2, MPI_DOUBLE, them, 0, 2, MPI_DOUBLE, second), EXPECT("MPI_Put", rank ^ 1, NONE, 16, 0, NONE, 0, NONE);
+  MPI_Win_complete(second), EXPECT("MPI_Win_complete", NONE, NONE, 0, 0, NONE, 0, NONE);
+  MPI_Win_wait(second), EXPECT("MPI_Win_wait", NONE, NONE, 0, 0, NONE, 0, NONE);
   MPI_Win_free(&win), EXPECT("MPI_Win_free", NONE, NONE, 0, 0, NONE, 0, NONE);
+  MPI_Win_free(&second), EXPECT("MPI_Win_free", NONE, NONE, 0, 0, NONE, 0, NONE);
+  MPI_Comm_free(&reversed), EXPECT("MPI_Comm_free", NONE, NONE, 0, 0, NONE, 0, 6);
 }
 
 static void files(const char* folder) {

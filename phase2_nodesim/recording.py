@@ -1,0 +1,142 @@
+"""The recorded calls of a rank, as a skeleton writes them.
+
+In: the :class:`~manynode.markers.MarkerFile` of one rank. Out: its calls in order, each with the requests that it makes
+and completes, and the bytes of each block where a call has many. A skeleton has one form for several of MPI's calls:
+
+- every kind of send is ``MPI_Send`` or ``MPI_Isend``, every kind of receive ``MPI_Recv`` or ``MPI_Irecv``;
+- a persistent request is a new ``MPI_Isend`` or ``MPI_Irecv`` at each start;
+- a test that completes requests is the wait for them, a test in vain is left out;
+- probes and calls that move no data of the application are left out.
+
+All functions here are pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
+
+END = "MPI_Finalize"
+UNKNOWN_REQUEST = -1
+
+_LEFT_OUT = (
+    "MPI_Init", "MPI_Comm_", "MPI_Cart_", "MPI_Graph_", "MPI_Dist_graph_", "MPI_Dims_", "MPI_Intercomm_",
+    "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Request_free",
+)  # fmt: skip
+_STARTS = ("MPI_Start", "MPI_Startall")
+_AS = {
+    "MPI_Bsend": "MPI_Send", "MPI_Ssend": "MPI_Send", "MPI_Rsend": "MPI_Send",
+    "MPI_Ibsend": "MPI_Isend", "MPI_Issend": "MPI_Isend", "MPI_Irsend": "MPI_Isend",
+    "MPI_Mrecv": "MPI_Recv", "MPI_Imrecv": "MPI_Irecv", "MPI_Sendrecv_replace": "MPI_Sendrecv",
+    "MPI_Test": "MPI_Wait", "MPI_Testall": "MPI_Waitall", "MPI_Testany": "MPI_Waitany",
+    "MPI_Testsome": "MPI_Waitsome",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """One call. Peers are ranks of MPI_COMM_WORLD or ``manynode.markers``' special ones; sizes are in bytes.
+
+    ``phase`` joins the labels since the call before by ``+``. Requests are numbered from 0 in the order in which they
+    are made; ``completes`` lists those that a wait completes, in its order, without null ones, and has
+    ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block of
+    a collective with counts.
+    """
+
+    operation: str
+    phase: str
+    peer: int = NO_PEER
+    peer2: int = NO_PEER
+    bytes: int = 0
+    bytes2: int = 0
+    tag: int = -1
+    receive_tag: int = -1
+    communicator: int = -1
+    request: int = -1
+    completes: tuple[int, ...] = ()
+    sent: tuple[int, ...] = ()
+    received: tuple[int, ...] = ()
+
+
+def rank_calls(file: MarkerFile) -> list[RecordedCall]:
+    """Return the calls of one rank; the last is ``MPI_Finalize``, whose phase no other call follows."""
+    return _Reader(file).calls()
+
+
+class _Reader:
+    def __init__(self, file: MarkerFile) -> None:
+        self.file = file
+        self.made = 0  # requests that the recording has numbered so far
+        self.given = 0  # requests of the calls returned
+        self.number: dict[int, int] = {}  # recorded number -> number of its latest start in the calls returned
+        self.persistent: dict[int, RecordedCall] = {}
+        self.labels: list[str] = []
+
+    def calls(self) -> list[RecordedCall]:
+        return [call for row in self.file.records.to_dict("records") for call in self._of(row)]
+
+    def _of(self, row: dict[str, Any]) -> list[RecordedCall]:
+        if row["phase"]:
+            self.labels.append(str(row["phase"]))
+        operation = str(row["operation"])
+        detail = self.file.detail(row["detail"])
+        if operation in _STARTS:
+            calls = [self._started(number) for number in self._absolute(detail)]
+        elif operation.startswith(("MPI_Wait", "MPI_Test")):
+            calls = self._waits(operation, detail)
+        elif operation.endswith("_init"):
+            self.persistent[int(row["request"])] = self._call(operation, row, detail)
+            calls = []
+        elif operation.startswith(_LEFT_OUT):
+            calls = []
+        else:
+            calls = [self._call(operation, row, detail)]
+        if row["request"] >= 0:
+            self.made = int(row["request"]) + 1
+            if calls:
+                calls = [replace(calls[0], request=self._give(int(row["request"])))]
+        if calls:
+            calls[0] = replace(calls[0], phase="+".join(self.labels))
+            self.labels = []
+        return calls
+
+    def _absolute(self, detail: list[int]) -> list[int]:
+        """Return the recorded numbers of the requests in a detail, without null ones."""
+        return [UNKNOWN_REQUEST if back == UNKNOWN else self.made - back for back in detail if back != 0]
+
+    def _give(self, recorded: int) -> int:
+        self.number[recorded] = self.given
+        self.given += 1
+        return self.number[recorded]
+
+    def _started(self, recorded: int) -> RecordedCall:
+        call = self.persistent.get(recorded)
+        if call is None:
+            return RecordedCall("MPI_Start", "", request=UNKNOWN_REQUEST)
+        operation = "MPI_Irecv" if call.operation == "MPI_Recv_init" else "MPI_Isend"
+        return replace(call, operation=operation, request=self._give(recorded))
+
+    def _waits(self, operation: str, detail: list[int]) -> list[RecordedCall]:
+        if operation.startswith("MPI_Test") and not detail:
+            return []
+        completes = tuple(self.number.get(number, UNKNOWN_REQUEST) for number in self._absolute(detail))
+        return [RecordedCall(_AS.get(operation, operation), "", completes=completes)]
+
+    def _call(self, operation: str, row: dict[str, Any], detail: list[int]) -> RecordedCall:
+        if operation == END:
+            return RecordedCall(END, "")
+        call = RecordedCall(
+            _AS.get(operation, operation), "", peer=int(row["peer"]), peer2=int(row["peer2"]), bytes=int(row["bytes"]),
+            bytes2=int(row["bytes2"]), tag=int(row["tag"]), communicator=int(row["communicator"]),
+        )  # fmt: skip
+        if "endrecv" in operation:
+            source = ANY_SOURCE_PEER if row["any_source"] else call.peer2
+            return replace(call, peer2=source, receive_tag=detail[0] if detail else -1)
+        if row["any_source"]:
+            call = replace(call, peer=ANY_SOURCE_PEER)
+        if len(detail) > 1:
+            sent = tuple(detail[1 : 1 + detail[0]])
+            return replace(call, sent=sent, received=tuple(detail[2 + len(sent) :]))
+        return call
