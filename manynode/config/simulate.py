@@ -26,10 +26,11 @@ class CollectivesSection(Section):
     reduce: str = Field(default="auto", description="Algorithm of MPI_Reduce")
     allreduce: str = Field(default="auto", description="Algorithm of MPI_Allreduce")
     gather: str = Field(default="auto", description="Algorithm of MPI_Gather")
-    allgather: str = Field(default="auto", description="Algorithm of MPI_Allgather")
+    allgather: str = Field(default="auto", description="Algorithm of MPI_Allgather and MPI_Allgatherv")
     scatter: str = Field(default="auto", description="Algorithm of MPI_Scatter")
-    alltoall: str = Field(default="auto", description="Algorithm of MPI_Alltoall and MPI_Alltoallv")
-    reduce_scatter: str = Field(default="auto", description="Algorithm of MPI_Reduce_scatter")
+    alltoall: str = Field(default="auto", description="Algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw")
+    reduce_scatter: str = Field(default="auto", description="Algorithm of MPI_Reduce_scatter(_block)")
+    scan: str = Field(default="auto", description="Algorithm of MPI_Scan and MPI_Exscan")
 
 
 class CountersSection(Section):

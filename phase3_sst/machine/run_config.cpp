@@ -198,6 +198,7 @@ CollectiveChoice read_collectives(StrictObject object) {
   choose("scatter", choice.scatter);
   choose("alltoall", choice.alltoall);
   choose("reduce_scatter", choice.reduce_scatter);
+  choose("scan", choice.scan);
   choose("rules", choice.rules);
   object.finish();
   return choice;

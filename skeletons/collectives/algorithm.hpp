@@ -5,8 +5,9 @@
 //
 // The build lists the files, and declares the functions in algorithms.hpp for the rules and for combined algorithms. A
 // new algorithm needs only its own file, and the test finds it by name.
-// An algorithm is called on every rank of a communicator with the same task except for the rank. There are at least two
-// ranks and, except for the barrier, at least one byte to move. It emits this rank's part.
+// An algorithm is called on every rank of a communicator with the same task except for the rank and for bytes that only
+// some ranks know. There are at least two ranks and, except for the barrier, at least one byte to move. It emits this
+// rank's part.
 //
 // Receiving replaces the rank's data, or adds to it if pieces are collected. combine() after a receive reduces the
 // received data with the rank's own. Tests follow contributions through the messages by these rules.
@@ -26,9 +27,19 @@ struct Task {
   int rank{0};
   int size{1};
   int root{0};
-  std::uint64_t bytes{0};                     // as Call::bytes; 0 of alltoallv
-  std::span<const std::uint64_t> send_bytes;  // alltoallv
-  std::span<const std::uint64_t> recv_bytes;
+  bool exclusive{false};                      // exscan
+  std::uint64_t bytes{0};                     // as Call::bytes; 0 of alltoallv and alltoallw
+  std::span<const std::uint64_t> send_bytes;  // alltoallv, alltoallw: by rank; neighbour collectives: by destination
+  std::span<const std::uint64_t> recv_bytes;  // likewise; by source
+  // Shares that differ in their size, by rank: of allgatherv and reduce_scatter at every rank, of gatherv and scatterv
+  // at the root. Empty: all are `bytes`.
+  std::span<const std::uint64_t> blocks;
+  std::span<const std::uint64_t> sources;  // neighbour collectives: ranks of the communicator
+  std::span<const std::uint64_t> destinations;
+
+  // The share of rank `i`; those of `count` ranks from `first` on, where rank 0 follows the last one.
+  std::uint64_t block(int i) const { return blocks.empty() ? bytes : blocks[static_cast<std::size_t>(i)]; }
+  std::uint64_t block_sum(int first, int count) const;
 };
 
 // Turns an algorithm's messages into primitives. Peers are ranks of the communicator.
@@ -52,12 +63,15 @@ class Messages {
   void send(int peer, std::uint64_t bytes);
   void recv(int peer, std::uint64_t bytes);
   void exchange(int destination, std::uint64_t send_bytes, int source, std::uint64_t recv_bytes);
+  // As exchange(); messages without bytes are left out. For shares whose sizes both ends know and which may be empty.
+  void exchange_filled(int destination, std::uint64_t send_bytes, int source, std::uint64_t recv_bytes);
 
   // Posted now; complete() completes all of them.
   void post_send(int peer, std::uint64_t bytes);
   void post_recv(int peer, std::uint64_t bytes);
   void complete();
 
+  // Nothing if there are no bytes.
   void combine(std::uint64_t bytes);
 
  private:
@@ -73,7 +87,7 @@ class Messages {
 
 using Algorithm = void (*)(const Task& task, Messages& messages);
 
-// The choice of "auto" by call, number of ranks and Call::bytes (0 for the barrier and alltoallv).
+// The choice of "auto" by call, number of ranks and Call::bytes; see Plan::algorithm for calls with bytes by rank.
 using Rules = Algorithm (*)(CallKind kind, int size, std::uint64_t bytes);
 
 struct AlgorithmEntry {

@@ -7,8 +7,10 @@ namespace manynode::collectives {
 
 void allgather_bruck(const Task& task, Messages& messages) {
   for (int have = 1; have < task.size; have *= 2) {
-    const auto bytes = static_cast<std::uint64_t>(std::min(have, task.size - have)) * task.bytes;
-    messages.exchange((task.rank - have + task.size) % task.size, bytes, (task.rank + have) % task.size, bytes);
+    // This rank has the shares from its own on, and those that come follow them.
+    const int count = std::min(have, task.size - have);
+    messages.exchange_filled((task.rank - have + task.size) % task.size, task.block_sum(task.rank, count),
+                             (task.rank + have) % task.size, task.block_sum(task.rank + have, count));
   }
 }
 

@@ -11,8 +11,8 @@ void allgather_recursive_doubling(const Task& task, Messages& messages) {
   }
   for (int distance = 1; distance < task.size; distance *= 2) {
     const int partner = task.rank ^ distance;
-    const auto bytes = static_cast<std::uint64_t>(distance) * task.bytes;
-    messages.exchange(partner, bytes, partner, bytes);
+    const auto half = [&](int rank) { return task.block_sum(rank / distance * distance, distance); };
+    messages.exchange_filled(partner, half(task.rank), partner, half(partner));
   }
 }
 

@@ -7,7 +7,8 @@ void allgather_ring(const Task& task, Messages& messages) {
   const int next = (task.rank + 1) % task.size;
   const int previous = (task.rank - 1 + task.size) % task.size;
   for (int step = 0; step < task.size - 1; ++step) {
-    messages.exchange(next, task.bytes, previous, task.bytes);
+    const auto share = [&](int back) { return task.block((task.rank - back + task.size) % task.size); };
+    messages.exchange_filled(next, share(step), previous, share(step + 1));
   }
 }
 

@@ -1,6 +1,6 @@
 // All-to-all in p - 1 exchanges: in step k, each rank sends to the one k above it and receives from the one k below;
 // with a power of two, partners exchange with each other (rank xor k), as MPICH does for long messages. Serves
-// MPI_Alltoallv as well: a message without bytes is left out, on both sides.
+// MPI_Alltoallv and MPI_Alltoallw as well: a message without bytes is left out, on both sides.
 #include "algorithm.hpp"
 
 namespace manynode::collectives {

@@ -1,6 +1,6 @@
 // All-to-all with everything posted at once, receives first, each rank starting at its own neighbour so that not all
 // send to the same one; MPICH does so, in batches of 32, for medium messages (also known as spread). Serves
-// MPI_Alltoallv as well.
+// MPI_Alltoallv and MPI_Alltoallw as well.
 #include "algorithm.hpp"
 
 namespace manynode::collectives {

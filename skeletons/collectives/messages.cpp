@@ -3,6 +3,17 @@
 
 namespace manynode::collectives {
 
+std::uint64_t Task::block_sum(int first, int count) const {
+  if (blocks.empty()) {
+    return static_cast<std::uint64_t>(count) * bytes;
+  }
+  std::uint64_t sum = 0;
+  for (int i = first; i < first + count; ++i) {
+    sum += block(i % size);
+  }
+  return sum;
+}
+
 void Messages::send(int peer, std::uint64_t bytes) {
   post_send(peer, bytes);
   complete();
@@ -19,6 +30,16 @@ void Messages::exchange(int destination, std::uint64_t send_bytes, int source, s
   complete();
 }
 
+void Messages::exchange_filled(int destination, std::uint64_t send_bytes, int source, std::uint64_t recv_bytes) {
+  if (recv_bytes > 0) {
+    post_recv(source, recv_bytes);
+  }
+  if (send_bytes > 0) {
+    post_send(destination, send_bytes);
+  }
+  complete();
+}
+
 void Messages::post_send(int peer, std::uint64_t bytes) { post(PrimitiveKind::Isend, peer, bytes); }
 
 void Messages::post_recv(int peer, std::uint64_t bytes) { post(PrimitiveKind::Irecv, peer, bytes); }
@@ -31,6 +52,9 @@ void Messages::complete() {
 }
 
 void Messages::combine(std::uint64_t bytes) {
+  if (bytes == 0) {
+    return;
+  }
   out_.push_back({.kind = PrimitiveKind::ReduceLocal, .call = envelope_.call, .bytes = bytes});
 }
 

@@ -87,10 +87,22 @@ Plan::Plan(const CollectiveChoice& choice) : rules_(find_rules(choice.rules)) {
   name(CallKind::Allgather, "allgather", choice.allgather);
   name(CallKind::Scatter, "scatter", choice.scatter);
   name(CallKind::Alltoall, "alltoall", choice.alltoall);
+  name(CallKind::Allgatherv, "allgather", choice.allgather);
   name(CallKind::ReduceScatter, "reduce_scatter", choice.reduce_scatter);
-  // Bruck's algorithm needs blocks of one size: MPI_Alltoallv then goes by the rules.
+  name(CallKind::ReduceScatterv, "reduce_scatter", choice.reduce_scatter);
+  name(CallKind::Scan, "scan", choice.scan);
+  name(CallKind::Exscan, "scan", choice.scan);
+  // Bruck's algorithm needs blocks of one size: MPI_Alltoallv and MPI_Alltoallw then go by the rules.
   if (choice.alltoall != "bruck") {
     name(CallKind::Alltoallv, "alltoall", choice.alltoall);
+    name(CallKind::Alltoallw, "alltoall", choice.alltoall);
+  }
+  // Only the root knows the shares of a gatherv or scatterv, so that no other rank can hand them on.
+  named_[static_cast<std::size_t>(CallKind::Gatherv)] = gather_linear;
+  named_[static_cast<std::size_t>(CallKind::Scatterv)] = scatter_linear;
+  for (const CallKind kind : {CallKind::NeighborAllgather, CallKind::NeighborAllgatherv, CallKind::NeighborAlltoall,
+                              CallKind::NeighborAlltoallv, CallKind::NeighborAlltoallw}) {
+    named_[static_cast<std::size_t>(kind)] = neighbor_linear;
   }
 }
 
@@ -131,7 +143,8 @@ std::span<const CollectiveField> collective_fields() {
                                                 {"allgather", &CollectiveChoice::allgather},
                                                 {"scatter", &CollectiveChoice::scatter},
                                                 {"alltoall", &CollectiveChoice::alltoall},
-                                                {"reduce_scatter", &CollectiveChoice::reduce_scatter}};
+                                                {"reduce_scatter", &CollectiveChoice::reduce_scatter},
+                                                {"scan", &CollectiveChoice::scan}};
   return kFields;
 }
 

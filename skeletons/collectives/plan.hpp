@@ -12,7 +12,8 @@ class Plan {
   // Throws UserError for unknown names, with the known ones.
   explicit Plan(const CollectiveChoice& choice);
 
-  // `bytes` as Call::bytes, the same on all ranks.
+  // `bytes` as Call::bytes, the same on all ranks: for allgatherv and reduce_scatter the mean share; 0 where ranks know
+  // only their own messages (alltoallv, alltoallw, gatherv, scatterv, neighbour collectives) and for the barrier.
   Algorithm algorithm(CallKind kind, int size, std::uint64_t bytes) const {
     const Algorithm named = named_[static_cast<std::size_t>(kind)];
     return named != nullptr ? named : rules_(kind, size, bytes);

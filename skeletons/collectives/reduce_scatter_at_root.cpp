@@ -7,7 +7,7 @@ namespace manynode::collectives {
 void reduce_scatter_at_root(const Task& task, Messages& messages) {
   Task at_root = task;
   at_root.root = 0;
-  at_root.bytes = task.bytes * static_cast<std::uint64_t>(task.size);
+  at_root.bytes = task.block_sum(0, task.size);
   reduce_binomial(at_root, messages);
   at_root.bytes = task.bytes;
   scatter_linear(at_root, messages);

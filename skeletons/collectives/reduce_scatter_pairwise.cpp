@@ -6,9 +6,10 @@ namespace manynode::collectives {
 
 void reduce_scatter_pairwise(const Task& task, Messages& messages) {
   for (int step = 1; step < task.size; ++step) {
-    messages.exchange((task.rank + step) % task.size, task.bytes, (task.rank - step + task.size) % task.size,
-                      task.bytes);
-    messages.combine(task.bytes);
+    const int destination = (task.rank + step) % task.size;
+    messages.exchange_filled(destination, task.block(destination), (task.rank - step + task.size) % task.size,
+                             task.block(task.rank));
+    messages.combine(task.block(task.rank));
   }
 }
 

@@ -8,26 +8,28 @@ namespace manynode::collectives {
 
 void reduce_scatter_recursive_halving(const Task& task, Messages& messages) {
   Task whole = task;
-  whole.bytes = task.bytes * static_cast<std::uint64_t>(task.size);
+  whole.bytes = task.block_sum(0, task.size);
   const Fold fold(whole);
   fold.before(messages);
   if (fold.takes_part()) {
     // Part i is the share of real_rank(i), and of the rank before it where that one is folded into it.
-    const auto start = [&](int part) {
-      return part == 0 ? 0 : static_cast<std::uint64_t>(fold.real_rank(part - 1) + 1) * task.bytes;
-    };
+    const auto start = [&](int part) { return part == 0 ? 0 : task.block_sum(0, fold.real_rank(part - 1) + 1); };
     int low = 0;
     for (int half = fold.size() / 2; half > 0; half /= 2) {
       const int partner = fold.rank() ^ half;
       const int keep = (fold.rank() & half) != 0 ? low + half : low;
       const int give = (fold.rank() & half) != 0 ? low : low + half;
       const std::uint64_t kept = start(keep + half) - start(keep);
-      messages.exchange(fold.real_rank(partner), start(give + half) - start(give), fold.real_rank(partner), kept);
+      messages.exchange_filled(fold.real_rank(partner), start(give + half) - start(give), fold.real_rank(partner),
+                               kept);
       messages.combine(kept);
       low = keep;
     }
   }
-  fold.after(messages, task.bytes);
+  // A share without bytes is not handed back.
+  if (const std::uint64_t share = task.block(fold.takes_part() ? std::max(task.rank - 1, 0) : task.rank); share > 0) {
+    fold.after(messages, share);
+  }
 }
 
 }  // namespace manynode::collectives

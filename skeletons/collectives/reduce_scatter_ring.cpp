@@ -8,8 +8,10 @@ void reduce_scatter_ring(const Task& task, Messages& messages) {
   const int next = (task.rank + 1) % task.size;
   const int previous = (task.rank - 1 + task.size) % task.size;
   for (int step = 0; step < task.size - 1; ++step) {
-    messages.exchange(next, task.bytes, previous, task.bytes);
-    messages.combine(task.bytes);
+    // The share of the rank before this one starts here, and so on; the own one comes last.
+    const auto share = [&](int back) { return task.block((task.rank - back + 2 * task.size) % task.size); };
+    messages.exchange_filled(next, share(step + 1), previous, share(step + 2));
+    messages.combine(share(step + 2));
   }
 }
 

@@ -25,6 +25,7 @@ constexpr Named kCollectives[] = {
     {"scatter", [](Mpi& mpi, std::uint64_t bytes, int root) { mpi.scatter(bytes, root); }},
     {"alltoall", [](Mpi& mpi, std::uint64_t bytes, int) { mpi.alltoall(bytes); }},
     {"reduce_scatter", [](Mpi& mpi, std::uint64_t bytes, int) { mpi.reduce_scatter(bytes); }},
+    {"scan", [](Mpi& mpi, std::uint64_t bytes, int) { mpi.scan(bytes); }},
 };
 
 class Collective final : public Pattern {

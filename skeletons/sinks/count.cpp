@@ -34,7 +34,7 @@ void count_call(const Call& call, const Step& step, const std::vector<std::strin
     totals.phases[name_of(call.first, phases)].add(0);
     return;
   }
-  totals.operations[std::string(call_name(call.kind))].add(call.bytes);
+  totals.operations[call_name(call)].add(call.bytes);
   const bool sends = call.kind == CallKind::Send || call.kind == CallKind::Isend || call.kind == CallKind::Sendrecv;
   if (sends && call.peer != kProcNull) {
     totals.pairs[{step.rank, step.communicators.world_rank(Communicator{call.communicator}, call.peer)}].add(

@@ -3,17 +3,29 @@
 //   0 0 compute phase=setup
 //   0 1 MPI_Barrier communicator=0 size=2
 //   0 2 MPI_Irecv peer=1 bytes=2048 tag=99 request=0
-//   0 5 MPI_Waitall requests=2
+//   0 5 MPI_Waitall requests=2 ids=0,1
 //   0 6 pause picoseconds=5000000
 //
 // Peers are ranks of MPI_COMM_WORLD (-2 any source, -3 none); tag -1 is any tag. `communicator` is the rank's number of
 // the communicator (0: the world). Collectives have it, messages only if it is not 0. Collectives with a root have
-// root=<world rank>; `bytes` is Call::bytes. Lowered streams have the primitives in place of the calls:
+// root=<world rank>; `bytes` is Call::bytes. Non-blocking collectives have their request after the size:
+//
+//   0 7 MPI_Iallreduce bytes=8 communicator=0 size=4 request=2
+//
+// Lists are at the end of the line, and left out if they are empty: `ids`, the requests of a wait; `sources` and
+// `destinations`, the neighbours as ranks of MPI_COMM_WORLD; `sent` and `received`, bytes by rank of the communicator
+// or by destination and source. Sizes that this rank does not know (away from the root of a gatherv) are left out.
+//
+//   0 8 MPI_Gatherv root=0 bytes=100 communicator=0 size=3 received=100,0,50
+//   0 9 MPI_Neighbor_alltoallv bytes=60 communicator=0 size=4 sources=1,3 destinations=1,3 sent=20,40 received=20,80
+//
+// Lowered streams have the primitives in place of the calls:
 //
 //   0 0 Isend call=MPI_Isend peer=1 bytes=2048 tag=99 context=0 request=1
 //
 // Golden tests and the conformance test read this form: keys may be added at the end of a line, not moved or renamed.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <numeric>
@@ -50,6 +62,14 @@ class Lines {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
   }
 
+  // Nothing if the list is empty.
+  template <typename List>
+  void add_list(const char* key, const List& list) {
+    if (!std::empty(list)) add(" {}={}", key, fmt::join(list, ","));
+  }
+
+  void add_collective(const Call& call, const Step& step);
+
   void end() { out_ << buffer_ << '\n'; }
 
   std::ostream& out_;
@@ -67,7 +87,7 @@ void Lines::write(const Call& call, const Step& step) {
     end();
     return;
   }
-  begin("{}", call_name(call.kind));
+  begin("{}", call_name(call));
   switch (call.kind) {
     case CallKind::Compute:
       add(" phase={}", phases_[call.first]);
@@ -86,26 +106,53 @@ void Lines::write(const Call& call, const Step& step) {
       break;
     case CallKind::Wait:
     case CallKind::Waitall:
+    case CallKind::Waitany:
+    case CallKind::Waitsome:
       add(" requests={}", call.count);
+      add_list("ids", step.calls.waited_for(call));
       break;
     default:
-      if (call.peer != kNoPeer) {
-        add(" root={}", world(call.peer));
-      }
-      if (call.kind != CallKind::Barrier) {
-        add(" bytes={}", call.bytes);
-      }
-      if (call.kind == CallKind::Alltoallv) {
-        const auto received = step.calls.received(call);
-        add(" receive_bytes={}", std::accumulate(received.begin(), received.end(), std::uint64_t{0}));
-      }
-      add(" communicator={} size={}", call.communicator, step.communicators.size(communicator));
+      add_collective(call, step);
       break;
   }
   if (call.communicator != 0 && !is_collective(call.kind)) {
     add(" communicator={}", call.communicator);
   }
   end();
+}
+
+void Lines::add_collective(const Call& call, const Step& step) {
+  const Communicator communicator{call.communicator};
+  const auto world = [&](int rank) { return step.communicators.world_rank(communicator, rank); };
+  const bool by_pair = call.kind == CallKind::Alltoallv || call.kind == CallKind::Alltoallw;
+  if (call.peer != kNoPeer) {
+    add(" root={}", world(call.peer));
+  }
+  if (call.kind != CallKind::Barrier) {
+    add(" bytes={}", call.bytes);
+  }
+  if (by_pair) {
+    const auto received = step.calls.received(call);
+    add(" receive_bytes={}", std::accumulate(received.begin(), received.end(), std::uint64_t{0}));
+  }
+  add(" communicator={} size={}", call.communicator, step.communicators.size(communicator));
+  if (call.nonblocking()) {
+    add(" request={}", call.tag);
+  }
+  if (is_neighbor_collective(call.kind)) {
+    const auto world_ranks = [&](std::span<const std::uint64_t> ranks) {
+      std::vector<int> found;
+      for (const std::uint64_t rank : ranks) found.push_back(world(static_cast<int>(rank)));
+      return found;
+    };
+    add_list("sources", world_ranks(step.calls.sources(call)));
+    add_list("destinations", world_ranks(step.calls.destinations(call)));
+    if (call.kind == CallKind::NeighborAllgather || call.kind == CallKind::NeighborAlltoall) {
+      return;  // `bytes` is each of them
+    }
+  }
+  add_list("sent", step.calls.sent(call));
+  add_list("received", step.calls.received(call));
 }
 
 void Lines::write(const Primitive& primitive) {

@@ -248,23 +248,25 @@ Communicator Communicators::split(Communicator parent,
   std::sort(keyed.begin(), keyed.end());
   const auto place = std::find_if(keyed.begin(), keyed.end(), [&](const auto& one) { return one.second == self; });
 
-  Group group;
-  group.rank = static_cast<int>(place - keyed.begin());
-  group.size = static_cast<int>(keyed.size());
   std::vector<std::int32_t> members;
   members.reserve(keyed.size());
   for (const auto& [key, rank] : keyed) {
     members.push_back(world_rank(parent, rank));
   }
-  group.first = members.front();
-  group.stride = members.size() > 1 ? members[1] - members[0] : 1;
-  for (std::size_t i = 1; i < members.size(); ++i) {
-    if (members[i] - members[i - 1] != group.stride) {
-      group.members = std::make_shared<const std::vector<std::int32_t>>(std::move(members));
-      break;
-    }
+  return add(static_cast<int>(place - keyed.begin()), std::move(members));
+}
+
+Communicator Communicators::group(std::span<const int> members) {
+  const auto place = std::find(members.begin(), members.end(), rank_);
+  std::vector<std::int32_t> sorted(members.begin(), members.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (place == members.end() || sorted.front() < 0 || sorted.back() >= size_ ||
+      std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    throw std::logic_error("rank " + std::to_string(rank_) + " of " + std::to_string(size_) + " makes a group of " +
+                           std::to_string(members.size()) +
+                           " ranks without being in it, or a rank of the group is in it twice or not in the world");
   }
-  return add(std::move(group));
+  return add(static_cast<int>(place - members.begin()), {members.begin(), members.end()});
 }
 
 Communicators::Group Communicators::copy_of(Communicator comm) const {
@@ -277,6 +279,21 @@ const Communicators::Grid& Communicators::grid(Communicator cart) const {
     throw std::logic_error("communicator " + std::to_string(cart.id) + " is no Cartesian grid");
   }
   return *group(cart).grid;
+}
+
+Communicator Communicators::add(int rank, std::vector<std::int32_t> members) {
+  Group group;
+  group.rank = rank;
+  group.size = static_cast<int>(members.size());
+  group.first = members.front();
+  group.stride = members.size() > 1 ? members[1] - members[0] : 1;
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    if (members[i] - members[i - 1] != group.stride) {
+      group.members = std::make_shared<const std::vector<std::int32_t>>(std::move(members));
+      break;
+    }
+  }
+  return add(std::move(group));
 }
 
 Communicator Communicators::add(Group group) {

@@ -13,6 +13,19 @@ std::uint16_t collective_context(std::uint16_t communicator) {
   return static_cast<std::uint16_t>(2 * communicator + 1);
 }
 
+// Whether every rank knows the bytes of every other one, so that all leave out a collective that moves nothing.
+bool sizes_known(CallKind kind) {
+  switch (kind) {
+    case CallKind::Alltoallv:
+    case CallKind::Alltoallw:
+    case CallKind::Gatherv:
+    case CallKind::Scatterv:
+      return false;
+    default:
+      return !is_neighbor_collective(kind);
+  }
+}
+
 }  // namespace
 
 Lowering::Lowering(int, const CollectiveChoice& choice, const Communicators& communicators)
@@ -29,6 +42,14 @@ Lowering::Seldom& Lowering::seldom() {
 }
 
 void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive>& out) {
+  if (is_collective(call.kind) && call.nonblocking()) {
+    start(call, calls);
+    seldom().complete_requests.push_back(static_cast<std::uint32_t>(call.tag));
+    return;
+  }
+  if (has_pending() && blocks(call.kind)) {
+    move_pending(call.kind, out);
+  }
   if (is_collective(call.kind)) {
     lower_collective(call, calls, out);
     return;
@@ -36,7 +57,7 @@ void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive
   const auto fresh_request = [&] { return kLoweredRequest | (next_request_++ & ~kLoweredRequest); };
   const auto post = [&](PrimitiveKind kind, int peer, int tag, std::uint64_t bytes, std::uint32_t request) {
     if (peer == kProcNull) {
-      seldom().null_requests.push_back(request);
+      seldom().complete_requests.push_back(request);
       return;
     }
     out.push_back({.kind = kind,
@@ -76,20 +97,32 @@ void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive
       wait(call, send, out);
       break;
     }
-    default:  // wait, waitall
-      for (std::uint32_t i = 0; i < call.count; ++i) {
-        wait(call, calls.requests[call.first + i], out);
+    default:  // waits
+      for (const std::uint32_t request : calls.waited_for(call)) {
+        wait(call, request, out);
       }
       break;
   }
 }
 
+void Lowering::start(const Call& collective, const Calls& calls) {
+  lower_collective(collective, calls, seldom().pending);
+}
+
+void Lowering::move_pending(CallKind charged_to, std::vector<Primitive>& out) {
+  for (Primitive& primitive : seldom().pending) {
+    primitive.call = charged_to;
+    out.push_back(primitive);
+  }
+  seldom().pending.clear();
+}
+
 void Lowering::wait(const Call& call, std::uint32_t request, std::vector<Primitive>& out) {
-  if (seldom_ && !seldom_->null_requests.empty()) {
-    auto& null_requests = seldom_->null_requests;
-    const auto null = std::find(null_requests.begin(), null_requests.end(), request);
-    if (null != null_requests.end()) {
-      null_requests.erase(null);
+  if (seldom_ && !seldom_->complete_requests.empty()) {
+    auto& complete_requests = seldom_->complete_requests;
+    const auto null = std::find(complete_requests.begin(), complete_requests.end(), request);
+    if (null != complete_requests.end()) {
+      complete_requests.erase(null);
       return;
     }
   }
@@ -113,19 +146,50 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
   collectives::Task task{.rank = communicators_->rank(communicator),
                          .size = communicators_->size(communicator),
                          .root = std::max(call.peer, 0),
+                         .exclusive = call.kind == CallKind::Exscan,
                          .bytes = call.bytes,
                          .send_bytes = {},
-                         .recv_bytes = {}};
-  // MPI libraries return at once from a collective that moves nothing; of alltoallv, one rank alone cannot know.
-  const bool alltoallv = call.kind == CallKind::Alltoallv;
-  if (task.size == 1 || (call.bytes == 0 && call.kind != CallKind::Barrier && !alltoallv)) {
-    return;
+                         .recv_bytes = {},
+                         .blocks = {},
+                         .sources = {},
+                         .destinations = {}};
+  std::uint64_t bytes_of_rules = call.bytes;
+  if (!sizes_known(call.kind)) {
+    bytes_of_rules = 0;  // rules must choose the same on every rank
   }
-  if (alltoallv) {
-    // The mean size differs between ranks, so rules must not use it.
-    task.send_bytes = calls.sent(call);
-    task.recv_bytes = calls.received(call);
-    task.bytes = 0;
+  switch (call.kind) {
+    case CallKind::Alltoallv:
+    case CallKind::Alltoallw:
+      task.bytes = 0;
+      task.send_bytes = calls.sent(call);
+      task.recv_bytes = calls.received(call);
+      break;
+    case CallKind::Gatherv:
+      task.blocks = calls.received(call);
+      break;
+    case CallKind::Scatterv:
+      task.blocks = calls.sent(call);
+      break;
+    case CallKind::Allgatherv:
+    case CallKind::ReduceScatterv:
+      task.blocks = calls.received(call);
+      task.bytes = task.block_sum(0, task.size);
+      // Rounded up: a collective that moves something is not taken for one that moves nothing.
+      bytes_of_rules = (task.bytes + static_cast<std::uint64_t>(task.size) - 1) / static_cast<std::uint64_t>(task.size);
+      break;
+    default:
+      if (is_neighbor_collective(call.kind)) {
+        task.send_bytes = calls.sent(call);
+        task.recv_bytes = calls.received(call);
+        task.sources = calls.sources(call);
+        task.destinations = calls.destinations(call);
+      }
+      break;
+  }
+  // MPI libraries return at once from a collective that moves nothing, if every rank can know.
+  const bool nothing = bytes_of_rules == 0 && sizes_known(call.kind) && call.kind != CallKind::Barrier;
+  if (task.size == 1 || nothing) {
+    return;
   }
 
   // A tag counts the collectives of this communicator; 20 bits distinguish more than can be active at once.
@@ -134,7 +198,7 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
                                                  .context = collective_context(call.communicator),
                                                  .tag = static_cast<std::int32_t>(number & kTagMask)};
   collectives::Messages messages(envelope, communicator, *communicators_, next_request_, out);
-  plan_->algorithm(call.kind, task.size, task.bytes)(task, messages);
+  plan_->algorithm(call.kind, task.size, bytes_of_rules)(task, messages);
 }
 
 }  // namespace manynode

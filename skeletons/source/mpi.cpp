@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -47,15 +46,16 @@ Request Mpi::irecv(int source, std::uint64_t bytes, int tag, Communicator comm) 
   return Request{message(CallKind::Irecv, source, bytes, tag, comm).first = next_request_++};
 }
 
-void Mpi::wait(Request request) {
-  Call& call = append(CallKind::Wait, kWorld);
-  call.first = static_cast<std::uint32_t>(out_.requests.size());
-  call.count = 1;
-  out_.requests.push_back(request.id);
-}
+void Mpi::wait(Request request) { wait_for(CallKind::Wait, std::span(&request, 1)); }
 
-void Mpi::waitall(std::span<const Request> requests) {
-  Call& call = append(CallKind::Waitall, kWorld);
+void Mpi::waitall(std::span<const Request> requests) { wait_for(CallKind::Waitall, requests); }
+
+void Mpi::waitany(Request completed) { wait_for(CallKind::Waitany, std::span(&completed, 1)); }
+
+void Mpi::waitsome(std::span<const Request> completed) { wait_for(CallKind::Waitsome, completed); }
+
+void Mpi::wait_for(CallKind kind, std::span<const Request> requests) {
+  Call& call = append(kind, kWorld);
   call.first = static_cast<std::uint32_t>(out_.requests.size());
   call.count = static_cast<std::uint32_t>(requests.size());
   for (const Request request : requests) {
@@ -74,49 +74,6 @@ void Mpi::sendrecv(int destination, std::uint64_t send_bytes, int send_tag, int 
   out_.counts.push_back(static_cast<std::uint64_t>(recv_tag));
 }
 
-void Mpi::barrier(Communicator comm) { append(CallKind::Barrier, comm); }
-
-void Mpi::bcast(std::uint64_t bytes, int root, Communicator comm) { collective(CallKind::Bcast, bytes, root, comm); }
-
-void Mpi::reduce(std::uint64_t bytes, int root, Communicator comm) { collective(CallKind::Reduce, bytes, root, comm); }
-
-void Mpi::allreduce(std::uint64_t bytes, Communicator comm) { collective(CallKind::Allreduce, bytes, kNoPeer, comm); }
-
-void Mpi::gather(std::uint64_t bytes, int root, Communicator comm) { collective(CallKind::Gather, bytes, root, comm); }
-
-void Mpi::allgather(std::uint64_t bytes, Communicator comm) { collective(CallKind::Allgather, bytes, kNoPeer, comm); }
-
-void Mpi::scatter(std::uint64_t bytes, int root, Communicator comm) {
-  collective(CallKind::Scatter, bytes, root, comm);
-}
-
-void Mpi::alltoall(std::uint64_t bytes_per_pair, Communicator comm) {
-  collective(CallKind::Alltoall, bytes_per_pair, kNoPeer, comm);
-}
-
-void Mpi::alltoallv(std::span<const std::uint64_t> send_bytes, std::span<const std::uint64_t> recv_bytes,
-                    Communicator comm) {
-  const auto size = static_cast<std::size_t>(communicators_.size(comm));
-  if (send_bytes.size() != size || recv_bytes.size() != size) {
-    throw std::logic_error("alltoallv: " + std::to_string(send_bytes.size()) + " and " +
-                           std::to_string(recv_bytes.size()) + " counts for a communicator of " + std::to_string(size) +
-                           " ranks");
-  }
-  Call& call = append(CallKind::Alltoallv, comm);
-  call.first = static_cast<std::uint32_t>(out_.counts.size());
-  call.count = static_cast<std::uint32_t>(size);
-  for (const auto counts : {send_bytes, recv_bytes}) {
-    for (const std::uint64_t bytes : counts) check_bytes(CallKind::Alltoallv, bytes, comm);
-  }
-  call.bytes = std::accumulate(send_bytes.begin(), send_bytes.end(), std::uint64_t{0});
-  out_.counts.insert(out_.counts.end(), send_bytes.begin(), send_bytes.end());
-  out_.counts.insert(out_.counts.end(), recv_bytes.begin(), recv_bytes.end());
-}
-
-void Mpi::reduce_scatter(std::uint64_t bytes_per_rank, Communicator comm) {
-  collective(CallKind::ReduceScatter, bytes_per_rank, kNoPeer, comm);
-}
-
 Call& Mpi::append(CallKind kind, Communicator comm) {
   Call& call = out_.calls.emplace_back();
   call.kind = kind;
@@ -132,16 +89,6 @@ Call& Mpi::message(CallKind kind, int peer, std::uint64_t bytes, int tag, Commun
   call.bytes = bytes;
   call.tag = tag;
   return call;
-}
-
-void Mpi::collective(CallKind kind, std::uint64_t bytes, int root, Communicator comm) {
-  if (root != kNoPeer) {
-    check_peer(root, comm);
-  }
-  check_bytes(kind, bytes, comm);
-  Call& call = append(kind, comm);
-  call.peer = root;
-  call.bytes = bytes;
 }
 
 // More is a mistake of the parameters. Algorithms add up the pieces of all ranks, which must not wrap.

@@ -56,8 +56,9 @@ struct alignas(64) Rank {
   std::uint32_t job{0};
   Picoseconds program_began{0};  // of a job in the background: when it started this time
   bool in_step{false};
-  bool in_wait{false};   // and called again when it is over
-  bool has_turn{false};  // if operations wait for the processor: the next one may begin
+  bool in_wait{false};              // and called again when it is over
+  bool pending_collectives{false};  // non-blocking ones, in `lowering`; next to what a wait reads
+  bool has_turn{false};             // if operations wait for the processor: the next one may begin
   bool last_step{false};
   bool finished{false};
   std::unique_ptr<Skeleton> skeleton;

@@ -221,7 +221,7 @@ void Replica::advance(std::uint32_t index) {
       continue;
     }
     const Call& call = rank.step->calls.calls[rank.next_call];
-    const bool waits = call.kind == CallKind::Wait || call.kind == CallKind::Waitall;
+    const bool waits = is_wait(call.kind);
     if (!rank.in_call) {
       if (on_arrival_ && !its_turn(rank, index, operation_of(call.kind))) return;
       rank.in_call = true;
@@ -243,7 +243,8 @@ void Replica::advance(std::uint32_t index) {
   }
 }
 
-// The most frequent operations are executed directly; other calls become primitives.
+// The most frequent operations are executed directly; other calls become primitives. A wait that first moves pending
+// collectives is started again after them.
 bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
   switch (call.kind) {
     case CallKind::Compute:
@@ -255,12 +256,27 @@ bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
       return true;
     case CallKind::Wait:
     case CallKind::Waitall:
-      return wait(rank, index, std::span(rank.step->calls.requests).subspan(call.first, call.count), call.kind);
+    case CallKind::Waitany:
+    case CallKind::Waitsome:
+      if (rank.pending_collectives) [[unlikely]] {
+        rank.pending_collectives = false;
+        rank.primitives.clear();
+        rank.next_primitive = 0;
+        rank.lowering.move_pending(call.kind, rank.primitives);
+        return true;
+      }
+      return wait(rank, index, rank.step->calls.waited_for(call), call.kind);
     default: {
       Call absolute = call;
       const auto own = static_cast<std::int32_t>(index - jobs_[rank.job].first);
       absolute.peer = absolute_peer(call.peer, own);
       absolute.peer2 = absolute_peer(call.peer2, own);
+      if (call.nonblocking()) {
+        rank.lowering.start(absolute, rank.step->calls);
+        rank.pending_collectives = rank.lowering.has_pending();
+        return true;
+      }
+      rank.pending_collectives = false;  // they move with this call
       rank.primitives.clear();
       rank.next_primitive = 0;
       rank.lowering.lower(absolute, rank.step->calls, rank.primitives);

@@ -65,7 +65,9 @@ void StepStore::leave_out_complete() {
         if (call.peer == kProcNull) note(call.first);
         break;
       case CallKind::Wait:
-      case CallKind::Waitall: {
+      case CallKind::Waitall:
+      case CallKind::Waitany:
+      case CallKind::Waitsome: {
         const std::uint32_t end = call.first + call.count;
         std::uint32_t from = std::exchange(call.first, kept);
         for (; from < end; ++from) {
@@ -75,6 +77,7 @@ void StepStore::leave_out_complete() {
         break;
       }
       default:
+        if (call.nonblocking()) note(static_cast<std::uint32_t>(call.tag));
         break;
     }
   }

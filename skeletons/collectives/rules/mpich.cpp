@@ -64,16 +64,22 @@ Algorithm mpich_rules(CallKind kind, int size, std::uint64_t bytes) {
     case CallKind::Gather:
       return gather_binomial;
     case CallKind::Allgather:
+    case CallKind::Allgatherv:
       return allgather(size, bytes);
     case CallKind::Scatter:
       return scatter_binomial;
     case CallKind::Alltoall:
       return alltoall(size, bytes);
     case CallKind::Alltoallv:
+    case CallKind::Alltoallw:
       return alltoall_scattered;
     case CallKind::ReduceScatter:
+    case CallKind::ReduceScatterv:
       return bytes * static_cast<std::uint64_t>(size) < kReduceScatterLong ? reduce_scatter_recursive_halving
                                                                            : reduce_scatter_pairwise;
+    case CallKind::Scan:
+    case CallKind::Exscan:
+      return scan_recursive_doubling;
     default:
       throw std::logic_error("not a collective");
   }

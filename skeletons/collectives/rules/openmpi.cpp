@@ -247,6 +247,7 @@ Algorithm openmpi_rules(CallKind kind, int size, std::uint64_t bytes) {
     case CallKind::Gather:
       return first_that_holds(kGather, size, bytes);
     case CallKind::Allgather:
+    case CallKind::Allgatherv:
       return first_that_holds(kAllgather, size, bytes);
     case CallKind::Scatter:
       return first_that_holds(kScatter, size, bytes);
@@ -255,7 +256,13 @@ Algorithm openmpi_rules(CallKind kind, int size, std::uint64_t bytes) {
     case CallKind::Alltoallv:
       return first_that_holds(kAlltoallv, size, bytes);
     case CallKind::ReduceScatter:
+    case CallKind::ReduceScatterv:
       return first_that_holds(kReduceScatter, size, bytes);
+    case CallKind::Alltoallw:
+      return alltoall_scattered;
+    case CallKind::Scan:
+    case CallKind::Exscan:
+      return scan_linear;
     default:
       throw std::logic_error("not a collective");
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace manynode {
@@ -29,20 +30,75 @@ enum class CallKind : std::uint8_t {
   Scatter,
   Alltoall,
   Alltoallv,
-  ReduceScatter,
+  ReduceScatter,  // MPI_Reduce_scatter_block
+  Gatherv,
+  Scatterv,
+  Allgatherv,
+  ReduceScatterv,  // MPI_Reduce_scatter: counts by rank
+  Scan,
+  Exscan,
+  Alltoallw,
+  NeighborAllgather,
+  NeighborAllgatherv,
+  NeighborAlltoall,
+  NeighborAlltoallv,
+  NeighborAlltoallw,
+  Waitany,
+  Waitsome,
 };
 
-inline constexpr std::size_t kCallKinds = 18;
+inline constexpr std::size_t kCallKinds = 32;
 
 // MPI's own names, in the order of CallKind; "compute" for the phase between two calls.
 inline constexpr std::array<std::string_view, kCallKinds> kCallNames = {
-    "compute",     "MPI_Send",      "MPI_Isend",   "MPI_Recv",     "MPI_Irecv",     "MPI_Wait",
-    "MPI_Waitall", "MPI_Sendrecv",  "MPI_Barrier", "MPI_Bcast",    "MPI_Reduce",    "MPI_Allreduce",
-    "MPI_Gather",  "MPI_Allgather", "MPI_Scatter", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Reduce_scatter_block"};
+    "compute",
+    "MPI_Send",
+    "MPI_Isend",
+    "MPI_Recv",
+    "MPI_Irecv",
+    "MPI_Wait",
+    "MPI_Waitall",
+    "MPI_Sendrecv",
+    "MPI_Barrier",
+    "MPI_Bcast",
+    "MPI_Reduce",
+    "MPI_Allreduce",
+    "MPI_Gather",
+    "MPI_Allgather",
+    "MPI_Scatter",
+    "MPI_Alltoall",
+    "MPI_Alltoallv",
+    "MPI_Reduce_scatter_block",
+    "MPI_Gatherv",
+    "MPI_Scatterv",
+    "MPI_Allgatherv",
+    "MPI_Reduce_scatter",
+    "MPI_Scan",
+    "MPI_Exscan",
+    "MPI_Alltoallw",
+    "MPI_Neighbor_allgather",
+    "MPI_Neighbor_allgatherv",
+    "MPI_Neighbor_alltoall",
+    "MPI_Neighbor_alltoallv",
+    "MPI_Neighbor_alltoallw",
+    "MPI_Waitany",
+    "MPI_Waitsome",
+};
 
 constexpr std::string_view call_name(CallKind kind) { return kCallNames[static_cast<std::size_t>(kind)]; }
 
-constexpr bool is_collective(CallKind kind) { return kind >= CallKind::Barrier; }
+constexpr bool is_collective(CallKind kind) { return kind >= CallKind::Barrier && kind <= CallKind::NeighborAlltoallw; }
+constexpr bool is_neighbor_collective(CallKind kind) {
+  return kind >= CallKind::NeighborAllgather && kind <= CallKind::NeighborAlltoallw;
+}
+constexpr bool is_wait(CallKind kind) {
+  return kind == CallKind::Wait || kind == CallKind::Waitall || kind >= CallKind::Waitany;
+}
+
+// Of a collective: unless it is the non-blocking form.
+constexpr bool blocks(CallKind kind) {
+  return kind != CallKind::Compute && kind != CallKind::Isend && kind != CallKind::Irecv;
+}
 
 inline constexpr std::int32_t kNoPeer = -1;
 inline constexpr std::int32_t kAnySource = -2;
@@ -52,22 +108,41 @@ inline constexpr std::int32_t kAnyTag = -1;
 // In place of a phase: a compute call with a stated time, the same in every engine, with or without a timing profile.
 inline constexpr std::uint32_t kPause = 0xffffffffu;
 
+// A flag of a collective: its non-blocking form, whose request is `tag`.
+inline constexpr std::uint8_t kNonblocking = 1;
+
 // Fields that a kind does not use are 0 (or kNoPeer). A step of every rank may be in memory at once: the record is
 // limited to half a cache line, and fields of few kinds are in the side tables of Calls.
 struct Call {
   CallKind kind{CallKind::Compute};
-  std::uint8_t reserved{0};
+  std::uint8_t flags{0};
   std::uint16_t communicator{0};  // index in the rank's communicator table; 0 is MPI_COMM_WORLD
   std::int32_t peer{kNoPeer};     // rank in the communicator: destination, source or root
   std::int32_t peer2{kNoPeer};    // sendrecv: source
-  std::int32_t tag{0};
-  std::uint32_t first{0};  // compute: index in the skeleton's phase names, or kPause; isend, irecv: request; wait,
-                           // waitall: first entry in Calls::requests; sendrecv, alltoallv: first entry in Calls::counts
-  std::uint32_t count{0};  // wait, waitall: number of requests; alltoallv: size of the communicator
-  std::uint64_t bytes{0};  // sent or received. Collectives: one rank's contribution; scatter, gather, reduce_scatter:
-                           // one rank's share; alltoall: the message of one pair; alltoallv: all bytes that this rank
-                           // sends. Pause: picoseconds
+  std::int32_t tag{0};            // non-blocking collectives: request
+  std::uint32_t first{0};  // compute: index in the skeleton's phase names, or kPause; isend, irecv: request; waits:
+                           // first entry in Calls::requests; sendrecv, collectives with bytes by rank or neighbour:
+                           // first entry in Calls::counts
+  std::uint32_t count{0};  // waits: number of requests; collectives with bytes by rank: number of ranks, 0 where a rank
+                           // does not know them (gatherv, scatterv away from the root)
+  std::uint64_t bytes{0};  // sent or received. Collectives: one rank's contribution; scatter(v), reduce_scatter: one
+                           // rank's share; alltoall: the message of one pair or neighbour; alltoallv, alltoallw: all
+                           // bytes that this rank sends. Pause: picoseconds
+
+  // A collective that its rank starts, and completes in a later wait.
+  constexpr bool nonblocking() const { return (flags & kNonblocking) != 0; }
 };
 static_assert(sizeof(Call) == 32);
+
+// MPI's name of the call: "MPI_Iallreduce" for the non-blocking form of MPI_Allreduce.
+inline std::string call_name(const Call& call) {
+  std::string name(call_name(call.kind));
+  if (call.nonblocking()) {
+    constexpr std::size_t kPrefix = std::string_view("MPI_").size();
+    name[kPrefix] = static_cast<char>(name[kPrefix] - 'A' + 'a');
+    name.insert(kPrefix, 1, 'I');
+  }
+  return name;
+}
 
 }  // namespace manynode

@@ -57,6 +57,10 @@ class Communicators {
   // A group of ranks first, first + stride, ... (count of them) that includes this rank.
   Communicator strided(int first, int stride, int count);
 
+  // As MPI_Comm_create_group: ranks of the world in the order of the new communicator, this rank among them. Kept as a
+  // formula if they are first, first + stride, ..., else as a list.
+  Communicator group(std::span<const int> members);
+
   // As MPI_Cart_create without reordering: the ranks of `parent` in a grid, the last dimension running fastest.
   Communicator cart(Communicator parent, std::span<const int> dims);
   // As MPI_Cart_sub: this rank's sub-grid over the kept dimensions. The time does not depend on the number of ranks.
@@ -97,6 +101,7 @@ class Communicators {
   const Grid& grid(Communicator cart) const;
   int world_rank_in_group(Communicator comm, int rank) const;
   Communicator add(Group group);
+  Communicator add(int rank, std::vector<std::int32_t> members);
 
   int rank_;
   int size_;

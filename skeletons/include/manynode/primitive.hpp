@@ -45,7 +45,8 @@ constexpr std::uint16_t point_to_point_context(std::uint16_t communicator) {
 inline constexpr std::uint32_t kLoweredRequest = 0x80000000u;
 
 // The algorithms of collectives: "auto" chooses by size and number of ranks, any other name is one algorithm.
-// `alltoall` also applies to MPI_Alltoallv, if its algorithm can (skeletons/collectives/README.md).
+// `alltoall` also applies to MPI_Alltoallv and MPI_Alltoallw, if its algorithm can (skeletons/collectives/README.md);
+// `allgather` to MPI_Allgatherv, `reduce_scatter` to both forms, `scan` to MPI_Exscan.
 struct CollectiveChoice {
   std::string barrier{"auto"};
   std::string bcast{"auto"};
@@ -56,6 +57,7 @@ struct CollectiveChoice {
   std::string scatter{"auto"};
   std::string alltoall{"auto"};
   std::string reduce_scatter{"auto"};
+  std::string scan{"auto"};
   std::string rules{"mpich"};  // whose rules "auto" follows: mpich or openmpi
 };
 
@@ -76,9 +78,15 @@ namespace collectives {
 class Plan;
 }
 
-// Lowers the calls of one rank. It keeps the pending requests to kProcNull, and one counter per communicator. The
-// counter gives successive collectives different tags, which agree between the ranks whatever else each rank does.
-// `communicators` outlives it.
+// Lowers the calls of one rank. It keeps requests that need no wait, pending non-blocking collectives, and one counter
+// per communicator. The counter gives successive collectives different tags, which agree between the ranks whatever
+// else each rank does. `communicators` outlives it.
+//
+// Non-blocking collectives are an approximation: MPI libraries without a progress thread move them while the rank is
+// inside MPI. Here they move, whole and in the order in which they were started, at the beginning of the rank's next
+// call that blocks (Send, Recv, Sendrecv, a wait, a blocking collective), and their time is charged to that call. A
+// wait finds them complete. Limit: ranks then meet in that call. A program deadlocks here, though not with MPI, if one
+// rank starts the collective only after it has received what another one sends by a blocking call after its own start.
 class Lowering {
  public:
   // Throws as check_collective_choice. Algorithms are looked up once for all ranks with the same choice.
@@ -89,11 +97,18 @@ class Lowering {
   // Appends the primitives of `call` to `out`; `calls` holds the side tables that `call` points into.
   void lower(const Call& call, const Calls& calls, std::vector<Primitive>& out);
 
+  // For engines that execute messages and waits without lower(): what it does for a non-blocking collective, and before
+  // a call that blocks. Such an engine treats the requests of these collectives as complete from their start.
+  void start(const Call& collective, const Calls& calls);
+  bool has_pending() const { return seldom_ && !seldom_->pending.empty(); }
+  void move_pending(CallKind charged_to, std::vector<Primitive>& out);
+
  private:
   // State that most ranks never need.
   struct Seldom {
-    std::vector<std::uint32_t> next_collective;  // [communicator - 1]
-    std::vector<std::uint32_t> null_requests;
+    std::vector<std::uint32_t> next_collective;    // [communicator - 1]
+    std::vector<std::uint32_t> complete_requests;  // to kProcNull and of non-blocking collectives
+    std::vector<Primitive> pending;                // of non-blocking collectives
   };
 
   void lower_collective(const Call& call, const Calls& calls, std::vector<Primitive>& out);

@@ -9,14 +9,37 @@ namespace manynode::sst_element {
 
 namespace {
 
-// Ember has no gather and firefly no reduce_scatter.
-bool has_own(CallKind kind) { return kind != CallKind::Gather && kind != CallKind::ReduceScatter; }
+// Ember has no gather and firefly no reduce_scatter; the rarer collectives and all non-blocking ones go as messages.
+bool has_own(const Call& call) {
+  if (call.nonblocking()) return false;
+  switch (call.kind) {
+    case CallKind::Barrier:
+    case CallKind::Bcast:
+    case CallKind::Reduce:
+    case CallKind::Allreduce:
+    case CallKind::Allgather:
+    case CallKind::Scatter:
+    case CallKind::Alltoall:
+    case CallKind::Alltoallv:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
 
 bool RankProgram::start(const Call& call, EventSink& sink) {
   const Communicator communicator{call.communicator};
   const std::uint16_t context = point_to_point_context(call.communicator);
+  if (lowering_.has_pending() && blocks(call.kind) && !call.nonblocking()) {
+    primitives_.clear();
+    next_primitive_ = 0;
+    lowering_.move_pending(call.kind, primitives_);
+    moves_pending_ = true;
+    more_primitives(sink);
+    return true;
+  }
   switch (call.kind) {
     case CallKind::Isend:
     case CallKind::Irecv:
@@ -46,11 +69,18 @@ bool RankProgram::start(const Call& call, EventSink& sink) {
       return sendrecv(call, sink);
     case CallKind::Wait:
     case CallKind::Waitall:
+    case CallKind::Waitany:
+    case CallKind::Waitsome:
       return wait(call, sink);
     default:
       if (world_.settings().own_collectives) {
-        if (has_own(call.kind)) return start_own_collective(call, sink);
-        world_.tell_expanded(call.kind);
+        if (has_own(call)) return start_own_collective(call, sink);
+        world_.tell_expanded(call);
+      }
+      if (call.nonblocking()) {
+        lowering_.start(call, calls_);
+        requests_.start_null(static_cast<std::uint32_t>(call.tag));
+        return false;
       }
       primitives_.clear();
       next_primitive_ = 0;
@@ -82,7 +112,7 @@ bool RankProgram::sendrecv(const Call& call, EventSink& sink) {
 bool RankProgram::wait(const Call& call, EventSink& sink) {
   std::span<RequestHandle> handles;
   try {
-    handles = requests_.take(std::span(calls_.requests).subspan(call.first, call.count));
+    handles = requests_.take(calls_.waited_for(call));
   } catch (const std::runtime_error& error) {
     throw std::runtime_error("rank " + std::to_string(rank_) + " of job " + shared_.config->name + ", " +
                              std::string(call_name(call.kind)) + " of step " + std::to_string(steps_) + ": " +

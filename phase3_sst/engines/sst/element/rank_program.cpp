@@ -35,6 +35,10 @@ bool RankProgram::advance(network::Picoseconds now, EventSink& sink) {
       more_primitives(sink);
       return true;
     }
+    if (moves_pending_) {
+      moves_pending_ = false;
+      if (start(calls_.calls[next_call_], sink)) return true;
+    }
     end_call(now);
   }
   // Compute phases advance this when they happen.
@@ -158,9 +162,9 @@ RankProgram::Present RankProgram::present() const {
   }
   const Call* call = &calls_.calls[next_call_];
   present.operation = call_name(call->kind);
-  if (call->kind == CallKind::Wait || call->kind == CallKind::Waitall) {
+  if (is_wait(call->kind)) {
     // With several, the first receive, since sends mostly complete on their own.
-    const auto waits = std::span(calls_.requests).subspan(call->first, call->count);
+    const auto waits = calls_.waited_for(*call);
     const Call* found = nullptr;
     for (const Call& started : calls_.calls) {
       const bool receive = started.kind == CallKind::Irecv;

@@ -57,7 +57,8 @@ class RankProgram {
   Present present() const;
 
  private:
-  // Requests events of a call; true if there are any. If these are not all, more_primitives() requests the rest.
+  // Requests events of a call; true if there are any. If these are not all, more_primitives() requests the rest. If
+  // moves_pending_ is set, these are the pending non-blocking collectives, and the call is to be started after them.
   bool start(const Call& call, EventSink& sink);
   void more_primitives(EventSink& sink);
   void run_primitive(EventSink& sink);
@@ -99,6 +100,7 @@ class RankProgram {
   std::uint64_t call_bytes_{0};
   std::vector<Primitive> primitives_;  // of the present call
   std::size_t next_primitive_{0};
+  bool moves_pending_{false};
   std::uint32_t first_lowered_{0};
   std::vector<RequestHandle> lowered_;  // by request of the present call's primitives, less first_lowered_
   Requests requests_;

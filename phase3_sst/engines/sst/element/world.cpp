@@ -130,11 +130,11 @@ void World::tick(network::Picoseconds now) {
   std::fflush(stderr);
 }
 
-void World::tell_expanded(CallKind call) {
-  auto& told = told_[static_cast<std::size_t>(call)];
+void World::tell_expanded(const Call& call) {
+  auto& told = told_[static_cast<std::size_t>(call.kind) + (call.nonblocking() ? kCallKinds : 0)];
   if (settings_.process != 0 || told.load(std::memory_order_relaxed) || told.exchange(true)) return;
   std::fprintf(stderr, "manynode-note %s: SST offers motifs no such collective; it is sent as messages\n",
-               call_name(call).data());
+               call_name(call).c_str());
 }
 
 void World::rank_finished() {

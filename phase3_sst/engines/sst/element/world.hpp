@@ -72,7 +72,7 @@ class World {
   // Reports progress now and then.
   void tick(network::Picoseconds now);
   // A collective that ember lacks is expanded; reports this once.
-  void tell_expanded(CallKind call);
+  void tell_expanded(const Call& call);
 
   void rank_finished();
   // Writes the parts once. No rank may still run.
@@ -101,7 +101,7 @@ class World {
   std::size_t finished_{0};  // of them
   bool written_{false};
   Progress progress_;
-  std::array<std::atomic<bool>, kCallKinds> told_{};  // [call] that it is expanded
+  std::array<std::atomic<bool>, 2 * kCallKinds> told_{};  // [call, then its non-blocking form] that it is expanded
 };
 
 }  // namespace manynode::sst_element
