@@ -10,7 +10,7 @@ from typing import Any
 
 from _mini_app import at_most, run_hpcg
 
-from manynode.markers import concatenate, read_marker_directory
+from manynode.markers import read_marker_directory
 from manynode.paths import native_program
 from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
 
@@ -21,11 +21,11 @@ def differs(ranks: int) -> bool:
     """Return whether any rank's peers, bytes, tags or order differ."""
     with tempfile.TemporaryDirectory() as folder:
         run_hpcg(ranks, PARAMETERS, Path(folder))
-        records = concatenate(read_marker_directory(Path(folder), resolve=False))
+        recorded = recorded_calls(read_marker_directory(Path(folder), resolve=False))
     command = [str(native_program("manynode-skeleton")), "stream", "--app", "hpcg", "--ranks", str(ranks)]
     command += ["--parameters", json.dumps(PARAMETERS)]
     stream = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return first_difference(recorded_calls(records), promised_calls(stream)) is not None
+    return first_difference(recorded, promised_calls(stream)) is not None
 
 
 def figures() -> list[dict[str, Any]]:

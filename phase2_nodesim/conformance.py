@@ -1,9 +1,9 @@
 """Compares a skeleton's operations with those that the markers recorded of its application.
 
-In: the text stream of ``manynode-skeleton stream --sink text`` and the records of a marked run (frames of
-:mod:`manynode.markers`). Out: the first call that differs, as a message, or None. For each rank, the comparison covers
-in order: operation, label of the compute phase before the call, peers as world ranks, bytes, tag, number of requests
-and communicator. All functions here are pure.
+In: the text stream of ``manynode-skeleton stream --sink text`` and the marker files of a run. Out: the first call that
+differs, as a message, or None. For each rank, the comparison covers in order: operation, label of the compute phase
+before the call, peers as world ranks, bytes (also of each block), tags, communicator, and which requests a wait
+completes. All functions here are pure.
 """
 
 from __future__ import annotations
@@ -13,21 +13,23 @@ from typing import Any
 import pandas as pd
 
 from manynode.errors import InputError
+from manynode.markers import NO_PEER, MarkerFile
+from phase2_nodesim.recording import END, rank_calls
 
+# As the fields of RecordedCall; the communicator is the last.
 COLUMNS = [
-    "rank", "operation", "phase", "peer", "peer2", "bytes", "bytes2", "tag", "requests", "communicator",
+    "rank", "operation", "phase", "peer", "peer2", "bytes", "bytes2", "tag", "receive_tag", "completes", "sent",
+    "received", "communicator",
 ]  # fmt: skip
-END = "MPI_Finalize"
 
-# A stream holds messages, waits and collectives; these calls move no data of the application.
-_NOT_IN_STREAMS = ("MPI_Init", "MPI_Comm_", "MPI_Cart_", "MPI_Dims_")
-_NO_PEER, _ANY_SOURCE = -1, -2
 # The text sink's keys and the columns that they fill.
 _KEYS = {
     "peer": "peer", "root": "peer", "source": "peer2", "bytes": "bytes", "receive_bytes": "bytes2", "tag": "tag",
-    "requests": "requests", "communicator": "communicator",
+    "communicator": "communicator", "receive_tag": "receive_tag",
 }  # fmt: skip
-_IGNORED_KEYS = {"request", "size", "receive_tag"}
+_LISTS = {"ids": "completes", "sent": "sent", "received": "received"}
+# Sums of what the lists hold, and what follows from them and the communicator.
+_IGNORED_KEYS = {"size", "requests", "sources", "destinations"}
 _CONTEXT_CALLS = 3
 
 
@@ -39,6 +41,8 @@ def promised_calls(text: str) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     pending: list[str] = []
+    made: dict[int, int] = {}  # number in a step -> number in the rank's order
+    given = 0
     rank: int | None = None
     for number, line in enumerate(text.splitlines(), start=1):
         try:
@@ -47,15 +51,24 @@ def promised_calls(text: str) -> pd.DataFrame:
             line_rank = int(rank_word)
             if rank is not None and line_rank != rank:
                 rows.append(_row(rank, END, pending))
-                pending = []
+                pending, made, given = [], {}, 0
             rank = line_rank
             if operation == "compute":
                 pending.append(values["phase"])
                 continue
             row = _row(rank, operation, pending)
             for key, value in values.items():
-                if key not in _IGNORED_KEYS:
+                if key == "request":
+                    made[int(value)], given = given, given + 1
+                elif key in _LISTS:
+                    row[_LISTS[key]] = tuple(int(word) for word in value.split(",") if word)
+                elif key not in _IGNORED_KEYS:
                     row[_KEYS[key]] = int(value)
+            if row["received"]:
+                row["bytes2"] = 0  # their sum
+            if operation.endswith("educe_scatter"):
+                row["bytes"] = sum(row["received"])  # as the markers record it; the stream has the rank's own share
+            row["completes"] = tuple(made[number] for number in row["completes"])
         except (ValueError, KeyError) as error:
             raise InputError(
                 "a line of the operation stream cannot be read",
@@ -71,28 +84,18 @@ def promised_calls(text: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def recorded_calls(records: pd.DataFrame) -> pd.DataFrame:
-    """Return the records of marker files with the columns ``COLUMNS``, without calls that streams do not hold.
+def recorded_calls(files: list[MarkerFile]) -> pd.DataFrame:
+    """Return the calls of marked ranks with the columns ``COLUMNS``, as a skeleton writes them (:mod:`.recording`).
 
     A label before a call that is left out is joined to the next call's, so that it is not lost.
     """
     rows: list[dict[str, Any]] = []
-    for rank, of_rank in records.groupby("rank", sort=True):
-        pending: list[str] = []
-        for record in of_rank.sort_values("sequence").to_dict("records"):
-            if record["phase"]:
-                pending.append(str(record["phase"]))
-            operation = str(record["operation"])
-            if operation.startswith(_NOT_IN_STREAMS):
-                continue
-            row = _row(int(rank), operation, pending)
-            if operation != END:
-                for column in COLUMNS[3:]:
-                    row[column] = int(record[column])
-                if record.get("any_source"):
-                    row["peer"] = _ANY_SOURCE
+    for file in sorted(files, key=lambda file: file.metadata["rank"]):
+        for call in rank_calls(file):
+            row = _row(int(file.metadata["rank"]), call.operation, [call.phase] if call.phase else [])
+            if call.operation != END:
+                row |= {column: getattr(call, column) for column in COLUMNS[3:]}
             rows.append(row)
-            pending = []
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -120,8 +123,9 @@ def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | No
 
 def _row(rank: int, operation: str, phases: list[str]) -> dict[str, Any]:
     return {
-        "rank": rank, "operation": operation, "phase": "+".join(phases), "peer": _NO_PEER, "peer2": _NO_PEER,
-        "bytes": 0, "bytes2": 0, "tag": -1, "requests": 0, "communicator": -1 if _is_local(operation) else 0,
+        "rank": rank, "operation": operation, "phase": "+".join(phases), "peer": NO_PEER, "peer2": NO_PEER,
+        "bytes": 0, "bytes2": 0, "tag": -1, "receive_tag": -1, "completes": (), "sent": (), "received": (),
+        "communicator": -1 if _is_local(operation) else 0,
     }  # fmt: skip
 
 
@@ -150,5 +154,5 @@ def _message(rank: int, index: int, fields: list[str], left: list[dict[str, Any]
 
 def _render(call: dict[str, Any]) -> str:
     words = [f"[{call['phase'] or 'no label'}] {call['operation']}"]
-    words += [f"{column}={call[column]}" for column in COLUMNS[3:] if call[column] not in (_NO_PEER, 0)]
+    words += [f"{column}={call[column]}" for column in COLUMNS[3:] if call[column] not in (NO_PEER, 0, ())]
     return " ".join(words)

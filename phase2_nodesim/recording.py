@@ -42,7 +42,8 @@ class RecordedCall:
     ``phase`` joins the labels since the call before by ``+``. Requests are numbered from 0 in the order in which they
     are made; ``completes`` lists those that a wait completes, in its order, without null ones, and has
     ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block of
-    a collective with counts.
+    a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
+    ``bytes2``.
     """
 
     operation: str
@@ -138,5 +139,7 @@ class _Reader:
             call = replace(call, peer=ANY_SOURCE_PEER)
         if len(detail) > 1:
             sent = tuple(detail[1 : 1 + detail[0]])
-            return replace(call, sent=sent, received=tuple(detail[2 + len(sent) :]))
+            received = tuple(detail[2 + len(sent) :])
+            own = call.bytes2 if "catterv" in operation else call.bytes
+            return replace(call, bytes=own, bytes2=0, sent=sent, received=received)
         return call

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from manynode.config.application import read_application
-from manynode.markers import concatenate, read_marker_directory
+from manynode.markers import read_marker_directory
 from manynode.paths import application_dirs
 from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
 
@@ -95,11 +95,11 @@ def test_the_tutorials_skeleton_emits_what_its_program_does(build_dir: Path, tmp
 
 def _difference(build_dir: Path, app: str, parameters: dict[str, int], ranks: int, markers: Path) -> str | None:
     """Return the first call in which the skeleton differs from the record in ``markers``."""
-    records = concatenate(read_marker_directory(markers, resolve=False))
-    assert sorted(set(records["rank"])) == list(range(ranks))
+    files = read_marker_directory(markers, resolve=False)
+    assert [file.metadata["rank"] for file in files] == list(range(ranks))
     stream = _skeleton(build_dir, "stream", "--app", app, "--ranks", str(ranks), "--parameters", json.dumps(parameters))
     assert stream.returncode == 0, stream.stderr
-    return first_difference(recorded_calls(records), promised_calls(stream.stdout))
+    return first_difference(recorded_calls(files), promised_calls(stream.stdout))
 
 
 @pytest.mark.parametrize("app", [*sorted(CASES), "patterns"])
