@@ -31,7 +31,8 @@ PRESSURE = "congestion-impact-pressure/1"
 
 COMPUTE = "compute"
 COLLECTIVES = (
-    "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Allgather", "Scatter", "Alltoall", "Scan", "Exscan", "Neighbor_",
+    "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Allgather", "Scatter", "Alltoall",
+    "Scan", "Exscan", "Neighbor",
 )  # fmt: skip
 # The compared ratios: name -> setting over setting.
 RATIOS = {
