@@ -90,6 +90,9 @@ using Algorithm = void (*)(const Task& task, Messages& messages);
 // The choice of "auto" by call, number of ranks and Call::bytes; see Plan::algorithm for calls with bytes by rank.
 using Rules = Algorithm (*)(CallKind kind, int size, std::uint64_t bytes);
 
+// The one algorithm of all neighbour collectives (neighbors.cpp): they have no choice.
+void exchange_with_neighbors(const Task& task, Messages& messages);
+
 struct AlgorithmEntry {
   const char* file_name;  // "<collective>_<name>"
   Algorithm run;

@@ -102,7 +102,7 @@ Plan::Plan(const CollectiveChoice& choice) : rules_(find_rules(choice.rules)) {
   named_[static_cast<std::size_t>(CallKind::Scatterv)] = scatter_linear;
   for (const CallKind kind : {CallKind::NeighborAllgather, CallKind::NeighborAllgatherv, CallKind::NeighborAlltoall,
                               CallKind::NeighborAlltoallv, CallKind::NeighborAlltoallw}) {
-    named_[static_cast<std::size_t>(kind)] = neighbor_linear;
+    named_[static_cast<std::size_t>(kind)] = exchange_with_neighbors;
   }
 }
 

@@ -38,6 +38,7 @@ COLLECTIVES = [
     "scatter",
     "alltoall",
     "reduce_scatter",
+    "scan",
 ]
 ROOTED = ["bcast", "reduce", "gather", "scatter"]
 
@@ -83,7 +84,7 @@ def test_a_collective_sends_what_it_sends_with_fast_and_sst_has_its_own(collecti
         own = element.simulate(run, tmp_path / f"{order}-own", collectives="sst")
         assert own.done.returncode == 0, own.done.stdout + own.done.stderr
         assert own.parts()[0]["jobs"][0]["finished"] == 6
-        expanded = collective in ("gather", "reduce_scatter")
+        expanded = collective in ("gather", "reduce_scatter", "scan")
         assert (own.parts()[0]["jobs"][0]["messages"] > 0) == expanded
         assert own.done.stderr.count("manynode-note") == (1 if expanded else 0)
         assert {use.calls for use in own.uses().values()} == {2}

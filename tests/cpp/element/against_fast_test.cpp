@@ -3,6 +3,7 @@
 
 #include "manynode/skeleton.hpp"
 #include "played_rank.hpp"
+#include "rare_calls.hpp"
 #include "simulator.hpp"
 
 namespace manynode::sst_element::testing {
@@ -48,6 +49,14 @@ TEST(AgainstFast, EveryCollectiveSendsTheSame) {
                                     config.jobs[0].ranks()));
       }
     }
+  }
+}
+
+TEST(AgainstFast, RareCallsSendTheSame) {
+  for (const std::uint64_t bytes : {8u, 50'000u}) {
+    network::RunConfig config = network::testing::small_machine({8}, {1}, {1});
+    config.jobs[0].nodes = 5;
+    compare(config, network::testing::loaded([=](Mpi& mpi) { manynode::testing::emit_rare_calls(mpi, bytes); }, 2));
   }
 }
 

@@ -30,6 +30,22 @@ TEST(OwnCollectives, AreOneEventEachAndCountNoMessages) {
   EXPECT_EQ(rank.use(CallKind::Allreduce).calls, 1u);
 }
 
+TEST(OwnCollectives, AreNoneOfTheNonblockingOnes) {
+  const auto program = network::testing::loaded([](Mpi& mpi) {
+    const Request request = mpi.ibcast(100, 0);
+    mpi.bcast(200, 0);
+    mpi.wait(request);
+  });
+  const auto world = world_of(ranks_on(2), program, true);
+  PlayedRank rank(*world, 0);
+  rank.play();
+  ASSERT_EQ(rank.rounds.size(), 2u);
+  EXPECT_TRUE(rank.rounds[0].at(0).starts_with("send 1 ")) << "the first broadcast moves as messages";
+  EXPECT_EQ(rank.rounds[1], std::vector<std::string>{"MPI_Bcast 0 0 200"});
+  EXPECT_EQ(rank.use(CallKind::Bcast).calls, 2u);
+  EXPECT_EQ(rank.use(CallKind::Bcast).time, 2 * kMicrosecond);
+}
+
 TEST(OwnCollectives, MakeAGroupForEachCommunicatorBeforeTheStepThatUsesIt) {
   const auto program = network::testing::loaded([](Mpi& mpi) {
     const std::array dims = {2, 4};

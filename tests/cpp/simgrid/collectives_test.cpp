@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "machine_for_tests.hpp"
+#include "rare_calls.hpp"
 
 namespace manynode::smpi_engine::testing {
 namespace {
@@ -23,6 +24,11 @@ TEST(Collectives, RingSendsEachShareAroundTwice) {
   const auto body = [](Mpi& mpi) { mpi.allreduce(kBytes); };
   const double expected_s = 6 * eager_time(kBytes / 4, 2) + 3 * (kBytes / 4) * kReducePerByte;
   EXPECT_NEAR(makespan_s(config, body), expected_s, 6 * kNear);
+}
+
+TEST(Collectives, RareCallsEnd) {
+  EXPECT_EQ(failure(machine(), [](Mpi& mpi) { manynode::testing::emit_rare_calls(mpi, 8); }), "no error");
+  EXPECT_EQ(failure(machine(), [](Mpi& mpi) { manynode::testing::emit_rare_calls(mpi, 50'000); }), "no error");
 }
 
 TEST(Collectives, OfOtherCommunicatorsDoNotMeet) {

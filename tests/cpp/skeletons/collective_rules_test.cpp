@@ -47,6 +47,15 @@ constexpr Expectation kExpectations[] = {
     {"mpich", CallKind::Alltoallv, 8, 0, "scattered"},
     {"mpich", CallKind::ReduceScatter, 8, 65535, "recursive_halving"},
     {"mpich", CallKind::ReduceScatter, 8, 65536, "pairwise"},
+    {"mpich", CallKind::Scan, 8, 1 << 20, "recursive_doubling"},
+    {"mpich", CallKind::Exscan, 7, 8, "recursive_doubling"},
+    {"mpich", CallKind::Allgatherv, 16, 32767, "recursive_doubling"},
+    {"mpich", CallKind::ReduceScatterv, 8, 65536, "pairwise"},
+    {"mpich", CallKind::Alltoallw, 8, 0, "scattered"},
+    {"openmpi", CallKind::Scan, 8, 1 << 20, "linear"},
+    {"openmpi", CallKind::Exscan, 7, 8, "linear"},
+    {"openmpi", CallKind::Alltoallw, 64, 0, "scattered"},
+    {"openmpi", CallKind::Gatherv, 300, 0, "linear"},
     {"openmpi", CallKind::Barrier, 100, 0, "dissemination"},
     {"openmpi", CallKind::Barrier, 256, 0, "tree"},
     {"openmpi", CallKind::Bcast, 64, 1 << 20, "binomial"},
@@ -94,6 +103,18 @@ TEST(CollectiveRules, AlltoallvTakesTheAlgorithmOfAlltoallWhereItCan) {
   EXPECT_EQ(name("pairwise"), "pairwise");
   EXPECT_EQ(name("scattered"), "scattered");
   EXPECT_EQ(name("bruck"), "scattered");  // needs blocks of one size
+}
+
+TEST(CollectiveRules, CallsWithCountsTakeTheAlgorithmOfTheirCollectiveButOnlyTheRootKnowsSomeCounts) {
+  const auto name = [](CallKind kind, const char* collective, const char* algorithm) {
+    return collectives::algorithm_name(collectives::plan_of(chosen(collective, algorithm)).algorithm(kind, 16, 0));
+  };
+  EXPECT_EQ(name(CallKind::Allgatherv, "allgather", "ring"), "ring");
+  EXPECT_EQ(name(CallKind::ReduceScatterv, "reduce_scatter", "at_root"), "at_root");
+  EXPECT_EQ(name(CallKind::Alltoallw, "alltoall", "pairwise"), "pairwise");
+  EXPECT_EQ(name(CallKind::Exscan, "scan", "linear"), "linear");
+  EXPECT_EQ(name(CallKind::Gatherv, "gather", "binomial"), "linear");
+  EXPECT_EQ(name(CallKind::Scatterv, "scatter", "binomial"), "linear");
 }
 
 TEST(CollectiveRules, OneChoiceIsLookedUpOnce) {

@@ -146,6 +146,22 @@ TEST(Communicators, ARankOfAMillionTakesLittleMemory) {
   EXPECT_LE(sizeof(Lowering), 40U);
 }
 
+TEST(Communicators, AGroupHasTheOrderOfItsMembers) {
+  Communicators communicators(5, 9);
+  for (const std::vector<int>& members :
+       {std::vector{7, 5, 3}, std::vector{5}, std::vector{0, 5, 2, 8}, std::vector{4, 5, 6, 7}}) {
+    const Communicator group = communicators.group(members);
+    ASSERT_EQ(communicators.size(group), static_cast<int>(members.size()));
+    for (int rank = 0; rank < communicators.size(group); ++rank) {
+      EXPECT_EQ(communicators.world_rank(group, rank), members[static_cast<std::size_t>(rank)]);
+    }
+    EXPECT_EQ(communicators.world_rank(group, communicators.rank(group)), 5);
+  }
+  EXPECT_THROW(communicators.group(std::array{1, 2}), std::logic_error);
+  EXPECT_THROW(communicators.group(std::array{5, 9}), std::logic_error);
+  EXPECT_THROW(communicators.group(std::array{5, 2, 5}), std::logic_error);
+}
+
 TEST(Communicators, ARankMustBeInTheCommunicatorItMakes) {
   Communicators communicators(1, 2);
   EXPECT_THROW(communicators.split(kWorld, [](int rank) { return std::pair{-rank, 0}; }), std::logic_error);

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "manynode/primitive.hpp"
@@ -35,6 +36,8 @@ class Matcher {
       ranks_[r].program = std::move(programs[r]);
       ranks_[r].known.assign(programs.size(), 0);
       ranks_[r].known[r] = 1;
+      ranks_[r].from_below.assign(programs.size(), 0);
+      ranks_[r].incoming.assign(programs.size(), 0);
     }
   }
 
@@ -63,6 +66,8 @@ class Matcher {
   }
 
   const Known& known(int rank) const { return ranks_[static_cast<std::size_t>(rank)].known; }
+  // The sum of what came in messages from lower ranks: the result of an exscan.
+  const Known& from_below(int rank) const { return ranks_[static_cast<std::size_t>(rank)].from_below; }
   std::uint64_t bytes_sent(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_sent; }
   std::uint64_t bytes_received(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_received; }
   // By ReduceLocal, on all ranks.
@@ -81,6 +86,8 @@ class Matcher {
     Known incoming;
     std::map<std::uint32_t, bool> pending;  // request: complete?
     std::map<std::uint32_t, Known> arrived;
+    std::map<std::uint32_t, int> sender_of;  // by request of the receive
+    Known from_below;
     std::uint64_t bytes_sent{0};
     std::uint64_t bytes_received{0};
     std::uint64_t bytes_combined{0};
@@ -120,6 +127,7 @@ class Matcher {
       Rank& receiver = at(receive.receiver);
       receiver.pending[receive.request] = true;
       receiver.arrived[receive.request] = message.known;
+      receiver.sender_of[receive.request] = message.sender;
       receiver.bytes_received += message.bytes;
       if (mode_ == SendMode::Rendezvous) {
         at(message.sender).pending[message.request] = true;
@@ -138,8 +146,9 @@ class Matcher {
         break;
       case PrimitiveKind::ReduceLocal:
         self.bytes_combined += primitive.bytes;
+        // A scan combines what it received with two buffers; the second time, it is known already.
         for (std::size_t i = 0; i < self.known.size(); ++i) {
-          self.known[i] += self.incoming[i];
+          self.known[i] += std::exchange(self.incoming[i], 0);
         }
         break;
       case PrimitiveKind::Isend: {
@@ -169,6 +178,9 @@ class Matcher {
         }
         self.pending.erase(request);
         if (const auto arrived = self.arrived.find(primitive.request); arrived != self.arrived.end()) {
+          if (self.sender_of[primitive.request] < rank) {
+            for (std::size_t i = 0; i < self.known.size(); ++i) self.from_below[i] += arrived->second[i];
+          }
           take(self, arrived->second);
           self.arrived.erase(arrived);
         }

@@ -314,7 +314,7 @@ TEST(Patterns, WhatDoesNotFitIsRefused) {
     expect_refused("halo3d", {{"grid", std::string(grid)}}, 8, "grid", "3 extents whose product is 8");
   }
   expect_refused("collective", {{"collective", std::string("allreduc")}}, 8, "collective",
-                 "barrier, bcast, reduce, allreduce, gather, allgather, scatter, alltoall, reduce_scatter");
+                 "barrier, bcast, reduce, allreduce, gather, allgather, scatter, alltoall, reduce_scatter, scan");
   expect_refused("collective", {{"root", std::int64_t{8}}}, 8, "root", "0 to 7");
 }
 

@@ -44,7 +44,8 @@ void emit(const std::string& collective, Mpi& mpi, std::uint64_t bytes, int root
       {"scatter", [](Mpi& mpi, std::uint64_t bytes, int root, Communicator comm) { mpi.scatter(bytes, root, comm); }},
       {"alltoall", [](Mpi& mpi, std::uint64_t bytes, int, Communicator comm) { mpi.alltoall(bytes, comm); }},
       {"reduce_scatter",
-       [](Mpi& mpi, std::uint64_t bytes, int, Communicator comm) { mpi.reduce_scatter(bytes, comm); }}};
+       [](Mpi& mpi, std::uint64_t bytes, int, Communicator comm) { mpi.reduce_scatter(bytes, comm); }},
+      {"scan", [](Mpi& mpi, std::uint64_t bytes, int, Communicator comm) { mpi.scan(bytes, comm); }}};
   calls.at(collective)(mpi, bytes, root, comm);
 }
 

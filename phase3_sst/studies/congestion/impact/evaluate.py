@@ -30,7 +30,10 @@ PREDICTORS = "congestion-impact-predictors/1"
 PRESSURE = "congestion-impact-pressure/1"
 
 COMPUTE = "compute"
-COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Allgather", "Scatter", "Alltoall")
+COLLECTIVES = (
+    "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Allgather", "Scatter", "Alltoall",
+    "Scan", "Exscan", "Neighbor",
+)  # fmt: skip
 # The compared ratios: name -> setting over setting.
 RATIOS = {
     "endpoint": ("IV", "II"),

@@ -5,7 +5,7 @@
 
 namespace manynode::collectives {
 
-void neighbor_linear(const Task& task, Messages& messages) {
+void exchange_with_neighbors(const Task& task, Messages& messages) {
   const auto moves = [&](std::uint64_t rank, std::uint64_t bytes) {
     return static_cast<int>(rank) != task.rank && bytes > 0;
   };
