@@ -41,8 +41,8 @@ class RecordedCall:
 
     ``phase`` joins the labels since the call before by ``+``. Requests are numbered from 0 in the order in which they
     are made; ``completes`` lists those that a wait completes, in its order, without null ones, and has
-    ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block of
-    a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
+    ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block
+    of a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
     ``bytes2``.
     """
 

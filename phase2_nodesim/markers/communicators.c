@@ -91,7 +91,6 @@ int mk_communicator(MPI_Comm comm) {
   return entry ? entry->number : MK_NONE;
 }
 
-
 /* Removes an entry and moves later ones of its probe chain up, so that no search ends too early. */
 void mk_forget_communicator(MPI_Comm comm) {
   struct communicator* entry = comm == MPI_COMM_NULL ? NULL : slot_of(MK_HANDLE(comm));

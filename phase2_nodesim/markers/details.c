@@ -1,5 +1,4 @@
-/* Details of records: lists of words, equal ones stored once. The section grows by moving; records refer to it by offset.
- */
+/* Details of records: lists of words, equal ones stored once. The section grows by moving; records have offsets. */
 #define _GNU_SOURCE
 #include "markers.h"
 
@@ -39,10 +38,10 @@ void mk_put(int64_t word) {
   open_detail.at[open_detail.used++] = word;
 }
 
-#define PUT(name, type, counts_declaration, bytes)                   \
-  void name(const type* counts, counts_declaration, int n) {         \
-    mk_put(counts && n > 0 ? n : 0);                                 \
-    for (int i = 0; counts && i < n; i++) mk_put((int64_t)(bytes));  \
+#define PUT(name, type, counts_declaration, bytes)                  \
+  void name(const type* counts, counts_declaration, int n) {        \
+    mk_put(counts && n > 0 ? n : 0);                                \
+    for (int i = 0; counts && i < n; i++) mk_put((int64_t)(bytes)); \
   }
 PUT(mk_put_counts_int, int, MPI_Datatype datatype, mk_bytes(counts[i], datatype))
 PUT(mk_put_counts_count, MPI_Count, MPI_Datatype datatype, mk_bytes(counts[i], datatype))

@@ -19,20 +19,19 @@
  * (mk_record.request). Details count them backwards from the call: 1 is the last one made before it, 2 the one before
  * that; 0 stands for a null or inactive request, MK_UNKNOWN for one that is not known. The words are
  *
- *   MPI_Wait*, MPI_Test*, MPI_Request_free   the requests completed or freed, in the order of the call's array. No
- *                              detail: none (a test in vain)
- *   MPI_Start, MPI_Startall    the requests started
- *   a call that makes a communicator   its number (MK_NONE: this rank is not in it); kind of topology (MK_TOPOLOGY_...);
- *                              size; the number of ranks listed here (0: those of MPI_COMM_WORLD in order); these, as
- *                              ranks of MPI_COMM_WORLD. Then of a Cartesian one dimensions, extents, periods (0 or 1)
- *                              and own coordinates; of a graph the number of sources and of destinations, the sources,
- *                              the destinations, as ranks of the communicator
- *   a call that makes a window   its number; size; ranks listed, and these, as above
- *   other calls on a window    its number; of MPI_Win_start and MPI_Win_post the size of the group and its ranks; of
- *                              MPI_Win_lock 1 if the lock is exclusive, else 0
- *   MPI_Sendrecv and its kin   the tag of the receive
- *   collectives with counts for each rank   how many blocks are sent, the bytes of each, how many are received, the
- *                              bytes of each; by rank of the communicator or by neighbour
+ *   MPI_Wait*, MPI_Test*, MPI_Request_free: the requests completed or freed, in the order of the call's array. No
+ *       detail: none (a test in vain).
+ *   MPI_Start, MPI_Startall: the requests started.
+ *   A call that makes a communicator: its number (MK_NONE: this rank is not in it); its topology (MK_TOPOLOGY_...);
+ *       its size; how many ranks are listed (0: those of MPI_COMM_WORLD in order); these, as ranks of MPI_COMM_WORLD.
+ *       Then of a Cartesian one the number of dimensions, extents, periods (0 or 1) and own coordinates; of a graph the
+ *       number of sources, of destinations, the sources, the destinations, as ranks of the communicator.
+ *   A call that makes a window: its number; its size, how many ranks are listed, and these, as above.
+ *   Other calls on a window: its number; of MPI_Win_start and MPI_Win_post the size of the group and its ranks; of
+ *       MPI_Win_lock 1 if the lock is exclusive, else 0.
+ *   MPI_Sendrecv and its kin: the tag of the receive.
+ *   Collectives with counts for each rank: how many blocks are sent, the bytes of each, how many are received, the
+ *       bytes of each; by rank of the communicator or by neighbour.
  */
 #ifndef MANYNODE_MARKERS_FORMAT_H
 #define MANYNODE_MARKERS_FORMAT_H

@@ -181,7 +181,8 @@ struct mk_request_note {
 };
 extern int mk_awaited; /* notes whose status is of interest */
 void mk_note_made(const MPI_Request* request, struct mk_record* record);
-void mk_note_receive(const MPI_Request* request, struct mk_record* record, MPI_Comm comm, void* buffer); /* from any source */
+void mk_note_receive(const MPI_Request* request, struct mk_record* record, MPI_Comm comm,
+                     void* buffer);                                                       /* from any source */
 void mk_note_arrival(const MPI_Request* request, int peer, void* buffer, uint64_t bytes); /* from another node */
 void mk_note_persistent(const MPI_Request* request, const struct mk_record* record, MPI_Comm comm, void* buffer,
                         bool received);

@@ -1,6 +1,6 @@
-/* Requests until they complete: their numbers, and what is not known before they complete. A receive from any source gets
- * the real source from the completion's status, a start the peer, bytes and tag of its persistent request, and under the
- * engine qemu the data of a receive arrives.
+/* Requests until they complete: their numbers, and what is not known before they complete. A receive from any source
+ * gets the real source from the completion's status, a start the peer, bytes and tag of its persistent request, and
+ * under the engine qemu the data of a receive arrives.
  *
  * Several requests may have one handle (MPICH gives all sends that are complete at once the same). Then the variable
  * that holds the handle tells them apart, as long as the program has not copied it; else the oldest is taken. */

@@ -44,8 +44,7 @@ static void release(const struct scratch* scratch) {
   if (scratch->mapped) munmap(scratch->handles, scratch->mapped);
 }
 
-static void complete(struct mk_record* record, uintptr_t handle, const MPI_Request* request,
-                     const MPI_Status* status) {
+static void complete(struct mk_record* record, uintptr_t handle, const MPI_Request* request, const MPI_Status* status) {
   mk_note_completed(handle, request, status);
   record->detail = mk_take_detail();
 }

@@ -127,10 +127,7 @@ def test_communicators_may_be_numbered_differently_but_consistently() -> None:
 
 def test_a_receive_from_any_source_matches_whoever_sent() -> None:
     records = _records(MPI_Irecv={"any_source": True})
-    assert (
-        first_difference(recorded(records), promised_calls(STREAM.replace("Irecv peer=1", "Irecv peer=-2")))
-        is None
-    )
+    assert first_difference(recorded(records), promised_calls(STREAM.replace("Irecv peer=1", "Irecv peer=-2"))) is None
     assert first_difference(recorded(records), promised_calls(STREAM)) is not None
 
 

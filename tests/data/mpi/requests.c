@@ -1,5 +1,5 @@
-/* Small sends are complete at once, and MPICH gives all of them one handle: the rank waits for them in another order than
- * that of the calls, each in its variable, in parts, by a test loop and by a copy of the handle. Two ranks. */
+/* Small sends are complete at once, and MPICH gives all of them one handle: the rank waits for them in another order
+ * than that of the calls, each in its variable, in parts, by a test loop and by a copy of the handle. Two ranks. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -13,7 +13,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int other = 1 - rank;
-  for (int i = 0; i < MANY; i++) MPI_Irecv(&values[i], 1, MPI_INT, other, i, MPI_COMM_WORLD, &requests[i]); /* 0 to 299 */
+  for (int i = 0; i < MANY; i++)
+    MPI_Irecv(&values[i], 1, MPI_INT, other, i, MPI_COMM_WORLD, &requests[i]); /* 0 to 299 */
   MPI_Barrier(MPI_COMM_WORLD);
   static MPI_Request sends[MANY];
   for (int i = 0; i < MANY; i++) MPI_Isend(&i, 1, MPI_INT, other, i, MPI_COMM_WORLD, &sends[i]); /* 300 to 599 */
