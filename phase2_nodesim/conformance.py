@@ -66,8 +66,11 @@ def promised_calls(text: str) -> pd.DataFrame:
                     row[_KEYS[key]] = int(value)
             if row["received"]:
                 row["bytes2"] = 0  # their sum
+            # as the markers record them
             if operation.endswith("educe_scatter"):
-                row["bytes"] = sum(row["received"])  # as the markers record it; the stream has the rank's own share
+                row["bytes"] = sum(row["received"])
+            elif operation.endswith("eighbor_allgatherv"):
+                row["sent"] = ()
             row["completes"] = tuple(made[number] for number in row["completes"])
         except (ValueError, KeyError) as error:
             raise InputError(
