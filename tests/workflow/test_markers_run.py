@@ -129,6 +129,24 @@ def test_details_name_requests_members_neighbours_and_blocks(mpi: Mpi, tmp_path:
         assert details(file, "MPI_Put") == [[0], [1]] and details(file, "MPI_Win_free") == [[0], [1]]
 
 
+def test_details_of_graphs_copies_halves_and_intercommunicators(mpi: Mpi, tmp_path: Path) -> None:
+    mpi.start(tmp_path, mpi.program("graphs.c"), ranks=4)
+    sources, destinations = [[3], [0], [1, 0], [2]], [[1, 2], [2], [3], [0]]
+    star = [[1, 2, 3], [0], [0], [0]]
+    world, reverse = [4, 0], [3, 3, 2, 1, 0]
+    for rank, file in enumerate(read_marker_directory(tmp_path)):
+        into, out, around = sources[rank], destinations[rank], star[rank]
+        ring = [2, 2, *world, len(into), len(out), *into, *out]
+        assert details(file, "MPI_Dist_graph_create_adjacent") == [ring]
+        assert details(file, "MPI_Graph_create") == [[3, 2, *world, len(around), len(around), *around, *around]]
+        assert details(file, "MPI_Comm_idup") == [[4, 0, *world]] and details(file, "MPI_Wait") == [[1]]
+        number = 5 if rank == 3 else 6  # rank 3 is in no communicator of the first split
+        alike, others = [rank % 2, rank % 2 + 2], [1 - rank % 2, 3 - rank % 2]
+        first = [-1] if rank == 3 else [5, 0, *reverse]
+        assert details(file, "MPI_Comm_split") == [first, [number, 0, 2, 2, *alike]]
+        assert details(file, "MPI_Intercomm_create") == [[number + 1, 3, 2, 2, *others]]
+
+
 @pytest.mark.parametrize("polite", ["0", "1"])
 def test_requests_of_one_handle_are_told_apart(mpi: Mpi, tmp_path: Path, polite: str) -> None:
     mpi.start(tmp_path, mpi.program("requests.c"), polite=polite)
