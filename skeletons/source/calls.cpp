@@ -18,18 +18,16 @@ bool has_received(CallKind kind) {
 
 std::span<const std::uint64_t> Calls::sent(const Call& call) const {
   if (is_neighbor_collective(call.kind)) {
-    const auto sources = static_cast<std::size_t>(counts[call.first]);
-    const auto destinations = static_cast<std::size_t>(counts[call.first + 1]);
-    return std::span(counts).subspan(call.first + 2 + sources + destinations, destinations);
+    const std::size_t to = destinations(call).size();
+    return std::span(counts).subspan(call.first + 2 + sources(call).size() + to, to);
   }
   return has_sent(call.kind) ? std::span(counts).subspan(call.first, call.count) : std::span<const std::uint64_t>();
 }
 
 std::span<const std::uint64_t> Calls::received(const Call& call) const {
   if (is_neighbor_collective(call.kind)) {
-    const auto sources = static_cast<std::size_t>(counts[call.first]);
-    const auto destinations = static_cast<std::size_t>(counts[call.first + 1]);
-    return std::span(counts).subspan(call.first + 2 + sources + 2 * destinations, sources);
+    const std::size_t from = sources(call).size();
+    return std::span(counts).subspan(call.first + 2 + from + 2 * destinations(call).size(), from);
   }
   if (!has_received(call.kind)) return {};
   return std::span(counts).subspan(call.first + (has_sent(call.kind) ? call.count : 0), call.count);
@@ -40,8 +38,8 @@ std::span<const std::uint64_t> Calls::sources(const Call& call) const {
 }
 
 std::span<const std::uint64_t> Calls::destinations(const Call& call) const {
-  const auto sources = static_cast<std::size_t>(counts[call.first]);
-  return std::span(counts).subspan(call.first + 2 + sources, static_cast<std::size_t>(counts[call.first + 1]));
+  return std::span(counts).subspan(call.first + 2 + sources(call).size(),
+                                   static_cast<std::size_t>(counts[call.first + 1]));
 }
 
 }  // namespace manynode

@@ -54,13 +54,11 @@ void Mpi::alltoall(std::uint64_t bytes_per_pair, Communicator comm) {
 }
 
 void Mpi::alltoallv(Bytes send_bytes, Bytes recv_bytes, Communicator comm) {
-  for (const Bytes counts : {send_bytes, recv_bytes}) check_counts(CallKind::Alltoallv, counts, size(comm), comm);
-  by_rank(CallKind::Alltoallv, sum(send_bytes), kNoPeer, {send_bytes, recv_bytes}, comm);
+  by_pair(CallKind::Alltoallv, send_bytes, recv_bytes, comm);
 }
 
 void Mpi::alltoallw(Bytes send_bytes, Bytes recv_bytes, Communicator comm) {
-  for (const Bytes counts : {send_bytes, recv_bytes}) check_counts(CallKind::Alltoallw, counts, size(comm), comm);
-  by_rank(CallKind::Alltoallw, sum(send_bytes), kNoPeer, {send_bytes, recv_bytes}, comm);
+  by_pair(CallKind::Alltoallw, send_bytes, recv_bytes, comm);
 }
 
 void Mpi::reduce_scatter(std::uint64_t bytes_per_rank, Communicator comm) {
@@ -116,6 +114,11 @@ void Mpi::by_rank(CallKind kind, std::uint64_t bytes, int root, std::initializer
   for (const Bytes one : counts) {
     out_.counts.insert(out_.counts.end(), one.begin(), one.end());
   }
+}
+
+void Mpi::by_pair(CallKind kind, Bytes send_bytes, Bytes recv_bytes, Communicator comm) {
+  for (const Bytes counts : {send_bytes, recv_bytes}) check_counts(kind, counts, size(comm), comm);
+  by_rank(kind, sum(send_bytes), kNoPeer, {send_bytes, recv_bytes}, comm);
 }
 
 void Mpi::by_neighbor(CallKind kind, std::uint64_t bytes, std::optional<Bytes> send_bytes,

@@ -179,6 +179,7 @@ class Mpi {
   void collective(CallKind kind, std::uint64_t bytes, int root, Communicator comm);
   // A collective with bytes by rank: `counts` is empty or holds as many entries as the communicator has ranks.
   void by_rank(CallKind kind, std::uint64_t bytes, int root, std::initializer_list<Bytes> counts, Communicator comm);
+  void by_pair(CallKind kind, Bytes send_bytes, Bytes recv_bytes, Communicator comm);
   // One size for all neighbours where bytes by neighbour are missing.
   void by_neighbor(CallKind kind, std::uint64_t bytes, std::optional<Bytes> send_bytes, std::optional<Bytes> recv_bytes,
                    const Neighbors& neighbors, Communicator comm);
