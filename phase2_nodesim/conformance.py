@@ -14,7 +14,7 @@ import pandas as pd
 
 from manynode.errors import InputError
 from manynode.markers import NO_PEER, MarkerFile
-from phase2_nodesim.recording import END, rank_calls
+from phase2_nodesim.recording import END, RecordedCall, rank_calls
 
 # As the fields of RecordedCall; the communicator is the last.
 COLUMNS = [
@@ -50,13 +50,13 @@ def promised_calls(text: str) -> pd.DataFrame:
             values = dict(pair.split("=", 1) for pair in pairs)
             line_rank = int(rank_word)
             if rank is not None and line_rank != rank:
-                rows.append(_row(rank, END, pending))
+                rows.append(_row(rank, _call(END, pending)))
                 pending, made, given = [], {}, 0
             rank = line_rank
             if operation == "compute":
                 pending.append(values["phase"])
                 continue
-            row = _row(rank, operation, pending)
+            row = _row(rank, _call(operation, pending))
             for key, value in values.items():
                 if key == "request":
                     made[int(value)], given = given, given + 1
@@ -83,7 +83,7 @@ def promised_calls(text: str) -> pd.DataFrame:
         rows.append(row)
         pending = []
     if rank is not None:
-        rows.append(_row(rank, END, pending))
+        rows.append(_row(rank, _call(END, pending)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -92,13 +92,8 @@ def recorded_calls(files: list[MarkerFile]) -> pd.DataFrame:
 
     A label before a call that is left out is joined to the next call's, so that it is not lost.
     """
-    rows: list[dict[str, Any]] = []
-    for file in sorted(files, key=lambda file: file.metadata["rank"]):
-        for call in rank_calls(file):
-            row = _row(int(file.metadata["rank"]), call.operation, [call.phase] if call.phase else [])
-            if call.operation != END:
-                row |= {column: getattr(call, column) for column in COLUMNS[3:]}
-            rows.append(row)
+    ordered = sorted(files, key=lambda file: file.metadata["rank"])
+    rows = [_row(int(file.metadata["rank"]), call) for file in ordered for call in rank_calls(file)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -124,16 +119,13 @@ def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | No
     return None
 
 
-def _row(rank: int, operation: str, phases: list[str]) -> dict[str, Any]:
-    return {
-        "rank": rank, "operation": operation, "phase": "+".join(phases), "peer": NO_PEER, "peer2": NO_PEER,
-        "bytes": 0, "bytes2": 0, "tag": -1, "receive_tag": -1, "completes": (), "sent": (), "received": (),
-        "communicator": -1 if _is_local(operation) else 0,
-    }  # fmt: skip
+def _call(operation: str, phases: list[str]) -> RecordedCall:
+    local = operation.startswith("MPI_Wait") or operation == END
+    return RecordedCall(operation, "+".join(phases), communicator=-1 if local else 0)
 
 
-def _is_local(operation: str) -> bool:
-    return operation.startswith(("MPI_Wait", "MPI_Test")) or operation == END
+def _row(rank: int, call: RecordedCall) -> dict[str, Any]:
+    return {"rank": rank} | {column: getattr(call, column) for column in COLUMNS[1:]}
 
 
 def _differing(

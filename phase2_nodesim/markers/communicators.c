@@ -1,6 +1,6 @@
 /* Communicators: small numbers in the order in which this rank created them, and the translation of their ranks to
- * ranks of MPI_COMM_WORLD. The translation is local (groups only) and done once, when a communicator is first used with
- * a peer. */
+ * ranks of MPI_COMM_WORLD. The translation is local (groups only) and done once, when a communicator is made or first
+ * used. */
 #include "markers.h"
 
 #include <sys/mman.h>
@@ -52,13 +52,32 @@ static struct communicator* find(MPI_Comm comm) {
   return last = entry;
 }
 
-static size_t rank_bytes(const struct communicator* entry) {
-  return (size_t)(entry->peers > 0 ? entry->peers : 1) * sizeof(int);
+static size_t rank_bytes(int size) { return (size_t)(size > 0 ? size : 1) * sizeof(int); }
+
+int* mk_world_ranks(MPI_Group group, int size) {
+  MPI_Group all;
+  const size_t bytes = rank_bytes(size);
+  int *ranks = mk_allocate(bytes), *from = mk_allocate(bytes);
+  const bool translated = ranks && from && mk_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS;
+  if (translated) {
+    for (int i = 0; i < size; i++) from[i] = i;
+    mk_real.Group_translate_ranks(group, size, from, all, ranks);
+    for (int i = 0; i < size; i++)
+      if (ranks[i] == MPI_UNDEFINED) ranks[i] = MK_UNKNOWN;
+    mk_real.Group_free(&all);
+  }
+  if (from) munmap(from, bytes);
+  if (!translated) mk_free_world_ranks(ranks, size);
+  return translated ? ranks : NULL;
+}
+
+void mk_free_world_ranks(int* ranks, int size) {
+  if (ranks) munmap(ranks, rank_bytes(size));
 }
 
 static void translate(struct communicator* entry) {
   entry->asked = true;
-  MPI_Group group, all;
+  MPI_Group group;
   int inter = 0;
   mk_real.Comm_size(entry->comm, &entry->members);
   mk_real.Comm_rank(entry->comm, &entry->own_rank);
@@ -68,15 +87,7 @@ static void translate(struct communicator* entry) {
   entry->is_inter = inter;
   if ((inter ? mk_real.Comm_remote_group : mk_real.Comm_group)(entry->comm, &group) != MPI_SUCCESS) return;
   mk_real.Group_size(group, &entry->peers);
-  const size_t bytes = rank_bytes(entry);
-  int *ranks = mk_allocate(bytes), *from = mk_allocate(bytes);
-  if (ranks && from && mk_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
-    for (int i = 0; i < entry->peers; i++) from[i] = i;
-    mk_real.Group_translate_ranks(group, entry->peers, from, all, ranks);
-    entry->world_ranks = ranks;
-    mk_real.Group_free(&all);
-  }
-  if (from) munmap(from, bytes);
+  entry->world_ranks = mk_world_ranks(group, entry->peers);
   mk_real.Group_free(&group);
 }
 
@@ -96,7 +107,7 @@ void mk_forget_communicator(MPI_Comm comm) {
   struct communicator* entry = comm == MPI_COMM_NULL ? NULL : slot_of(MK_HANDLE(comm));
   last = NULL;
   if (!entry || !entry->handle) return;
-  if (entry->world_ranks) munmap(entry->world_ranks, rank_bytes(entry));
+  mk_free_world_ranks(entry->world_ranks, entry->peers);
   entry->handle = 0;
   for (size_t i = (size_t)(entry - table + 1) & (TABLE - 1); table[i].handle; i = (i + 1) & (TABLE - 1)) {
     const struct communicator moved = table[i];
@@ -111,7 +122,7 @@ int mk_peer(MPI_Comm comm, int rank) {
   const struct communicator* entry = find_translated(comm);
   if (!entry || rank < 0 || rank >= entry->peers) return MK_UNKNOWN;
   if (!entry->world_ranks) return entry == &world ? rank : MK_UNKNOWN;
-  return entry->world_ranks[rank] == MPI_UNDEFINED ? MK_UNKNOWN : entry->world_ranks[rank];
+  return entry->world_ranks[rank];
 }
 
 /* In an intercommunicator the root's own group passes MPI_ROOT at the root. */
@@ -149,11 +160,11 @@ int mk_neighbors(MPI_Comm comm, bool outgoing) {
   return outgoing ? out : in;
 }
 
-static void put_neighbors(const int* ranks, int count) {
-  for (int i = 0; i < count; i++) mk_put(ranks[i]);
+static void put_all(const int* values, int count) {
+  for (int i = 0; i < count; i++) mk_put(values[i]);
 }
 
-/* Kind, and what the detail of a new communicator ends with; as many neighbours as mk_allocate has room for. */
+/* What the detail of a new communicator ends with. */
 static void put_topology(MPI_Comm comm, int kind) {
   int in = 0, out = 0, weighted;
   if (kind == MPI_CART) {
@@ -162,9 +173,8 @@ static void put_topology(MPI_Comm comm, int kind) {
     if (!values) return;
     mk_real.Cart_get(comm, in, values, values + in, values + 2 * in);
     mk_put(in);
-    for (int i = 0; i < in; i++) mk_put(values[i]);
-    for (int i = in; i < 2 * in; i++) mk_put(values[i] != 0);
-    for (int i = 2 * in; i < 3 * in; i++) mk_put(values[i]);
+    for (int i = in; i < 2 * in; i++) values[i] = values[i] != 0; /* periods */
+    put_all(values, 3 * in);
     munmap(values, 3 * (size_t)(in + 1) * sizeof(int));
     return;
   }
@@ -185,7 +195,7 @@ static void put_topology(MPI_Comm comm, int kind) {
   }
   mk_put(in);
   mk_put(out);
-  put_neighbors(ranks, in + out);
+  put_all(ranks, in + out);
   munmap(ranks, bytes);
 }
 
@@ -194,10 +204,7 @@ static void put_members(const struct communicator* entry) {
   for (int i = 0; as_world && entry->world_ranks && i < entry->peers; i++) as_world = entry->world_ranks[i] == i;
   mk_put(entry->peers);
   mk_put(as_world ? 0 : entry->peers);
-  for (int i = 0; !as_world && i < entry->peers; i++) {
-    const int rank = entry->world_ranks ? entry->world_ranks[i] : MPI_UNDEFINED;
-    mk_put(rank == MPI_UNDEFINED ? MK_UNKNOWN : rank);
-  }
+  for (int i = 0; !as_world && i < entry->peers; i++) mk_put(entry->world_ranks ? entry->world_ranks[i] : MK_UNKNOWN);
 }
 
 void mk_put_members(MPI_Comm comm) {
@@ -207,25 +214,24 @@ void mk_put_members(MPI_Comm comm) {
 
 /* Numbers a communicator that the call has made. Of one that is not ready yet (MPI_Comm_idup) nothing can be asked: its
  * group is that of `pending_copy_of`, else MPI_COMM_NULL. */
-void mk_new_communicator(struct mk_record* record, MPI_Comm comm, MPI_Comm pending_copy_of) {
+void mk_new_communicator(MPI_Comm comm, MPI_Comm pending_copy_of) {
   if (comm == MPI_COMM_NULL) {
     mk_put(MK_NONE);
-  } else {
-    mk_forget_communicator(comm); /* the handle of a communicator that was freed behind our back */
-    const int number = mk_communicator(comm);
-    const MPI_Comm asked = pending_copy_of == MPI_COMM_NULL ? comm : pending_copy_of;
-    const struct communicator* entry = find_translated(asked);
-    int kind = MPI_UNDEFINED;
-    mk_put(number);
-    if (entry && !entry->is_inter) mk_real.Topo_test(asked, &kind);
-    mk_put(!entry || entry->is_inter ? MK_TOPOLOGY_INTER
-           : kind == MPI_CART        ? MK_TOPOLOGY_CARTESIAN
-           : kind == MPI_UNDEFINED   ? MK_TOPOLOGY_NONE
-                                     : MK_TOPOLOGY_GRAPH);
-    if (entry) put_members(entry);
-    put_topology(asked, kind);
+    return;
   }
-  record->detail = mk_take_detail();
+  mk_forget_communicator(comm); /* the handle of a communicator that was freed behind our back */
+  const int number = mk_communicator(comm);
+  const MPI_Comm asked = pending_copy_of == MPI_COMM_NULL ? comm : pending_copy_of;
+  const struct communicator* entry = find_translated(asked);
+  int kind = MPI_UNDEFINED;
+  mk_put(number);
+  if (entry && !entry->is_inter) mk_real.Topo_test(asked, &kind);
+  mk_put(!entry || entry->is_inter ? MK_TOPOLOGY_INTER
+         : kind == MPI_CART        ? MK_TOPOLOGY_CARTESIAN
+         : kind == MPI_UNDEFINED   ? MK_TOPOLOGY_NONE
+                                   : MK_TOPOLOGY_GRAPH);
+  if (entry) put_members(entry);
+  put_topology(asked, kind);
 }
 
 int mk_win_peer(MPI_Win win, int rank) {

@@ -156,13 +156,13 @@ def fills(prototype: Prototype) -> list[str]:
         lines.append(f"mk_note_persistent(request, record, comm, (void *)buf, {received});")
     if newcomm:
         pending = comm if prototype.has("request") else "MPI_COMM_NULL"
-        lines.append(f"mk_new_communicator(record, *{newcomm}, {pending});")
+        lines.append(f"mk_new_communicator(*{newcomm}, {pending});")
     if window:
         lines += window_detail(prototype)
     if "sendrecv" in prototype.flags:
-        lines += ["mk_put(recvtag);", "record->detail = mk_take_detail();"]
+        lines.append("mk_put(recvtag);")
     if prototype.has("sendcounts") or prototype.has("recvcounts"):
-        lines += [*blocks(prototype), "record->detail = mk_take_detail();"]
+        lines += blocks(prototype)
     if data := messages(prototype, "bytes2" in roles):
         lines += ["if (mk_node_injects) {", *["    " + line for line in data], "}"]
     return lines
@@ -171,14 +171,14 @@ def fills(prototype: Prototype) -> list[str]:
 def window_detail(prototype: Prototype) -> list[str]:
     """Return the statements that name the window of a one-sided call, and the epoch that it opens."""
     if prototype.name.startswith(("Win_create", "Win_allocate")):
-        return ["mk_new_window(record, *win, comm);"]
+        return ["mk_new_window(*win, comm);"]
     lines = ["mk_put(mk_window(freed));", "mk_forget_window(freed);"] if frees_window(prototype) else []
     lines = lines or ["mk_put(mk_window(win));"]
     if prototype.has("group"):
         lines.append("mk_put_group(group);")
     if prototype.has("lock_type"):
         lines.append("mk_put(lock_type == MPI_LOCK_EXCLUSIVE);")
-    return [*lines, "record->detail = mk_take_detail();"]
+    return lines
 
 
 def frees_window(prototype: Prototype) -> bool:
@@ -189,24 +189,21 @@ def frees_window(prototype: Prototype) -> bool:
 def blocks(prototype: Prototype) -> list[str]:
     """Return the statements that put the bytes of each block that is sent, then of each that is received."""
     neighbors = "neighbor" in prototype.name.lower()
-    at_root = "mk_is_root(comm, root)" if prototype.has("root") else None
+
+    def put(prefix: str) -> str:
+        members = f"mk_neighbors(comm, {int(prefix == 'send')})" if neighbors else "mk_members(comm)"
+        if prototype.has("root"):
+            members = f"mk_is_root(comm, root) ? {members} : 0"
+        if prototype.has(f"{prefix}types"):
+            return f"mk_put_typed({prefix}counts, {prefix}types, {members});"
+        datatype = f"{prefix}type" if prototype.has(f"{prefix}type") else "datatype"
+        return f"mk_put_counts({prefix}counts, {datatype}, {members});"
+
     lines = []
-    for outgoing, prefix in ((1, "send"), (0, "recv")):
-        if not prototype.has(f"{prefix}counts"):
-            lines.append("mk_put(0);")
-            continue
-        members = f"mk_neighbors(comm, {outgoing})" if neighbors else "mk_members(comm)"
-        if at_root:
-            members = f"{at_root} ? {members} : 0"
-        put, types = ("mk_put_typed", "types") if prototype.has(f"{prefix}types") else ("mk_put_counts", "type")
-        types = prefix + types if prototype.has(prefix + types) else "datatype"
-        counts = f"{prefix}counts"
-        line = f"{put}({counts}, {types}, {members});"
-        if outgoing and prototype.has("recvcounts") and not neighbors:
-            received = f"{put}({counts.replace('send', 'recv')}, {types.replace('send', 'recv')}, {members});"
-            lines += ["if (sendbuf == MPI_IN_PLACE)", f"    {received}", "else", f"    {line}"]
-        else:
-            lines.append(line)
+    for prefix in ("send", "recv"):
+        lines.append(put(prefix) if prototype.has(f"{prefix}counts") else "mk_put(0);")
+    if prototype.has("sendcounts") and prototype.has("recvcounts") and not neighbors:
+        lines[:1] = ["if (sendbuf == MPI_IN_PLACE)", f"    {put('recv')}", "else", f"    {lines[0]}"]
     return lines
 
 

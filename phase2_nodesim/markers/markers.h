@@ -86,7 +86,7 @@ const char* mk_strings(uint64_t* bytes);
 uint32_t mk_site_number(void* address);
 const struct mk_call_site* mk_sites(uint32_t* count);
 
-/* details.c: the words of a record's detail are put one after the other and then taken, all under the lock */
+/* details.c: the words of a record's detail are put one after the other, under the lock; mk_end takes them */
 void mk_put(int64_t word);
 void mk_put_counts_int(const int* counts, MPI_Datatype datatype, int n);
 void mk_put_counts_count(const MPI_Count* counts, MPI_Datatype datatype, int n);
@@ -147,7 +147,7 @@ void mk_sweep(void);
 
 /* communicators.c */
 int mk_communicator(MPI_Comm comm);
-void mk_new_communicator(struct mk_record* record, MPI_Comm comm, MPI_Comm pending_copy_of);
+void mk_new_communicator(MPI_Comm comm, MPI_Comm pending_copy_of);
 void mk_forget_communicator(MPI_Comm comm);
 int mk_peer(MPI_Comm comm, int rank);
 int mk_peer_of_root(MPI_Comm comm, int root);
@@ -157,10 +157,13 @@ bool mk_is_root(MPI_Comm comm, int root);
 int mk_neighbors(MPI_Comm comm, bool outgoing);
 void mk_put_members(MPI_Comm comm); /* size, how many are listed, these */
 int mk_win_peer(MPI_Win win, int rank);
+/* The ranks of a group of `size` in MPI_COMM_WORLD, MK_UNKNOWN outside of it; NULL without memory. */
+int* mk_world_ranks(MPI_Group group, int size);
+void mk_free_world_ranks(int* ranks, int size);
 
 /* windows.c */
 int mk_window(MPI_Win win);
-void mk_new_window(struct mk_record* record, MPI_Win win, MPI_Comm comm);
+void mk_new_window(MPI_Win win, MPI_Comm comm);
 void mk_forget_window(MPI_Win win);
 void mk_put_group(MPI_Group group); /* size, members */
 

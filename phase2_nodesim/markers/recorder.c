@@ -79,6 +79,7 @@ bool mk_returned(struct mk_record* record, int result) {
 }
 
 void mk_end(struct mk_record* record) {
+  record->detail = mk_take_detail();
   record->flags |= MK_RECORD_DONE;
   mk_depth = 0;
   mk_take_turn();

@@ -155,7 +155,6 @@ static int wrap_Start(void* site, MPI_Request* request) {
     if (mk_returned(record, result)) {
       record->requests = 1;
       mk_note_started(request, record);
-      record->detail = mk_take_detail();
     }
     mk_end(record);
   }
@@ -170,7 +169,6 @@ static int wrap_Startall(void* site, int count, MPI_Request* requests) {
     if (mk_returned(record, result)) {
       record->requests = count;
       for (int i = 0; i < count; i++) mk_note_started(&requests[i], record);
-      record->detail = mk_take_detail();
     }
     mk_end(record);
   }
@@ -186,7 +184,6 @@ static int wrap_Request_free(void* site, MPI_Request* request) {
     if (mk_returned(record, result)) {
       record->requests = 1;
       mk_note_freed(handle, request);
-      record->detail = mk_take_detail();
     }
     mk_end(record);
   }

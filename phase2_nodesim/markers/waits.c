@@ -44,19 +44,13 @@ static void release(const struct scratch* scratch) {
   if (scratch->mapped) munmap(scratch->handles, scratch->mapped);
 }
 
-static void complete(struct mk_record* record, uintptr_t handle, const MPI_Request* request, const MPI_Status* status) {
-  mk_note_completed(handle, request, status);
-  record->detail = mk_take_detail();
-}
-
 /* The requests at `indices`, or the first `count`; status i belongs to the i-th of them. */
-static void complete_all(struct mk_record* record, int count, const int* indices, const struct scratch* scratch,
-                         const MPI_Request* requests, const MPI_Status* statuses) {
+static void complete_all(int count, const int* indices, const struct scratch* scratch, const MPI_Request* requests,
+                         const MPI_Status* statuses) {
   for (int i = 0; i < count; i++) {
     const int at = indices ? indices[i] : i;
     mk_note_completed(scratch->handles[at], &requests[at], statuses == MPI_STATUSES_IGNORE ? NULL : &statuses[i]);
   }
-  record->detail = mk_take_detail();
 }
 
 static int wrap_Wait(void* site, MPI_Request* request, MPI_Status* status) {
@@ -68,7 +62,7 @@ static int wrap_Wait(void* site, MPI_Request* request, MPI_Status* status) {
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = 1;
-      complete(record, handle, request, status);
+      mk_note_completed(handle, request, status);
     }
     mk_end(record);
   }
@@ -85,7 +79,7 @@ static int wrap_Test(void* site, MPI_Request* request, int* flag, MPI_Status* st
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = *flag ? 1 : 0;
-      if (*flag) complete(record, handle, request, status);
+      if (*flag) mk_note_completed(handle, request, status);
     }
     mk_end(record);
   }
@@ -102,7 +96,7 @@ static int wrap_Waitall(void* site, int count, MPI_Request* requests, MPI_Status
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = count;
-      if (watch) complete_all(record, count, NULL, &scratch, requests, to);
+      if (watch) complete_all(count, NULL, &scratch, requests, to);
     }
     if (watch) release(&scratch);
     mk_end(record);
@@ -120,7 +114,7 @@ static int wrap_Testall(void* site, int count, MPI_Request* requests, int* flag,
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = *flag ? count : 0;
-      if (watch && *flag) complete_all(record, count, NULL, &scratch, requests, to);
+      if (watch && *flag) complete_all(count, NULL, &scratch, requests, to);
     }
     if (watch) release(&scratch);
     mk_end(record);
@@ -142,7 +136,7 @@ static int any(void* site, int operation, int count, MPI_Request* requests, int*
     if (mk_returned(record, result)) {
       const bool done = (!flag || *flag) && *index != MPI_UNDEFINED;
       record->requests = done ? 1 : 0;
-      if (watch && done) complete(record, scratch.handles[*index], &requests[*index], status);
+      if (watch && done) mk_note_completed(scratch.handles[*index], &requests[*index], status);
     }
     if (watch) release(&scratch);
     mk_end(record);
@@ -174,7 +168,7 @@ static int some(void* site, int operation, int count, MPI_Request* requests, int
     if (mk_returned(record, result)) {
       const int done = *outcount == MPI_UNDEFINED ? 0 : *outcount;
       record->requests = done;
-      if (watch) complete_all(record, done, indices, &scratch, requests, to);
+      if (watch) complete_all(done, indices, &scratch, requests, to);
     }
     if (watch) release(&scratch);
     mk_end(record);
