@@ -37,7 +37,9 @@ def figures() -> list[dict[str, Any]]:
     """Return the speed relative to the skeleton in C++, and the difference of the makespans."""
     text = FILE.read_text(encoding="utf-8")
     indexed = text.replace("  - repeat: iterations\n", "  - repeat: iterations\n    index: i\n")
-    indexed = indexed.replace("bytes: 8}\n      - {compute: direction}", "bytes: 8 + i * 0}\n      - {compute: direction}")
+    indexed = indexed.replace(
+        "bytes: 8}\n      - {compute: direction}", "bytes: 8 + i * 0}\n      - {compute: direction}"
+    )
     assert "index: i\n" in indexed and "i * 0" in indexed
     with tempfile.TemporaryDirectory() as folder:
         applications = {
