@@ -213,3 +213,34 @@ def test_hpcg_as_it_is_derived_makes_the_calls_of_its_skeleton(
     command = [str(native_program("manynode-skeleton")), "stream", "--app", "hpcg", "--ranks", str(ranks)]
     done = subprocess.run([*command, "--parameters", json.dumps(parameters)], capture_output=True, text=True)
     assert output == done.stdout and len(output) > 1000
+
+
+def test_hpcg_as_it_is_derived_computes_as_long_as_its_skeleton(tmp_path: Path) -> None:
+    """The phases have the same numbers, and the draws of their times are keyed by them."""
+    made = skeleton_file.read(HPCG)
+    cdf = {"time_s": [1e-4, 2e-4, 5e-4], "probability": [0, 0.7, 1]}
+    clusters = [{"mean_s": 2e-4, "count": 9, "weight": 1.0, "cdf": cdf}]
+    phase = {"count": 9, "mean_s": 2e-4, "clusters": clusters, "pattern": {"kind": "weights"}}
+    phases = [{"name": name, **phase} for name in made.phases]
+    profile = tmp_path / "profile.json"
+    profile.write_text(
+        json.dumps({"schema": "timing-profile/1", "classes": [{"name": "0", "share": 1.0, "phases": phases}]})
+    )
+    file = tmp_path / "compiled.json"
+    values = {"iterations": 3}
+    parameters = {
+        "derived": {
+            "file": str(file),
+            "digest": skeleton_file.write_compiled(file, made),
+            "values": json.dumps(values),
+        },
+        "hpcg": values,
+    }
+    outputs = []
+    for application, given in parameters.items():
+        options = ["--app", application, "--parameters", json.dumps(given), "--ranks", "8", "--sink", "goal"]
+        command = [str(native_program("manynode-skeleton")), "stream", *options, "--timing-profile", str(profile)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1] and len(re.findall(r"calc \d{5,}", outputs[0])) > 500
