@@ -163,6 +163,20 @@ def resample(
     )
 
 
+@app.command("stream")
+def stream(recording: Annotated[Path, typer.Argument(help="folder of the marker files of all ranks of a run")]) -> None:
+    """Write the calls of a recording as the skeleton 'recorded' reads them, into its folder, unless they are there.
+
+    Prints the parameters of that skeleton as JSON.
+    """
+    import json
+
+    from phase2_nodesim.recorded_stream import FILE, write_recorded_stream
+
+    path = recording / FILE
+    typer.echo(json.dumps({"file": str(path), "digest": write_recorded_stream(recording, path)["digest"]}))
+
+
 @app.command("compare")
 def compare(
     segments: Annotated[list[Path], typer.Argument(help="nodesim/ext/segments.parquet of several results")],

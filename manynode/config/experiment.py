@@ -25,7 +25,10 @@ TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", 
 
 
 class ApplicationSection(Section):
-    """The program to study: an application of this project by name, or any MPI program by its command."""
+    """The program to study: an application of this project by name, or any MPI program by its command.
+
+    Phase 3 needs its communication: that of ``name``'s skeleton, or of a ``recorded`` run.
+    """
 
     name: str | None = Field(
         default=None,
@@ -40,6 +43,11 @@ class ApplicationSection(Section):
         description="Any MPI program with its arguments, as a list; no shell is involved. Together with 'name', it "
         "replaces the mini-app and keeps the skeleton",
         min_length=1,
+    )
+    recorded: str | None = Field(
+        default=None,
+        description="Folder of a run of 'command' that 'manynode record' wrote: phase 3 replays its MPI calls, at its "
+        "number of ranks. In place of 'name'",
     )
     mpi: Literal["auto", "mpich", "openmpi"] = Field(
         default="auto", description="MPI library of the program; auto detects it from the linked libraries"
@@ -60,6 +68,8 @@ class ApplicationSection(Section):
     def _named(self) -> ApplicationSection:
         if self.name is None and self.command is None:
             raise ValueError("give a 'name' (an application of this project) or a 'command' (any MPI program)")
+        if self.recorded is not None and (self.name is not None or self.parameters):
+            raise ValueError("recorded: the recording has the whole communication: leave 'name' and 'parameters' out")
         if self.guest is not None and self.command is None:
             raise ValueError("guest: has no effect without a 'command': the mini-apps have their own guests")
         return self

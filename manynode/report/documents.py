@@ -7,11 +7,12 @@ The experiment's resolved form, rank classes and provenance are checked on readi
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
+from manynode.config.application import REPLAY
 from manynode.errors import InputError
 from manynode.tables import named, read_json
 
@@ -26,6 +27,20 @@ class Application(Document):
     name: str | None = None
     parameters: dict[str, Any] = {}
     command: list[str] | None = None
+
+    @property
+    def title(self) -> str:
+        """The application's name for people: the program's, where its communication comes from a recording."""
+        if self.command is not None and self.name in (None, REPLAY):
+            return PurePath(self.command[0]).name
+        return self.name or "an MPI program"
+
+    @property
+    def problem(self) -> str:
+        """The parameters for people: ``nx = 16, ny = 16``."""
+        if self.name == REPLAY:
+            return "recorded"
+        return ", ".join(f"{key} = {value}" for key, value in self.parameters.items())
 
 
 class Named(Document):
