@@ -1,0 +1,222 @@
+"""The content of a derived skeleton's file (``derived-skeleton/1``), with the checks of its form.
+
+Expressions stay text here; :mod:`.skeleton_file` parses them and checks the names that they use.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from manynode.config.quantities import Section
+from manynode.derived.arithmetic import LEAST, MOST
+from manynode.derived.call_forms import CALL_FORMS
+from manynode.derived.expression import may_name
+from manynode.derived.grids import MOST_DIMENSIONS, RULES, Layout, Order, Ties
+from manynode.errors import nearest
+
+SCHEMA = "derived-skeleton/1"
+WORLD = "world"
+
+Integer = Annotated[int, Field(ge=LEAST, le=MOST)]
+# Text, or a number as YAML reads it.
+ExpressionText = str | Integer
+Extent = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Label = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$")]
+
+
+class Parameter(Section):
+    """An integer parameter of the problem."""
+
+    default: Integer = Field(description="Value used when none is given")
+    recorded: list[Integer] = Field(default_factory=list, description="Values of the runs that were recorded")
+
+
+class GridSection(Section):
+    """How ranks are arranged in a grid."""
+
+    rule: str | None = Field(default=None, description="Named rule: the extents as a function of the number of ranks")
+    dimensions: Annotated[int, Field(ge=1, le=MOST_DIMENSIONS)] | None = Field(
+        default=None, description="Number of axes; may be left out where `extents` has them"
+    )
+    order: Order = Field(default="descending", description="How the rule's extents are sorted, axis 0 first")
+    ties: Ties = Field(default="first", description="Which of equal choices the rule takes")
+    layout: Layout = Field(default="last-fastest", description="The axis that changes from one rank to the next")
+    periodic: list[bool] | None = Field(default=None, description="Axes that wrap; default: none")
+    extents: dict[Extent, list[Extent]] = Field(
+        default_factory=dict, description="Extents stated by hand for numbers of ranks; they precede the rule"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> GridSection:
+        if self.rule is None and not self.extents:
+            raise ValueError("a grid needs a 'rule' or 'extents'")
+        if self.rule is not None and self.rule not in RULES:
+            near = nearest(self.rule, RULES)
+            hint = f"did you mean {near!r}?" if near else f"known: {', '.join(RULES)}"
+            raise ValueError(f"rule: there is no {self.rule!r}; {hint}")
+        if self.rule is not None and self.dimensions is None:
+            raise ValueError("a grid with a 'rule' needs 'dimensions'")
+        if self.rule == "squarest" and self.axes != 2:
+            raise ValueError("the rule 'squarest' has 2 dimensions")
+        for ranks, extents in self.extents.items():
+            product = 1
+            for extent in extents:
+                product *= extent
+            if product != ranks or len(extents) != self.axes:
+                raise ValueError(f"extents: {ranks}: {extents} is no grid of {ranks} ranks in {self.axes} dimensions")
+        if self.periodic is not None and len(self.periodic) != self.axes:
+            raise ValueError(f"periodic: {len(self.periodic)} values for {self.axes} dimensions")
+        return self
+
+    @property
+    def axes(self) -> int:
+        """Number of axes."""
+        return self.dimensions if self.dimensions is not None else len(next(iter(self.extents.values())))
+
+
+class CommunicatorSection(Section):
+    """A communicator, made as MPI_Comm_split of the world makes it."""
+
+    name: Label = Field(description="Name by which calls refer to it")
+    color: ExpressionText = Field(description="Ranks of one color are together; below 0: no member")
+    key: ExpressionText = Field(default="rank", description="Order of the members; ties go by rank")
+
+
+class Distribution(Section):
+    """Sizes that depend on the load of the run."""
+
+    values: Annotated[list[Annotated[int, Field(ge=0, le=2**50)]], Field(min_length=1)] = Field(
+        description="Equally likely sizes [bytes]"
+    )
+    persistence: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.0, description="Probability that a size is that of the message before"
+    )
+
+
+class Drawn(Section):
+    """A size that is drawn from a distribution."""
+
+    draw: str = Field(description="Name of the distribution")
+
+
+class Item(Section):
+    """One of: a compute phase, a call, a loop, a group."""
+
+    when: ExpressionText | None = Field(default=None, description="Happens where this is not 0")
+    compute: str | None = Field(default=None, description="Name of the phase")
+    call: str | None = Field(default=None, description="MPI's name of the call")
+    repeat: ExpressionText | None = Field(default=None, description="Number of times that `do` happens")
+    index: str | None = Field(default=None, description="Name of the loop's counter, from 0")
+    do: list[Item] | None = Field(default=None, description="Items of a loop or of a group")
+    peer: ExpressionText | None = Field(default=None, description="World rank: destination, source or root")
+    source: ExpressionText | None = Field(default=None, description="MPI_Sendrecv: world rank of the source")
+    bytes: ExpressionText | Drawn | None = Field(default=None, description="Size, as a recording has it")
+    receive_bytes: ExpressionText | Drawn | None = Field(default=None, description="MPI_Sendrecv; default: `bytes`")
+    tag: ExpressionText | None = Field(default=None, description="Default 0; -1 is MPI_ANY_TAG")
+    receive_tag: ExpressionText | None = Field(default=None, description="MPI_Sendrecv; default: `tag`")
+    sent: ExpressionText | None = Field(default=None, description="Bytes of block `k`")
+    received: ExpressionText | None = Field(default=None, description="Bytes of block `k`")
+    sources: list[ExpressionText] | None = Field(default=None, description="Neighbours: world ranks")
+    destinations: list[ExpressionText] | None = Field(default=None, description="Neighbours: world ranks")
+    communicator: str | None = Field(default=None, description="Default: world")
+    request: Label | None = Field(default=None, description="Name of the request that the call makes")
+    requests: Annotated[list[Label], Field(min_length=1)] | None = Field(
+        default=None, description="Names of the requests that a wait completes"
+    )
+    order: Literal["made", "names", "newest"] | None = Field(
+        default=None, description="Order of completion: as made, by name as listed, the newest first"
+    )
+    take: ExpressionText | None = Field(default=None, description="How many a wait completes")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_a_peer(cls, given: Any) -> Any:
+        """YAML reads ``null`` without quotes as nothing."""
+        if not isinstance(given, dict):
+            return given
+        one = {key: "null" for key in ("peer", "source") if key in given and given[key] is None}
+        lists = {
+            key: ["null" if entry is None else entry for entry in given[key]]
+            for key in ("sources", "destinations")
+            if isinstance(given.get(key), list)
+        }
+        return given | one | lists
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> Item:
+        forms = [name for name in ("compute", "call", "do") if getattr(self, name) is not None]
+        if len(forms) != 1:
+            raise ValueError("an item has exactly one of 'compute', 'call' and 'do'")
+        given = {name for name in Item.model_fields if getattr(self, name) is not None} - {"when", forms[0]}
+        if self.call is not None:
+            self._check_call(self.call, given)
+        else:
+            allowed = {"repeat", "index"} if self.do is not None else set()
+            for name in sorted(given - allowed):
+                raise ValueError(f"{name}: not with '{forms[0]}'")
+        if self.index is not None and self.repeat is None:
+            raise ValueError("index: only with 'repeat'")
+        return self
+
+    def _check_call(self, name: str, given: set[str]) -> None:
+        form = CALL_FORMS.get(name)
+        if form is None:
+            near = nearest(name, CALL_FORMS)
+            hint = f"did you mean {near!r}?" if near else f"known: {', '.join(sorted(CALL_FORMS))}"
+            raise ValueError(f"call: there is no {name!r}; {hint}")
+        for field in form.required:
+            if field not in given:
+                raise ValueError(f"{field}: {name} needs this key")
+        for field in sorted(given - set(form.fields)):
+            raise ValueError(f"{field}: {name} has no such key; allowed: {', '.join(form.fields)}")
+        if isinstance(self.bytes, Drawn) and "tag" not in form.fields:
+            raise ValueError("bytes: only sizes of messages between two ranks are drawn")
+
+
+class Doubt(Section):
+    """A choice of the derivation that the recorded runs do not settle."""
+
+    at: str = Field(description="Place, such as body/5/do/0/when")
+    says: str = Field(description="What the file has there")
+    others: list[str] = Field(alias="or", description="What fits everything recorded as well")
+
+
+class DerivedSkeleton(Section):
+    """A derived skeleton's file."""
+
+    # The key `schema` would hide a method of pydantic's models.
+    written_schema: Literal["derived-skeleton/1"] = Field(alias="schema", description="Name and version of the form")
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")] = Field(description="Name of the program")
+    program: dict[str, Any] = Field(default_factory=dict, description="What was recorded, for people")
+    parameters: dict[str, Parameter] = Field(default_factory=dict, description="Parameters of the problem by name")
+    grid: GridSection | None = Field(default=None, description="Arrangement of the ranks; default: none")
+    communicators: list[CommunicatorSection] = Field(default_factory=list, description="In the order of their making")
+    definitions: dict[str, ExpressionText] = Field(
+        default_factory=dict, description="Named expressions; each may use those before it"
+    )
+    phases: list[str] = Field(default_factory=list, description="Compute phases, by the names of the timing profile")
+    distributions: dict[Label, Distribution] = Field(default_factory=dict, description="Of sizes that are drawn")
+    body: list[Item] = Field(description="What each rank does, in order")
+    doubts: list[Doubt] = Field(default_factory=list, description="What the recorded runs do not settle")
+    recorded: list[dict[str, Any]] = Field(default_factory=list, description="Runs that it was derived from")
+    assumptions: list[Any] = Field(default_factory=list, description="What was stated by hand")
+
+    @field_validator("parameters", "definitions")
+    @classmethod
+    def _names_are_free(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for name in given:
+            if not may_name(name):
+                raise ValueError(f"{name!r} cannot be a name; use letters, digits and _, and none of the language")
+        return given
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> DerivedSkeleton:
+        both = sorted(self.parameters.keys() & self.definitions.keys())
+        names = [communicator.name for communicator in self.communicators]
+        twice = both or sorted({name for name in names if names.count(name) > 1 or name == WORLD})
+        twice = twice or sorted({phase for phase in self.phases if self.phases.count(phase) > 1})
+        if twice:
+            raise ValueError(f"the name {twice[0]!r} is given twice")
+        return self
