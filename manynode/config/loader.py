@@ -7,7 +7,6 @@ key it suggests the nearest known one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +15,7 @@ from pydantic import ValidationError
 
 from manynode import input_file
 from manynode.config import yaml_text
-from manynode.config.application import REPLAY, read_application
+from manynode.config.application import read_application
 from manynode.config.converge import iterations_of
 from manynode.config.engine_section import engine_sections
 from manynode.config.experiment import Experiment, NodesimSection
@@ -32,11 +31,11 @@ from manynode.config.resolved import (
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import JobSection
 from manynode.config.skeleton import resolve_skeleton
+from manynode.config.skeleton_files import derived_application, recorded_application
 from manynode.config.studies import studies
 from manynode.config.variation import with_value
 from manynode.errors import UsageError
 from manynode.launch import find_executable
-from manynode.phase_commands import ask as ask_phase
 
 
 def load_experiment(path: Path) -> Resolved:
@@ -97,7 +96,9 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
     given = model.application
     filled: dict[str, Any] = dict(given)
     if given.recorded is not None:
-        filled |= {"name": REPLAY, "parameters": _recorded(given.recorded, base), "recorded": None}
+        filled |= recorded_application(given.recorded, base)
+    if given.derived is not None:
+        filled |= derived_application(given, base)
     if given.name is not None:
         description = read_application(given.name, base=base)
         if description.executable is None and given.command is None:
@@ -112,25 +113,10 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
         if model.simulate.converge is not None:
             iterations_of(given.name, filled["parameters"], model.simulate.converge)
     if given.command is not None:
-        filled["command"] = find_executable(given.command, base)
+        filled["command"] = find_executable(filled["command"], base)
         if given.guest is not None:
             (filled["guest"],) = find_executable([given.guest], base)
     return ResolvedApplication.model_construct(given.model_fields_set, **filled)
-
-
-def _recorded(folder: str, base: Path) -> dict[str, Any]:
-    """Return the parameters of the skeleton that replays the recording in ``folder``."""
-    found = next((path for path in (base / folder, Path(folder)) if path.is_dir()), None)
-    if found is None:
-        raise UsageError(
-            "the folder of the recording does not exist",
-            where="application: recorded",
-            found=folder,
-            allowed="a path, relative to the experiment's folder or to the working directory",
-            remedy="record a run: manynode record FOLDER --ranks N -- PROGRAM ...",
-        )
-    said: dict[str, Any] = json.loads(ask_phase("nodesim", "stream", found.resolve()))
-    return said
 
 
 def _with_programs(nodesim: NodesimSection, base: Path) -> NodesimSection:
