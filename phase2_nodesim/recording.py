@@ -13,7 +13,7 @@ All functions here are pure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
@@ -43,7 +43,8 @@ class RecordedCall:
     are made; ``completes`` lists those that a wait completes, in its order, without null ones, and has
     ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block
     of a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
-    ``bytes2``.
+    ``bytes2``. ``site`` names the call's place in the program, where the recording knows it; calls that differ only
+    there are equal, because a skeleton has no such places.
     """
 
     operation: str
@@ -59,6 +60,7 @@ class RecordedCall:
     completes: tuple[int, ...] = ()
     sent: tuple[int, ...] = ()
     received: tuple[int, ...] = ()
+    site: str = field(default="", compare=False)
 
 
 def rank_calls(file: MarkerFile) -> list[RecordedCall]:
@@ -94,6 +96,7 @@ class _Reader:
             calls = []
         else:
             calls = [self._call(operation, row, detail)]
+        calls = [replace(call, site=str(row["call_site_name"])) for call in calls]
         if row["request"] >= 0:
             self.made = int(row["request"]) + 1
             if calls:
