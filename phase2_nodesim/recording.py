@@ -13,7 +13,7 @@ All functions here are pure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
@@ -44,9 +44,10 @@ class RecordedCall:
     are made; ``completes`` lists those that a wait completes, in its order, without null ones, and has
     ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block
     of a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
-    ``bytes2``. ``gaps`` are the numbers (``sequence``) of the records since the call before, this one included: the
-    compute phases before them come before this call. Without a label, a phase between two tests or probes is left out:
-    the program only waits.
+    ``bytes2``. ``site`` names the call's place in the program, where the recording knows it. ``gaps`` are the numbers
+    (``sequence``) of the records since the call before, this one included: the compute phases before them come before
+    this call. Without a label, a phase between two tests or probes is left out: the program only waits. Calls that
+    differ only in these two are equal, because a skeleton does not have them.
     """
 
     operation: str
@@ -62,7 +63,8 @@ class RecordedCall:
     completes: tuple[int, ...] = ()
     sent: tuple[int, ...] = ()
     received: tuple[int, ...] = ()
-    gaps: tuple[int, ...] = ()
+    site: str = field(default="", compare=False)
+    gaps: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
 
 def rank_calls(file: MarkerFile, *, matched: bool = False) -> list[RecordedCall]:
@@ -110,6 +112,7 @@ class _Reader:
             calls = []
         else:
             calls = [self._call(operation, row, detail)]
+        calls = [replace(call, site=str(row["call_site_name"])) for call in calls]
         if row["request"] >= 0:
             self.made = int(row["request"]) + 1
             if calls:
