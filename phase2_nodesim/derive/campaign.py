@@ -62,6 +62,19 @@ def planned(
     return list(dict.fromkeys(runs))
 
 
+def held_out_runs(
+    ranks: Sequence[int], parameters: Mapping[str, int], varied: Mapping[str, Sequence[int]]
+) -> list[Run]:
+    """Return the runs to compare with: all numbers of ranks, and the first with all varied parameters changed at once.
+
+    Parameters that were changed one at a time fit a sum as well as a product.
+    """
+    runs = [Run.of(count, parameters) for count in ranks]
+    if ranks and varied:
+        runs.append(Run.of(ranks[0], {**parameters, **{name: values[-1] for name, values in varied.items()}}))
+    return list(dict.fromkeys(runs))
+
+
 @dataclass(frozen=True)
 class Campaign:
     """Records runs of one program below ``folder``; ``say`` hears what is recorded."""

@@ -49,14 +49,15 @@ def derive(
     from phase2_nodesim.derive.verdict import verdict
 
     from manynode import tables
-    from phase2_nodesim.derive.campaign import Campaign, Run, planned
+    from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, with_parameters
     from phase2_nodesim.derive.summary import summary
 
     given = {name: values[-1] for name, values in named_numbers(parameter or [], "--parameter").items()}
     program = with_parameters(program_of(words, mpi, threads), dict(given), "--parameter")
-    learned = planned(numbers(ranks, "--ranks"), program.parameters, named_numbers(vary or [], "--vary"), varied_ranks)
-    others = [Run.of(count, program.parameters) for count in numbers(held_out, "--held-out")]
+    varied = named_numbers(vary or [], "--vary")
+    learned = planned(numbers(ranks, "--ranks"), program.parameters, varied, varied_ranks)
+    others = held_out_runs(numbers(held_out, "--held-out"), program.parameters, varied)
     targets = numbers(target, "--target")
     campaign = Campaign(
         program.command,
@@ -68,6 +69,7 @@ def derive(
     )
     read = {run: read_recording(campaign.recorded(run), dict(run.parameters)) for run in [*learned, *others]}
     found = derived([read[run] for run in learned], [read[run] for run in others], name=program.name)
+    found.skeleton["program"]["command"] = program.command
     verdicts = {count: verdict(found.skeleton, count) for count in targets}
     output = Path(f"{program.name}.skeleton.yaml") if output is None else output
     text = summary(program.name, found.report, verdicts)
