@@ -44,14 +44,13 @@ def derive(
 
     Writes the skeleton and, beside it, a report. What the runs leave open is said, with the run that would decide it.
     """
-    from phase2_nodesim.derive.derivation import derive as derived
-    from phase2_nodesim.derive.recordings import read_recording
-    from phase2_nodesim.derive.verdict import verdict
-
     from manynode import tables
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
+    from phase2_nodesim.derive.derivation import derive as derived
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, with_parameters
+    from phase2_nodesim.derive.recordings import read_recording
     from phase2_nodesim.derive.summary import summary
+    from phase2_nodesim.derive.verdict import verdict
 
     given = {name: values[-1] for name, values in named_numbers(parameter or [], "--parameter").items()}
     program = with_parameters(program_of(words, mpi, threads), dict(given), "--parameter")

@@ -7,7 +7,7 @@ parameters' values. Mistakes are :class:`UsageError`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -64,8 +64,9 @@ def _of_experiment(path: Path) -> Program:
     return with_parameters(replace(found, threads=section.threads), parameters, f"{path}: application: parameters")
 
 
-def with_parameters(program: Program, values: dict[str, object], where: str) -> Program:
+def with_parameters(program: Program, values: Mapping[str, object], where: str) -> Program:
     """Return the program with values of parameters; each has a name that expressions may use, and a whole number."""
+    whole: dict[str, int] = {}
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int) or not may_name(name):
             raise UsageError(
@@ -82,7 +83,8 @@ def with_parameters(program: Program, values: dict[str, object], where: str) -> 
                 found=" ".join(program.command),
                 allowed=f"{{{name}}} in one of the arguments",
             )
-    return replace(program, parameters={**program.parameters, **values})
+        whole[name] = value
+    return replace(program, parameters={**program.parameters, **whole})
 
 
 def numbers(text: str, where: str) -> list[int]:
