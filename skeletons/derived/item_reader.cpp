@@ -34,7 +34,7 @@ constexpr FieldName kFields[] = {
 
 // A call has the keys of its form and no others.
 void check_fields(const Document& content, const std::string& name, const CallForm& form) {
-  std::vector<std::string> allowed = {"call", "when"};
+  std::vector<std::string> allowed = {"call", "when", "site"};
   for (const auto& [key, field] : kFields) {
     if ((form.required & field) != 0 && !content.has(key)) content.refuse(name + " lacks '" + key + "'", key);
     if (((form.required | form.optional) & field) != 0) allowed.emplace_back(key);
@@ -60,11 +60,17 @@ Item ItemReader::item(const Document& content) {
   Item item;
   item.place = text(content.place());
   const int forms = int{content.has("compute")} + int{content.has("call")} + int{content.has("do")};
-  if (forms != 1) content.refuse("an item has exactly one form", "compute, call, do");
+  if (forms > 1 || (forms == 0 && !content.has("site"))) {
+    content.refuse("an item has exactly one form", "compute, call, do, or site alone");
+  }
   item.when = formula(content, "when");
   if (content.has("call")) {
     item.kind = Item::Kind::Call;
     read_call(content, item);
+  } else if (forms == 0) {
+    content.only({"site", "when"});
+    item.kind = Item::Kind::Pass;
+    item.site = site(content);
   } else if (content.has("compute")) {
     content.only({"compute", "when"});
     item.kind = Item::Kind::Compute;
@@ -80,6 +86,14 @@ Item ItemReader::item(const Document& content) {
     }
   }
   return item;
+}
+
+std::int32_t ItemReader::site(const Document& content) const {
+  const std::int64_t number = content["site"].integer();
+  if (number < 0 || static_cast<std::size_t>(number) >= program_.sites.size()) {
+    content["site"].refuse("a derived skeleton has no such site", "0 to " + std::to_string(program_.sites.size() - 1));
+  }
+  return static_cast<std::int32_t>(number);
 }
 
 void ItemReader::read_loop(const Document& content, Item& item) {
@@ -110,6 +124,7 @@ void ItemReader::read_call(const Document& content, Item& item) {
   const std::string name = content["call"].text();
   const CallForm form = call_form(name, content["call"].where());
   check_fields(content, name, form);
+  if (content.has("site")) item.site = site(content);
   item.call = std::make_unique<CallFields>();
   CallFields& call = *item.call;
   call.kind = form.kind;

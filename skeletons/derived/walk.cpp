@@ -14,10 +14,19 @@ void Walk::items(const std::vector<Item>& items) {
 void Walk::item(const Item& item) {
   switch (item.kind) {
     case Item::Kind::Compute:
-      if (happens(item)) mpi_.compute(Phase{item.phase});
+      if (happens(item)) {
+        mpi_.compute(Phase{item.phase});
+        passed_.computed = true;
+      }
       break;
     case Item::Kind::Call:
-      if (happens(item)) call(item);
+      if (happens(item)) {
+        arrive(item);
+        call(item);
+      }
+      break;
+    case Item::Kind::Pass:
+      if (happens(item)) arrive(item);
       break;
     case Item::Kind::Group:
       if (happens(item)) items(item.body);
@@ -28,6 +37,25 @@ void Walk::item(const Item& item) {
       break;
     }
   }
+}
+
+void Walk::arrive(const Item& item) {
+  if (item.site == kNone) return;
+  if (passed_.site != kNone && !passed_.computed) {
+    const auto sites = program_.sites.size();
+    const auto pair = static_cast<std::size_t>(passed_.site) * sites + static_cast<std::size_t>(item.site);
+    const std::int32_t phase = program_.phase_between[pair];
+    if (phase == kNone) {
+      const auto name = [&](std::int32_t site) { return program_.sites[static_cast<std::size_t>(site)]; };
+      throw UserError("what a rank computes between two calls was never recorded",
+                      program_.file + ": " + place(item) + ", rank " + std::to_string(mpi_.rank()) + " of " +
+                          std::to_string(program_.size),
+                      name(passed_.site) + " -> " + name(item.site), "",
+                      "record a run in which a rank makes these two calls one after the other, and derive again");
+    }
+    mpi_.compute(Phase{static_cast<std::uint32_t>(phase)});
+  }
+  passed_ = {.site = item.site, .computed = false};
 }
 
 std::int64_t Walk::iterations(const Item& loop) {

@@ -11,11 +11,24 @@
 
 namespace manynode::derived {
 
+// Where a rank is between two steps: the last site, and whether a named phase followed it. What happens between two
+// sites without one is the phase that they name together.
+struct Passed {
+  std::int32_t site{kNone};
+  bool computed{false};
+
+  bool operator==(const Passed&) const = default;
+};
+
 class Walk {
  public:
-  // `draws` outlives it; null if the program draws no sizes.
-  Walk(const Program& program, Mpi& mpi, Draws* draws)
-      : program_(program), mpi_(mpi), draws_(draws), frame_(program.expressions, program.grid, mpi.rank()) {}
+  // `draws` and `passed` outlive it; `draws` is null if the program draws no sizes.
+  Walk(const Program& program, Mpi& mpi, Draws* draws, Passed& passed)
+      : program_(program),
+        mpi_(mpi),
+        draws_(draws),
+        passed_(passed),
+        frame_(program.expressions, program.grid, mpi.rank()) {}
 
   void items(const std::vector<Item>& items);
   void item(const Item& item);
@@ -36,6 +49,7 @@ class Walk {
     return value_of(program_, formula, item.place, field, frame_);
   }
 
+  void arrive(const Item& item);
   void call(const Item& item);
   void wait(const Item& item);
   bool message(const Item& item);
@@ -69,6 +83,7 @@ class Walk {
   const Program& program_;
   Mpi& mpi_;
   Draws* draws_;
+  Passed& passed_;
   Frame frame_;
   OpenRequests open_;
   std::vector<std::uint64_t> sent_;
