@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from manynode.errors import InputError
-from manynode.markers import NO_PEER, PROC_NULL_PEER
+from manynode.markers import NO_PEER
 from phase2_nodesim.derive.blocks import block_sizes
-from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves, loops
+from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
 from phase2_nodesim.derive.guards import ALWAYS
 from phase2_nodesim.derive.observations import Number, Observations, nobody
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.rules import LINE_INDEX, Rule
+from phase2_nodesim.derive.unvaried import Unvaried
 from phase2_nodesim.derive.waits import Waits
 from phase2_nodesim.recording import RecordedCall
 
@@ -52,14 +53,16 @@ class Composer:
         self.probe = probe
         self.repetitions = repetitions
         self.doubts: list[Content] = []
+        self.unvaried = Unvaried(formulas)
         self._leaf = self._loop = 0
         self._fitted: dict[tuple[object, ...], list[str]] = {}
         self._doubted: set[tuple[str, ...]] = set()
 
     def body(self, tree: Sequence[Node]) -> Body:
         self._leaf = self._loop = 0
-        self.doubts, self._doubted = [], set()
-        return Body(self._items(tree, "body", {}), self.doubts)
+        self.doubts, self._doubted, self.unvaried = [], set(), Unvaried(self.formulas)
+        items = self._items(tree, "body", {})
+        return Body(items, [*self.doubts, *self.unvaried.doubts()])
 
     def _items(self, nodes: Sequence[Node], where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> list[Content]:
         """Return the items of nodes. ``steps``: by leaf, how its tags grow with each index."""
@@ -87,6 +90,8 @@ class Composer:
             for leaf, step in _steps(loop, where, self._leaf).items():
                 steps.setdefault(leaf, {})[item["index"]] = step
         self._doubt(f"{where}/repeat", repeat, "")
+        self.unvaried.seen(("repeat",), f"{where}/repeat", self.repetitions[number], ALWAYS, "")
+        self.unvaried.fitted(("repeat",), repeat[0])
         return item | {"do": self._items(loop.body, f"{where}/do", steps)}
 
     def _item(self, leaf: Leaf, where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
@@ -139,7 +144,7 @@ class Composer:
         self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str, value: Number,
         steps: dict[str, int],
     ) -> str:  # fmt: skip
-        texts = self._fit(number, calls, key, value)
+        texts = self._fit(number, calls, f"{where}/{key}", value)
         grown = "".join(f" + {step} * {index}" for index, step in steps.items() if step)
         texts = [f"({text}){grown}" if grown and not text.isdigit() else f"{text}{grown}" for text in texts]
         self._doubt(f"{where}/{key}", texts, self.rules[number].when[0])
@@ -153,12 +158,13 @@ class Composer:
         texts: list[str] = []
         if without and len(without) < len(calls):
             sizes = {value(call) for made in without.values() for call in made}
-            real = self._fit(number, nobody(calls, peer, there=True), f"{key} of a message", value)
+            there = f"({self.rules[number].peers[1 if key == 'receive_bytes' else 0][0]}) >= 0"
+            real = self._fit(number, nobody(calls, peer, there=True), f"{where}/{key}", value, there)
             if len(sizes) == 1:
-                there = self.rules[number].peers[1 if key == "receive_bytes" else 0][0]
-                texts = [f"({text}) if ({there}) >= 0 else {sizes.pop()}" for text in real[:1]]
+                size = sizes.pop()
+                texts = [f"({text}) if {there} else {size}" for text in real]
                 texts = [text for text in texts if self._fits(text, calls, value)]
-        texts = texts or self._fit(number, calls, key, value)
+        texts = texts or self._fit(number, calls, f"{where}/{key}", value)
         self._doubt(f"{where}/{key}", texts, self.rules[number].when[0])
         return texts[0]
 
@@ -167,16 +173,23 @@ class Composer:
         values = self.formulas.points.values(text)
         return values is not None and np.array_equal(values[one.where], one.values[one.where])
 
-    def _fit(self, number: int, calls: dict[int, list[RecordedCall]], key: str, value: Number) -> list[str]:
+    def _fit(
+        self, number: int, calls: dict[int, list[RecordedCall]], where: str, value: Number, condition: str = ALWAYS
+    ) -> list[str]:
+        """Return the expressions for a number, and note what of it the runs cannot have shown."""
         rule = self.rules[number]
         observed = self.observations.observed(calls, value, line=bool(rule.along))
+        runs = [self.formulas.points.run_of(point) for point in calls]
+        kind = (*rule.slot.place[:2], where.rsplit("/", 1)[1])
+        self.unvaried.seen(kind, where, runs, condition, rule.when[0])
         known = tuple((one.where.tobytes(), one.values.tobytes()) for one in observed)
         if known not in self._fitted:
             texts = self.formulas.find(observed)
             texts = texts or block_sizes(observed, rule.along[0] if rule.along else None, self.formulas)
             self._fitted[known] = self._distinct(texts)
         if not self._fitted[known]:
-            raise _no_number(rule, key, observed, self.formulas)
+            raise _no_number(rule, where.rsplit("/", 1)[1], observed, self.formulas)
+        self.unvaried.fitted(kind, self._fitted[known][0])
         return self._fitted[known]
 
     def _distinct(self, texts: Sequence[str]) -> list[str]:
@@ -222,13 +235,3 @@ def _no_number(rule: Rule, key: str, observed: Sequence[Observed], formulas: For
         allowed="products of powers of parameters and numbers of ranks, multiples of them, blocks of an array",
         remedy="leave the parameter that changes it fixed, or write the skeleton by hand",
     )
-
-
-def loop_count(tree: Sequence[Node]) -> int:
-    """Return the number of loops."""
-    return sum(1 for _ in loops(tree))
-
-
-def is_nobody(call: RecordedCall) -> bool:
-    """Say whether a message goes to, or comes from, nobody."""
-    return call.peer == PROC_NULL_PEER

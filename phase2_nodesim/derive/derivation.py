@@ -32,11 +32,9 @@ from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.recordings import FEWEST_COUNTS, Recording, check_recordings
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
+from phase2_nodesim.derive.unvaried import FEWEST_VALUES
 from phase2_nodesim.derive.verdict import differs
 from phase2_nodesim.derive.waits import Waits, name_requests
-
-# Two values of a parameter fit any straight line.
-_FEWEST_VALUES = 3
 
 
 @dataclass
@@ -86,7 +84,12 @@ def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, 
             )
         content["recorded"].append(_recorded(recording, "trained", True))
     for recording in held_out:
-        difference = _held_out_difference(content, recording)
+        fixed = content["program"]["fixed"]
+        changed = [key for key, value in recording.parameters.items() if fixed.get(key, value) != value]
+        if changed:
+            report.held_out[recording.point()] = f"not compared: {', '.join(changed)} was not learned"
+            continue
+        difference = first_difference(content, recording)
         content["recorded"].append(_recorded(recording, "held out", difference is None))
         report.held_out[recording.point()] = difference or "equal"
         if difference is None:
@@ -218,8 +221,8 @@ class _Learned:
     def _fix_few_values(self, names: Sequence[str], others: Sequence[Recording]) -> None:
         for name in names:
             values = {recording.parameters[name] for recording in others if id(recording) in self._parsed}
-            if len(values | {self.default[name]}) < _FEWEST_VALUES:
-                self.fixed.setdefault(name, f"fewer than {_FEWEST_VALUES} values were recorded")
+            if len(values | {self.default[name]}) < FEWEST_VALUES:
+                self.fixed.setdefault(name, f"fewer than {FEWEST_VALUES} values were recorded")
 
     def _try(self, names: list[str], runs: Sequence[Recording]) -> None:
         try:
@@ -306,19 +309,9 @@ def first_difference(content: Content, recording: Recording) -> str | None:
     return None
 
 
-def _held_out_difference(content: Content, recording: Recording) -> str | None:
-    """Return the first difference; a recording that changes a parameter which was not learned says nothing."""
-    try:
-        return first_difference(content, recording)
-    except InputError as error:
-        return error.what
-
-
 def _drop_contradicted(content: Content, recording: Recording) -> None:
     """Drop hypotheses that differ from the skeleton at a held-out run that the skeleton equals."""
     fixed = content["program"]["fixed"]
-    if any(recording.parameters[name] != value for name, value in fixed.items()):
-        return
     job = Job(content, recording.ranks, {n: v for n, v in recording.parameters.items() if n not in fixed})
     left = []
     for doubt in content["doubts"]:

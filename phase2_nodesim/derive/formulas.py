@@ -20,7 +20,7 @@ from phase2_nodesim.derive.guards import ALWAYS, Guards
 from phase2_nodesim.derive.points import Points, Truths, Values
 
 _LARGEST_POWER = 3
-# Fewer values of a product fit any constant and multiple.
+# Fewer values of a parameter fit any constant and multiple; of products there are many, one of which fits by chance.
 _FEWEST_VALUES = 3
 _MOST_CHOICES = 2
 
@@ -168,7 +168,8 @@ class Formulas:
                 if by_value.setdefault(self._product(powers, run), table[run]) != table[run]:
                     break
             else:
-                if len(by_value) >= _FEWEST_VALUES:
+                plain = list(powers.values()) == [1]
+                if len(by_value) >= (_FEWEST_VALUES if plain else _FEWEST_VALUES + 1):
                     found += self._line(powers, by_value)
         return found
 

@@ -44,6 +44,10 @@ class Points:
     def index(self, run: int, rank: int) -> int:
         return int(self.starts[run]) + rank
 
+    def run_of(self, point: int) -> int:
+        """Return the run that a point belongs to."""
+        return int(np.searchsorted(self.starts, point, side="right")) - 1
+
     def _evaluated(self, expression: Expression, bound: Mapping[str, int]) -> Values | None:
         found = []
         try:

@@ -41,8 +41,12 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     """Return the verdict on a skeleton at ``ranks`` ranks; parameters that are not given have their defaults."""
     given = dict(parameters or {})
     fixed = content.get("program", {}).get("fixed", {})
-    changed = [f"{name} was recorded as {fixed[name]} only, not as {given[name]}"
-               for name in fixed if given.pop(name, fixed[name]) != fixed[name]]  # fmt: skip
+    changed = [
+        f"{name} was recorded as {value} only, not as {given[name]}"
+        for name, value in fixed.items()
+        if given.get(name, value) != value
+    ]
+    given = {name: value for name, value in given.items() if name not in fixed}
     wrong = [f"the skeleton differs from the recording of {_point(one)}" for one in content["recorded"]
              if not one["equal"]]  # fmt: skip
     if changed or wrong:
