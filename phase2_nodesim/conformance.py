@@ -14,6 +14,7 @@ import pandas as pd
 
 from manynode.errors import InputError
 from manynode.markers import NO_PEER, MarkerFile
+from phase2_nodesim.communicators import NEIGHBOUR, communicators
 from phase2_nodesim.recording import END, RecordedCall, rank_calls
 
 # As the fields of RecordedCall; the communicator is the last.
@@ -46,17 +47,16 @@ def promised_calls(text: str) -> pd.DataFrame:
     rank: int | None = None
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            rank_word, _, operation, *pairs = line.split(" ")
+            rank_word, _, operation, *rest = line.split(" ", 3)
             line_rank = int(rank_word)
             if rank is not None and line_rank != rank:
                 rows.append(_row(rank, _call(END, pending)))
                 pending, made, given = [], {}, 0
             rank = line_rank
             if operation == "compute":
-                # A name may have spaces: call sites have.
-                pending.append(line.split(" phase=", 1)[1])
+                pending.append(_phase(rest[0]))
                 continue
-            values = dict(pair.split("=", 1) for pair in pairs)
+            values = dict(pair.split("=", 1) for word in rest for pair in word.split(" "))
             row = _row(rank, _call(operation, pending))
             for key, value in values.items():
                 if key == "request":
@@ -73,7 +73,7 @@ def promised_calls(text: str) -> pd.DataFrame:
             elif operation.endswith("eighbor_allgatherv"):
                 row["sent"] = ()
             row["completes"] = tuple(made[number] for number in row["completes"])
-        except (ValueError, KeyError, IndexError) as error:
+        except (ValueError, KeyError) as error:
             raise InputError(
                 "a line of the operation stream cannot be read",
                 where=f"line {number}",
@@ -94,8 +94,16 @@ def recorded_calls(files: list[MarkerFile]) -> pd.DataFrame:
     A label before a call that is left out is joined to the next call's, so that it is not lost.
     """
     ordered = sorted(files, key=lambda file: file.metadata["rank"])
-    rows = [_row(int(file.metadata["rank"]), call) for file in ordered for call in rank_calls(file)]
+    rows = [_row(int(file.metadata["rank"]), call) for file in ordered for call in _rank_calls(file)]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _rank_calls(file: MarkerFile) -> list[RecordedCall]:
+    calls = rank_calls(file)
+    if not any(NEIGHBOUR in call.operation for call in calls):
+        return calls
+    (members,) = communicators([file])
+    return [members[call.communicator].without_nobody(call) if NEIGHBOUR in call.operation else call for call in calls]
 
 
 def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | None:
@@ -118,6 +126,14 @@ def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | No
             if fields:
                 return _message(rank, index, fields, left, right)
     return None
+
+
+def _phase(pairs: str) -> str:
+    """Return the phase, whose name may have blanks: it is the line's last value."""
+    key, phase = pairs.split("=", 1)
+    if key != "phase":
+        raise KeyError("phase")
+    return phase
 
 
 def _call(operation: str, phases: list[str]) -> RecordedCall:

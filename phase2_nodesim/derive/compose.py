@@ -1,0 +1,237 @@
+"""Writes the body of a skeleton: items with the expressions that were found, and the doubts about them.
+
+In: the tree of the program, the rule of each leaf, the observations of all training runs. Out: the items of the
+contract and a doubt for each place where several expressions fit; the first is in the item. A size or tag without an
+expression is an :class:`InputError` that names the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from manynode.errors import InputError
+from manynode.markers import NO_PEER
+from phase2_nodesim.derive.blocks import block_sizes
+from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
+from phase2_nodesim.derive.formulas import Formulas, Observed
+from phase2_nodesim.derive.guards import ALWAYS
+from phase2_nodesim.derive.observations import Number, Observations, nobody
+from phase2_nodesim.derive.probe import Probe
+from phase2_nodesim.derive.rules import LINE_INDEX, Rule
+from phase2_nodesim.derive.unvaried import Unvaried
+from phase2_nodesim.derive.waits import Waits
+from phase2_nodesim.recording import RecordedCall
+
+Content = dict[str, Any]
+
+_NO_SIZE = ("MPI_Barrier", "MPI_Ibarrier")
+
+
+@dataclass
+class Body:
+    """``items`` and ``doubts`` as in the file."""
+
+    items: list[Content]
+    doubts: list[Content] = field(default_factory=list)
+
+
+class Composer:
+    """Writes one body. ``repetitions`` has, for each loop, how often it repeats in each run where that is known."""
+
+    def __init__(
+        self, rules: Sequence[Rule], observations: Observations, formulas: Formulas, waits: Waits, probe: Probe,
+        repetitions: Sequence[dict[int, int]],
+    ) -> None:  # fmt: skip
+        self.rules = rules
+        self.observations = observations
+        self.formulas = formulas
+        self.waits = waits
+        self.probe = probe
+        self.repetitions = repetitions
+        self.doubts: list[Content] = []
+        self.unvaried = Unvaried(formulas)
+        self._leaf = self._loop = 0
+        self._fitted: dict[tuple[object, ...], list[str]] = {}
+        self._doubted: set[tuple[str, ...]] = set()
+
+    def body(self, tree: Sequence[Node]) -> Body:
+        self._leaf = self._loop = 0
+        self.doubts, self._doubted, self.unvaried = [], set(), Unvaried(self.formulas)
+        items = self._items(tree, "body", {})
+        return Body(items, [*self.doubts, *self.unvaried.doubts()])
+
+    def _items(self, nodes: Sequence[Node], where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> list[Content]:
+        """Return the items of nodes. ``steps``: by leaf, how its tags grow with each index."""
+        found = []
+        for position, node in enumerate(nodes):
+            here = f"{where}/{position}"
+            found.append(
+                self._loop_item(node, here, steps) if isinstance(node, Loop) else self._item(node, here, steps)
+            )
+        return found
+
+    def _loop_item(self, loop: Loop, where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
+        number, self._loop = self._loop, self._loop + 1
+        repeat = self.formulas.of_runs(self.repetitions[number])
+        if not repeat:
+            raise InputError(
+                "no expression gives how often a loop repeats",
+                where=where,
+                found=", ".join(str(count) for count in self.repetitions[number].values()),
+                allowed="a product of powers of parameters, or a multiple of one plus a constant",
+            )
+        item: Content = {"repeat": repeat[0]}
+        if loop.steps.any():
+            item["index"] = f"i{number}"
+            for leaf, step in _steps(loop, where, self._leaf).items():
+                steps.setdefault(leaf, {})[item["index"]] = step
+        self._doubt(f"{where}/repeat", repeat, "")
+        self.unvaried.seen(("repeat",), f"{where}/repeat", self.repetitions[number], ALWAYS, "")
+        self.unvaried.fitted(("repeat",), repeat[0])
+        return item | {"do": self._items(loop.body, f"{where}/do", steps)}
+
+    def _item(self, leaf: Leaf, where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> Content:
+        number, self._leaf = self._leaf, self._leaf + 1
+        rule = self.rules[number]
+        when = {} if rule.when[0] == ALWAYS else {"when": rule.when[0]}
+        self._doubt(f"{where}/when", rule.when, "")
+        if rule.is_compute:
+            return {"compute": rule.slot.site, **when}
+        line = f"{where}/do/0" if rule.along else where
+        call = {"call": rule.slot.operation, **self._fields(number, leaf, line, steps.get(number, {}))}
+        if rule.along:
+            axis = rule.along[0][0]
+            return {"repeat": f"d{axis} - 1", "index": LINE_INDEX, **when, "do": [call]}
+        return {**call, **when}
+
+    def _fields(self, number: int, leaf: Leaf, where: str, steps: dict[str, tuple[int, int]]) -> Content:
+        rule = self.rules[number]
+        if number in self.waits.words:
+            return dict(self.waits.words[number])
+        found: Content = {}
+        for which, key in ((0, "peer"), (1, "source")):
+            if which in rule.peers:
+                found[key] = rule.peers[which][0]
+                self._doubt(f"{where}/{key}", rule.peers[which], rule.when[0])
+        calls = self.observations.calls(number, leaf)
+        first = next(iter(calls.values()))[0]
+        if any(call.sent or call.received for made in calls.values() for call in made):
+            raise InputError(
+                "the sizes of the blocks of a collective cannot be derived yet",
+                where=f"{rule.slot.operation} at {rule.slot.site or 'an unknown place'}",
+                remedy="record sizes that all ranks divide evenly, or write the skeleton by hand",
+            )
+        if rule.slot.operation not in _NO_SIZE:
+            found["bytes"] = self._number(number, calls, where, "bytes", lambda c: c.bytes, lambda c: c.peer)
+        if rule.slot.is_message:
+            found["tag"] = self._tag(number, calls, where, "tag", lambda c: c.tag, {i: s[0] for i, s in steps.items()})
+        if first.peer2 != NO_PEER:
+            found["receive_bytes"] = self._number(
+                number, calls, where, "receive_bytes", lambda c: c.bytes2, lambda c: c.peer2
+            )
+            found["receive_tag"] = self._tag(
+                number, calls, where, "receive_tag", lambda c: c.receive_tag, {i: s[1] for i, s in steps.items()}
+            )
+        if number in self.waits.names:
+            found["request"] = self.waits.names[number]
+        return found
+
+    def _tag(
+        self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str, value: Number,
+        steps: dict[str, int],
+    ) -> str:  # fmt: skip
+        texts = self._fit(number, calls, f"{where}/{key}", value)
+        grown = "".join(f" + {step} * {index}" for index, step in steps.items() if step)
+        texts = [f"({text}){grown}" if grown and not text.isdigit() else f"{text}{grown}" for text in texts]
+        self._doubt(f"{where}/{key}", texts, self.rules[number].when[0])
+        return texts[0]
+
+    def _number(
+        self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str, value: Number, peer: Number
+    ) -> str:
+        """Return a size; a message to MPI_PROC_NULL may have another one."""
+        without = nobody(calls, peer, there=False)
+        texts: list[str] = []
+        if without and len(without) < len(calls):
+            sizes = {value(call) for made in without.values() for call in made}
+            there = f"({self.rules[number].peers[1 if key == 'receive_bytes' else 0][0]}) >= 0"
+            real = self._fit(number, nobody(calls, peer, there=True), f"{where}/{key}", value, there)
+            if len(sizes) == 1:
+                size = sizes.pop()
+                texts = [f"({text}) if {there} else {size}" for text in real]
+                texts = [text for text in texts if self._fits(text, calls, value)]
+        texts = texts or self._fit(number, calls, f"{where}/{key}", value)
+        self._doubt(f"{where}/{key}", texts, self.rules[number].when[0])
+        return texts[0]
+
+    def _fits(self, text: str, calls: dict[int, list[RecordedCall]], value: Number) -> bool:
+        one = self.observations.observed(calls, value, line=False)[0]
+        values = self.formulas.points.values(text)
+        return values is not None and np.array_equal(values[one.where], one.values[one.where])
+
+    def _fit(
+        self, number: int, calls: dict[int, list[RecordedCall]], where: str, value: Number, condition: str = ALWAYS
+    ) -> list[str]:
+        """Return the expressions for a number, and note what of it the runs cannot have shown."""
+        rule = self.rules[number]
+        observed = self.observations.observed(calls, value, line=bool(rule.along))
+        runs = [self.formulas.points.run_of(point) for point in calls]
+        kind = (*rule.slot.place[:2], where.rsplit("/", 1)[1])
+        self.unvaried.seen(kind, where, runs, condition, rule.when[0])
+        known = tuple((one.where.tobytes(), one.values.tobytes()) for one in observed)
+        if known not in self._fitted:
+            texts = self.formulas.find(observed)
+            texts = texts or block_sizes(observed, rule.along[0] if rule.along else None, self.formulas)
+            self._fitted[known] = self._distinct(texts)
+        if not self._fitted[known]:
+            raise _no_number(rule, where.rsplit("/", 1)[1], observed, self.formulas)
+        self.unvaried.fitted(kind, self._fitted[known][0])
+        return self._fitted[known]
+
+    def _distinct(self, texts: Sequence[str]) -> list[str]:
+        """Leave out what never differs; what depends on parameters or a line is compared at the target only."""
+        plain = [text for text in texts if not any(name in text for name in (*self.formulas.varied, LINE_INDEX))]
+        kept = set(self.probe.distinct(plain))
+        return [text for text in texts if text not in plain or text in kept]
+
+    def _doubt(self, where: str, texts: Sequence[str], when: str) -> None:
+        """Note that other texts fit as well; once for all places that say the same."""
+        key = (where.rsplit("/", 1)[1], when, *texts)
+        if len(texts) > 1 and key not in self._doubted:
+            self._doubted.add(key)
+            self.doubts.append({"at": where, "says": texts[0], "or": list(texts[1:])})
+
+
+def _steps(loop: Loop, where: str, first_leaf: int) -> dict[int, tuple[int, int]]:
+    """Return by leaf how its tag and its receive tag grow; they must grow alike on all ranks."""
+    found = {}
+    start = 0
+    for number, leaf in enumerate(leaves(loop.body), start=first_leaf):
+        part = loop.steps[start : start + len(leaf.tags)]
+        start += len(leaf.tags)
+        both = (set(part[0::2].tolist()), set(part[1::2].tolist()))
+        if any(len(steps) > 1 for steps in both):
+            raise InputError("tags in a loop grow by other steps on some ranks", where=where, found=sorted(both[0]))
+        found[number] = (both[0].pop(), both[1].pop())
+    return found
+
+
+def _no_number(rule: Rule, key: str, observed: Sequence[Observed], formulas: Formulas) -> InputError:
+    points = formulas.points
+    seen = []
+    for run, (ranks, _) in enumerate(points.runs):
+        part = slice(points.starts[run], points.starts[run + 1])
+        values = sorted({int(v) for one in observed for v in one.values[part][one.where[part]]})
+        if values:
+            seen.append(f"{ranks} ranks: {', '.join(map(str, values[:4]))}" + (", ..." if len(values) > 4 else ""))
+    return InputError(
+        f"no expression gives the {key} of a call",
+        where=f"{rule.slot.operation} at {rule.slot.site or 'an unknown place'}",
+        found="; ".join(seen),
+        allowed="products of powers of parameters and numbers of ranks, multiples of them, blocks of an array",
+        remedy="leave the parameter that changes it fixed, or write the skeleton by hand",
+    )

@@ -1,0 +1,321 @@
+"""Derives a skeleton: the way in to everything here.
+
+In: recordings of a program at several numbers of ranks with the same parameters, and optionally others with changed
+parameters; more recordings may be held out. Out: a :class:`Derivation` with the skeleton's content (the contract
+``derived-skeleton/1``) and a :class:`Report`. What cannot be derived is an :class:`InputError`. The skeleton gives back
+every training recording call by call; the held-out ones are compared, never learned from, except that hypotheses which
+they contradict are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import yaml
+
+from manynode.errors import InputError
+from phase2_nodesim.derive.compose import Body, Composer
+from phase2_nodesim.derive.events import COMPUTE, Stream, streams
+from phase2_nodesim.derive.fold import Node, fold, leaves, loops
+from phase2_nodesim.derive.formulas import Formulas
+from phase2_nodesim.derive.gates import unseen
+from phase2_nodesim.derive.guards import Guards
+from phase2_nodesim.derive.identity import find_identity
+from phase2_nodesim.derive.interpret import Content, Job
+from phase2_nodesim.derive.observations import Observations, Other
+from phase2_nodesim.derive.parse import Parsed, parse_recording
+from phase2_nodesim.derive.patterns import GridRule, Pattern, find_pattern
+from phase2_nodesim.derive.points import Points
+from phase2_nodesim.derive.probe import Probe
+from phase2_nodesim.derive.recordings import FEWEST_COUNTS, Recording, check_recordings
+from phase2_nodesim.derive.rules import Rule, find_rules
+from phase2_nodesim.derive.slots import Slot, observe
+from phase2_nodesim.derive.unvaried import FEWEST_VALUES
+from phase2_nodesim.derive.verdict import differs
+from phase2_nodesim.derive.waits import Waits, name_requests
+
+
+@dataclass
+class Report:
+    """What was found: the grid's rule, calls of the common sequence and distinct rules, and what was not learned."""
+
+    grid: str = "none"
+    slots: int = 0
+    rules: int = 0
+    doubts: int = 0
+    fixed: dict[str, str] = field(default_factory=dict)
+    held_out: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Derivation:
+    """``skeleton`` is the content of the file; ``report`` is for people."""
+
+    skeleton: Content
+    report: Report
+
+    def text(self) -> str:
+        """Return the skeleton's file."""
+        return yaml.safe_dump(self.skeleton, sort_keys=False, width=120, allow_unicode=True)
+
+
+def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, name: str = "derived") -> Derivation:
+    """Return the skeleton that all recordings in ``trained`` follow, compared with those held out."""
+    check_recordings(trained, held_out)
+    base, others = _base(trained)
+    structure = _structure(base)
+    learned = _Learned(structure, others)
+    content = _content(name, base[0], structure, learned)
+    report = Report(
+        str(structure.pattern.grid or "none"),
+        len(structure.slots),
+        len({id(rule) for rule in structure.rules}),
+        fixed=learned.fixed,
+    )
+    for recording in [*base, *learned.used]:
+        if (difference := first_difference(content, recording)) is not None:
+            raise InputError(
+                "the rules that were found do not give back a training recording",
+                where=recording.where,
+                found=difference,
+                remedy="record other numbers of ranks, or write the skeleton by hand",
+            )
+        content["recorded"].append(_recorded(recording, "trained", True))
+    for recording in held_out:
+        fixed = content["program"]["fixed"]
+        changed = [key for key, value in recording.parameters.items() if fixed.get(key, value) != value]
+        if changed:
+            report.held_out[recording.point()] = f"not compared: {', '.join(changed)} was not learned"
+            continue
+        difference = first_difference(content, recording)
+        content["recorded"].append(_recorded(recording, "held out", difference is None))
+        report.held_out[recording.point()] = difference or "equal"
+        if difference is None:
+            _drop_contradicted(content, recording)
+    report.doubts = len(content["doubts"])
+    return Derivation(content, report)
+
+
+def _base(trained: Sequence[Recording]) -> tuple[list[Recording], list[Recording]]:
+    """Return the recordings with the parameters of which there are most numbers of ranks, by number, and the others."""
+    groups: dict[tuple[tuple[str, int], ...], dict[int, Recording]] = {}
+    for recording in trained:
+        group = groups.setdefault(tuple(sorted(recording.parameters.items())), {})
+        twin = group.setdefault(recording.ranks, recording)
+        if twin.digest() != recording.digest():
+            raise InputError(
+                "two recordings of the same run differ: what the program does depends on more than its parameters",
+                where=f"{twin.where} and {recording.where}",
+                found=recording.point(),
+                remedy="write the skeleton by hand",
+            )
+    chosen = max(groups.values(), key=len)
+    if len(chosen) < FEWEST_COUNTS:
+        raise InputError(
+            "too few numbers of ranks with the same parameters",
+            found=", ".join(map(str, sorted(chosen))),
+            allowed=f"at least {FEWEST_COUNTS}",
+            remedy="record more numbers of ranks; only afterwards change parameters",
+        )
+    others = [recording for group in groups.values() if group is not chosen for recording in group.values()]
+    return [chosen[ranks] for ranks in sorted(chosen)], others
+
+
+@dataclass
+class _Structure:
+    """What the runs with the same parameters show."""
+
+    base: list[Recording]
+    pattern: Pattern
+    slots: list[Slot]
+    tree: list[Node]
+    points: Points
+    probe: Probe
+    guards: Guards
+    rules: list[Rule]
+    waits: Waits
+
+
+def _structure(base: Sequence[Recording]) -> _Structure:
+    """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
+    by_count = {recording.ranks: streams(recording) for recording in base}
+    identity = find_identity(by_count)
+    best = find_pattern(by_count, identity)
+    found: _Structure | None = None
+    failure: InputError | None = None
+    rivals: list[GridRule] = []
+    for pattern in [best, *(best.with_grid(rule) for rule in best.rivals)]:
+        try:
+            slots, events = observe(by_count, pattern, identity)
+            structure = _with_rules(base, by_count, pattern, slots, events)
+        except InputError as error:
+            failure = failure or error
+            continue
+        if found is None:
+            found = structure
+        elif pattern.grid is not None:
+            rivals.append(pattern.grid)
+    if found is None:
+        assert failure is not None
+        raise failure
+    found.pattern = replace(found.pattern, rivals=tuple(rivals))
+    return found
+
+
+def _with_rules(
+    base: Sequence[Recording], by_count: Mapping[int, Sequence[Stream]], pattern: Pattern, slots: list[Slot],
+    events: Mapping[tuple[int, int], Sequence[int]],
+) -> _Structure:  # fmt: skip
+    tree = fold(slots)
+    parameters = base[0].parameters
+    points = Points([(recording.ranks, recording.parameters) for recording in base], pattern.grid)
+    probe = Probe(pattern.grid, parameters)
+    guards = Guards(points, probe)
+    rules = find_rules(slots, tree, points, guards)
+    leaf_of = {slot: number for number, leaf in enumerate(leaves(tree)) for slot in leaf.slots}
+    pairs = []
+    for (run, rank), indices in events.items():
+        pairs.append((by_count[base[run].ranks][rank], [leaf_of[index] for index in indices]))
+    return _Structure(list(base), pattern, slots, tree, points, probe, guards, rules, name_requests(pairs))
+
+
+class _Learned:
+    """What the runs with other parameters add; ``fixed`` says why a parameter was not learned."""
+
+    def __init__(self, structure: _Structure, others: Sequence[Recording]) -> None:
+        self.structure = structure
+        self.default = structure.base[0].parameters
+        self.fixed: dict[str, str] = {}
+        self._parsed: dict[int, Other] = {}
+        self._parse(others)
+        changed = sorted({name for recording in others for name in self.changed(recording)})
+        self._fix_few_values(changed, others)
+        for name in changed:
+            # One at a time, so that one that fails leaves the others.
+            if name not in self.fixed:
+                self._try([name], [one for one in others if self.changed(one) == {name}])
+        learned = [name for name in changed if name not in self.fixed]
+        self.used = [one for one in others if id(one) in self._parsed and self.changed(one) <= set(learned)]
+        self.names = learned
+        self.body = self._compose(learned, self.used)
+
+    def changed(self, recording: Recording) -> set[str]:
+        """Return the parameters that a recording changes."""
+        return {name for name, value in recording.parameters.items() if value != self.default[name]}
+
+    def _parse(self, others: Sequence[Recording]) -> None:
+        for recording in others:
+            points = Points([(recording.ranks, recording.parameters)], self.structure.pattern.grid)
+            found = streams(recording)
+            try:
+                parsed = parse_recording(recording, found, self.structure.tree, self.structure.rules, points)
+            except InputError as error:
+                names = self.changed(recording)
+                if len(names) == 1:
+                    self.fixed[names.pop()] = error.what
+                continue
+            self._parsed[id(recording)] = Other(found, parsed)
+
+    def _fix_few_values(self, names: Sequence[str], others: Sequence[Recording]) -> None:
+        for name in names:
+            values = {recording.parameters[name] for recording in others if id(recording) in self._parsed}
+            if len(values | {self.default[name]}) < FEWEST_VALUES:
+                self.fixed.setdefault(name, f"fewer than {FEWEST_VALUES} values were recorded")
+
+    def _try(self, names: list[str], runs: Sequence[Recording]) -> None:
+        try:
+            self._compose(names, [one for one in runs if id(one) in self._parsed])
+        except InputError as error:
+            self.fixed[names[0]] = f"{error.what}: {error.where}: {error.found}"
+
+    def _compose(self, names: Sequence[str], runs: Sequence[Recording]) -> Body:
+        structure = self.structure
+        others = [self._parsed[id(one)] for one in runs]
+        all_runs = [(one.ranks, one.parameters) for one in [*structure.base, *runs]]
+        points = Points(all_runs, structure.pattern.grid)
+        formulas = Formulas(points, structure.guards.on(points), names)
+        observations = Observations(structure.slots, others, points)
+        repetitions = _repetitions(structure, [other.parsed for other in others])
+        composer = Composer(structure.rules, observations, formulas, structure.waits, structure.probe, repetitions)
+        return composer.body(structure.tree)
+
+
+def _repetitions(structure: _Structure, parsed: Sequence[Parsed]) -> list[dict[int, int]]:
+    """Return for each loop how often it repeats in each run, the runs with the same parameters first."""
+    first = len(structure.base)
+    found = []
+    for number, loop in enumerate(loops_in_order(structure.tree)):
+        table = {run: loop for run in range(first)}
+        table |= {first + i: one.repetitions[number] for i, one in enumerate(parsed) if number in one.repetitions}
+        found.append(table)
+    return found
+
+
+def loops_in_order(tree: Sequence[Node]) -> list[int]:
+    """Return the repetitions of the loops of a tree, outer ones first."""
+    return [loop.count for loop in loops(tree)]
+
+
+def _content(name: str, first: Recording, structure: _Structure, learned: _Learned) -> Content:
+    recordings = [*structure.base, *learned.used]
+    fixed = {key: value for key, value in first.parameters.items() if key not in learned.names}
+    content: Content = {"schema": "derived-skeleton/1", "name": name}
+    content["program"] = {"command": list(first.command), "mpi": first.mpi, "fixed": fixed}
+    content["parameters"] = {
+        key: {
+            "default": int(first.parameters[key]),
+            "recorded": sorted({int(recording.parameters[key]) for recording in recordings}),
+        }
+        for key in learned.names
+    }
+    if (grid := structure.pattern.grid) is not None:
+        content["grid"] = {
+            "rule": grid.rule,
+            "dimensions": grid.dimensions,
+            "order": grid.order,
+            "ties": grid.ties,
+            "layout": grid.layout,
+            "periodic": list(grid.periodic),
+        }
+    phases = [rule.slot.site for rule in structure.rules if rule.slot.operation == COMPUTE]
+    content["phases"] = list(dict.fromkeys(phases))
+    content["body"] = learned.body.items
+    content["doubts"] = [*unseen(structure.rules, structure.points, structure.pattern), *learned.body.doubts]
+    content["recorded"] = []
+    content["assumptions"] = []
+    return content
+
+
+def _recorded(recording: Recording, role: str, equal: bool) -> dict[str, Any]:
+    parameters = {name: int(value) for name, value in recording.parameters.items()}
+    point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest()}
+    return {**point, "role": role, "equal": equal}
+
+
+def first_difference(content: Content, recording: Recording) -> str | None:
+    """Return the first call in which a skeleton differs from a recording, or None."""
+    fixed = content["program"]["fixed"]
+    parameters = {name: value for name, value in recording.parameters.items() if name not in fixed}
+    for rank, (made, recorded) in enumerate(
+        zip(Job(content, recording.ranks, parameters).calls(), recording.calls, strict=True)
+    ):
+        for number in range(max(len(made), len(recorded))):
+            ours = made[number] if number < len(made) else None
+            theirs = recorded[number] if number < len(recorded) else None
+            if ours != theirs:
+                return f"rank {rank}, call {number}: recorded {theirs}, derived {ours}"
+    return None
+
+
+def _drop_contradicted(content: Content, recording: Recording) -> None:
+    """Drop hypotheses that differ from the skeleton at a held-out run that the skeleton equals."""
+    fixed = content["program"]["fixed"]
+    job = Job(content, recording.ranks, {n: v for n, v in recording.parameters.items() if n not in fixed})
+    left = []
+    for doubt in content["doubts"]:
+        others = [other for other in doubt["or"] if not differs(doubt, other, content, job)]
+        if others:
+            left.append({**doubt, "or": others})
+    content["doubts"] = left

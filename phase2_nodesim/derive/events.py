@@ -1,0 +1,76 @@
+"""What a rank does, one event after the other: compute phases and calls, the form that all steps here work on.
+
+In: a :class:`~.recordings.Recording`. Out: a list of :class:`Event` for each rank. A compute phase is an event of its
+own, because it may be there where the call after it is not, and the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from manynode.markers import NO_PEER
+from phase2_nodesim.derive.recordings import Recording
+from phase2_nodesim.recording import END, RecordedCall
+
+COMPUTE = "compute"
+SENDS = ("MPI_Send", "MPI_Isend")
+RECEIVES = ("MPI_Recv", "MPI_Irecv")
+POINT_TO_POINT = (*SENDS, *RECEIVES, "MPI_Sendrecv")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A compute phase (``operation`` is ``COMPUTE``, ``site`` its name) or a call (``site`` is its place, if known)."""
+
+    operation: str
+    site: str
+    call: RecordedCall
+
+    @property
+    def is_message(self) -> bool:
+        return self.operation in POINT_TO_POINT
+
+
+Stream = list[Event]
+
+
+def streams(recording: Recording) -> list[Stream]:
+    """Return the events of each rank; MPI_Finalize is left out, a phase before it is not."""
+    return [_stream(calls, recording.labels) for calls in recording.calls]
+
+
+def _stream(calls: Sequence[RecordedCall], labels: frozenset[str]) -> Stream:
+    events = []
+    for call in calls:
+        for name in split_phase(call.phase, labels):
+            events.append(Event(COMPUTE, name, RecordedCall(COMPUTE, name)))
+        if call.operation != END:
+            events.append(Event(call.operation, call.site, call))
+    return events
+
+
+def split_phase(joined: str, labels: frozenset[str]) -> list[str]:
+    """Return the labels that :mod:`phase2_nodesim.recording` joined by ``+``, which may be in a label, too."""
+    if not joined:
+        return []
+    words = joined.split("+")
+    if not labels:
+        return words
+    # The fewest known labels that give the joined text; a text of unknown ones is one label.
+    best: list[list[str] | None] = [[]]
+    for end in range(1, len(words) + 1):
+        found = [
+            [*before, "+".join(words[start:end])]
+            for start, before in enumerate(best)
+            if before is not None and "+".join(words[start:end]) in labels
+        ]
+        best.append(min(found, key=len) if found else None)
+    return best[-1] or [joined]
+
+
+def peers(event: Event) -> list[int]:
+    """Return the peers of a message: destination and source of MPI_Sendrecv, else one."""
+    if not event.is_message:
+        return []
+    return [event.call.peer] if event.call.peer2 == NO_PEER else [event.call.peer, event.call.peer2]

@@ -1,0 +1,115 @@
+"""Conditions under which a call happens: which ranks, at which numbers of ranks.
+
+In: the points at which a call was seen and those at which it was not. Out: all conditions that separate them, simplest
+first. A condition on the axes along which a message goes is believed before one on anything else; without such axes all
+conditions of the fewest parts remain, and differ where they differ. Two parts at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from phase2_nodesim.derive.patterns import Displacement, GridRule
+from phase2_nodesim.derive.points import Points, Truths
+from phase2_nodesim.derive.probe import Probe
+
+_MOST_LEVELS = 7  # of a tree
+_MOST_KEPT = 400
+
+ALWAYS = "1"
+
+
+def axis_conditions(axis: int) -> list[str]:
+    """Return the conditions on one axis."""
+    c, d = f"c{axis}", f"d{axis}"
+    ends = [f"{c} > 0", f"{c} < {d} - 1", f"{c} == 0", f"{c} == {d} - 1"]
+    extents = [f"{d} > 1", f"{d} > 2", f"{d} == 1", f"{d} <= 2"]
+    return [*ends, *extents, f"{c} % 2 == 0", f"{c} % 2 == 1", f"{d} % 2 == 0", f"{d} % 2 == 1"]
+
+
+def general_conditions(rule: GridRule | None) -> list[str]:
+    """Return the conditions that no axis is behind, then those of all axes."""
+    found = ["P > 1", "P > 2", "P == 1", "P <= 2", "rank == 0", "rank > 0", "rank == P - 1", "rank < P - 1"]
+    found += ["rank % 2 == 0", "rank % 2 == 1", "P & (P - 1) == 0", "P & (P - 1) != 0", "P % 2 == 0", "P % 2 == 1"]
+    # In a binary tree: a second child, and how long the way down along first children is.
+    found += ["2 * rank + 2 < P", "2 * rank + 2 >= P"]
+    for level in range(1, _MOST_LEVELS):
+        last = f"{2**level} * (rank + 1) - 1"
+        found += [f"{last} < P", f"{last} >= P"]
+    for axis in range(rule.dimensions if rule else 0):
+        found += axis_conditions(axis)
+    return found
+
+
+def step_conditions(displacements: Iterable[Displacement]) -> list[str]:
+    """Return the conditions on the axes of a message: that its peer is there, and conditions on each of these axes."""
+    found = []
+    for steps in displacements:
+        found += [f"at({', '.join(map(str, steps))}) >= 0"]
+        for axis, step in enumerate(steps):
+            found += axis_conditions(axis) if step else []
+    return list(dict.fromkeys(found))
+
+
+class Guards:
+    """Finds conditions on the points of the training runs."""
+
+    def __init__(self, points: Points, probe: Probe) -> None:
+        self.points = points
+        self.probe = probe
+        self._general = self._table(general_conditions(points.rule))
+        self._known: dict[tuple[bytes, bytes, tuple[str, ...]], list[str]] = {}
+
+    def find(self, yes: Truths, no: Truths, own: Sequence[str] = ()) -> list[str]:
+        """Return the conditions that hold at ``yes`` and not at ``no``; empty if there are none.
+
+        ``own`` are the conditions on the message's own axes: if some of them fit, only those remain.
+        """
+        if not no.any():
+            return [ALWAYS]
+        key = (yes.tobytes(), no.tobytes(), tuple(own))
+        if key not in self._known:
+            found = _separating(self._table(own), yes, no) if own else []
+            found = found or _separating(self._general, yes, no)
+            self._known[key] = self.probe.distinct(found)
+        return self._known[key]
+
+    def on(self, points: Points) -> Guards:
+        """Return the same on other points."""
+        return Guards(points, self.probe)
+
+    def _table(self, texts: Iterable[str]) -> dict[str, Truths]:
+        truths = {text: self.points.truths(text) for text in texts}
+        return {text: values for text, values in truths.items() if values is not None}
+
+
+def _separating(table: dict[str, Truths], yes: Truths, no: Truths) -> list[str]:
+    """Return the conditions, or pairs of them, that are true at ``yes`` and false at ``no``."""
+    everywhere = {text: values for text, values in table.items() if values[yes].all()}
+    found = [text for text, values in everywhere.items() if not values[no].any()]
+    if found:
+        return found
+    found = [
+        f"{one} and {other}"
+        for one, other in itertools.combinations(everywhere, 2)
+        if not (everywhere[one][no] & everywhere[other][no]).any()
+    ]
+    if found:
+        return found[:_MOST_KEPT]
+    nowhere = {text: values for text, values in table.items() if not values[no].any()}
+    found = [
+        f"{one} or {other}"
+        for one, other in itertools.combinations(nowhere, 2)
+        if (nowhere[one][yes] | nowhere[other][yes]).all()
+    ]
+    return found[:_MOST_KEPT]
+
+
+def as_truths(size: int, indices: Iterable[int]) -> Truths:
+    """Return an array that is true at the indices."""
+    found = np.zeros(size, bool)
+    found[list(indices)] = True
+    return found

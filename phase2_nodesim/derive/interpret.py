@@ -1,0 +1,213 @@
+"""Carries out a derived skeleton in Python, for all ranks at once.
+
+In: the content of a skeleton file, a number of ranks and parameters. Out: the items in the order of the program, each
+with the ranks that carry it out (:meth:`Job.steps`), or the calls of each rank as a recording has them
+(:meth:`Job.calls`). The generic skeleton in C++ (``skeletons/derived/``) is what engines run; this one checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manynode.derived.expression import Expression, Scope, parse
+from manynode.derived.grids import coordinate_names, grid_of_rule
+from manynode.errors import InputError
+from manynode.markers import NO_PEER
+from phase2_nodesim.recording import END, RecordedCall
+
+Lanes = NDArray[np.int64]
+Content = dict[str, Any]
+
+_NUMBERS = ("peer", "source", "bytes", "receive_bytes", "tag", "receive_tag")
+_ONE = ("MPI_Wait", "MPI_Waitany")
+# Whether an item makes a request does not depend on its name in MPI alone: a file names its requests.
+_MESSAGES = ("MPI_Send", "MPI_Isend", "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv")
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of the body with its expressions parsed; ``body`` are the items inside."""
+
+    content: Content
+    where: str
+    when: Expression | None
+    repeat: Expression | None
+    numbers: Mapping[str, Expression]
+    body: tuple[Item, ...] = ()
+
+    @property
+    def call(self) -> str | None:
+        return self.content.get("call")
+
+
+@dataclass(frozen=True)
+class Step:
+    """An item carried out once by some ranks. Numbers are by rank of ``lanes``."""
+
+    item: Item
+    lanes: Lanes
+    scope: Scope
+
+    def number(self, field: str, default: int = 0) -> Lanes:
+        """Return a field's value on each rank."""
+        expression = self.item.numbers.get(field)
+        value = default if expression is None else expression.evaluate(self.scope)
+        return np.broadcast_to(np.asarray(value, np.int64), self.lanes.shape)
+
+
+class Job:
+    """A skeleton at one number of ranks, with one set of parameters."""
+
+    def __init__(self, content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> None:
+        self.ranks = ranks
+        self.parameters = _complete(content, parameters or {})
+        self.items = [_item(item, f"body/{i}") for i, item in enumerate(content["body"])]
+        named = content.get("definitions", {})
+        definitions = {name: parse(text, f"definitions/{name}") for name, text in named.items()}
+        own = np.arange(ranks, dtype=np.int64)
+        grid = None
+        if (rule := content.get("grid")) is not None:
+            grid = grid_of_rule(
+                rule["rule"],
+                ranks,
+                rule["dimensions"],
+                order=rule["order"],
+                ties=rule.get("ties", "first"),
+                layout=rule["layout"],
+                periodic=tuple(rule["periodic"]),
+            )
+        places = coordinate_names(grid, own) if grid else {}
+        self.scope = Scope({"P": ranks, "rank": own, **places, **self.parameters}, grid=grid, definitions=definitions)
+
+    def steps(self, *, most_repetitions: int | None = None) -> Iterator[Step]:
+        """Yield the steps in the order of the program.
+
+        With ``most_repetitions``, loops end early whose number of repetitions is the same on all ranks and whose peers
+        do not depend on the repetition: what happens in them happens again.
+        """
+        yield from self._steps(self.items, np.arange(self.ranks), {}, most_repetitions)
+
+    def _steps(self, items: Sequence[Item], lanes: Lanes, bound: Mapping[str, int], most: int | None) -> Iterator[Step]:
+        for item in items:
+            scope = self.scope.lanes(lanes).bound(**bound)
+            here = lanes
+            if item.when is not None:
+                here = lanes[np.broadcast_to(np.asarray(item.when.evaluate(scope)), lanes.shape) != 0]
+                scope = self.scope.lanes(here).bound(**bound)
+            if not len(here):
+                continue
+            if "do" not in item.content:
+                yield Step(item, here, scope)
+                continue
+            counts = np.ones(len(here), np.int64)
+            if item.repeat is not None:
+                counts = np.broadcast_to(np.asarray(item.repeat.evaluate(scope), np.int64), here.shape)
+            last = int(counts.max())
+            if most is not None and last > most and (counts == last).all() and not _steers(item):
+                last = most
+            for number in range(last):
+                index = {item.content["index"]: number} if "index" in item.content else {}
+                yield from self._steps(item.body, here[counts > number], {**bound, **index}, most)
+
+    def calls(self) -> list[list[RecordedCall]]:
+        """Return the calls of each rank, ending with MPI_Finalize."""
+        found = [_Rank() for _ in range(self.ranks)]
+        for step in self.steps():
+            content = step.item.content
+            if "compute" in content:
+                for lane in step.lanes.tolist():
+                    found[lane].phases.append(content["compute"])
+            elif step.item.call and step.item.call.startswith("MPI_Wait"):
+                takes = step.number("take", 1 if step.item.call in _ONE else -1).tolist()
+                for lane, take in zip(step.lanes.tolist(), takes, strict=True):
+                    found[lane].wait(content, take)
+            else:
+                _call(step, found)
+        return [[*rank.calls, rank.placed(RecordedCall(END, ""))] for rank in found]
+
+
+class _Rank:
+    """What one rank has done: calls, labels since the last one, and open requests by name."""
+
+    def __init__(self) -> None:
+        self.calls: list[RecordedCall] = []
+        self.phases: list[str] = []
+        self.open: list[tuple[str, int]] = []
+        self.made = 0
+
+    def placed(self, call: RecordedCall) -> RecordedCall:
+        phase, self.phases = "+".join(self.phases), []
+        return replace(call, phase=phase) if phase else call
+
+    def add(self, call: RecordedCall, request: str | None) -> None:
+        if request is not None:
+            call = replace(call, request=self.made)
+            self.open.append((request, self.made))
+            self.made += 1
+        self.calls.append(self.placed(call))
+
+    def wait(self, content: Content, take: int) -> None:
+        names = content.get("requests", [])
+        if content.get("order") == "names":
+            chosen = [one for name in names for one in self.open if one[0] == name]
+        else:
+            chosen = [one for one in self.open if one[0] in names]
+        if content.get("order") == "newest":
+            chosen.reverse()
+        if take >= 0:
+            chosen = chosen[:take]
+        self.open = [one for one in self.open if one not in chosen]
+        completes = tuple(number for _, number in chosen)
+        self.calls.append(self.placed(RecordedCall(content["call"], "", completes=completes)))
+
+
+def _call(step: Step, found: list[_Rank]) -> None:
+    operation = str(step.item.call)
+    message = operation in _MESSAGES
+    columns = [step.number("peer", NO_PEER), step.number("source", NO_PEER), step.number("bytes")]
+    columns += [step.number("receive_bytes"), step.number("tag", 0 if message else -1)]
+    columns += [step.number("receive_tag", -1)]
+    request = step.item.content.get("request")
+    rows = zip(step.lanes.tolist(), *(column.tolist() for column in columns), strict=True)
+    for lane, peer, source, size, receive, tag, receive_tag in rows:
+        call = RecordedCall(operation, "", peer, source, size, receive, tag, receive_tag, communicator=0)
+        found[lane].add(call, request)
+
+
+def _item(content: Content, where: str) -> Item:
+    def parsed(field: str) -> Expression | None:
+        return parse(content[field], f"{where}/{field}") if field in content else None
+
+    fields = [field for field in (*_NUMBERS, "take") if field in content]
+    numbers = {field: parse(content[field], f"{where}/{field}") for field in fields}
+    body = tuple(_item(item, f"{where}/do/{i}") for i, item in enumerate(content.get("do", ())))
+    return Item(content, where, parsed("when"), parsed("repeat"), numbers, body)
+
+
+def _steers(item: Item) -> bool:
+    """Say whether some peer inside depends on the loop's index."""
+    index = item.content.get("index")
+    return index is not None and any(
+        index in inside.numbers[field].names for inside in _inside(item) for field in inside.numbers
+    )
+
+
+def _inside(item: Item) -> Iterator[Item]:
+    for inside in item.body:
+        yield inside
+        yield from _inside(inside)
+
+
+def _complete(content: Content, given: Mapping[str, int]) -> dict[str, int]:
+    declared = content.get("parameters", {})
+    for name in given:
+        if name not in declared:
+            raise InputError(
+                "the skeleton has no such parameter", found=name, allowed=", ".join(declared) or "no parameters"
+            )
+    return {name: int(given.get(name, entry["default"])) for name, entry in declared.items()}

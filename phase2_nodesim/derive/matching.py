@@ -1,0 +1,134 @@
+"""Whether a job of a derived skeleton matches itself: a check that needs no recording.
+
+In: a skeleton at a number of ranks. Out: what does not match, or None. Each message has its receive, in order, with
+room for its bytes; all ranks make the same collectives in the same order; all requests are completed; all peers exist.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manynode.markers import PROC_NULL_PEER
+from phase2_nodesim.derive.events import POINT_TO_POINT, RECEIVES, SENDS
+from phase2_nodesim.derive.interpret import Job, Step
+
+# Repetitions of a loop that are checked: the first, one after another repetition, and one more.
+_REPETITIONS = 3
+# Collectives in which all ranks give the same bytes.
+_SAME_BYTES = ("llreduce", "Reduce", "reduce", "cast", "can", "lltoall", "Barrier", "barrier")
+_WAIT_FOR_ONE = ("MPI_Wait", "MPI_Waitany")
+
+_Array = NDArray[np.int64]
+
+
+class _Messages:
+    """One side of the messages: rows of sender, receiver, tag, order, bytes."""
+
+    def __init__(self) -> None:
+        self.rows: list[_Array] = []
+
+    def add(self, sender: _Array, receiver: _Array, tag: _Array, order: int, size: _Array) -> None:
+        real = (sender != PROC_NULL_PEER) & (receiver != PROC_NULL_PEER)
+        numbers = np.full(sender.shape, order)
+        self.rows.append(np.stack([sender, receiver, tag, numbers, size], axis=1)[real])
+
+    def sorted(self) -> _Array:
+        rows = np.concatenate(self.rows) if self.rows else np.zeros((0, 5), np.int64)
+        return rows[np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))]
+
+
+def mismatch(job: Job) -> str | None:
+    """Return what of a job does not match, or None."""
+    sends, receives = _Messages(), _Messages()
+    collectives = np.zeros(job.ranks, np.uint64)
+    codes: dict[tuple[str, int, int], int] = {}
+    open_: dict[str, _Array] = defaultdict(lambda: np.zeros(job.ranks, np.int64))
+    for order, step in enumerate(job.steps(most_repetitions=_REPETITIONS)):
+        call = step.item.call
+        if call is None:
+            continue
+        if (wrong := _requests(step, call, open_)) is not None:
+            return wrong
+        if call in POINT_TO_POINT:
+            if (wrong := _message(step, call, order, job.ranks, sends, receives)) is not None:
+                return wrong
+        elif not call.startswith("MPI_Wait"):
+            sizes = step.number("bytes") if any(word in call for word in _SAME_BYTES) else np.zeros_like(step.lanes)
+            roots = step.number("peer", -1)
+            keys = [codes.setdefault((call, *pair), len(codes) + 1) for pair in _pairs(roots, sizes)]
+            collectives[step.lanes] = collectives[step.lanes] * np.uint64(1_000_003) + np.array(keys, np.uint64)
+    if (collectives != collectives[0]).any():
+        rank = int(np.flatnonzero(collectives != collectives[0])[0])
+        return f"ranks 0 and {rank} make different collectives"
+    for name, numbers in open_.items():
+        if numbers.any():
+            return f"rank {int(np.flatnonzero(numbers)[0])} never completes a request of {name}"
+    return _unmatched(sends.sorted(), receives.sorted())
+
+
+def _pairs(a: _Array, b: _Array) -> list[tuple[int, int]]:
+    return list(zip(a.tolist(), b.tolist(), strict=True))
+
+
+def _message(step: Step, call: str, order: int, ranks: int, sends: _Messages, receives: _Messages) -> str | None:
+    for field in ("peer", "source") if call == "MPI_Sendrecv" else ("peer",):
+        peers = step.number(field)
+        wrong = (peers != PROC_NULL_PEER) & ((peers < 0) | (peers >= ranks))
+        if wrong.any():
+            lane = int(np.flatnonzero(wrong)[0])
+            return f"rank {int(step.lanes[lane])} has peer {int(peers[lane])} ({step.item.where})"
+    sizes, tags = step.number("bytes"), step.number("tag")
+    if (sizes < 0).any():
+        return f"a message has {int(sizes.min())} bytes ({step.item.where})"
+    if call in SENDS:
+        sends.add(step.lanes, step.number("peer"), tags, order, sizes)
+    elif call in RECEIVES:
+        receives.add(step.number("peer"), step.lanes, tags, order, sizes)
+    else:
+        sends.add(step.lanes, step.number("peer"), tags, order, sizes)
+        receives.add(step.number("source"), step.lanes, step.number("receive_tag"), order, step.number("receive_bytes"))
+    return None
+
+
+def _requests(step: Step, call: str, open_: dict[str, _Array]) -> str | None:
+    """Count requests made and completed; a wait for one that finds none is a mismatch."""
+    content = step.item.content
+    if "request" in content:
+        open_[content["request"]][step.lanes] += 1
+    if not call.startswith("MPI_Wait"):
+        return None
+    take = step.number("take", 1 if call in _WAIT_FOR_ONE else np.iinfo(np.int64).max)
+    found = np.zeros_like(take)
+    for name in content["requests"]:
+        taken = np.minimum(open_[name][step.lanes], take - found)
+        open_[name][step.lanes] -= taken
+        found = found + taken
+    if ("take" in content or call in _WAIT_FOR_ONE) and (found < take).any():
+        return f"rank {int(step.lanes[np.flatnonzero(found < take)[0]])} waits for no request ({step.item.where})"
+    return None
+
+
+def _unmatched(sends: _Array, receives: _Array) -> str | None:
+    if len(sends) != len(receives) or not np.array_equal(sends[:, :3], receives[:, :3]):
+        return _first_difference(sends[:, :3], receives[:, :3])
+    short = np.flatnonzero(receives[:, 4] < sends[:, 4])
+    if len(short):
+        sender, receiver, tag, _, size = sends[short[0]].tolist()
+        room = int(receives[short[0], 4])
+        return f"rank {receiver} receives {room} bytes from rank {sender} (tag {tag}), which sends {size}"
+    return None
+
+
+def _first_difference(sends: _Array, receives: _Array) -> str:
+    common = min(len(sends), len(receives))
+    different = np.flatnonzero((sends[:common] != receives[:common]).any(axis=1))
+    index = int(different[0]) if len(different) else common
+    sent = sends[index].tolist() if index < len(sends) else None
+    received = receives[index].tolist() if index < len(receives) else None
+    if received is None or (sent is not None and sent < received):
+        assert sent is not None
+        return f"rank {sent[1]} receives no message that rank {sent[0]} sends it (tag {sent[2]})"
+    return f"rank {received[0]} sends no message that rank {received[1]} receives from it (tag {received[2]})"

@@ -1,0 +1,226 @@
+"""The grid of ranks behind a program's messages, found over all recorded numbers of ranks together.
+
+In: who sends to whom, by place and number of ranks. Out: the rule (:mod:`manynode.derived.grids`) under which the
+messages are the fewest distinct displacements, the axes around whose edges messages go, and the other rules that the
+recordings do not tell from it. Messages along a tree, or to one rank, say nothing of a grid and are left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from manynode.derived.grids import Grid, Layout, Order, Ties, extents
+from phase2_nodesim.derive.events import Stream, peers
+from phase2_nodesim.derive.identity import Identity, Place
+
+_MOST_DIMENSIONS = 4
+# Along axes of up to three ranks, the next ranks on both sides are the whole line.
+_SHORT = 3
+
+Pairs = dict[int, dict[Place, set[tuple[int, int]]]]
+Displacement = tuple[int, ...]
+# A displacement, or ("line", axis) where a rank reaches its whole line.
+_Label = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class GridRule:
+    """A rule of the contract; ``periodic`` is empty until it is known."""
+
+    rule: str
+    dimensions: int
+    order: Order
+    ties: Ties = "first"
+    periodic: tuple[bool, ...] = ()
+    layout: Layout = "first-fastest"
+
+    def grid(self, ranks: int) -> Grid:
+        found = extents(self.rule, ranks, self.dimensions, self.order, self.ties)
+        return Grid(found, self.periodic or (True,) * self.dimensions, self.layout)
+
+    def __str__(self) -> str:
+        return f"{self.rule} {self.dimensions}-D {self.order}" + (" (ties last)" if self.ties == "last" else "")
+
+
+def rules() -> list[GridRule]:
+    """Return all rules, simple ones first."""
+    found = [GridRule("line", 1, "unsorted")]
+    for dimensions in range(2, _MOST_DIMENSIONS + 1):
+        both: tuple[Order, Order] = ("descending", "ascending")
+        found += [GridRule("least-surface", dimensions, order) for order in both]
+        found += [GridRule("dealt", dimensions, order) for order in both]
+        found += [GridRule("dealt", dimensions, "unsorted", ties) for ties in ("first", "last")]
+        found += [GridRule("dims-create-mpich", dimensions, order) for order in both]
+        found += [GridRule("least-surface", dimensions, order, "last") for order in both]
+    return found
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What was found. ``twins`` have the same extents in all runs; ``rivals`` others, and as few displacements."""
+
+    grid: GridRule | None
+    twins: tuple[GridRule, ...] = ()
+    rivals: tuple[GridRule, ...] = ()
+    families: Mapping[Place, str] | None = None
+    displacements: int = 0
+
+    def with_grid(self, rule: GridRule) -> Pattern:
+        """Return the pattern under another rule of the grid."""
+        return replace(self, grid=rule, twins=(), rivals=())
+
+    def family(self, place: Place) -> str:
+        return (self.families or {}).get(place, "grid")
+
+
+def find_pattern(streams: Mapping[int, Sequence[Stream]], identity: Identity) -> Pattern:
+    """Return the pattern of the messages in streams by number of ranks."""
+    pairs = _pairs(streams, identity)
+    families = {place: _family(place, pairs) for place in {place for found in pairs.values() for place in found}}
+    on_grid = sorted((place for place, family in families.items() if family == "grid"), key=str)
+    if not on_grid:
+        return Pattern(None, families=families)
+    scores = {rule: _score(rule, pairs, on_grid) for rule in rules()}
+    best = min(scores, key=lambda rule: (scores[rule], rule.dimensions))
+    extents_of = {rule: tuple(rule.grid(count).extents for count in streams) for rule in scores}
+    chosen = replace(best, periodic=_periodic(best, pairs, on_grid))
+    twins = [rule for rule in scores if rule != best and extents_of[rule] == extents_of[best]]
+    rivals: list[GridRule] = []
+    known = {extents_of[best]}
+    for rule, score in scores.items():
+        if score == scores[best] and extents_of[rule] not in known and _uses_all_axes(extents_of[rule]):
+            known.add(extents_of[rule])
+            rivals.append(replace(rule, periodic=_periodic(rule, pairs, on_grid)))
+    return Pattern(chosen, tuple(twins), tuple(rivals), families, scores[best])
+
+
+def _uses_all_axes(found: Sequence[tuple[int, ...]]) -> bool:
+    """Say whether each axis had several ranks in some run; one that never had is no hypothesis, but a spare axis."""
+    return all(any(one > 1 for one in axis) for axis in zip(*found, strict=True))
+
+
+def _pairs(streams: Mapping[int, Sequence[Stream]], identity: Identity) -> Pairs:
+    pairs: Pairs = {}
+    for count, ranks in streams.items():
+        found: dict[Place, set[tuple[int, int]]] = defaultdict(set)
+        for rank, stream in enumerate(ranks):
+            for event in stream:
+                for number, peer in enumerate(peers(event)):
+                    if peer >= 0:
+                        operation, site, communicator, tag = identity.place(event)
+                        found[(f"{operation}/{number}", site, communicator, tag)].add((rank, peer))
+        pairs[count] = dict(found)
+    return pairs
+
+
+def _family(place: Place, pairs: Pairs) -> str:
+    """Return ``root``, ``tree``, ``xor`` or ``grid``: the simplest of these that all messages of a place have."""
+    found = [(count, rank, peer) for count in pairs for rank, peer in pairs[count].get(place, ())]
+    if len({peer for _, _, peer in found}) == 1 and len({rank for _, rank, _ in found}) > 1:
+        return "root"
+    if max(count for count, _, _ in found) > 4 and all(tree_label(rank, peer) for _, rank, peer in found):
+        return "tree"
+    bits = {rank ^ peer for _, rank, peer in found}
+    # Neighbours of a hypercube are neighbours of a grid of twos, too: more than those of a grid must be there.
+    if all(bit & (bit - 1) == 0 for bit in bits) and len(bits) > 2 and max(bits) >= 8:
+        return "xor"
+    return "grid"
+
+
+def tree_label(rank: int, peer: int) -> str | None:
+    """Return what ``peer`` is for ``rank`` in the binary tree whose root is 0."""
+    if rank > 0 and peer == (rank - 1) // 2:
+        return "parent"
+    return {2 * rank + 1: "first child", 2 * rank + 2: "second child"}.get(peer)
+
+
+def _score(rule: GridRule, pairs: Pairs, places: Iterable[Place]) -> int:
+    """Return the number of distinct displacements by place; where both signs are possible, the one known counts."""
+    solid: set[tuple[Place, _Label]] = set()
+    open_: set[tuple[Place, _Label]] = set()
+    for count, found in pairs.items():
+        grid = rule.grid(count)
+        for place in places:
+            for label in _labels(np.array(sorted(found.get(place, ())), np.int64).reshape(-1, 2), grid):
+                (open_ if "+-" in label else solid).add((place, label))
+    more = [(p, label) for p, label in open_ if not any((p, one) in solid for one in _signs(label))]
+    return len(solid) + len(more)
+
+
+def _signs(label: _Label) -> Iterable[_Label]:
+    return itertools.product(*[(1, -1) if step == "+-" else (step,) for step in label])
+
+
+def _labels(pairs: np.ndarray, grid: Grid) -> set[_Label]:
+    """Return the displacements of pairs, each step of least magnitude, ``+-`` where an axis has two ranks."""
+    if not len(pairs):
+        return set()
+    here, there = grid.coordinates(pairs[:, 0]), grid.coordinates(pairs[:, 1])
+    steps = []
+    for a, b, extent in zip(here, there, grid.extents, strict=True):
+        step = (b - a) % extent
+        steps.append(np.where(2 * step > extent, step - extent, step))
+    table = np.stack(steps, axis=1)
+    whole = {
+        axis for axis, extent in enumerate(grid.extents) if extent > _SHORT and _whole_line(table, pairs, grid, axis)
+    }
+    found: set[_Label] = set()
+    for row in np.unique(table, axis=0).tolist():
+        moved = [axis for axis, step in enumerate(row) if step]
+        if len(moved) == 1 and moved[0] in whole:
+            found.add(("line", moved[0]))
+        else:
+            two = [step and extent == 2 for step, extent in zip(row, grid.extents, strict=True)]
+            found.add(tuple("+-" if both else step for step, both in zip(row, two, strict=True)))
+    return found
+
+
+def _whole_line(table: np.ndarray, pairs: np.ndarray, grid: Grid, axis: int) -> bool:
+    """Say whether all ranks with messages reach all ranks of their line along ``axis``."""
+    alone = np.delete(table, axis, axis=1)
+    along = pairs[(alone == 0).all(axis=1) & (table[:, axis] != 0)]
+    ranks, counts = np.unique(along[:, 0], return_counts=True)
+    return len(ranks) == len(np.unique(pairs[:, 0])) and bool((counts == grid.extents[axis] - 1).all())
+
+
+def _periodic(rule: GridRule, pairs: Pairs, places: Iterable[Place]) -> tuple[bool, ...]:
+    """Return the axes along which some message goes around the edge where there are three ranks or more.
+
+    An axis that never had so many is as the others are if those agree; else it is taken as periodic, under which both
+    signs of a step remain possible.
+    """
+    around: dict[int, bool] = {}
+    places = list(places)
+    for count, found in pairs.items():
+        grid = rule.grid(count)
+        together = sorted({pair for place in places for pair in found.get(place, ())})
+        array = np.array(together, np.int64).reshape(-1, 2)
+        here, there = grid.coordinates(array[:, 0]), grid.coordinates(array[:, 1])
+        for axis, extent in enumerate(grid.extents):
+            step = np.abs(there[axis] - here[axis])
+            if extent > 2 and step.any():
+                around[axis] = around.get(axis, False) or bool((step > extent // 2).any())
+    known = set(around.values())
+    default = known.pop() if len(known) == 1 else True
+    return tuple(around.get(axis, default) for axis in range(rule.dimensions))
+
+
+def readings(grid: Grid, rank: int, peer: int) -> frozenset[Displacement]:
+    """Return the displacements that ``peer`` may be for ``rank``: several where two steps meet at one rank."""
+    options = []
+    both = grid.coordinates(np.array([rank, peer], np.int64))
+    for (here, there), extent, periodic in zip(both, grid.extents, grid.periodic, strict=True):
+        step = int(there - here)
+        if not periodic:
+            options.append({step})
+            continue
+        step %= extent
+        options.append(
+            {0} if step == 0 else {step, -step} if 2 * step == extent else {min(step, step - extent, key=abs)}
+        )
+    return frozenset(itertools.product(*options))

@@ -1,0 +1,151 @@
+"""The recordings that a skeleton is derived from, and the checks that they can be.
+
+In: folders of marker files, or calls by rank. Out: :class:`Recording`, the number of ranks, the named parameters and
+the calls of each rank. What cannot be derived from is an :class:`InputError` that says why: another program, a lost
+file, one number of ranks only, receives from any source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from manynode.errors import InputError
+from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
+from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, rank_calls
+
+FEWEST_COUNTS = 3
+# A rank whose calls no other rank makes in this order is normal in a small job, not in one of this size.
+_MANY_RANKS = 8
+_MOST_SEQUENCES = 0.8
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One run: ``calls`` by rank, each list ending with MPI_Finalize, and the problem's parameters by name."""
+
+    calls: Sequence[Sequence[RecordedCall]]
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    program: str = ""
+    command: tuple[str, ...] = ()
+    mpi: str = ""
+    where: str = "a recording"
+    labels: frozenset[str] = frozenset()
+
+    @property
+    def ranks(self) -> int:
+        return len(self.calls)
+
+    def point(self) -> str:
+        """Name the run as a person would."""
+        words = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        return f"{self.ranks} ranks" + (f" ({words})" if words else "")
+
+    def digest(self) -> str:
+        """Return a checksum of the calls, which repeats for the same calls."""
+        return hashlib.sha256(repr([list(calls) for calls in self.calls]).encode()).hexdigest()
+
+
+def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = None) -> Recording:
+    """Return the recording in a folder of marker files, one for each rank; ``parameters`` are the run's."""
+    files = read_marker_directory(folder, resolve=False)
+    for file in files:
+        if file.metadata["truncated"] or file.metadata["incomplete"]:
+            raise InputError(
+                "a marker file does not have all calls of its rank",
+                where=str(file.path),
+                found="truncated" if file.metadata["truncated"] else "no MPI_Finalize",
+                remedy="record again with fewer iterations",
+            )
+    first = files[0].metadata
+    return Recording(
+        [_calls(file) for file in files],
+        dict(parameters or {}),
+        program=str(first.get("program", "")),
+        command=tuple(map(str, first.get("command", []) or [])),
+        mpi=str(first.get("mpi", "")),
+        where=str(folder),
+        labels=frozenset(str(label) for file in files for label in file.records["phase"].unique()),
+    )
+
+
+def _calls(file: MarkerFile) -> list[RecordedCall]:
+    calls = rank_calls(file)
+    if file.records["error"].any():
+        raise InputError("a call of the recording failed", where=str(file.path), remedy="record a run without errors")
+    return calls
+
+
+def check_recordings(trained: Sequence[Recording], held_out: Sequence[Recording] = ()) -> None:
+    """Raise :class:`InputError` for recordings that no skeleton can be derived from."""
+    if not trained:
+        raise InputError("there is no recording to derive from", allowed=f"at least {FEWEST_COUNTS} numbers of ranks")
+    for recording in [*trained, *held_out]:
+        _check_calls(recording)
+    _check_same("programs", [recording.program for recording in [*trained, *held_out]])
+    _check_same("MPI libraries", [recording.mpi for recording in [*trained, *held_out]])
+    _check_same("sets of parameters", [", ".join(sorted(recording.parameters)) for recording in [*trained, *held_out]])
+    counts = sorted({recording.ranks for recording in trained})
+    if len(counts) < FEWEST_COUNTS:
+        raise InputError(
+            "too few numbers of ranks to derive a skeleton from",
+            found=", ".join(map(str, counts)),
+            allowed=f"at least {FEWEST_COUNTS} different ones, with the same parameters",
+            remedy="record more numbers of ranks; such as 4, 8, 12, 18, 27 and 32 show grids of two to four dimensions",
+        )
+    largest = max(trained, key=lambda recording: recording.ranks)
+    _check_alike(largest)
+
+
+def _check_same(what: str, found: list[str]) -> None:
+    different = sorted(set(found))
+    if len(different) > 1:
+        raise InputError(f"the recordings are of different {what}", found="; ".join(different), allowed="one")
+
+
+def _check_calls(recording: Recording) -> None:
+    if recording.ranks == 0:
+        raise InputError("a recording has no ranks", where=recording.where)
+    for rank, calls in enumerate(recording.calls):
+        where = f"{recording.where}, rank {rank}"
+        if not calls or calls[-1].operation != END:
+            raise InputError("the calls of a rank do not end with MPI_Finalize", where=where, remedy="record again")
+        for call in calls:
+            _check_call(call, where)
+
+
+def _check_call(call: RecordedCall, where: str) -> None:
+    if ANY_SOURCE_PEER in (call.peer, call.peer2):
+        raise InputError(
+            "a receive takes messages from any source, so that the order of messages may differ from run to run",
+            where=where,
+            found=call.operation,
+            remedy="write the skeleton by hand, or give the receives their sources",
+        )
+    if call.operation == "MPI_Start" or UNKNOWN_REQUEST in call.completes:
+        raise InputError(
+            "the recording does not know which request a call completes", where=where, found=call.operation
+        )
+    if call.communicator > 0:
+        raise InputError(
+            "calls in communicators other than MPI_COMM_WORLD cannot be derived yet",
+            where=where,
+            found=f"{call.operation} at {call.site or 'an unknown place'}",
+            remedy="write the skeleton by hand",
+        )
+
+
+def _check_alike(recording: Recording) -> None:
+    """Refuse at once where nearly every rank has a sequence of its own: communication follows the data."""
+    kinds = Counter(tuple((call.operation, call.site) for call in calls) for calls in recording.calls)
+    lengths = [len(calls) for calls in recording.calls]
+    if recording.ranks >= _MANY_RANKS and len(kinds) > _MOST_SEQUENCES * recording.ranks:
+        raise InputError(
+            "nearly every rank has a sequence of calls of its own: communication depends on data",
+            where=recording.where,
+            found=f"{len(kinds)} sequences on {recording.ranks} ranks, of {min(lengths)} to {max(lengths)} calls",
+            remedy="write the skeleton by hand",
+        )

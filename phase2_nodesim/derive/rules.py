@@ -1,0 +1,149 @@
+"""When each call of the program happens, and with whom: the rules behind the slots.
+
+In: slots folded into a tree, and the points of the runs with the same parameters. Out: a :class:`Rule` for each leaf,
+with all conditions and peers that fit, the most believable first. What nothing fits is an :class:`InputError` that
+names the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from manynode.errors import InputError
+from manynode.markers import NO_PEER
+from phase2_nodesim.derive.events import COMPUTE
+from phase2_nodesim.derive.fold import Leaf, Node, leaves
+from phase2_nodesim.derive.guards import ALWAYS, Guards, as_truths, step_conditions
+from phase2_nodesim.derive.lines import ORDERS, Along
+from phase2_nodesim.derive.partners import Peers, expressions, fit_families
+from phase2_nodesim.derive.points import Points, Truths
+from phase2_nodesim.derive.slots import Slot
+
+# A call takes the condition of a message this near that happens at the same points.
+_NEAR = 3
+LINE_INDEX = "j"
+
+
+@dataclass
+class Rule:
+    """``when`` and ``peers`` (by number; 1: the source of MPI_Sendrecv) are all that fits; the first is taken."""
+
+    slot: Slot
+    present: Truths
+    when: list[str] = field(default_factory=list)
+    peers: dict[int, list[str]] = field(default_factory=dict)
+    borrowed: bool = False
+    """The condition is that of a message beside the call."""
+
+    @property
+    def is_compute(self) -> bool:
+        return self.slot.operation == COMPUTE
+
+    @property
+    def along(self) -> list[Along]:
+        """The lines of messages that it may be, in a fixed order."""
+        return sorted(self.slot.along or (), key=lambda one: (one[0], list(ORDERS).index(one[1])))
+
+
+def find_rules(slots: Sequence[Slot], tree: Sequence[Node], points: Points, guards: Guards) -> list[Rule]:
+    """Return the rule of each leaf, in the order of the program. Leaves with equal observations share a rule."""
+    known: dict[Hashable, Rule] = {}
+    in_order = []
+    for leaf in leaves(tree):
+        slot = slots[leaf.slots[0]]
+        if slot.shape not in known:
+            known[slot.shape] = Rule(slot, as_truths(points.size, (points.index(*where) for where in slot.seen)))
+        in_order.append(known[slot.shape])
+    _find_peers(list(known.values()), points, guards)
+    for number, rule in enumerate(in_order):
+        if not rule.when:
+            rule.when = _near(in_order, number)
+            rule.borrowed = bool(rule.when)
+            rule.when = rule.when or _alone(rule, points, guards)
+    return in_order
+
+
+def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards) -> None:
+    """Find the peers of all rules, and the conditions of messages, which speak of the axes along which they go."""
+    found: list[tuple[Rule, int, Peers]] = []
+    for rule in rules:
+        if rule.along:
+            axis = rule.along[0][0]
+            rule.peers[0] = [_along(one, points) for one in rule.along]
+            longer = points.truths(f"d{axis} > 1")
+            assert longer is not None
+            rule.when = guards.find(rule.present, ~rule.present & longer)
+            _check(rule, rule.when, "no condition separates the ranks that make a call from those that do not", points)
+            continue
+        for number in (0, 1):
+            if (peers := _peers(rule, number, points)) is not None:
+                found.append((rule, number, peers))
+    fit_families([peers for _, _, peers in found], points)
+    for rule, number, peers in found:
+        rule.peers[number] = guards.probe.distinct(expressions(peers, points, guards))
+        _check(rule, rule.peers[number], "no expression gives the peers of a call", points)
+        if peers.displacements and not rule.when:
+            own = step_conditions(peers.displacements)
+            rule.when = guards.find(rule.present, ~rule.present, own)
+
+
+def _along(along: Along, points: Points) -> str:
+    axis, order = along
+    assert points.rule is not None
+    place = ORDERS[order].format(c=f"c{axis}", d=f"d{axis}", i=LINE_INDEX)
+    places = [place if other == axis else f"c{other}" for other in range(points.rule.dimensions)]
+    return f"on({', '.join(places)})"
+
+
+def _peers(rule: Rule, number: int, points: Points) -> Peers | None:
+    """Return the peers of a rule as an array, or None if its call has none."""
+    values = np.full(points.size, NO_PEER, np.int64)
+    for where, events in rule.slot.seen.items():
+        call = events[0].call
+        values[points.index(*where)] = call.peer2 if number else call.peer
+    if (values == NO_PEER).all():
+        return None
+    return Peers((f"{rule.slot.operation}/{number}", rule.slot.site), rule.present, values)
+
+
+def _near(rules: Sequence[Rule], number: int) -> list[str]:
+    """Return the condition of the nearest message that happens at the same points as a call between messages."""
+    rule = rules[number]
+    if rule.present.all() or rule.peers:
+        return []
+    around = sorted(range(max(0, number - _NEAR), min(len(rules), number + _NEAR + 1)), key=lambda i: abs(i - number))
+    for other in (rules[i] for i in around):
+        if other.peers and other.when and np.array_equal(other.present, rule.present):
+            return other.when
+    return []
+
+
+def _alone(rule: Rule, points: Points, guards: Guards) -> list[str]:
+    found = guards.find(rule.present, ~rule.present)
+    _check(rule, found, "no condition separates the ranks that make a call from those that do not", points)
+    return found
+
+
+def _check(rule: Rule, found: Sequence[str], what: str, points: Points) -> None:
+    if found:
+        return
+    counts = []
+    for run, (ranks, _) in enumerate(points.runs):
+        part = rule.present[points.starts[run] : points.starts[run + 1]]
+        counts.append(f"{int(part.sum())} of {ranks}")
+    name = f"compute phase {rule.slot.site}" if rule.is_compute else rule.slot.operation
+    raise InputError(
+        what,
+        where=name + (f" at {rule.slot.site}" if rule.slot.site and not rule.is_compute else ""),
+        found=f"made by {', '.join(counts)} ranks",
+        allowed=f"{ALWAYS}: always, or at most two conditions on the grid, the rank and the number of ranks",
+        remedy="record other numbers of ranks, or write the skeleton by hand",
+    )
+
+
+def shape_of(leaf: Leaf, slots: Sequence[Slot]) -> Slot:
+    """Return the slot that a leaf stands for: that of the first repetition."""
+    return slots[leaf.slots[0]]

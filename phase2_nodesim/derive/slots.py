@@ -1,0 +1,122 @@
+"""What was observed of each call of the common sequence: at which ranks of which runs it happens, and with what values.
+
+In: recordings with the same parameters. Out: :class:`Slot` in the order of the program. Two slots with equal
+observations follow the same rule, whatever it is; their rules are found once, and loops are repetitions of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from manynode.derived.grids import Grid
+from manynode.markers import PROC_NULL_PEER
+from phase2_nodesim.derive.align import Labels, Token, align
+from phase2_nodesim.derive.events import POINT_TO_POINT, Event, Stream, peers
+from phase2_nodesim.derive.identity import Identity, Place
+from phase2_nodesim.derive.lines import Along, Item, collapse
+from phase2_nodesim.derive.patterns import Pattern, readings, tree_label
+
+
+@dataclass
+class Slot:
+    """One call (or compute phase, or line of messages); ``seen`` has its events by (run, rank)."""
+
+    place: Place
+    along: frozenset[Along] | None = None
+    seen: dict[tuple[int, int], tuple[Event, ...]] = field(default_factory=dict)
+
+    @property
+    def operation(self) -> str:
+        return self.place[0]
+
+    @property
+    def site(self) -> str:
+        return self.place[1]
+
+    @property
+    def is_message(self) -> bool:
+        return self.operation in POINT_TO_POINT
+
+    @cached_property
+    def shape(self) -> Hashable:
+        """All observations but tags, which may grow from one repetition to the next."""
+        rows = []
+        for where, events in sorted(self.seen.items()):
+            calls = [event.call for event in events]
+            rows.append(
+                (where, *((c.peer, c.peer2, c.bytes, c.bytes2, c.sent, c.received, len(c.completes)) for c in calls))
+            )
+        return (*self.place[:3], self.along, tuple(rows))
+
+    @cached_property
+    def tags(self) -> tuple[int, ...]:
+        """The tags of all observations, in a fixed order."""
+        return tuple(
+            tag
+            for _, events in sorted(self.seen.items())
+            for event in events
+            for tag in (event.call.tag, event.call.receive_tag)
+        )
+
+
+def observe(
+    streams: Mapping[int, Sequence[Stream]], pattern: Pattern, identity: Identity
+) -> tuple[list[Slot], dict[tuple[int, int], list[int]]]:
+    """Return the slots of the program, and for each (run, rank) the slot of each of its events.
+
+    ``run`` numbers the runs in the order of ``streams``.
+    """
+    items = collapse(streams, pattern, identity)
+    by_stream: dict[tuple[int, int], list[Item]] = {}
+    tokens: dict[tuple[int, int], list[Token]] = {}
+    for run, (count, ranks) in enumerate(items.items()):
+        grid = pattern.grid.grid(count) if pattern.grid else None
+        known: dict[Item, Token] = {}
+        for rank, found in enumerate(ranks):
+            known.clear()
+            by_stream[run, rank] = found
+            tokens[run, rank] = [
+                known.get(item) or known.setdefault(item, _token(item, rank, grid, pattern, identity)) for item in found
+            ]
+    sequence, where = align(tokens)
+    slots = [Slot(token.place) for token in sequence]
+    events: dict[tuple[int, int], list[int]] = {}
+    for key, indices in where.items():
+        events[key] = []
+        for index, item in zip(indices, by_stream[key], strict=True):
+            slots[index].seen[key] = item.events
+            slots[index].along = item.along
+            events[key] += [index] * len(item.events)
+    return slots, events
+
+
+def _token(item: Item, rank: int, grid: Grid | None, pattern: Pattern, identity: Identity) -> Token:
+    event = item.event
+    place = identity.place(event)
+    if item.along is not None:
+        return Token(place, None, (frozenset(item.along),))
+    if not event.is_message:
+        return Token(place, identity.size(event), ())
+    found = tuple(_labels(event, number, rank, grid, pattern, identity) for number in range(len(peers(event))))
+    return Token(place, identity.size(event), found)
+
+
+def _labels(
+    event: Event, number: int, rank: int, grid: Grid | None, pattern: Pattern, identity: Identity
+) -> Labels | None:
+    peer = peers(event)[number]
+    if peer == PROC_NULL_PEER:
+        return None
+    operation, site, communicator, tag = identity.place(event)
+    family = pattern.family((f"{operation}/{number}", site, communicator, tag))
+    if family == "root":
+        return frozenset({"root"})
+    if family == "tree":
+        label = tree_label(rank, peer)
+        return frozenset({label}) if label else frozenset({("rank", peer)})
+    if family == "xor":
+        return frozenset({("xor", rank ^ peer)})
+    assert grid is not None
+    return frozenset(readings(grid, rank, peer))

@@ -1,0 +1,140 @@
+"""What a derived skeleton is worth at a number of ranks and with parameters that may never have been run.
+
+In: the content of a skeleton file and the target. Out: a :class:`Verdict`. ``proved``: this point was recorded, and the
+skeleton equals the recording. ``agreed``: all hypotheses that fit the recordings say the same at the target, and the
+job matches itself. ``assumed``: the same, under what a user stated by hand. ``refused``: anything else, with the
+reasons and, where one run would decide, that run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from manynode.derived.expression import ExpressionError, parse
+from manynode.errors import InputError
+from phase2_nodesim.derive.interpret import Content, Job
+from phase2_nodesim.derive.matching import mismatch
+from phase2_nodesim.derive.patterns import rules
+
+Level = Literal["proved", "agreed", "assumed", "refused"]
+
+# Numbers of ranks that a user may record to decide a doubt.
+_RECORDABLE = range(2, 129)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    level: Level
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        return self.level != "refused"
+
+
+def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> Verdict:
+    """Return the verdict on a skeleton at ``ranks`` ranks; parameters that are not given have their defaults."""
+    given = dict(parameters or {})
+    fixed = content.get("program", {}).get("fixed", {})
+    changed = [
+        f"{name} was recorded as {value} only, not as {given[name]}"
+        for name, value in fixed.items()
+        if given.get(name, value) != value
+    ]
+    given = {name: value for name, value in given.items() if name not in fixed}
+    wrong = [f"the skeleton differs from the recording of {_point(one)}" for one in content["recorded"]
+             if not one["equal"]]  # fmt: skip
+    if changed or wrong:
+        return Verdict("refused", (*changed, *wrong))
+    try:
+        job = Job(content, ranks, given)
+    except InputError as error:
+        return Verdict("refused", (error.what,))
+    point = {**fixed, **job.parameters}
+    if any(one["ranks"] == ranks and one["parameters"] == point for one in content["recorded"]):
+        return Verdict("proved")
+    reasons = [_reason(doubt, content, given) for doubt in content.get("doubts", []) if disagrees(doubt, content, job)]
+    if not reasons:
+        try:
+            found = mismatch(job)
+        except ExpressionError as error:
+            found = error.what
+        reasons = [f"the job does not match itself: {found}"] if found else []
+    if reasons:
+        return Verdict("refused", tuple(dict.fromkeys(reasons)))
+    assumptions = tuple(str(one) for one in content.get("assumptions", []))
+    return Verdict("assumed", assumptions) if assumptions else Verdict("agreed")
+
+
+def _point(recorded: Mapping[str, Any]) -> str:
+    words = ", ".join(f"{name} {value}" for name, value in recorded["parameters"].items())
+    return f"{recorded['ranks']} ranks" + (f" with {words}" if words else "")
+
+
+def disagrees(doubt: Content, content: Content, job: Job) -> bool:
+    """Say whether some hypothesis of a doubt differs from the skeleton at a job's ranks and parameters."""
+    return any(differs(doubt, other, content, job) for other in doubt["or"])
+
+
+def differs(doubt: Content, other: str, content: Content, job: Job) -> bool:
+    """Say whether one hypothesis of a doubt differs from what the skeleton says."""
+    if doubt["at"] == "grid":
+        named = {str(rule): rule for rule in rules()}
+        return _extents(named[doubt["says"]].grid(job.ranks).extents) != _extents(named[other].grid(job.ranks).extents)
+    for scope in _scopes(doubt["at"], content, job):
+        try:
+            says = parse(doubt["says"], doubt["at"]).evaluate(scope)
+        except ExpressionError:
+            return True
+        try:
+            if np.any(np.asarray(says) != np.asarray(parse(other, doubt["at"]).evaluate(scope))):
+                return True
+        except ExpressionError:
+            return True
+    return False
+
+
+def _extents(extents: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(extent for extent in extents if extent > 1)
+
+
+def _scopes(where: str, content: Content, job: Job) -> Iterator[Any]:
+    """Yield the names at a place of the body, on the ranks that come there, in the first repetitions of its loops."""
+    lanes = np.arange(job.ranks)
+    numbers = [int(word) for word in re.findall(r"/(\d+)", where)] if where.startswith("body/") else []
+    field = where.rsplit("/", 1)[-1]
+    items = job.items
+    indices: list[tuple[str, int]] = []
+    for depth, number in enumerate(numbers):
+        item = items[number]
+        items = list(item.body)
+        last = depth == len(numbers) - 1
+        scope = job.scope.lanes(lanes).bound(**{name: 0 for name, _ in indices})
+        # The condition itself is compared on all ranks that come to it.
+        if item.when is not None and not (last and field == "when"):
+            lanes = lanes[np.broadcast_to(np.asarray(item.when.evaluate(scope)), lanes.shape) != 0]
+            scope = job.scope.lanes(lanes).bound(**{name: 0 for name, _ in indices})
+        if item.repeat is not None and not (last and field == "repeat"):
+            counts = np.broadcast_to(np.asarray(item.repeat.evaluate(scope), np.int64), lanes.shape)
+            lanes = lanes[counts > 0]
+            if "index" in item.content and len(lanes):
+                indices.append((item.content["index"], int(counts[counts > 0].min())))
+    if not len(lanes):
+        return
+    for repetition in range(min([count for _, count in indices], default=1)):
+        yield job.scope.lanes(lanes).bound(**{name: repetition for name, _ in indices})
+
+
+def _reason(doubt: Content, content: Content, given: Mapping[str, int]) -> str:
+    what = f"{doubt['at']}: the recordings fit {doubt['says']} as well as {' and '.join(doubt['or'][:3])}"
+    if doubt["says"] == "0":
+        what = f"no recording shows what happens where {' or '.join(doubt['or'])}"
+    for ranks in _RECORDABLE:
+        if disagrees(doubt, content, Job(content, ranks, given)):
+            return f"{what}; a recording of {ranks} ranks would decide"
+    return what
