@@ -80,7 +80,7 @@ def test_the_answer_is_the_first_of_all_smallest_sets(ranks: list[tuple[int, str
 
 def test_every_phase_of_a_class_is_on_a_representative_node() -> None:
     classes, nodes = dict.fromkeys(range(8), "0"), place(8, 2)
-    same = dict.fromkeys(range(8), {"a", "b"})
+    same = {rank: {"a", "b"} for rank in range(8)}
     assert representative_nodes(classes, nodes, phases_of_rank=same).nodes == (0,)
     # Rank 5, on node 2, executes a phase of its own.
     assert representative_nodes(classes, nodes, phases_of_rank=same | {5: {"a", "b", "c"}}).nodes == (2,)
