@@ -16,6 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
 
 END = "MPI_Finalize"
@@ -46,8 +49,8 @@ class RecordedCall:
     of a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
     ``bytes2``. ``site`` names the call's place in the program, where the recording knows it. ``gaps`` are the numbers
     (``sequence``) of the records since the call before, this one included: the compute phases before them come before
-    this call. Without a label, a phase between two tests or probes is left out: the program only waits. Calls that
-    differ only in these two are equal, because a skeleton does not have them.
+    this call. Without a label, a phase between two tests or probes is left out: the program only waits. ``record`` is
+    the number of the call's own record. Calls that differ only in these three are equal: a skeleton does not have them.
     """
 
     operation: str
@@ -65,6 +68,7 @@ class RecordedCall:
     received: tuple[int, ...] = ()
     site: str = field(default="", compare=False)
     gaps: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    record: int = field(default=-1, compare=False, repr=False)
 
 
 def rank_calls(file: MarkerFile, *, matched: bool = False) -> list[RecordedCall]:
@@ -73,6 +77,16 @@ def rank_calls(file: MarkerFile, *, matched: bool = False) -> list[RecordedCall]
     With ``matched``, a receive from any source names the rank whose message it got, where that is known.
     """
     return _Reader(file, matched).calls()
+
+
+def _polled_once(records: pd.DataFrame) -> pd.DataFrame:
+    """Return the records without repetitions of a test in vain or a probe, of which a waiting rank makes millions."""
+    codes, names = pd.factorize(records["operation"])
+    polls = np.array([str(name).startswith(_POLLS) for name in names], bool)[codes]
+    tests = np.array([str(name).startswith("MPI_Test") for name in names], bool)[codes]
+    in_vain = polls & ~(tests & (records["detail"].to_numpy() != 0)) & (records["phase"] == "").to_numpy()
+    again = in_vain & np.concatenate([[False], in_vain[:-1]])
+    return records[~again]
 
 
 class _Reader:
@@ -88,7 +102,7 @@ class _Reader:
         self.polled = False  # the record before was a test in vain or a probe
 
     def calls(self) -> list[RecordedCall]:
-        return [call for row in self.file.records.to_dict("records") for call in self._of(row)]
+        return [call for row in _polled_once(self.file.records).to_dict("records") for call in self._of(row)]
 
     def _of(self, row: dict[str, Any]) -> list[RecordedCall]:
         if row["phase"]:
@@ -112,7 +126,8 @@ class _Reader:
             calls = []
         else:
             calls = [self._call(operation, row, detail)]
-        calls = [replace(call, site=str(row["call_site_name"])) for call in calls]
+        site, number = str(row["call_site_name"]), int(row["sequence"])
+        calls = [replace(call, site=site, record=number) for call in calls]
         if row["request"] >= 0:
             self.made = int(row["request"]) + 1
             if calls:

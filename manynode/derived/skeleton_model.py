@@ -102,7 +102,7 @@ class Drawn(Section):
 
 
 class Item(Section):
-    """One of: a compute phase, a call, a loop, a group, a call of the program that skeletons leave out (`site` alone)."""
+    """One of: a compute phase, a call, a loop, a group, a call that skeletons leave out (`site` alone)."""
 
     when: ExpressionText | None = Field(default=None, description="Happens where this is not 0")
     compute: str | None = Field(default=None, description="Name of the phase")

@@ -27,6 +27,7 @@ from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.observations import Observations, Other
 from phase2_nodesim.derive.parse import Parsed, parse_recording
 from phase2_nodesim.derive.patterns import GridRule, Pattern, find_pattern
+from phase2_nodesim.derive.places import phases_between
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.recordings import FEWEST_COUNTS, Recording, check_recordings
@@ -67,7 +68,7 @@ def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, 
     base, others = _base(trained)
     structure = _structure(base)
     learned = _Learned(structure, others)
-    content = _content(name, base[0], structure, learned)
+    content = _content(name, base[0], structure, learned, held_out)
     report = Report(
         str(structure.pattern.grid or "none"),
         len(structure.slots),
@@ -258,7 +259,9 @@ def loops_in_order(tree: Sequence[Node]) -> list[int]:
     return [loop.count for loop in loops(tree)]
 
 
-def _content(name: str, first: Recording, structure: _Structure, learned: _Learned) -> Content:
+def _content(
+    name: str, first: Recording, structure: _Structure, learned: _Learned, held_out: Sequence[Recording]
+) -> Content:
     recordings = [*structure.base, *learned.used]
     fixed = {key: value for key, value in first.parameters.items() if key not in learned.names}
     content: Content = {"schema": "derived-skeleton/1", "name": name}
@@ -280,7 +283,9 @@ def _content(name: str, first: Recording, structure: _Structure, learned: _Learn
             "periodic": list(grid.periodic),
         }
     phases = [rule.slot.site for rule in structure.rules if rule.slot.operation == COMPUTE]
-    content["phases"] = list(dict.fromkeys(phases))
+    between = phases_between(calls for recording in [*recordings, *held_out] for calls in recording.calls)
+    content["phases"] = list(dict.fromkeys([*phases, *(f"{before} -> {after}" for before, after in between)]))
+    content["sites"] = learned.body.sites
     content["body"] = learned.body.items
     content["doubts"] = [*unseen(structure.rules, structure.points, structure.pattern), *learned.body.doubts]
     content["recorded"] = []

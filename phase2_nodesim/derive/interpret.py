@@ -18,6 +18,7 @@ from manynode.derived.expression import Expression, Scope, parse
 from manynode.derived.grids import coordinate_names, grid_of_rule
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
+from phase2_nodesim.derive.places import passing
 from phase2_nodesim.recording import END, RecordedCall
 
 Lanes = NDArray[np.int64]
@@ -66,6 +67,7 @@ class Job:
     def __init__(self, content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> None:
         self.ranks = ranks
         self.parameters = _complete(content, parameters or {})
+        self.sites: list[str] = content.get("sites", [])
         self.items = [_item(item, f"body/{i}") for i, item in enumerate(content["body"])]
         named = content.get("definitions", {})
         definitions = {name: parse(text, f"definitions/{name}") for name, text in named.items()}
@@ -122,7 +124,10 @@ class Job:
             if "compute" in content:
                 for lane in step.lanes.tolist():
                     found[lane].phases.append(content["compute"])
-            elif step.item.call and step.item.call.startswith("MPI_Wait"):
+            elif step.item.call is None:
+                for lane in step.lanes.tolist():
+                    found[lane].add(passing(self.sites[content["site"]]), None)
+            elif step.item.call.startswith("MPI_Wait"):
                 takes = step.number("take", 1 if step.item.call in _ONE else -1).tolist()
                 for lane, take in zip(step.lanes.tolist(), takes, strict=True):
                     found[lane].wait(content, take)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
+from phase2_nodesim.derive.places import placed
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, rank_calls
 
 FEWEST_COUNTS = 3
@@ -52,6 +53,10 @@ class Recording:
 def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = None) -> Recording:
     """Return the recording in a folder of marker files, one for each rank; ``parameters`` are the run's."""
     files = read_marker_directory(folder, resolve=False)
+    labels = frozenset(str(label) for file in files for label in file.records["phase"].unique())
+    if labels == {""}:
+        # Phase 2 names what is computed between two calls by their places: as people read them.
+        files = read_marker_directory(folder)
     for file in files:
         if file.metadata["truncated"] or file.metadata["incomplete"]:
             raise InputError(
@@ -62,13 +67,13 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
             )
     first = files[0].metadata
     return Recording(
-        [_calls(file) for file in files],
+        [placed(_calls(file), file) if labels == {""} else _calls(file) for file in files],
         dict(parameters or {}),
         program=str(first.get("program", "")),
         command=tuple(map(str, first.get("command", []) or [])),
         mpi=str(first.get("mpi", "")),
         where=str(folder),
-        labels=frozenset(str(label) for file in files for label in file.records["phase"].unique()),
+        labels=labels,
     )
 
 

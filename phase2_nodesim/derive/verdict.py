@@ -20,6 +20,7 @@ from manynode.errors import InputError
 from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.matching import mismatch
 from phase2_nodesim.derive.patterns import rules
+from phase2_nodesim.derive.places import unknown_phase
 
 Level = Literal["proved", "agreed", "assumed", "refused"]
 
@@ -62,9 +63,10 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     if not reasons:
         try:
             found = mismatch(job)
+            found = f"the job does not match itself: {found}" if found else unknown_phase(job, content)
         except ExpressionError as error:
             found = error.what
-        reasons = [f"the job does not match itself: {found}"] if found else []
+        reasons = [found] if found else []
     if reasons:
         return Verdict("refused", tuple(dict.fromkeys(reasons)))
     assumptions = tuple(str(one) for one in content.get("assumptions", []))
