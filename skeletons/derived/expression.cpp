@@ -21,9 +21,9 @@ NodeIndex Expressions::add(const Node& node) {
   return static_cast<NodeIndex>(nodes_.size() - 1);
 }
 
-NodeIndex Expressions::add_definition(NodeIndex content) {
+NodeIndex Expressions::add_definition(NodeIndex content, bool varies) {
   if (is_constant(content)) return content;
-  definitions_.push_back(content);
+  definitions_.push_back({content, varies});
   return add({.op = Op::Definition, .a = static_cast<NodeIndex>(definitions_.size() - 1)});
 }
 
@@ -140,10 +140,12 @@ std::int64_t Expressions::evaluate(NodeIndex index, Frame& frame) const {
 }
 
 std::int64_t Expressions::definition(const Node& node, Frame& frame) const {
+  const Definition& definition = definitions_[static_cast<std::size_t>(node.a)];
   Frame::Known& known = frame.definitions_[static_cast<std::size_t>(node.a)];
-  if (!known.known) {
-    known.value = evaluate(definitions_[static_cast<std::size_t>(node.a)], frame);
-    known.known = true;
+  const std::uint64_t moment = definition.varies ? frame.moment_ : 1;
+  if (known.moment != moment) {
+    known.value = evaluate(definition.content, frame);
+    known.moment = moment;
   }
   return known.value;
 }

@@ -72,19 +72,24 @@ class Frame {
  public:
   Frame(const Expressions& expressions, const Grid& grid, std::int64_t rank);
 
-  std::int64_t& slot(std::int32_t index) { return slots_[static_cast<std::size_t>(index)]; }
+  std::int64_t slot(std::int32_t index) const { return slots_[static_cast<std::size_t>(index)]; }
+  void set(std::int32_t index, std::int64_t value) {
+    slots_[static_cast<std::size_t>(index)] = value;
+    ++moment_;
+  }
 
  private:
   friend class Expressions;
 
   struct Known {
     std::int64_t value{0};
-    bool known{false};
+    std::uint64_t moment{0};  // at which it was evaluated; 0: never
   };
 
   const Grid& grid_;
   std::vector<std::int64_t> slots_;
-  std::vector<Known> definitions_;  // do not change while a rank runs
+  std::uint64_t moment_{1};  // changes with each slot
+  std::vector<Known> definitions_;
 };
 
 // Names that an expression may use, besides functions, `any` and `null`.
@@ -100,8 +105,9 @@ class Expressions {
 
   // A place for a value that changes while a rank runs.
   std::int32_t add_slot() { return static_cast<std::int32_t>(slots_++); }
-  // The node that stands for a definition with this content.
-  NodeIndex add_definition(NodeIndex content);
+  // The node that stands for this content, which a frame evaluates once; again when a slot has changed, if it `varies`
+  // while a rank runs. A constant stands for itself.
+  NodeIndex add_definition(NodeIndex content, bool varies = false);
 
   // Operators evaluate at once what is constant; what has no value then is an error only if a rank evaluates it.
   NodeIndex number(std::int64_t value);
@@ -128,8 +134,12 @@ class Expressions {
   std::size_t axes_;
   std::size_t slots_;
   std::vector<Node> nodes_;
-  std::vector<NodeIndex> operands_;     // of At and On
-  std::vector<NodeIndex> definitions_;  // content
+  std::vector<NodeIndex> operands_;  // of At and On
+  struct Definition {
+    NodeIndex content{kNone};
+    bool varies{false};
+  };
+  std::vector<Definition> definitions_;
 };
 
 // Parses `text` into `expressions`. `used`, if given, receives the slots that it names. What is outside the language

@@ -162,14 +162,23 @@ void ItemReader::read_wait(const Document& content, CallFields& call) {
   call.take = formula(content, "take");
 }
 
+// The same text in the same loops has the same value: the second exchange of an iteration costs a look-up.
 Formula ItemReader::formula(const Document& expression) {
-  std::vector<std::int32_t> used;
   const std::string content = expression.text();
-  Formula formula;
-  formula.node = parsed(content, expression.where(), names_, program_.expressions, &used);
-  formula.text = text(content);
-  if (outermost_slot_ != kNone && std::find(used.begin(), used.end(), outermost_slot_) != used.end()) alike_ = false;
-  return formula;
+  const std::uint32_t number = text(content);
+  std::vector<std::int32_t> used;
+  const NodeIndex node = parsed(content, expression.where(), names_, program_.expressions, &used);
+  // Slots of the rank itself come before those that change while it runs.
+  const auto first_loop = kFirstCoordinateSlot + static_cast<std::int32_t>(program_.grid.axes());
+  std::vector<std::int32_t> varying;
+  for (const std::int32_t slot : used) {
+    if (slot == kBlockSlot || slot >= first_loop) varying.push_back(slot);
+    if (slot == outermost_slot_) alike_ = false;
+  }
+  if (program_.expressions.is_constant(node)) return {node, number};
+  const auto [known, fresh] = nodes_.try_emplace({number, varying}, kNone);
+  if (fresh) known->second = program_.expressions.add_definition(node, !varying.empty());
+  return {known->second, number};
 }
 
 Formula ItemReader::formula(const Document& content, const char* key) {

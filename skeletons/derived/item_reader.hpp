@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "document.hpp"
@@ -39,7 +40,8 @@ class ItemReader {
 
   Program& program_;
   Names names_;
-  std::map<std::string, std::uint32_t> texts_;  // number in Program::texts
+  std::map<std::string, std::uint32_t> texts_;                                      // number in Program::texts
+  std::map<std::pair<std::uint32_t, std::vector<std::int32_t>>, NodeIndex> nodes_;  // by text and slots that vary
   int level_{0};
   // Of the loop of the program's body that is read at the moment.
   std::int32_t outermost_slot_{kNone};

@@ -22,10 +22,16 @@ std::size_t OpenRequests::count(RequestNames names) const {
 
 std::span<const Request> OpenRequests::take(RequestNames names, WaitOrder order, std::size_t number) {
   const auto made_before = [](const Open& a, const Open& b) { return a.request.id < b.request.id; };
-  const auto rest =
-      std::stable_partition(open_.begin(), open_.end(), [&](const Open& open) { return !is_among(open.name, names); });
-  chosen_.assign(rest, open_.end());
-  open_.erase(rest, open_.end());
+  chosen_.clear();
+  std::size_t kept = 0;
+  for (const Open& open : open_) {
+    if (is_among(open.name, names)) {
+      chosen_.push_back(open);
+    } else {
+      open_[kept++] = open;
+    }
+  }
+  open_.resize(kept);
   if (order == WaitOrder::Names) {
     std::stable_sort(chosen_.begin(), chosen_.end(),
                      [&](const Open& a, const Open& b) { return place_of(a.name, names) < place_of(b.name, names); });

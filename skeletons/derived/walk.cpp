@@ -66,7 +66,7 @@ std::int64_t Walk::iterations(const Item& loop) {
 }
 
 void Walk::iteration(const Item& loop, std::int64_t number) {
-  if (loop.slot != kNone) frame_.slot(loop.slot) = number;
+  if (loop.slot != kNone) frame_.set(loop.slot, number);
   items(loop.body);
 }
 
@@ -134,7 +134,7 @@ bool Walk::message(const Item& item) {
   const int peer = this->peer(item, "peer", call.peer, true, receives);
   const int tag = this->tag(item, "tag", call.tag, receives);
   const int own = mpi_.rank();
-  const int partner = mpi_.world_rank(comm, peer);
+  const int partner = call.draw == kNotDrawn ? peer : mpi_.world_rank(comm, peer);
   const std::uint64_t bytes =
       message_size(item, "bytes", call.bytes, call.draw, receives ? partner : own, receives ? own : partner);
   switch (kind) {

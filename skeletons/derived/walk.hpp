@@ -46,6 +46,8 @@ class Walk {
                            const std::string& allowed) const;
   const std::string& place(const Item& item) const { return program_.texts[item.place]; }
   std::int64_t value(const Item& item, const char* field, const Formula& formula) {
+    const Expressions& expressions = program_.expressions;
+    if (expressions.is_constant(formula.node)) return expressions.constant(formula.node);
     return value_of(program_, formula, item.place, field, frame_);
   }
 

@@ -94,7 +94,7 @@ Bytes Walk::blocks(const Item& item, const char* field, const Formula& formula, 
   if (!formula.given()) return sizes;
   sizes.reserve(count);
   for (std::size_t k = 0; k < count; ++k) {
-    frame_.slot(kBlockSlot) = static_cast<std::int64_t>(k);
+    frame_.set(kBlockSlot, static_cast<std::int64_t>(k));
     sizes.push_back(size(item, field, formula));
   }
   return sizes;

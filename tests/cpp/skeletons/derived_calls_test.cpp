@@ -1,6 +1,7 @@
 // Derived skeletons: every call of the interface, with its fields, as a skeleton in C++ would make it.
 #include <gtest/gtest.h>
 
+#include "application_stream.hpp"
 #include "derived_file.hpp"
 
 namespace manynode::test {
@@ -215,7 +216,7 @@ TEST(DerivedCalls, WaitsCompleteRequestsByNameInAnOrder) {
 }
 
 // Rank 3 is in no row; the columns have the opposite order.
-TEST(DerivedCalls, CommunicatorsAreSplitByColourAndKey) {
+DerivedContent with_communicators() {
   DerivedContent content = with_body(R"([
     {"call": "MPI_Allgatherv", "received": "10 + k", "communicator": "rows", "when": "rank < 3"},
     {"call": "MPI_Bcast", "bytes": "8", "peer": "2", "communicator": "rows", "when": "rank < 3"},
@@ -228,6 +229,11 @@ TEST(DerivedCalls, CommunicatorsAreSplitByColourAndKey) {
     {"call": "MPI_Allreduce", "bytes": "8", "communicator": "world"}])");
   content.communicators = R"([{"name": "rows", "color": "5 if rank < 3 else -1", "key": "rank"},
                               {"name": "all", "color": "0", "key": "-rank"}])";
+  return content;
+}
+
+TEST(DerivedCalls, CommunicatorsAreSplitByColourAndKey) {
+  const DerivedContent content = with_communicators();
   EXPECT_EQ(derived_text(content, kRanks), by_hand([](Mpi& mpi) {
               const bool member = mpi.rank() < 3;
               const Communicator rows = member ? mpi.strided(0, 1, 3) : mpi.strided(3, 1, 1);
@@ -245,6 +251,11 @@ TEST(DerivedCalls, CommunicatorsAreSplitByColourAndKey) {
               mpi.neighbor_alltoall(8, Neighbors{sources, destinations}, all);
               mpi.allreduce(8);
             }));
+}
+
+// Communicators after one that a rank is not in have the same number on all ranks: their messages meet.
+TEST(DerivedCalls, MessagesOfCommunicatorsArrive) {
+  run_to_the_end(*derived_application(with_communicators(), kRanks), kRanks);
 }
 
 }  // namespace

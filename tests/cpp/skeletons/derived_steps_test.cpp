@@ -100,6 +100,25 @@ TEST(DerivedSteps, IterationsThatAreAlikeAreRepeated) {
             (Steps{"compute:0", "=", "=", "compute:0"}));
 }
 
+TEST(DerivedSteps, RepeatedIterationsAreThoseThatStepsWouldGive) {
+  DerivedContent content;
+  content.body = R"([
+    {"call": "MPI_Irecv", "peer": "null", "bytes": "8", "request": "r"},
+    {"repeat": "4", "do": [{"call": "MPI_Waitall", "requests": ["r"]}, {"compute": "rest"}]},
+    {"compute": "work"},
+    {"repeat": "rank + 3", "index": "i", "do": [{"call": "MPI_Allreduce", "bytes": "rank"}]},
+    {"repeat": "5", "index": "i", "do": [{"call": "MPI_Allreduce", "bytes": "i"}]}])";
+  const auto application = derived_application(content, 4);
+  for (int rank = 0; rank < 4; ++rank) {
+    Steps shorter = steps_of(*application, rank, 4, true);
+    EXPECT_GE(std::count(shorter.begin(), shorter.end(), "="), 3 + rank);
+    for (std::size_t step = 1; step < shorter.size(); ++step) {
+      if (shorter[step] == "=") shorter[step] = shorter[step - 1];
+    }
+    EXPECT_EQ(shorter, steps_of(*application, rank, 4, false));
+  }
+}
+
 TEST(DerivedSteps, IterationsThatMayDifferAreNotRepeated) {
   EXPECT_EQ(steps_of(R"([{"repeat": "4", "index": "i", "do": [
                            {"repeat": "1", "do": [{"call": "MPI_Scan", "bytes": "8", "when": "i < 9"}]}]}])",
