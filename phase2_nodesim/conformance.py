@@ -47,15 +47,16 @@ def promised_calls(text: str) -> pd.DataFrame:
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             rank_word, _, operation, *pairs = line.split(" ")
-            values = dict(pair.split("=", 1) for pair in pairs)
             line_rank = int(rank_word)
             if rank is not None and line_rank != rank:
                 rows.append(_row(rank, _call(END, pending)))
                 pending, made, given = [], {}, 0
             rank = line_rank
             if operation == "compute":
-                pending.append(values["phase"])
+                # A name may have spaces: call sites have.
+                pending.append(line.split(" phase=", 1)[1])
                 continue
+            values = dict(pair.split("=", 1) for pair in pairs)
             row = _row(rank, _call(operation, pending))
             for key, value in values.items():
                 if key == "request":
@@ -72,7 +73,7 @@ def promised_calls(text: str) -> pd.DataFrame:
             elif operation.endswith("eighbor_allgatherv"):
                 row["sent"] = ()
             row["completes"] = tuple(made[number] for number in row["completes"])
-        except (ValueError, KeyError) as error:
+        except (ValueError, KeyError, IndexError) as error:
             raise InputError(
                 "a line of the operation stream cannot be read",
                 where=f"line {number}",

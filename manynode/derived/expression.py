@@ -27,7 +27,7 @@ ANY, NULL = -2, -3
 """MPI_ANY_SOURCE and MPI_PROC_NULL as peers."""
 
 CONSTANTS = {"any": ANY, "null": NULL}
-MOST_CHARACTERS = 20_000
+MOST_CHARACTERS = 4000
 MOST_LEVELS = 100
 
 _BINARY: dict[type[ast.operator], Callable[[Value, Value], Value]] = {

@@ -66,7 +66,9 @@ def _mistake(item: Any) -> str:
     if item["type"] == "extra_forbidden":
         known = Item.model_fields if place.startswith("body/") else DerivedSkeleton.model_fields
         near = nearest(str(item["loc"][-1]), known)
-        return f"{place}: unknown key" + (f"; did you mean {near!r}?" if near else "")
+        # YAML splits entries in braces at commas.
+        hint = "; put quotes around an expression with a comma" if set("()") & set(str(item["loc"][-1])) else ""
+        return f"{place}: unknown key" + (f"; did you mean {near!r}?" if near else hint)
     return f"{place}: {item['msg'].removeprefix('Value error, ')}"
 
 

@@ -6,6 +6,7 @@
 //   0 5 MPI_Waitall requests=2 ids=0,1
 //   0 6 pause picoseconds=5000000
 //
+// The name of a phase ends its line: it may have spaces.
 // Peers are ranks of MPI_COMM_WORLD (-2 any source, -3 none); tag -1 is any tag. `communicator` is the rank's number of
 // the communicator (0: the world). Collectives have it, messages only if it is not 0. Collectives with a root have
 // root=<world rank>; `bytes` is Call::bytes. Non-blocking collectives have their request after the size:

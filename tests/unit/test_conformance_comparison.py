@@ -103,6 +103,12 @@ def test_a_stream_that_ends_early_differs_where_it_ends() -> None:
     assert "skeleton     [no label] MPI_Finalize" in message
 
 
+def test_a_phase_may_be_named_by_call_sites() -> None:
+    name = "MPI_Wait@a.c:9 run -> MPI_Send@a.c:12 run=1"
+    named = promised_calls(STREAM.replace("phase=spmv", f"phase={name}"))
+    assert first_difference(recorded(_records(MPI_Allreduce={"phase": name})), named) is None
+
+
 def test_a_rank_of_one_side_only_is_named() -> None:
     promised = promised_calls(STREAM + "".join(f"1{line[1:]}\n" for line in STREAM.splitlines()))
     assert first_difference(recorded(), promised) == "rank 1 is only in the skeleton"

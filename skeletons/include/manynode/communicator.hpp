@@ -29,6 +29,10 @@ class Partition {
   // Colour and key of each rank of a world of `size` ranks; ranks with a negative colour are in no group.
   Partition(int size, const std::function<std::pair<int, int>(int rank)>& colour_and_key);
 
+  // Number of the group of a rank of the world, -1 without one, and its rank in it.
+  int group_of(int rank) const { return places_[static_cast<std::size_t>(rank)].group; }
+  int rank_in_group(int rank) const { return places_[static_cast<std::size_t>(rank)].rank; }
+
  private:
   friend class Communicators;
 

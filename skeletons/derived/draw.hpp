@@ -1,0 +1,37 @@
+// Sizes that are drawn, once for each message: both ends compute the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace manynode::derived {
+
+struct Distribution {
+  std::string name;
+  std::vector<std::uint64_t> values;  // equally likely
+  double persistence{0};              // probability that a size is that of the message before
+};
+
+// The messages of one rank so far.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : seed_(seed) {}
+
+  // The size of the next message from `sender` to `receiver` of distribution number `index`. It depends on the seed,
+  // the distribution's name, the two ranks, and how many of its messages went from one to the other before.
+  std::uint64_t next(const Distribution& distribution, std::int32_t index, int sender, int receiver);
+
+ private:
+  struct Last {
+    std::uint64_t messages{0};
+    std::uint64_t bytes{0};
+  };
+
+  std::uint64_t seed_;
+  std::map<std::tuple<std::int32_t, int, int>, Last> last_;
+};
+
+}  // namespace manynode::derived

@@ -1,0 +1,124 @@
+#include "skeleton.hpp"
+
+#include <algorithm>
+
+#include "walk.hpp"
+
+namespace manynode::derived {
+namespace {
+
+// The number of steps, if it is the same for all ranks.
+std::optional<std::uint64_t> steps_of(const Program& program, std::uint64_t seed) {
+  const auto constant = [&](const Formula& formula) { return program.expressions.is_constant(formula.node); };
+  std::int64_t whole = 0;
+  std::int64_t shortened = 0;
+  constexpr std::int64_t kShortened = 2;
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  for (const Item& item : program.body) {
+    if (item.kind != Item::Kind::Loop) continue;
+    if (item.when.given()) {
+      if (!constant(item.when)) return std::nullopt;
+      if (program.expressions.constant(item.when.node) == 0) continue;
+    }
+    if (!constant(item.count)) return std::nullopt;
+    const std::int64_t count = std::clamp<std::int64_t>(program.expressions.constant(item.count.node), 0, kMost);
+    whole += count;
+    shortened += std::min(count, kShortened);
+  }
+  // Iterations at whose end a request is open end no step: that shows when a rank runs.
+  std::int64_t found = 0;
+  Communicators communicators(0, program.size);
+  DerivedRank rank(program, seed, kShortened);
+  for (bool more = true; more; ++found) {
+    Calls calls;
+    Mpi mpi(0, program.size, calls, communicators);
+    more = rank.step(mpi);
+  }
+  if (found != std::max<std::int64_t>(shortened, 1)) return std::nullopt;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1));
+}
+
+}  // namespace
+
+std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
+  auto program = read_program(parameters.text("file"), parameters.text("digest"), parameters.text("values"), ranks);
+  return std::make_unique<Derived>(std::move(program), static_cast<std::uint64_t>(parameters.integer("seed", 0)));
+}
+
+Derived::Derived(std::unique_ptr<const Program> program, std::uint64_t seed)
+    : program_(std::move(program)), seed_(seed), steps_(steps_of(*program_, seed)) {}
+
+std::unique_ptr<Skeleton> Derived::make(int, int) const { return std::make_unique<DerivedRank>(*program_, seed_); }
+
+DerivedRank::DerivedRank(const Program& program, std::uint64_t seed, std::int64_t most_iterations)
+    : program_(program),
+      most_iterations_(most_iterations),
+      draws_(program.distributions.empty() ? nullptr : std::make_unique<Draws>(seed)) {}
+
+// A rank that is not in a communicator makes one of its own: the numbers of those after it agree between the ranks.
+void DerivedRank::make_communicators(Mpi& mpi) const {
+  for (const Partition& partition : program_.communicators) {
+    if (partition.group_of(mpi.rank()) < 0) {
+      mpi.strided(mpi.rank(), 1, 1);
+    } else {
+      mpi.split(partition);
+    }
+  }
+}
+
+bool DerivedRank::step(Mpi& mpi) {
+  if (!started_) make_communicators(mpi);
+  started_ = true;
+  alike_ = false;
+  Walk walk(program_, mpi, draws_.get());
+  bool only_this_iteration = true;
+  for (; item_ < program_.body.size(); ++item_) {
+    const Item& item = program_.body[item_];
+    if (item.kind != Item::Kind::Loop) {
+      walk.item(item);
+      only_this_iteration = false;
+      continue;
+    }
+    if (iterations_ == 0 && !enter(walk, item)) continue;
+    while (iteration_ < iterations_) {
+      walk.iteration(item, iteration_++);
+      const bool last = iteration_ == iterations_;
+      if (walk.nothing_open() && (!last || another_loop_)) {
+        alike_ = item.alike && only_this_iteration;
+        if (last) {
+          iterations_ = 0;
+          ++item_;
+        }
+        return true;
+      }
+      only_this_iteration = false;
+    }
+    iterations_ = 0;
+  }
+  walk.check_nothing_open();
+  return false;
+}
+
+bool DerivedRank::enter(Walk& walk, const Item& loop) {
+  iteration_ = 0;
+  iterations_ = std::min(walk.iterations(loop), most_iterations_);
+  another_loop_ = iterations_ > 0 && a_loop_follows(walk);
+  return iterations_ > 0;
+}
+
+bool DerivedRank::a_loop_follows(Walk& walk) const {
+  return std::any_of(program_.body.begin() + static_cast<std::ptrdiff_t>(item_) + 1, program_.body.end(),
+                     [&](const Item& item) { return item.kind == Item::Kind::Loop && walk.iterations(item) > 0; });
+}
+
+bool DerivedRank::repeat() {
+  if (!alike_ || iterations_ == 0 || (iteration_ + 1 == iterations_ && !another_loop_)) return false;
+  if (++iteration_ == iterations_) {
+    iterations_ = 0;
+    alike_ = false;
+    ++item_;
+  }
+  return true;
+}
+
+}  // namespace manynode::derived

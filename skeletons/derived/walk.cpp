@@ -1,0 +1,192 @@
+// Items, waits and messages; collectives are in walk_collectives.cpp.
+#include "walk.hpp"
+
+#include <limits>
+
+#include "manynode/error_report.hpp"
+
+namespace manynode::derived {
+
+void Walk::items(const std::vector<Item>& items) {
+  for (const Item& item : items) this->item(item);
+}
+
+void Walk::item(const Item& item) {
+  switch (item.kind) {
+    case Item::Kind::Compute:
+      if (happens(item)) mpi_.compute(Phase{item.phase});
+      break;
+    case Item::Kind::Call:
+      if (happens(item)) call(item);
+      break;
+    case Item::Kind::Group:
+      if (happens(item)) items(item.body);
+      break;
+    case Item::Kind::Loop: {
+      const std::int64_t count = iterations(item);
+      for (std::int64_t number = 0; number < count; ++number) iteration(item, number);
+      break;
+    }
+  }
+}
+
+std::int64_t Walk::iterations(const Item& loop) {
+  if (!happens(loop)) return 0;
+  const std::int64_t count = value(loop, "repeat", loop.count);
+  if (count < 0) refuse(loop, "a loop repeats less often than never", "repeat", count, "at least 0");
+  return count;
+}
+
+void Walk::iteration(const Item& loop, std::int64_t number) {
+  if (loop.slot != kNone) frame_.set(loop.slot, number);
+  items(loop.body);
+}
+
+void Walk::check_nothing_open() const {
+  if (nothing_open()) return;
+  throw UserError("a request is open at the end of a derived skeleton",
+                  program_.file + ": rank " + std::to_string(mpi_.rank()) + " of " + std::to_string(program_.size),
+                  program_.request_names[open_.oldest_name()], "", "add a wait that completes it");
+}
+
+void Walk::refuse(const Item& item, const std::string& what, const char* field, std::int64_t found,
+                  const std::string& allowed) const {
+  throw UserError(
+      what, program_.file + ": " + place(item) + "/" + field,
+      std::to_string(found) + " on rank " + std::to_string(mpi_.rank()) + " of " + std::to_string(program_.size),
+      allowed, "correct the expression, or add a 'when' that leaves these ranks out");
+}
+
+void Walk::call(const Item& item) {
+  if (is_wait(item.call->kind)) {
+    wait(item);
+  } else if (!message(item)) {
+    collective(item);
+  }
+}
+
+void Walk::wait(const Item& item) {
+  const CallFields& call = *item.call;
+  const bool one = call.kind == CallKind::Wait || call.kind == CallKind::Waitany;
+  const std::size_t open = open_.count(call.requests);
+  std::size_t number = one ? 1 : open;
+  if (call.take.given()) {
+    const std::int64_t take = value(item, "take", call.take);
+    if (take < 0 || (one && take != 1))
+      refuse(item, "a wait takes a wrong number of requests", "take", take, one ? "1" : "at least 0");
+    number = static_cast<std::size_t>(take);
+  }
+  if (number > open) {
+    refuse(item, "a wait takes more requests than are open", call.take.given() ? "take" : "requests",
+           static_cast<std::int64_t>(number), std::to_string(open) + ", as many as are open");
+  }
+  const std::span<const Request> taken = open_.take(call.requests, call.order, number);
+  switch (call.kind) {
+    case CallKind::Wait:
+      mpi_.wait(taken[0]);
+      break;
+    case CallKind::Waitany:
+      mpi_.waitany(taken[0]);
+      break;
+    case CallKind::Waitall:
+      mpi_.waitall(taken);
+      break;
+    default:
+      mpi_.waitsome(taken);
+      break;
+  }
+}
+
+bool Walk::message(const Item& item) {
+  const CallFields& call = *item.call;
+  const CallKind kind = call.kind;
+  if (is_collective(kind)) return false;
+  const Communicator comm = communicator(item);
+  const bool receives = kind == CallKind::Recv || kind == CallKind::Irecv;
+  const int peer = this->peer(item, "peer", call.peer, true, receives);
+  const int tag = this->tag(item, "tag", call.tag, receives);
+  const int own = mpi_.rank();
+  const int partner = call.draw == kNotDrawn ? peer : mpi_.world_rank(comm, peer);
+  const std::uint64_t bytes =
+      message_size(item, "bytes", call.bytes, call.draw, receives ? partner : own, receives ? own : partner);
+  switch (kind) {
+    case CallKind::Send:
+      mpi_.send(peer, bytes, tag, comm);
+      break;
+    case CallKind::Recv:
+      mpi_.recv(peer, bytes, tag, comm);
+      break;
+    case CallKind::Isend:
+      open_.open(call.request, mpi_.isend(peer, bytes, tag, comm));
+      break;
+    case CallKind::Irecv:
+      open_.open(call.request, mpi_.irecv(peer, bytes, tag, comm));
+      break;
+    default: {  // Sendrecv
+      const int source = this->peer(item, "source", call.source, true, true);
+      const int receive_tag = call.receive_tag.given() ? this->tag(item, "receive_tag", call.receive_tag, true) : tag;
+      const bool stated = call.receive_bytes.given() || call.receive_draw != kNotDrawn;
+      const std::uint64_t receive_bytes =
+          message_size(item, "receive_bytes", stated ? call.receive_bytes : call.bytes,
+                       stated ? call.receive_draw : call.draw, mpi_.world_rank(comm, source), own);
+      mpi_.sendrecv(peer, bytes, tag, source, receive_bytes, receive_tag, comm);
+      break;
+    }
+  }
+  return true;
+}
+
+Communicator Walk::communicator(const Item& item) const {
+  const std::uint16_t number = item.call->communicator;
+  if (number != 0 && program_.communicators[number - 1u].group_of(mpi_.rank()) < 0) {
+    refuse(item, "a rank uses a communicator without being in it", "communicator", mpi_.rank(),
+           "ranks whose color in " + program_.communicator_names[number - 1u] + " is at least 0");
+  }
+  return Communicator{number};
+}
+
+int Walk::peer(const Item& item, const char* field, const Formula& formula, bool special, bool wild) {
+  const std::int64_t world = value(item, field, formula);
+  if ((special && world == kProcNull) || (wild && world == kAnySource)) return static_cast<int>(world);
+  if (world < 0 || world >= program_.size) {
+    refuse(item, "a peer is outside the job", field, world,
+           "0 to " + std::to_string(program_.size - 1) + (special ? ", null (-3)" : "") + (wild ? ", any (-2)" : ""));
+  }
+  const std::uint16_t number = item.call->communicator;
+  const auto rank = static_cast<int>(world);
+  if (number == 0) return rank;
+  const Partition& partition = program_.communicators[number - 1u];
+  if (partition.group_of(rank) != partition.group_of(mpi_.rank())) {
+    refuse(item, "a peer is not in the communicator", field, world,
+           "members of " + program_.communicator_names[number - 1u]);
+  }
+  return partition.rank_in_group(rank);
+}
+
+int Walk::tag(const Item& item, const char* field, const Formula& formula, bool wild) {
+  if (!formula.given()) return 0;
+  const std::int64_t tag = value(item, field, formula);
+  if (tag < (wild ? kAnyTag : 0) || tag > std::numeric_limits<std::int32_t>::max()) {
+    refuse(item, "a tag is wrong", field, tag, wild ? "0 to 2^31-1, -1 for any" : "0 to 2^31-1");
+  }
+  return static_cast<int>(tag);
+}
+
+std::uint64_t Walk::size(const Item& item, const char* field, const Formula& formula) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;
+  const std::int64_t bytes = value(item, field, formula);
+  if (bytes < 0 || bytes > kMost) refuse(item, "a size is wrong", field, bytes, "0 to 2^50 bytes");
+  return static_cast<std::uint64_t>(bytes);
+}
+
+std::uint64_t Walk::message_size(const Item& item, const char* field, const Formula& formula, std::int32_t draw,
+                                 int sender, int receiver) {
+  if (draw == kNotDrawn) return size(item, field, formula);
+  if (sender == kProcNull || receiver == kProcNull) return 0;
+  if (sender == kAnySource) {
+    refuse(item, "the size of a message from any rank cannot be drawn", field, sender, "a rank, null (-3)");
+  }
+  return draws_->next(program_.distributions[static_cast<std::size_t>(draw)], draw, sender, receiver);
+}
+
+}  // namespace manynode::derived
