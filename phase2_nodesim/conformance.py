@@ -47,16 +47,17 @@ def promised_calls(text: str) -> pd.DataFrame:
     rank: int | None = None
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            rank_word, _, operation, *rest = line.split(" ", 3)
+            rank_word, _, operation, *pairs = line.split(" ")
             line_rank = int(rank_word)
             if rank is not None and line_rank != rank:
                 rows.append(_row(rank, _call(END, pending)))
                 pending, made, given = [], {}, 0
             rank = line_rank
             if operation == "compute":
-                pending.append(_phase(rest[0]))
+                # A name may have spaces: call sites have.
+                pending.append(line.split(" phase=", 1)[1])
                 continue
-            values = dict(pair.split("=", 1) for word in rest for pair in word.split(" "))
+            values = dict(pair.split("=", 1) for pair in pairs)
             row = _row(rank, _call(operation, pending))
             for key, value in values.items():
                 if key == "request":
@@ -73,7 +74,7 @@ def promised_calls(text: str) -> pd.DataFrame:
             elif operation.endswith("eighbor_allgatherv"):
                 row["sent"] = ()
             row["completes"] = tuple(made[number] for number in row["completes"])
-        except (ValueError, KeyError) as error:
+        except (ValueError, KeyError, IndexError) as error:
             raise InputError(
                 "a line of the operation stream cannot be read",
                 where=f"line {number}",
@@ -126,14 +127,6 @@ def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | No
             if fields:
                 return _message(rank, index, fields, left, right)
     return None
-
-
-def _phase(pairs: str) -> str:
-    """Return the phase, whose name may have blanks: it is the line's last value."""
-    key, phase = pairs.split("=", 1)
-    if key != "phase":
-        raise KeyError("phase")
-    return phase
 
 
 def _call(operation: str, phases: list[str]) -> RecordedCall:
