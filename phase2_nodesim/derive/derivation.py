@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import yaml
-
 from manynode.errors import InputError
 from phase2_nodesim.derive.compose import Body, Composer
 from phase2_nodesim.derive.events import COMPUTE, Stream, streams
@@ -31,6 +29,7 @@ from phase2_nodesim.derive.places import phases_between
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.recordings import FEWEST_COUNTS, Recording, check_recordings
+from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
 from phase2_nodesim.derive.unvaried import FEWEST_VALUES
@@ -59,7 +58,7 @@ class Derivation:
 
     def text(self) -> str:
         """Return the skeleton's file."""
-        return yaml.safe_dump(self.skeleton, sort_keys=False, width=120, allow_unicode=True)
+        return rendered(self.skeleton)
 
 
 def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, name: str = "derived") -> Derivation:
@@ -285,7 +284,8 @@ def _content(
     phases = [rule.slot.site for rule in structure.rules if rule.slot.operation == COMPUTE]
     between = phases_between(calls for recording in [*recordings, *held_out] for calls in recording.calls)
     content["phases"] = list(dict.fromkeys([*phases, *(f"{before} -> {after}" for before, after in between)]))
-    content["sites"] = learned.body.sites
+    if learned.body.sites:
+        content["sites"] = learned.body.sites
     content["body"] = learned.body.items
     content["doubts"] = [*unseen(structure.rules, structure.points, structure.pattern), *learned.body.doubts]
     content["recorded"] = []
