@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
 from phase2_nodesim.derive.compose import Body, Composer
 from phase2_nodesim.derive.events import COMPUTE, Stream, streams
@@ -95,6 +96,7 @@ def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, 
         if difference is None:
             _drop_contradicted(content, recording)
     report.doubts = len(content["doubts"])
+    checked(content, name)
     return Derivation(content, report)
 
 
@@ -104,7 +106,7 @@ def _base(trained: Sequence[Recording]) -> tuple[list[Recording], list[Recording
     for recording in trained:
         group = groups.setdefault(tuple(sorted(recording.parameters.items())), {})
         twin = group.setdefault(recording.ranks, recording)
-        if twin.digest() != recording.digest():
+        if twin is not recording and twin.digest != recording.digest:
             raise InputError(
                 "two recordings of the same run differ: what the program does depends on more than its parameters",
                 where=f"{twin.where} and {recording.where}",
@@ -295,7 +297,7 @@ def _content(
 
 def _recorded(recording: Recording, role: str, equal: bool) -> dict[str, Any]:
     parameters = {name: int(value) for name, value in recording.parameters.items()}
-    point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest()}
+    point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest}
     return {**point, "role": role, "equal": equal}
 
 
