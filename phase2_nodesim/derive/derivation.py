@@ -15,6 +15,7 @@ from typing import Any
 
 from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
+from phase2_nodesim.derive.assumptions import with_assumptions
 from phase2_nodesim.derive.compose import Body, Composer
 from phase2_nodesim.derive.events import COMPUTE, Stream, streams
 from phase2_nodesim.derive.fold import Node, fold, leaves, loops
@@ -62,13 +63,22 @@ class Derivation:
         return rendered(self.skeleton)
 
 
-def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, name: str = "derived") -> Derivation:
-    """Return the skeleton that all recordings in ``trained`` follow, compared with those held out."""
+def derive(
+    trained: Sequence[Recording],
+    held_out: Sequence[Recording] = (),
+    *,
+    name: str = "derived",
+    stated: Sequence[Mapping[str, Any]] = (),
+) -> Derivation:
+    """Return the skeleton that all recordings in ``trained`` follow, compared with those held out.
+
+    ``stated`` is what a user says where the recordings leave several hypotheses open (:mod:`.assumptions`).
+    """
     check_recordings(trained, held_out)
     base, others = _base(trained)
     structure = _structure(base)
     learned = _Learned(structure, others)
-    content = _content(name, base[0], structure, learned, held_out)
+    content = with_assumptions(_content(name, base[0], structure, learned, held_out), stated)
     report = Report(
         str(structure.pattern.grid or "none"),
         len(structure.slots),

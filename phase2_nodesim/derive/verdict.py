@@ -73,7 +73,7 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
         reasons = [found] if found else []
     if reasons:
         return Verdict("refused", tuple(dict.fromkeys(reasons)))
-    assumptions = tuple(str(one) for one in content.get("assumptions", []))
+    assumptions = tuple(f"stated by hand: {one['at']}: {one['says']}" for one in content.get("assumptions", []))
     return Verdict("assumed", assumptions) if assumptions else Verdict("agreed")
 
 
