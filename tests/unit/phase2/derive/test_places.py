@@ -11,7 +11,7 @@ import pandas as pd
 from manynode.markers import MarkerFile
 from phase2_nodesim.derive.interpret import Job
 from phase2_nodesim.derive.places import phases_between, placed, unknown_phase
-from phase2_nodesim.recording import rank_calls
+from phase2_nodesim.recording import RecordedCall, rank_calls
 
 VALUES = {"phase": "", "peer": 1, "peer2": -1, "bytes": 8, "bytes2": 0, "tag": 0, "communicator": 0, "request": -1}
 
@@ -65,6 +65,7 @@ def test_a_phase_that_no_recording_has_is_named() -> None:
 
 
 def test_phases_are_those_between_places_in_the_order_seen() -> None:
-    whole = skeleton("a@1 -> c@3", "a@1 -> b@2", "b@2 -> c@3")
-    calls = [[call for call in rank if call.operation != "MPI_Finalize"] for rank in Job(whole, 2).calls()]
-    assert list(phases_between(calls)) == []  # a skeleton's calls have no places
+    calls = [RecordedCall("MPI_Send", phase, site=site) for phase, site in [("", "a@1"), ("", "b@2"), ("own", "a@1")]]
+    again = RecordedCall("MPI_Send", "", site="a@1 again")
+    rank = [*calls, again, RecordedCall("MPI_Send", "", site="b@2"), RecordedCall("MPI_Send", "", site="c@3")]
+    assert list(phases_between([rank, rank])) == [("a@1", "b@2"), ("b@2", "c@3")]
