@@ -36,8 +36,9 @@ constexpr FieldName kFields[] = {
 void check_fields(const Document& content, const std::string& name, const CallForm& form) {
   std::vector<std::string> allowed = {"call", "when", "site"};
   for (const auto& [key, field] : kFields) {
-    if ((form.required & field) != 0 && !content.has(key)) content.refuse(name + " lacks '" + key + "'", key);
-    if (((form.required | form.optional) & field) != 0) allowed.emplace_back(key);
+    const bool required = (required_fields(form) & field) != 0;
+    if (required && !content.has(key)) content.refuse(name + " lacks '" + key + "'", key);
+    if (required || (optional_fields(form) & field) != 0) allowed.emplace_back(key);
   }
   for (const std::string& key : content.keys()) {
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
@@ -122,14 +123,13 @@ void ItemReader::read_loop(const Document& content, Item& item) {
 
 void ItemReader::read_call(const Document& content, Item& item) {
   const std::string name = content["call"].text();
-  const CallForm form = call_form(name, content["call"].where());
+  const CallForm form = form_of(name, content["call"].where());
   check_fields(content, name, form);
   if (content.has("site")) item.site = site(content);
   item.call = std::make_unique<CallFields>();
   CallFields& call = *item.call;
-  call.kind = form.kind;
-  call.nonblocking = form.nonblocking;
-  if (is_wait(call.kind)) {
+  call.form = form;
+  if (is_wait(form.kind)) {
     read_wait(content, call);
     return;
   }
@@ -143,7 +143,7 @@ void ItemReader::read_call(const Document& content, Item& item) {
   call.received = of_blocks(content, "received");
   call.sources = list(content, "sources");
   call.destinations = list(content, "destinations");
-  if (call.draw != kNotDrawn && is_collective(call.kind)) {
+  if (call.draw != kNotDrawn && is_collective(form.kind)) {
     content["bytes"].refuse("only sizes of messages between two ranks are drawn", "an expression");
   }
   if (content.has("communicator")) {

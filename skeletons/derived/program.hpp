@@ -28,8 +28,7 @@ enum class WaitOrder : std::uint8_t { Made, Names, Newest };
 
 // The fields of a call. A field that its form lacks is not given.
 struct CallFields {
-  CallKind kind{CallKind::Compute};
-  bool nonblocking{false};
+  CallForm form;
   WaitOrder order{WaitOrder::Made};
   std::uint16_t communicator{0};  // 0: the world, else 1 + the number in Program::communicators
   std::uint32_t request{0};       // number of the name

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "manynode/mpi.hpp"
+#include "manynode/named_call.hpp"
 #include "program.hpp"
 #include "requests.hpp"
 
@@ -53,11 +53,10 @@ class Walk {
 
   void arrive(const Item& item);
   void call(const Item& item);
-  void wait(const Item& item);
-  bool message(const Item& item);
-  void collective(const Item& item);
-  void by_block(const Item& item);
-  void over_neighbors(const Item& item);
+  // Each fills in what its kind of call needs.
+  void wait(const Item& item, NamedCall& made);
+  void message(const Item& item, NamedCall& made);
+  void collective(const Item& item, NamedCall& made);
 
   Communicator communicator(const Item& item) const;
   // A rank of the call's communicator from one of the world. `special`: `null` is allowed; `any` as well if `wild`.
@@ -69,18 +68,7 @@ class Walk {
   // Bytes by block, for so many blocks.
   Bytes blocks(const Item& item, const char* field, const Formula& formula, std::size_t count,
                std::vector<std::uint64_t>& sizes);
-  std::vector<int> neighbors(const Item& item, const char* field, const std::vector<Formula>& ranks);
-
-  // The blocking or the non-blocking form, whose request is then open.
-  template <typename... Parameters, typename... Arguments>
-  void either(const CallFields& call, void (Mpi::*blocking)(Parameters...), Request (Mpi::*nonblocking)(Parameters...),
-              const Arguments&... arguments) {
-    if (call.nonblocking) {
-      open_.open(call.request, (mpi_.*nonblocking)(arguments...));
-    } else {
-      (mpi_.*blocking)(arguments...);
-    }
-  }
+  void neighbors(const Item& item, const char* field, const std::vector<Formula>& formulas, std::vector<int>& ranks);
 
   const Program& program_;
   Mpi& mpi_;
@@ -90,6 +78,8 @@ class Walk {
   OpenRequests open_;
   std::vector<std::uint64_t> sent_;
   std::vector<std::uint64_t> received_;
+  std::vector<int> sources_;
+  std::vector<int> destinations_;
 };
 
 }  // namespace manynode::derived
