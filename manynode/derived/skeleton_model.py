@@ -188,6 +188,13 @@ class Doubt(Section):
     others: list[str] = Field(alias="or", description="What fits everything recorded as well")
 
 
+class Assumption(Section):
+    """What a user states where the recordings leave several hypotheses open."""
+
+    at: str = Field(description="Field that it is about, such as `when`, or `grid`")
+    says: str = Field(description="The hypothesis that holds")
+
+
 class DerivedSkeleton(Section):
     """A derived skeleton's file."""
 
@@ -211,7 +218,7 @@ class DerivedSkeleton(Section):
     body: list[Item] = Field(description="What each rank does, in order")
     doubts: list[Doubt] = Field(default_factory=list, description="What the recorded runs do not settle")
     recorded: list[dict[str, Any]] = Field(default_factory=list, description="Runs that it was derived from")
-    assumptions: list[Any] = Field(default_factory=list, description="What was stated by hand")
+    assumptions: list[Assumption] = Field(default_factory=list, description="What was stated by hand")
 
     @field_validator("parameters", "definitions")
     @classmethod

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import yaml
-
+from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
+from phase2_nodesim.derive.assumptions import with_assumptions
 from phase2_nodesim.derive.compose import Body, Composer
 from phase2_nodesim.derive.events import COMPUTE, Stream, streams
 from phase2_nodesim.derive.fold import Node, fold, leaves, loops
@@ -31,6 +31,7 @@ from phase2_nodesim.derive.places import phases_between
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.recordings import FEWEST_COUNTS, Recording, check_recordings
+from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
 from phase2_nodesim.derive.unvaried import FEWEST_VALUES
@@ -59,16 +60,25 @@ class Derivation:
 
     def text(self) -> str:
         """Return the skeleton's file."""
-        return yaml.safe_dump(self.skeleton, sort_keys=False, width=120, allow_unicode=True)
+        return rendered(self.skeleton)
 
 
-def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, name: str = "derived") -> Derivation:
-    """Return the skeleton that all recordings in ``trained`` follow, compared with those held out."""
+def derive(
+    trained: Sequence[Recording],
+    held_out: Sequence[Recording] = (),
+    *,
+    name: str = "derived",
+    stated: Sequence[Mapping[str, Any]] = (),
+) -> Derivation:
+    """Return the skeleton that all recordings in ``trained`` follow, compared with those held out.
+
+    ``stated`` is what a user says where the recordings leave several hypotheses open (:mod:`.assumptions`).
+    """
     check_recordings(trained, held_out)
     base, others = _base(trained)
     structure = _structure(base)
     learned = _Learned(structure, others)
-    content = _content(name, base[0], structure, learned, held_out)
+    content = with_assumptions(_content(name, base[0], structure, learned, held_out), stated)
     report = Report(
         str(structure.pattern.grid or "none"),
         len(structure.slots),
@@ -96,6 +106,7 @@ def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, 
         if difference is None:
             _drop_contradicted(content, recording)
     report.doubts = len(content["doubts"])
+    checked(content, name)
     return Derivation(content, report)
 
 
@@ -105,7 +116,7 @@ def _base(trained: Sequence[Recording]) -> tuple[list[Recording], list[Recording
     for recording in trained:
         group = groups.setdefault(tuple(sorted(recording.parameters.items())), {})
         twin = group.setdefault(recording.ranks, recording)
-        if twin.digest() != recording.digest():
+        if twin is not recording and twin.digest != recording.digest:
             raise InputError(
                 "two recordings of the same run differ: what the program does depends on more than its parameters",
                 where=f"{twin.where} and {recording.where}",
@@ -285,7 +296,8 @@ def _content(
     phases = [rule.slot.site for rule in structure.rules if rule.slot.operation == COMPUTE]
     between = phases_between(calls for recording in [*recordings, *held_out] for calls in recording.calls)
     content["phases"] = list(dict.fromkeys([*phases, *(f"{before} -> {after}" for before, after in between)]))
-    content["sites"] = learned.body.sites
+    if learned.body.sites:
+        content["sites"] = learned.body.sites
     content["body"] = learned.body.items
     content["doubts"] = [*unseen(structure.rules, structure.points, structure.pattern), *learned.body.doubts]
     content["recorded"] = []
@@ -295,7 +307,7 @@ def _content(
 
 def _recorded(recording: Recording, role: str, equal: bool) -> dict[str, Any]:
     parameters = {name: int(value) for name, value in recording.parameters.items()}
-    point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest()}
+    point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest}
     return {**point, "role": role, "equal": equal}
 
 

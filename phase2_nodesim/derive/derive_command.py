@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 # Numbers that show grids of two to four dimensions, and rules that small jobs hide; 18 and 32 ranks have other grids.
-_RANKS, _HELD_OUT, _VARIED, _TARGETS = "2,4,8,12,16,27", "18,32", 12, "64,256,1024,4096"
+_RANKS, _HELD_OUT, _VARIED, _TARGETS = "1,2,4,8,12,16,27", "18,32", 12, "64,256,1024,4096"
 
 
 def derive(
@@ -43,10 +43,12 @@ def derive(
     """Derive a program's skeleton for all numbers of ranks from runs of a few, and check it on others.
 
     Writes the skeleton and, beside it, a report. What the runs leave open is said, with the run that would decide it.
+    The list 'assumptions' of a skeleton that is there already holds in the new one, too.
     """
     from manynode import tables
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
     from phase2_nodesim.derive.derivation import derive as derived
+    from phase2_nodesim.derive.judged import read_content
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, with_parameters
     from phase2_nodesim.derive.recordings import read_recording
     from phase2_nodesim.derive.summary import summary
@@ -67,10 +69,11 @@ def derive(
         typer.echo,
     )
     read = {run: read_recording(campaign.recorded(run), dict(run.parameters)) for run in [*learned, *others]}
-    found = derived([read[run] for run in learned], [read[run] for run in others], name=program.name)
+    output = Path(f"{program.name}.skeleton.yaml") if output is None else output
+    stated = read_content(output).get("assumptions", []) if output.exists() else []
+    found = derived([read[run] for run in learned], [read[run] for run in others], name=program.name, stated=stated)
     found.skeleton["program"]["command"] = program.command
     verdicts = {count: verdict(found.skeleton, count) for count in targets}
-    output = Path(f"{program.name}.skeleton.yaml") if output is None else output
     text = summary(program.name, found.report, verdicts)
     for path, content in ((output, found.text()), (output.with_suffix(".md"), text)):
         with tables.replacing(path) as part:

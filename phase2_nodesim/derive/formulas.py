@@ -168,7 +168,7 @@ class Formulas:
                 if by_value.setdefault(self._product(powers, run), table[run]) != table[run]:
                     break
             else:
-                plain = list(powers.values()) == [1]
+                plain = list(powers.values()) in ([1], [-1])
                 if len(by_value) >= (_FEWEST_VALUES if plain else _FEWEST_VALUES + 1):
                     found += self._line(powers, by_value)
         return found
@@ -216,6 +216,7 @@ class Formulas:
 def _small_products(names: Sequence[str]) -> Iterator[dict[str, int]]:
     for name in names:
         yield {name: 1}
+        yield {name: -1}
     for one, other in itertools.permutations(names, 2):
         if one < other:
             yield {one: 1, other: 1}

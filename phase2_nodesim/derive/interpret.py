@@ -8,7 +8,8 @@ with the ranks that carry it out (:meth:`Job.steps`), or the calls of each rank 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,12 @@ class Item:
     numbers: Mapping[str, Expression]
     body: tuple[Item, ...] = ()
 
+    @cached_property
+    def used(self) -> tuple[str, ...]:
+        """The names that its own expressions use, of which some may be indices of loops around it."""
+        both = [one for one in (self.when, self.repeat) if one is not None]
+        return tuple(sorted({name for one in (*both, *self.numbers.values()) for name in one.names}))
+
     @property
     def call(self) -> str | None:
         return self.content.get("call")
@@ -48,11 +55,12 @@ class Item:
 
 @dataclass(frozen=True)
 class Step:
-    """An item carried out once by some ranks. Numbers are by rank of ``lanes``."""
+    """An item carried out once by some ranks. Numbers are by rank of ``lanes``; steps of one ``key`` are equal."""
 
     item: Item
     lanes: Lanes
     scope: Scope
+    key: tuple[object, ...]
 
     def number(self, field: str, default: int = 0) -> Lanes:
         """Return a field's value on each rank."""
@@ -69,6 +77,9 @@ class Job:
         self.parameters = _complete(content, parameters or {})
         self.sites: list[str] = content.get("sites", [])
         self.items = [_item(item, f"body/{i}") for i, item in enumerate(content["body"])]
+        # What an item is on its ranks is the same in all repetitions but for the indices that it uses.
+        self._chosen: dict[tuple[object, ...], tuple[Lanes, Lanes, Scope]] = {}
+        self._rows: dict[tuple[object, ...], list[_Row]] = {}
         named = content.get("definitions", {})
         definitions = {name: parse(text, f"definitions/{name}") for name, text in named.items()}
         own = np.arange(ranks, dtype=np.int64)
@@ -96,25 +107,35 @@ class Job:
 
     def _steps(self, items: Sequence[Item], lanes: Lanes, bound: Mapping[str, int], most: int | None) -> Iterator[Step]:
         for item in items:
-            scope = self.scope.lanes(lanes).bound(**bound)
-            here = lanes
-            if item.when is not None:
-                here = lanes[np.broadcast_to(np.asarray(item.when.evaluate(scope)), lanes.shape) != 0]
-                scope = self.scope.lanes(here).bound(**bound)
+            # The ranks that come here are told by the array: it is kept, and the same one in each repetition.
+            key = (id(item), id(lanes), *(bound.get(name) for name in item.used))
+            if key not in self._chosen:
+                self._chosen[key] = (lanes, *self._choose(item, lanes, bound))
+            _, here, scope = self._chosen[key]
             if not len(here):
                 continue
             if "do" not in item.content:
-                yield Step(item, here, scope)
+                yield Step(item, here, scope, key)
                 continue
             counts = np.ones(len(here), np.int64)
             if item.repeat is not None:
                 counts = np.broadcast_to(np.asarray(item.repeat.evaluate(scope), np.int64), here.shape)
             last = int(counts.max())
-            if most is not None and last > most and (counts == last).all() and not _steers(item):
+            alike = bool((counts == last).all())
+            if most is not None and last > most and alike and not _steers(item):
                 last = most
             for number in range(last):
                 index = {item.content["index"]: number} if "index" in item.content else {}
-                yield from self._steps(item.body, here[counts > number], {**bound, **index}, most)
+                inside = here if alike else here[counts > number]
+                yield from self._steps(item.body, inside, {**bound, **index}, most)
+
+    def _choose(self, item: Item, lanes: Lanes, bound: Mapping[str, int]) -> tuple[Lanes, Scope]:
+        """Return the ranks on which an item happens, and the names there."""
+        scope = self.scope.lanes(lanes).bound(**bound)
+        if item.when is None:
+            return lanes, scope
+        here = lanes[np.broadcast_to(np.asarray(item.when.evaluate(scope)), lanes.shape) != 0]
+        return here, self.scope.lanes(here).bound(**bound)
 
     def calls(self) -> list[list[RecordedCall]]:
         """Return the calls of each rank, ending with MPI_Finalize."""
@@ -124,16 +145,23 @@ class Job:
             if "compute" in content:
                 for lane in step.lanes.tolist():
                     found[lane].phases.append(content["compute"])
-            elif step.item.call is None:
+                continue
+            if step.item.call is None:
                 for lane in step.lanes.tolist():
                     found[lane].add(passing(self.sites[content["site"]]), None)
-            elif step.item.call.startswith("MPI_Wait"):
-                takes = step.number("take", 1 if step.item.call in _ONE else -1).tolist()
-                for lane, take in zip(step.lanes.tolist(), takes, strict=True):
-                    found[lane].wait(content, take)
-            else:
-                _call(step, found)
+                continue
+            if step.key not in self._rows:
+                self._rows[step.key] = _waiting(step) if step.item.call.startswith("MPI_Wait") else _calling(step)
+            for lane, number, call in self._rows[step.key]:
+                if call is None:
+                    found[lane].wait(content, number)
+                else:
+                    found[lane].add(call, content.get("request"))
         return [[*rank.calls, rank.placed(RecordedCall(END, ""))] for rank in found]
+
+
+# Rank, how many requests a wait takes (-1: all), and the call unless it is a wait.
+_Row = tuple[int, int, RecordedCall | None]
 
 
 class _Rank:
@@ -145,19 +173,25 @@ class _Rank:
         self.open: list[tuple[str, int]] = []
         self.made = 0
 
-    def placed(self, call: RecordedCall) -> RecordedCall:
+    def placed(self, call: RecordedCall, request: int = -1) -> RecordedCall:
+        """Return the call with the phase before it and its request."""
         phase, self.phases = "+".join(self.phases), []
-        return replace(call, phase=phase) if phase else call
+        if not phase and request < 0:
+            return call
+        return RecordedCall(
+            call.operation, phase, call.peer, call.peer2, call.bytes, call.bytes2, call.tag, call.receive_tag,
+            call.communicator, request, call.completes,
+        )  # fmt: skip
 
-    def add(self, call: RecordedCall, request: str | None) -> None:
-        if request is not None:
-            call = replace(call, request=self.made)
-            self.open.append((request, self.made))
-            self.made += 1
-        self.calls.append(self.placed(call))
+    def add(self, call: RecordedCall, name: str | None) -> None:
+        request = -1
+        if name is not None:
+            request, self.made = self.made, self.made + 1
+            self.open.append((name, request))
+        self.calls.append(self.placed(call, request))
 
     def wait(self, content: Content, take: int) -> None:
-        names = content.get("requests", [])
+        names = content["requests"]
         if content.get("order") == "names":
             chosen = [one for name in names for one in self.open if one[0] == name]
         else:
@@ -166,22 +200,28 @@ class _Rank:
             chosen.reverse()
         if take >= 0:
             chosen = chosen[:take]
-        self.open = [one for one in self.open if one not in chosen]
+        done = {number for _, number in chosen}
+        self.open = [one for one in self.open if one[1] not in done]
         completes = tuple(number for _, number in chosen)
         self.calls.append(self.placed(RecordedCall(content["call"], "", completes=completes)))
 
 
-def _call(step: Step, found: list[_Rank]) -> None:
+def _waiting(step: Step) -> list[_Row]:
+    takes = step.number("take", 1 if step.item.call in _ONE else -1)
+    return [(lane, take, None) for lane, take in zip(step.lanes.tolist(), takes.tolist(), strict=True)]
+
+
+def _calling(step: Step) -> list[_Row]:
     operation = str(step.item.call)
     message = operation in _MESSAGES
     columns = [step.number("peer", NO_PEER), step.number("source", NO_PEER), step.number("bytes")]
     columns += [step.number("receive_bytes"), step.number("tag", 0 if message else -1)]
     columns += [step.number("receive_tag", -1)]
-    request = step.item.content.get("request")
     rows = zip(step.lanes.tolist(), *(column.tolist() for column in columns), strict=True)
-    for lane, peer, source, size, receive, tag, receive_tag in rows:
-        call = RecordedCall(operation, "", peer, source, size, receive, tag, receive_tag, communicator=0)
-        found[lane].add(call, request)
+    return [
+        (lane, 0, RecordedCall(operation, "", peer, source, size, receive, tag, receive_tag, 0))
+        for lane, peer, source, size, receive, tag, receive_tag in rows
+    ]
 
 
 def _item(content: Content, where: str) -> Item:

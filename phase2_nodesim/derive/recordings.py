@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from manynode.errors import InputError
@@ -45,9 +46,10 @@ class Recording:
         words = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
         return f"{self.ranks} ranks" + (f" ({words})" if words else "")
 
+    @cached_property
     def digest(self) -> str:
-        """Return a checksum of the calls, which repeats for the same calls."""
-        return hashlib.sha256(repr([list(calls) for calls in self.calls]).encode()).hexdigest()
+        """A checksum of the calls, which repeats for the same calls."""
+        return hashlib.sha256(repr([list(calls) for calls in self.calls]).encode()).hexdigest()[:16]
 
 
 def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = None) -> Recording:

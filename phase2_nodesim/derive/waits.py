@@ -101,7 +101,8 @@ def _in_order(wait: _Wait, names: Mapping[int, str], chosen: set[str]) -> bool:
 
 def _words(wait: _Wait, names: Mapping[int, str]) -> dict[str, object]:
     """Return the contract's fields of a wait."""
-    used = list(dict.fromkeys(names[rule] for rule in sorted(wait.rules)))
+    # A wait that never completed anything names a request that nothing makes.
+    used = list(dict.fromkeys(names[rule] for rule in sorted(wait.rules))) or ["none"]
     one = wait.event.operation in _ONE
     variants: list[dict[str, object]] = [{"requests": used}]
     if len(used) > 1:
