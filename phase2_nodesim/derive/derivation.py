@@ -284,7 +284,10 @@ def _content(name: str, first: Recording, structure: _Structure, learned: _Learn
     phases = [rule.slot.site for rule in structure.rules if rule.slot.operation == COMPUTE]
     content["phases"] = list(dict.fromkeys(phases))
     content["body"] = learned.body.items
-    content["doubts"] = [*unseen(structure.rules, structure.points, structure.pattern), *learned.body.doubts]
+    content["doubts"] = [
+        *unseen(structure.rules, structure.points, structure.pattern, structure.probe),
+        *learned.body.doubts,
+    ]
     content["recorded"] = []
     content["assumptions"] = []
     return content
