@@ -299,7 +299,10 @@ def _content(
     if learned.body.sites:
         content["sites"] = learned.body.sites
     content["body"] = learned.body.items
-    content["doubts"] = [*unseen(structure.rules, structure.points, structure.pattern), *learned.body.doubts]
+    content["doubts"] = [
+        *unseen(structure.rules, structure.points, structure.pattern, structure.probe),
+        *learned.body.doubts,
+    ]
     content["recorded"] = []
     content["assumptions"] = []
     return content

@@ -94,7 +94,7 @@ class Formulas:
 
     def _products(self, table: Mapping[int, int], names: Sequence[str]) -> list[str]:
         """Return ``q * a * b // c`` and its rivals, if the values are a product of powers."""
-        if min(table.values()) <= 0:
+        if min(table.values()) <= 0 or len(set(table.values())) < _FEWEST_VALUES:
             return []
         runs = list(table)
         used = [name for name in names if min(self.feature(name, run) for run in runs) > 0]
@@ -106,9 +106,14 @@ class Formulas:
             powers = dict(zip((used[i] for i in chosen), self._powers(logs, wanted, chosen), strict=True))
             powers = {name: power for name, power in powers.items() if power}
             factor = Fraction(table[runs[0]]) / self._product(powers, runs[0])
+            if not all(self._varies(name, runs) for name in powers):
+                continue
             if all(factor * self._product(powers, run) == table[run] for run in runs):
                 found += self._rivals(powers, factor, table)
         return list(dict.fromkeys(found))
+
+    def _varies(self, name: str, runs: Sequence[int]) -> bool:
+        return len({self.feature(name, run) for run in runs}) >= _FEWEST_VALUES
 
     def _columns(self, logs: np.ndarray, wanted: np.ndarray) -> Iterator[tuple[int, ...]]:
         """Yield the sets of the fewest features with which a product of powers may fit."""

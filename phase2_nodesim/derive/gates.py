@@ -6,6 +6,7 @@ skeleton stands for (0: nothing more happens) against one that tells where this 
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from phase2_nodesim.derive.patterns import Pattern
 from phase2_nodesim.derive.points import Points
+from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.rules import Rule
 
 Content = dict[str, Any]
@@ -21,12 +23,14 @@ Content = dict[str, Any]
 NOTHING = "0"
 # Up to two ranks along an axis, a neighbour on one side is that on the other, and both ends are neighbours.
 _SHORT = 2
+# What has not changed over so many times the ranks is believed to stay.
+_SETTLED = 4
 
 
-def unseen(rules: Sequence[Rule], points: Points, pattern: Pattern) -> list[Content]:
-    """Return the doubts about what no training run can have shown."""
+def unseen(rules: Sequence[Rule], points: Points, pattern: Pattern, probe: Probe) -> list[Content]:
+    """Return the doubts about what no training run can have shown; ``rules`` are in the order of the program."""
     found = [*_grid(pattern), *_axes(points), *_nobody(rules, points)]
-    return [*found, *_neighbourhoods(rules, points), *_growing(rules, points)]
+    return [*found, *_neighbourhoods(rules, points), *_growing(rules, points), *_orders(rules, points, probe)]
 
 
 def _grid(pattern: Pattern) -> Iterator[Content]:
@@ -36,12 +40,18 @@ def _grid(pattern: Pattern) -> Iterator[Content]:
 
 
 def _axes(points: Points) -> Iterator[Content]:
-    """Yield a doubt for each axis that had at most two ranks in all runs."""
+    """Yield a doubt for each axis that never had one rank, never had two, or never had more.
+
+    One rank has no neighbour along the axis, or itself; of two, the neighbours on both sides may be one.
+    """
     for axis in range(points.rule.dimensions if points.rule else 0):
         extents = points.values(f"d{axis}")
         assert extents is not None
+        never = [f"d{axis} == {extent}" for extent in range(1, _SHORT + 1) if not (extents == extent).any()]
         if extents.max() <= _SHORT:
-            yield {"at": f"grid/{axis}", "says": NOTHING, "or": [f"d{axis} > {int(extents.max())}"]}
+            never.append(f"d{axis} > {_SHORT}")
+        if never:
+            yield {"at": f"grid/{axis}", "says": NOTHING, "or": never}
 
 
 def _nobody(rules: Sequence[Rule], points: Points) -> Iterator[Content]:
@@ -86,36 +96,82 @@ def _steps(text: str) -> list[int]:
 
 
 def _growing(rules: Sequence[Rule], points: Points) -> Iterator[Content]:
-    """Yield a doubt for each place whose calls become more with the number of ranks, or whose bits of it are used up.
+    """Yield doubts about calls that may become more, or others, with the number of ranks.
 
-    Such are the steps of a hand-written reduction, one for each doubling of the ranks.
+    Such are the steps of a hand-written reduction, one for each doubling of the ranks; iterations until a solver
+    converges; messages of one size in small jobs and of another one in large jobs.
     """
-    starts: dict[tuple[str, str], set[int]] = defaultdict(set)
-    bits: dict[tuple[str, str], int] = defaultdict(int)
-    for rule in {id(rule): rule for rule in rules}.values():
-        place = (rule.slot.operation, rule.slot.site)
-        if (since := _since(rule, points)) > 1 and not rule.slot.is_message and not rule.borrowed:
-            starts[place].add(since)
+    distinct = list({id(rule): rule for rule in rules}.values())
+    most = _most(points)
+    starts = [rule for rule in distinct if not rule.slot.is_message and not rule.borrowed and _since(rule, points)]
+    if starts or any(_take_turns(together, points) for together in _alike(distinct)):
+        yield {"at": "body", "says": NOTHING, "or": [f"P > {most}"]}
+    for rule in distinct:
         for texts in rule.peers.values():
             if texts[0].startswith("rank ^ "):
-                bits[place] = max(bits[place], int(texts[0].split()[2]))
-    most = _most(points)
-    if any(len(found) > 1 for found in starts.values()):
-        yield {"at": "body", "says": NOTHING, "or": [f"P > {most}"]}
-    for bit in bits.values():
-        yield {"at": "body", "says": NOTHING, "or": [f"P > {2 * bit}"]}
+                yield {"at": "body", "says": NOTHING, "or": [f"P > {2 * int(texts[0].split()[2])}"]}
+
+
+def _alike(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
+    """Yield the messages of one place to the same peers."""
+    by_peers: dict[tuple[object, ...], list[Rule]] = defaultdict(list)
+    for rule in rules:
+        if rule.slot.is_message:
+            by_peers[(*rule.slot.place[:2], *(texts[0] for texts in rule.peers.values()))].append(rule)
+    yield from (together for together in by_peers.values() if len(together) > 1)
+
+
+def _take_turns(rules: Sequence[Rule], points: Points) -> bool:
+    """Say whether some of the messages are made in some runs only, and others of them in other runs only.
+
+    A change that is followed by runs of four times its size is believed to be the last one.
+    """
+    runs = [frozenset(points.run_of(int(point)) for point in np.flatnonzero(rule.present)) for rule in rules]
+    for one, other in itertools.combinations(runs, 2):
+        if one & other:
+            continue
+        which = sorted((points.runs[run][0], run in one) for run in one | other)
+        changes = [after[0] for before, after in itertools.pairwise(which) if before[1] != after[1]]
+        if changes and changes[-1] * _SETTLED > _most(points):
+            return True
+    return False
+
+
+def _orders(rules: Sequence[Rule], points: Points, probe: Probe) -> Iterator[Content]:
+    """Yield a doubt for calls that no rank made together: where one rank makes both, their order is not known.
+
+    Calls that all ranks make divide the program: the order of what is before and after them is known.
+    """
+    pairs: dict[tuple[str, str], None] = {}
+    between: list[Rule] = []
+    for rule in rules:
+        if rule.present.all():
+            between = []
+            continue
+        for other in between:
+            if not (other.present & rule.present).any():
+                pairs[other.when[0], rule.when[0]] = None
+        between.append(rule)
+    for first, second in pairs:
+        both = f"({first}) and ({second})"
+        truths = probe.points.truths(both)
+        if truths is None or truths.any():
+            yield {"at": "body", "says": NOTHING, "or": [both]}
 
 
 def _since(rule: Rule, points: Points) -> int:
-    """Return the least number of ranks at which a call happens, if it does so on all ranks from there on, else 0."""
+    """Return the least number of ranks at which a call happens, if it does so on all ranks from there on, else 0.
+
+    What only a single rank does not do is no growth, nor what does not change in jobs of up to four times the size.
+    """
     counts = {}
     for run, (ranks, _) in enumerate(points.runs):
         part = rule.present[points.starts[run] : points.starts[run + 1]]
         if np.any(part) != np.all(part):
             return 0
         counts[ranks] = bool(part.all())
-    with_it = [ranks for ranks, there in counts.items() if there]
-    least = min(with_it)
-    if least == min(counts) or any(not there for ranks, there in counts.items() if ranks >= least):
+    least = min(ranks for ranks, there in counts.items() if there)
+    if any(not there for ranks, there in counts.items() if ranks >= least):
         return 0
-    return least
+    settled = least * _SETTLED <= max(counts)
+    return least if any(1 < ranks < least for ranks in counts) and not settled else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from phase2_nodesim.derive.points import Points, Truths
 from phase2_nodesim.derive.probe import Probe
 
 _MOST_LEVELS = 7  # of a tree
-_MOST_KEPT = 400
 
 ALWAYS = "1"
 
@@ -36,6 +36,8 @@ def general_conditions(rule: GridRule | None) -> list[str]:
     found += ["rank % 2 == 0", "rank % 2 == 1", "P & (P - 1) == 0", "P & (P - 1) != 0", "P % 2 == 0", "P % 2 == 1"]
     # In a binary tree: a second child, and how long the way down along first children is.
     found += ["2 * rank + 2 < P", "2 * rank + 2 >= P"]
+    for divisor in (3, 4, 5, 8):
+        found += [f"P % {divisor} == 0", f"P % {divisor} != 0"]
     for level in range(1, _MOST_LEVELS):
         last = f"{2**level} * (rank + 1) - 1"
         found += [f"{last} < P", f"{last} >= P"]
@@ -52,6 +54,15 @@ def step_conditions(displacements: Iterable[Displacement]) -> list[str]:
         for axis, step in enumerate(steps):
             found += axis_conditions(axis) if step else []
     return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """A condition, or two joined by ``and`` or ``or``."""
+
+    text: str
+    parts: tuple[str, ...]
+    both: bool = True
 
 
 class Guards:
@@ -72,9 +83,14 @@ class Guards:
             return [ALWAYS]
         key = (yes.tobytes(), no.tobytes(), tuple(own))
         if key not in self._known:
+            # Sizes of jobs alone never explain a call, but they may be what is behind it.
             found = _separating(self._table(own), yes, no) if own else []
-            found = found or _separating(self._general, yes, no)
-            self._known[key] = self.probe.distinct(found)
+            if found:
+                found += self._thresholds(yes, no, own[0])
+            else:
+                found = _separating(self._general, yes, no)
+                found += self._thresholds(yes, no) if found else []
+            self._known[key] = self._distinct(found)
         return self._known[key]
 
     def on(self, points: Points) -> Guards:
@@ -85,27 +101,61 @@ class Guards:
         truths = {text: self.points.truths(text) for text in texts}
         return {text: values for text, values in truths.items() if values is not None}
 
+    def _thresholds(self, yes: Truths, no: Truths, under: str | None = None) -> list[_Condition]:
+        """Return the limits of the number of ranks that separate the points, if any do; ``under`` another condition."""
+        sizes = self.points.values("P")
+        assert sizes is not None
+        if under is not None:
+            truths = self.points.truths(under)
+            if truths is None or not truths[yes].all():
+                return []
+            no = no & truths
+        if not no.any():
+            return []
+        there, absent = sizes[yes], sizes[no]
+        texts = []
+        if there.min() > absent.max():
+            texts = [f"P > {absent.max()}", f"P >= {there.min()}"]
+        elif there.max() < absent.min():
+            texts = [f"P < {absent.min()}", f"P <= {there.max()}"]
+        if under is None:
+            return [_Condition(text, (text,)) for text in texts]
+        return [_Condition(f"{under} and {text}", (under, text)) for text in texts]
 
-def _separating(table: dict[str, Truths], yes: Truths, no: Truths) -> list[str]:
+    def _distinct(self, found: Iterable[_Condition]) -> list[str]:
+        """Return the first of all conditions that hold at the same points of the probe."""
+        seen: dict[bytes, str] = {}
+        for one in found:
+            parts = [self.probe.points.truths(part) for part in one.parts]
+            known = [part for part in parts if part is not None]
+            if len(known) < len(parts):
+                seen.setdefault(one.text.encode(), one.text)
+                continue
+            joined = np.logical_and.reduce(known) if one.both else np.logical_or.reduce(known)
+            seen.setdefault(joined.tobytes(), one.text)
+        return list(seen.values())
+
+
+def _separating(table: dict[str, Truths], yes: Truths, no: Truths) -> list[_Condition]:
     """Return the conditions, or pairs of them, that are true at ``yes`` and false at ``no``."""
     everywhere = {text: values for text, values in table.items() if values[yes].all()}
-    found = [text for text, values in everywhere.items() if not values[no].any()]
+    found = [_Condition(text, (text,)) for text, values in everywhere.items() if not values[no].any()]
     if found:
         return found
+    wrong = {text: values[no] for text, values in everywhere.items()}
     found = [
-        f"{one} and {other}"
-        for one, other in itertools.combinations(everywhere, 2)
-        if not (everywhere[one][no] & everywhere[other][no]).any()
+        _Condition(f"{one} and {other}", (one, other))
+        for one, other in itertools.combinations(wrong, 2)
+        if not (wrong[one] & wrong[other]).any()
     ]
     if found:
-        return found[:_MOST_KEPT]
-    nowhere = {text: values for text, values in table.items() if not values[no].any()}
-    found = [
-        f"{one} or {other}"
-        for one, other in itertools.combinations(nowhere, 2)
-        if (nowhere[one][yes] | nowhere[other][yes]).all()
+        return found
+    right = {text: values[yes] for text, values in table.items() if not values[no].any()}
+    return [
+        _Condition(f"{one} or {other}", (one, other), both=False)
+        for one, other in itertools.combinations(right, 2)
+        if (right[one] | right[other]).all()
     ]
-    return found[:_MOST_KEPT]
 
 
 def as_truths(size: int, indices: Iterable[int]) -> Truths:

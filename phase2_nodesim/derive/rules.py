@@ -35,6 +35,8 @@ class Rule:
     present: Truths
     when: list[str] = field(default_factory=list)
     peers: dict[int, list[str]] = field(default_factory=dict)
+    real: dict[int, Truths] = field(default_factory=dict)
+    """Where the peers are not MPI_PROC_NULL."""
     borrowed: bool = False
     """The condition is that of a message beside the call."""
 
@@ -83,6 +85,7 @@ def _find_peers(rules: Sequence[Rule], points: Points, guards: Guards) -> None:
                 found.append((rule, number, peers))
     fit_families([peers for _, _, peers in found], points)
     for rule, number, peers in found:
+        rule.real[number] = peers.real
         rule.peers[number] = guards.probe.distinct(expressions(peers, points, guards))
         _check(rule, rule.peers[number], "no expression gives the peers of a call", points)
         if peers.displacements and not rule.when:
@@ -118,7 +121,15 @@ def _near(rules: Sequence[Rule], number: int) -> list[str]:
     for other in (rules[i] for i in around):
         if other.peers and other.when and np.array_equal(other.present, rule.present):
             return other.when
+        if other.when == [ALWAYS] and 0 in other.real and np.array_equal(other.real[0], rule.present):
+            return list(dict.fromkeys(map(_somebody, other.peers[0])))
     return []
+
+
+def _somebody(peer: str) -> str:
+    """Return where a peer is not MPI_PROC_NULL."""
+    _, separator, condition = peer.removesuffix(" else null").partition(" if ")
+    return condition if separator else f"{peer} >= 0"
 
 
 def _alone(rule: Rule, points: Points, guards: Guards) -> list[str]:
