@@ -31,6 +31,7 @@ from phase2_nodesim.derive.places import phases_between
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.recordings import FEWEST_COUNTS, Recording, check_recordings
+from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
@@ -299,8 +300,10 @@ def _content(
     if learned.body.sites:
         content["sites"] = learned.body.sites
     content["body"] = learned.body.items
+    points = Points([(one.ranks, one.parameters) for one in recordings], structure.pattern.grid)
     content["doubts"] = [
         *unseen(structure.rules, structure.points, structure.pattern, structure.probe),
+        *without_remainder(learned.body.items, points, fixed),
         *learned.body.doubts,
     ]
     content["recorded"] = []
