@@ -26,7 +26,7 @@ VERSION = 2
 MAX_COUNTERS = 40
 LARGEST = 1 << 62  # times [ns] and bytes beyond this do not exist, and their differences would not fit 64 bits
 INCOMPLETE, TRUNCATED = 1, 2
-PHASE_INHERITED, ANY_SOURCE, ERROR, WARM_UP = 2, 4, 8, 32
+PHASE_INHERITED, ANY_SOURCE, ERROR, WARM_UP, ANY_TAG = 2, 4, 8, 32, 64
 # peers that are no rank
 NO_PEER, ANY_SOURCE_PEER, PROC_NULL_PEER, UNKNOWN = -1, -2, -3, -4
 
@@ -77,7 +77,7 @@ RECORD = np.dtype(RECORD_FIELDS)
 COLUMNS = (
     "rank", "node", "sequence", "operation", "call_site", "call_site_name", "communicator", "peer", "peer2", "bytes",
     "bytes2", "tag", "requests", "time_in_s", "time_out_s", "compute_s", "phase", "phase_inherited", "warm_up",
-    "any_source", "error", "request", "detail",
+    "any_source", "any_tag", "error", "request", "detail",
 )  # fmt: skip
 END = np.dtype([("record_count", "<u8"), ("sum", "<u8"), ("magic", "S8")])
 REMEDY = "record the run again; a copy made during writing, or a broken transfer, can cause this"
@@ -316,6 +316,7 @@ def _table(
         "phase_inherited": (raw["flags"] & PHASE_INHERITED) != 0,
         "warm_up": (raw["flags"] & WARM_UP) != 0,
         "any_source": (raw["flags"] & ANY_SOURCE) != 0,
+        "any_tag": (raw["flags"] & ANY_TAG) != 0,
         "error": (raw["flags"] & ERROR) != 0,
         "request": raw["request"].astype(np.int64),
         "detail": raw["detail"].astype(np.int64),

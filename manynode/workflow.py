@@ -6,6 +6,7 @@ change affects.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import shlex
 import sys
@@ -14,8 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from manynode.config.application import DERIVED
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved, write_resolved
+from manynode.config.skeleton_files import SUFFIX
 from manynode.config.studies import Study, studies
 from manynode.errors import ManynodeError, UsageError
 from manynode.provenance import code_digest
@@ -105,6 +108,18 @@ class Plan:
         """Return the verdict of the pre-flight check; none where nothing is projected or checked."""
         checked = self.has_skeleton and self.experiment.simulate.preflight.enabled
         return [self.path("simulate/preflight.json")] if checked else []
+
+    def skeleton_verdicts(self) -> list[str]:
+        """Return what a derived skeleton is worth at the node counts; none for other applications."""
+        derived = self.experiment.application.name == DERIVED
+        return [self.path("nodesim/skeleton-verdicts.json")] if derived else []
+
+    def evidence(self) -> str:
+        """Return the digest of the derived skeleton's file, an empty text for other applications."""
+        if self.experiment.application.name != DERIVED:
+            return ""
+        path = Path(str(self.experiment.application.parameters["file"])).with_suffix(SUFFIX)
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
     @property
     def has_control(self) -> bool:

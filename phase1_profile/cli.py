@@ -90,6 +90,7 @@ def classify(
     counters: Annotated[list[Path], typer.Argument(help="counter tables of all profiled jobs")],
 ) -> None:
     """Group the ranks into classes and choose representative nodes."""
+    from manynode.config.skeleton import phases_of_ranks
     from manynode.provenance import provenance
     from manynode.steps import step_of
     from phase1_profile import counters as counter_tables
@@ -111,6 +112,7 @@ def classify(
             max_classes=section.max_classes, noise_floor=section.noise_floor, coverage=section.coverage
         ),
         reference_nodes=resolved.nodesim.nodes,
+        phases_of_rank=phases_of_ranks(resolved.application, resolved.nodesim.nodes * resolved.ranks_per_node),
         seed=resolved.seed,
         provenance=origin,
     )

@@ -6,7 +6,7 @@ one or several jobs into a rank-classes file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +51,15 @@ def classify(
     *,
     parameters: ClassifyParameters | None = None,
     reference_nodes: int | None = None,
+    phases_of_rank: Mapping[int, Collection[str]] | None = None,
     seed: int = 0,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
     """Group the ranks of the jobs in ``counter_tables`` into classes and write the rank-classes file ``output``.
 
     The classes are those of the job with ``reference_nodes`` nodes (default: the largest); the others say whether they
-    are stable. Nothing here is random; ``seed`` is recorded as part of the experiment.
+    are stable. Its representative nodes execute all of ``phases_of_rank``. Nothing here is random; ``seed`` is recorded
+    as part of the experiment.
     """
     settings = parameters or ClassifyParameters()
     told = [tables.read_provenance(path, counters.SCHEMA) for path in counter_tables if path.is_file()]
@@ -69,7 +71,7 @@ def classify(
             found=", ".join(sources),
             remedy="name one source that all hosts have (profile: source) and run again",
         )
-    content = classify_table(counters.read(counter_tables), settings, reference_nodes)
+    content = classify_table(counters.read(counter_tables), settings, reference_nodes, phases_of_rank)
     content["source"] = sources[0] if sources else "unknown"
     if reasons := sorted({str(entry["source_reason"]) for entry in told if entry.get("source_reason")}):
         content["source_reason"] = "; ".join(reasons)
@@ -80,8 +82,16 @@ def classify(
     tables.write_json(output, rank_classes.SCHEMA, content)
 
 
-def classify_table(table: Any, parameters: ClassifyParameters, reference_nodes: int | None = None) -> dict[str, Any]:
-    """Return the content of a rank-classes file for a counter table of one or several jobs."""
+def classify_table(
+    table: Any,
+    parameters: ClassifyParameters,
+    reference_nodes: int | None = None,
+    phases_of_rank: Mapping[int, Collection[str]] | None = None,
+) -> dict[str, Any]:
+    """Return the content of a rank-classes file for a counter table of one or several jobs.
+
+    ``phases_of_rank`` has the phases that each rank of the job with ``reference_nodes`` executes, where they are known.
+    """
     features = feature_table(table, parameters.features)
     logs = logarithms(features)
     noise = estimate_noise(logs, features.names, parameters)
@@ -107,7 +117,10 @@ def classify_table(table: Any, parameters: ClassifyParameters, reference_nodes: 
     scales = [scale if scale is reference else matched(scale, reference) for scale in found.values()]
     covers = {
         scale.nodes: representative_nodes(
-            dict(enumerate(scale.rank_class)), _placement(features, scale.nodes), parameters.coverage
+            dict(enumerate(scale.rank_class)),
+            _placement(features, scale.nodes),
+            parameters.coverage,
+            phases_of_rank if scale is reference else None,
         )
         for scale in scales
     }

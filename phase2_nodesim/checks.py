@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manynode.config.application import DERIVED
 from manynode.config.resolved import Resolved
 from manynode.errors import UsageError
 from phase2_nodesim.engines._interface import ENGINES
@@ -9,7 +10,10 @@ from phase2_nodesim.jobs import choose_engine, installed
 
 
 def check(resolved: Resolved) -> None:
-    """Ask the engine whether it can simulate a node of the machine, and whether it is installed."""
+    """Ask the engine whether it can simulate a node of the machine, and whether it is installed.
+
+    A derived skeleton must not be refused at any of the experiment's node counts.
+    """
     name, _ = choose_engine(resolved)
     try:
         engine = ENGINES.get(name)
@@ -17,4 +21,8 @@ def check(resolved: Resolved) -> None:
         error.where = "nodesim: engine"
         raise
     engine.check(resolved)
+    if resolved.application.name == DERIVED:
+        from phase2_nodesim.derive.judged import check_derived
+
+        check_derived(resolved)
     installed(name, resolved.nodesim)

@@ -163,6 +163,33 @@ def resample(
     )
 
 
+@app.command("judge")
+def judge(
+    ctx: typer.Context,
+    experiment: Experiment,
+    output: Annotated[Path, typer.Option(help="file to write (skeleton-verdicts/1)")],
+) -> None:
+    """Write what a derived skeleton is worth at each node count of the experiment."""
+    from manynode.steps import step_of
+    from phase2_nodesim.derive.judged import write_verdicts
+
+    write_verdicts(output, ctx.with_resource(step_of(experiment)))
+
+
+@app.command("stream")
+def stream(recording: Annotated[Path, typer.Argument(help="folder of the marker files of all ranks of a run")]) -> None:
+    """Write the calls of a recording as the skeleton 'recorded' reads them, into its folder, unless they are there.
+
+    Prints the parameters of that skeleton as JSON.
+    """
+    import json
+
+    from phase2_nodesim.recorded_stream import FILE, write_recorded_stream
+
+    path = recording / FILE
+    typer.echo(json.dumps({"file": str(path), "digest": write_recorded_stream(recording, path)["digest"]}))
+
+
 @app.command("compare")
 def compare(
     segments: Annotated[list[Path], typer.Argument(help="nodesim/ext/segments.parquet of several results")],

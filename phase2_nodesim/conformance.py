@@ -14,6 +14,7 @@ import pandas as pd
 
 from manynode.errors import InputError
 from manynode.markers import NO_PEER, MarkerFile
+from phase2_nodesim.communicators import NEIGHBOUR, communicators
 from phase2_nodesim.recording import END, RecordedCall, rank_calls
 
 # As the fields of RecordedCall; the communicator is the last.
@@ -94,8 +95,16 @@ def recorded_calls(files: list[MarkerFile]) -> pd.DataFrame:
     A label before a call that is left out is joined to the next call's, so that it is not lost.
     """
     ordered = sorted(files, key=lambda file: file.metadata["rank"])
-    rows = [_row(int(file.metadata["rank"]), call) for file in ordered for call in rank_calls(file)]
+    rows = [_row(int(file.metadata["rank"]), call) for file in ordered for call in _rank_calls(file)]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _rank_calls(file: MarkerFile) -> list[RecordedCall]:
+    calls = rank_calls(file)
+    if not any(NEIGHBOUR in call.operation for call in calls):
+        return calls
+    (members,) = communicators([file])
+    return [members[call.communicator].without_nobody(call) if NEIGHBOUR in call.operation else call for call in calls]
 
 
 def first_difference(recorded: pd.DataFrame, promised: pd.DataFrame) -> str | None:

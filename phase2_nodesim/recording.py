@@ -5,7 +5,7 @@ and completes, and the bytes of each block where a call has many. A skeleton has
 
 - every kind of send is ``MPI_Send`` or ``MPI_Isend``, every kind of receive ``MPI_Recv`` or ``MPI_Irecv``;
 - a persistent request is a new ``MPI_Isend`` or ``MPI_Irecv`` at each start;
-- a test that completes requests is the wait for them, a test in vain is left out;
+- a test that completes requests is the wait for them; a test in vain is left out, as is MPI_Wait for a null request;
 - probes and calls that move no data of the application are left out.
 
 All functions here are pure.
@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
 
@@ -26,6 +29,7 @@ _LEFT_OUT = (
     "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Request_free",
 )  # fmt: skip
 _STARTS = ("MPI_Start", "MPI_Startall")
+_POLLS = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe")
 _AS = {
     "MPI_Bsend": "MPI_Send", "MPI_Ssend": "MPI_Send", "MPI_Rsend": "MPI_Send",
     "MPI_Ibsend": "MPI_Isend", "MPI_Issend": "MPI_Isend", "MPI_Irsend": "MPI_Isend",
@@ -43,8 +47,10 @@ class RecordedCall:
     are made; ``completes`` lists those that a wait completes, in its order, without null ones, and has
     ``UNKNOWN_REQUEST`` for one that the recording does not know. ``sent`` and ``received`` are the bytes of each block
     of a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
-    ``bytes2``. ``site`` names the call's place in the program, where the recording knows it; calls that differ only
-    there are equal, because a skeleton has no such places.
+    ``bytes2``. ``site`` names the call's place in the program, where the recording knows it. ``gaps`` are the numbers
+    (``sequence``) of the records since the call before, this one included: the compute phases before them come before
+    this call. Without a label, a phase between two tests or probes is left out: the program only waits. ``record`` is
+    the number of the call's own record. Calls that differ only in these three are equal: a skeleton does not have them.
     """
 
     operation: str
@@ -61,32 +67,56 @@ class RecordedCall:
     sent: tuple[int, ...] = ()
     received: tuple[int, ...] = ()
     site: str = field(default="", compare=False)
+    gaps: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    record: int = field(default=-1, compare=False, repr=False)
 
 
-def rank_calls(file: MarkerFile) -> list[RecordedCall]:
-    """Return the calls of one rank; the last is ``MPI_Finalize``, whose phase no other call follows."""
-    return _Reader(file).calls()
+def rank_calls(file: MarkerFile, *, matched: bool = False) -> list[RecordedCall]:
+    """Return the calls of one rank; the last is ``MPI_Finalize``, whose phase no other call follows.
+
+    With ``matched``, a receive from any source names the rank whose message it got, where that is known.
+    """
+    return _Reader(file, matched).calls()
+
+
+def _polled_once(records: pd.DataFrame) -> pd.DataFrame:
+    """Return the records without repetitions of a test in vain or a probe, of which a waiting rank makes millions."""
+    codes, names = pd.factorize(records["operation"])
+    polls = np.array([str(name).startswith(_POLLS) for name in names], bool)[codes]
+    tests = np.array([str(name).startswith("MPI_Test") for name in names], bool)[codes]
+    in_vain = polls & ~(tests & (records["detail"].to_numpy() != 0)) & (records["phase"] == "").to_numpy()
+    again = in_vain & np.concatenate([[False], in_vain[:-1]])
+    return records[~again]
 
 
 class _Reader:
-    def __init__(self, file: MarkerFile) -> None:
+    def __init__(self, file: MarkerFile, matched: bool) -> None:
         self.file = file
+        self.matched = matched
         self.made = 0  # requests that the recording has numbered so far
         self.given = 0  # requests of the calls returned
         self.number: dict[int, int] = {}  # recorded number -> number of its latest start in the calls returned
         self.persistent: dict[int, RecordedCall] = {}
         self.labels: list[str] = []
+        self.gaps: list[int] = []
+        self.polled = False  # the record before was a test in vain or a probe
 
     def calls(self) -> list[RecordedCall]:
-        return [call for row in self.file.records.to_dict("records") for call in self._of(row)]
+        return [call for row in _polled_once(self.file.records).to_dict("records") for call in self._of(row)]
 
     def _of(self, row: dict[str, Any]) -> list[RecordedCall]:
         if row["phase"]:
             self.labels.append(str(row["phase"]))
         operation = str(row["operation"])
         detail = self.file.detail(row["detail"])
+        polls = operation.startswith(_POLLS)
+        if row["phase"] or not (polls and self.polled):
+            self.gaps.append(int(row["sequence"]))
+        self.polled = polls and not (operation.startswith("MPI_Test") and detail)
         if operation in _STARTS:
             calls = [self._started(number) for number in self._absolute(detail)]
+            if self.matched and len(calls) == 1:
+                calls = [replace(calls[0], peer=int(row["peer"]), tag=int(row["tag"]))]
         elif operation.startswith(("MPI_Wait", "MPI_Test")):
             calls = self._waits(operation, detail)
         elif operation.endswith("_init"):
@@ -96,14 +126,15 @@ class _Reader:
             calls = []
         else:
             calls = [self._call(operation, row, detail)]
-        calls = [replace(call, site=str(row["call_site_name"])) for call in calls]
+        site, number = str(row["call_site_name"]), int(row["sequence"])
+        calls = [replace(call, site=site, record=number) for call in calls]
         if row["request"] >= 0:
             self.made = int(row["request"]) + 1
             if calls:
                 calls = [replace(calls[0], request=self._give(int(row["request"])))]
         if calls:
-            calls[0] = replace(calls[0], phase="+".join(self.labels))
-            self.labels = []
+            calls[0] = replace(calls[0], phase="+".join(self.labels), gaps=tuple(self.gaps))
+            self.labels, self.gaps = [], []
         return calls
 
     def _absolute(self, detail: list[int]) -> list[int]:
@@ -126,7 +157,9 @@ class _Reader:
         if operation.startswith("MPI_Test") and not detail:
             return []
         completes = tuple(self.number.get(number, UNKNOWN_REQUEST) for number in self._absolute(detail))
-        return [RecordedCall(_AS.get(operation, operation), "", completes=completes)]
+        call = RecordedCall(_AS.get(operation, operation), "", completes=completes)
+        # A wait for one request, a null one, returns at once.
+        return [call] if completes or call.operation in ("MPI_Waitall", "MPI_Waitsome") else []
 
     def _call(self, operation: str, row: dict[str, Any], detail: list[int]) -> RecordedCall:
         if operation == END:
@@ -136,9 +169,9 @@ class _Reader:
             bytes2=int(row["bytes2"]), tag=int(row["tag"]), communicator=int(row["communicator"]),
         )  # fmt: skip
         if "endrecv" in operation:
-            source = ANY_SOURCE_PEER if row["any_source"] else call.peer2
+            source = ANY_SOURCE_PEER if row["any_source"] and not self.matched else call.peer2
             return replace(call, peer2=source, receive_tag=detail[0] if detail else -1)
-        if row["any_source"]:
+        if row["any_source"] and not self.matched:
             call = replace(call, peer=ANY_SOURCE_PEER)
         if len(detail) > 1:
             sent = tuple(detail[1 : 1 + detail[0]])

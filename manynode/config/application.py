@@ -29,6 +29,8 @@ from manynode.paths import (
 )
 
 FILE = "application.yaml"
+REPLAY, DERIVED = "recorded", "derived"
+"""The applications that replay a recording and interpret a derived skeleton; experiments name their files."""
 # C++ keeps bounds as doubles, which hold all whole numbers up to this one.
 _LARGEST = 2**53
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}

@@ -25,7 +25,10 @@ TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", 
 
 
 class ApplicationSection(Section):
-    """The program to study: an application of this project by name, or any MPI program by its command."""
+    """The program to study: an application of this project by name, or any MPI program by its command.
+
+    Phase 3 needs its communication: that of ``name``'s skeleton, of a ``derived`` one, or of a ``recorded`` run.
+    """
 
     name: str | None = Field(
         default=None,
@@ -33,13 +36,23 @@ class ApplicationSection(Section):
     )
     parameters: dict[str, int | float | str | bool] = Field(
         default_factory=dict,
-        description="Problem size per rank and iterations, as the application's application.yaml declares them",
+        description="Problem size per rank and iterations, as the application's application.yaml declares them, or the "
+        "derived skeleton's file",
     )
     command: list[str] | None = Field(
         default=None,
         description="Any MPI program with its arguments, as a list; no shell is involved. Together with 'name', it "
-        "replaces the mini-app and keeps the skeleton",
+        "replaces the mini-app and keeps the skeleton. With 'derived', {nx} in an argument is the parameter nx",
         min_length=1,
+    )
+    recorded: str | None = Field(
+        default=None,
+        description="Folder of a run of 'command' that 'manynode record' wrote: phase 3 replays its MPI calls, at its "
+        "number of ranks. In place of 'name'",
+    )
+    derived: str | None = Field(
+        default=None,
+        description="Skeleton of 'command' that 'manynode derive' wrote (NAME.skeleton.yaml). In place of 'name'",
     )
     mpi: Literal["auto", "mpich", "openmpi"] = Field(
         default="auto", description="MPI library of the program; auto detects it from the linked libraries"
@@ -60,6 +73,11 @@ class ApplicationSection(Section):
     def _named(self) -> ApplicationSection:
         if self.name is None and self.command is None:
             raise ValueError("give a 'name' (an application of this project) or a 'command' (any MPI program)")
+        given = [key for key in ("name", "recorded", "derived") if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{given[0]} and {given[1]} both state the communication: give one of them")
+        if self.recorded is not None and self.parameters:
+            raise ValueError("parameters: a recording has none that could be changed; leave them out")
         if self.guest is not None and self.command is None:
             raise ValueError("guest: has no effect without a 'command': the mini-apps have their own guests")
         return self

@@ -31,6 +31,7 @@ from manynode.config.resolved import (
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import JobSection
 from manynode.config.skeleton import resolve_skeleton
+from manynode.config.skeleton_files import derived_application, recorded_application
 from manynode.config.studies import studies
 from manynode.config.variation import with_value
 from manynode.errors import UsageError
@@ -94,6 +95,10 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
     """Return the application of ``model`` with all parameters, and absolute paths of programs."""
     given = model.application
     filled: dict[str, Any] = dict(given)
+    if given.recorded is not None:
+        filled |= recorded_application(given.recorded, base)
+    if given.derived is not None:
+        filled |= derived_application(given, base)
     if given.name is not None:
         description = read_application(given.name, base=base)
         if description.executable is None and given.command is None:
@@ -108,7 +113,7 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
         if model.simulate.converge is not None:
             iterations_of(given.name, filled["parameters"], model.simulate.converge)
     if given.command is not None:
-        filled["command"] = find_executable(given.command, base)
+        filled["command"] = find_executable(filled["command"], base)
         if given.guest is not None:
             (filled["guest"],) = find_executable([given.guest], base)
     return ResolvedApplication.model_construct(given.model_fields_set, **filled)

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manynode import process
-from manynode.config.application import read_application
+from manynode.config.application import DERIVED, REPLAY, read_application
+from manynode.config.experiment import ApplicationSection
 from manynode.errors import EngineFailedError
 from manynode.native_errors import reported_error
 from manynode.paths import native_program
@@ -21,6 +22,26 @@ _PROGRAM = "manynode-skeleton"
 def resolve_skeleton(name: str, parameters: dict[str, Any], where: str) -> dict[str, Any]:
     """Return all parameters of the skeleton ``name``; an unknown name or parameter is a :class:`UsageError`."""
     return read_application(name, where).resolve(parameters, where)
+
+
+def phases_of_ranks(application: ApplicationSection, ranks: int) -> dict[int, set[str]]:
+    """Return the phases that each rank executes in a job of ``ranks`` ranks.
+
+    Empty for skeletons written by hand, in which all ranks execute the same phases, and where the skeleton does not
+    have this number of ranks: a recording has one.
+    """
+    if application.name not in (REPLAY, DERIVED):
+        return {}
+    words = ["stream", "--app", application.name, "--parameters", json.dumps(application.parameters)]
+    program = native_program(_PROGRAM)
+    done = process.run([program, *words, "--ranks", str(ranks), "--sink", "phases"], what=_PROGRAM, check=False)
+    if done.returncode != 0:
+        return {}  # phase 3 names the mistake if the experiment projects this number of ranks
+    found: dict[int, set[str]] = {rank: set() for rank in range(ranks)}
+    for line in done.output.splitlines():
+        rank, phase = line.split(" ", 1)
+        found[int(rank)].add(phase)
+    return found
 
 
 def check_skeleton(application: str, parameters: Mapping[str, Any], ranks: Sequence[int], where: str) -> None:

@@ -96,6 +96,13 @@ def _check_item(
     if item.index is not None and (not may_name(item.index) or item.index in names):
         raise InputError("a loop's index has a name that is taken", where=f"{where}/index", found=item.index)
     drawn = [size.draw for size in (item.bytes, item.receive_bytes) if isinstance(size, Drawn)]
+    if item.site is not None and item.site >= len(skeleton.sites):
+        raise InputError(
+            "a derived skeleton has no such site",
+            where=f"{where}/site",
+            found=item.site,
+            allowed=f"0 to {len(skeleton.sites) - 1}, the entries of 'sites'",
+        )
     for field, given, allowed in (
         ("compute", [item.compute], skeleton.phases),
         ("communicator", [item.communicator], [WORLD, *(one.name for one in skeleton.communicators)]),
@@ -207,6 +214,7 @@ def compile(skeleton: DerivedSkeleton, parameters: Mapping[str, int] | None = No
         # A list, because their order matters.
         "definitions": [[name, str(text)] for name, text in skeleton.definitions.items()],
         "phases": list(skeleton.phases),
+        "sites": list(skeleton.sites),
         "distributions": {name: one.model_dump() for name, one in skeleton.distributions.items()},
         "body": [_compiled(item) for item in skeleton.body],
     }

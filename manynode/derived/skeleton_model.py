@@ -102,11 +102,14 @@ class Drawn(Section):
 
 
 class Item(Section):
-    """One of: a compute phase, a call, a loop, a group."""
+    """One of: a compute phase, a call, a loop, a group, a call that skeletons leave out (`site` alone)."""
 
     when: ExpressionText | None = Field(default=None, description="Happens where this is not 0")
     compute: str | None = Field(default=None, description="Name of the phase")
     call: str | None = Field(default=None, description="MPI's name of the call")
+    site: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="Place of the call in the program, as its number in `sites`"
+    )
     repeat: ExpressionText | None = Field(default=None, description="Number of times that `do` happens")
     index: str | None = Field(default=None, description="Name of the loop's counter, from 0")
     do: list[Item] | None = Field(default=None, description="Items of a loop or of a group")
@@ -147,11 +150,13 @@ class Item(Section):
     @model_validator(mode="after")
     def _has_one_form(self) -> Item:
         forms = [name for name in ("compute", "call", "do") if getattr(self, name) is not None]
+        if not forms and self.site is not None:
+            forms = ["site"]
         if len(forms) != 1:
             raise ValueError("an item has exactly one of 'compute', 'call' and 'do'")
         given = {name for name in Item.model_fields if getattr(self, name) is not None} - {"when", forms[0]}
         if self.call is not None:
-            self._check_call(self.call, given)
+            self._check_call(self.call, given - {"site"})
         else:
             allowed = {"repeat", "index"} if self.do is not None else set()
             for name in sorted(given - allowed):
@@ -183,6 +188,13 @@ class Doubt(Section):
     others: list[str] = Field(alias="or", description="What fits everything recorded as well")
 
 
+class Assumption(Section):
+    """What a user states where the recordings leave several hypotheses open."""
+
+    at: str = Field(description="Field that it is about, such as `when`, or `grid`")
+    says: str = Field(description="The hypothesis that holds")
+
+
 class DerivedSkeleton(Section):
     """A derived skeleton's file."""
 
@@ -197,11 +209,16 @@ class DerivedSkeleton(Section):
         default_factory=dict, description="Named expressions; each may use those before it"
     )
     phases: list[str] = Field(default_factory=list, description="Compute phases, by the names of the timing profile")
+    sites: list[str] = Field(
+        default_factory=list,
+        description="Calls by their places in the program. What a rank computes between two of them without a named "
+        "phase is the phase that they name together: SITE -> SITE",
+    )
     distributions: dict[Label, Distribution] = Field(default_factory=dict, description="Of sizes that are drawn")
     body: list[Item] = Field(description="What each rank does, in order")
     doubts: list[Doubt] = Field(default_factory=list, description="What the recorded runs do not settle")
     recorded: list[dict[str, Any]] = Field(default_factory=list, description="Runs that it was derived from")
-    assumptions: list[Any] = Field(default_factory=list, description="What was stated by hand")
+    assumptions: list[Assumption] = Field(default_factory=list, description="What was stated by hand")
 
     @field_validator("parameters", "definitions")
     @classmethod

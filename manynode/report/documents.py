@@ -7,11 +7,13 @@ The experiment's resolved form, rank classes and provenance are checked on readi
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+from pathlib import Path, PurePath
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
+from manynode.config.application import DERIVED, REPLAY
 from manynode.errors import InputError
 from manynode.tables import named, read_json
 
@@ -26,6 +28,23 @@ class Application(Document):
     name: str | None = None
     parameters: dict[str, Any] = {}
     command: list[str] | None = None
+
+    @property
+    def title(self) -> str:
+        """The application's name for people: the program's, where its communication is in a file."""
+        if self.command is not None and self.name in (None, REPLAY, DERIVED):
+            return PurePath(self.command[0]).name
+        return self.name or "an MPI program"
+
+    @property
+    def problem(self) -> str:
+        """The parameters for people: ``nx = 16, ny = 16``."""
+        if self.name == REPLAY:
+            return "recorded"
+        if self.name == DERIVED:
+            values = json.loads(str(self.parameters.get("values", "{}")))
+            return ", ".join(["derived", *(f"{key} = {value}" for key, value in values.items())])
+        return ", ".join(f"{key} = {value}" for key, value in self.parameters.items())
 
 
 class Named(Document):
@@ -113,6 +132,19 @@ class Confirmation(Document):
     confirmed_by: str
     lacks: str = ""
     sentences: list[str] = []
+
+
+class SkeletonVerdict(Document):
+    nodes: int
+    level: str
+    reasons: list[str] = []
+
+
+class SkeletonVerdicts(Document):
+    """``skeleton-verdicts/1``."""
+
+    skeleton: str
+    verdicts: list[SkeletonVerdict]
 
 
 class ProvenanceFile(Document):

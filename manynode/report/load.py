@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from manynode import artefacts
+from manynode.config.application import DERIVED
 from manynode.config.resolved import resolve_json
 from manynode.config.studies import studies
 from manynode.errors import InputError
@@ -27,6 +28,7 @@ from manynode.report.documents import (
     ExperimentFile,
     ProvenanceFile,
     RankClasses,
+    SkeletonVerdicts,
     read_document,
 )
 from manynode.report.phase_labels import PhaseLabels, phase_labels
@@ -59,6 +61,7 @@ class Inputs:
     segments: dict[str, pd.DataFrame]
     control: pd.DataFrame | None
     profiles: dict[str, TimingProfile]
+    verdicts: SkeletonVerdicts | None
     projection: pd.DataFrame | None
     interval_parts: pd.DataFrame | None
     makespans: pd.DataFrame | None
@@ -147,6 +150,11 @@ def load(directory: Path) -> Inputs:
         segments=_by_mode({mode: _segments(directory / f"nodesim/{mode}/segments.parquet") for mode in modes}),
         control=_control(directory, modes[0], resolved, classes) if modes else None,
         profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in modes}),
+        verdicts=(
+            _document(directory / "nodesim/skeleton-verdicts.json", "skeleton-verdicts/1", SkeletonVerdicts)
+            if experiment.experiment.application.name == DERIVED
+            else None
+        ),
         projection=_projection(directory / "projection.parquet"),
         interval_parts=_table(
             directory / "interval_parts.parquet",

@@ -131,10 +131,8 @@ def json_block(figure: Figure) -> Markup:
 def _subtitle(inputs: Inputs) -> str:
     experiment = inputs.experiment
     application = experiment.application
-    name = application.name or (Path(application.command[0]).name if application.command else "an MPI program")
-    parameters = ", ".join(f"{key} = {value}" for key, value in application.parameters.items())
     parts = [
-        f"{name} ({parameters})" if parameters else name,
+        f"{application.title} ({application.problem})" if application.problem else application.title,
         f"node: {experiment.machine.name}, {count(experiment.ranks_per_node, 'rank')}",
         f"network: {experiment.network.name}",
     ]

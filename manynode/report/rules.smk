@@ -16,6 +16,7 @@ rule report_build_page:
         ),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
         studies=plan.study_files(),
+        verdicts=plan.skeleton_verdicts(),
     output:
         report(plan.path("report.html"), category="manynode"),
     log:

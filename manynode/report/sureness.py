@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from manynode.config.application import REPLAY
+from manynode.report.communication import communication
 from manynode.report.extrapolation import extrapolation
 from manynode.report.interval_parts import parts_words
 from manynode.report.load import Inputs, at_point
@@ -20,6 +22,7 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
         ("Parts of the interval", parts_words(inputs)),
         ("Techniques", _techniques(inputs)),
         ("Measurements", validated(inputs)),
+        ("Communication", communication(inputs)),
         ("Rank classes", _stability(inputs)),
         ("Unlabelled gaps", _gaps(inputs)),
         ("Variability", _variance(inputs)),
@@ -123,6 +126,8 @@ def _gaps(inputs: Inputs) -> str:
             f'"name") in the application names a phase. The warm-up, which is left out, has {skipped} of the compute '
             "time."
         )
+    if inputs.experiment.application.name == REPLAY:
+        return ""  # the replay has all phases of the recorded run
     return (
         f"{skipped} of the simulated node's compute time lies in warm-up and in unlabelled gaps between MPI calls. No "
         "skeleton replays it, and the projection does not contain it."

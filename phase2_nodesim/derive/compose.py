@@ -20,6 +20,7 @@ from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
 from phase2_nodesim.derive.guards import ALWAYS
 from phase2_nodesim.derive.observations import Number, Observations, nobody
+from phase2_nodesim.derive.places import bounds_phase, passed
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.rules import LINE_INDEX, Rule
 from phase2_nodesim.derive.unvaried import Unvaried
@@ -33,9 +34,10 @@ _NO_SIZE = ("MPI_Barrier", "MPI_Ibarrier")
 
 @dataclass
 class Body:
-    """``items`` and ``doubts`` as in the file."""
+    """``items``, ``sites`` and ``doubts`` as in the file."""
 
     items: list[Content]
+    sites: list[str]
     doubts: list[Content] = field(default_factory=list)
 
 
@@ -53,6 +55,7 @@ class Composer:
         self.probe = probe
         self.repetitions = repetitions
         self.doubts: list[Content] = []
+        self._sites: dict[str, int] = {}
         self.unvaried = Unvaried(formulas)
         self._leaf = self._loop = 0
         self._fitted: dict[tuple[object, ...], list[str]] = {}
@@ -61,8 +64,9 @@ class Composer:
     def body(self, tree: Sequence[Node]) -> Body:
         self._leaf = self._loop = 0
         self.doubts, self._doubted, self.unvaried = [], set(), Unvaried(self.formulas)
+        self._sites = {}
         items = self._items(tree, "body", {})
-        return Body(items, [*self.doubts, *self.unvaried.doubts()])
+        return Body(items, list(self._sites), [*self.doubts, *self.unvaried.doubts()])
 
     def _items(self, nodes: Sequence[Node], where: str, steps: dict[int, dict[str, tuple[int, int]]]) -> list[Content]:
         """Return the items of nodes. ``steps``: by leaf, how its tags grow with each index."""
@@ -101,12 +105,22 @@ class Composer:
         self._doubt(f"{where}/when", rule.when, "")
         if rule.is_compute:
             return {"compute": rule.slot.site, **when}
+        if passed(rule.slot.operation):
+            return {**self._site(rule.slot.site), **when}
         line = f"{where}/do/0" if rule.along else where
-        call = {"call": rule.slot.operation, **self._fields(number, leaf, line, steps.get(number, {}))}
+        call = {
+            "call": rule.slot.operation,
+            **self._site(rule.slot.site),
+            **self._fields(number, leaf, line, steps.get(number, {})),
+        }
         if rule.along:
             axis = rule.along[0][0]
             return {"repeat": f"d{axis} - 1", "index": LINE_INDEX, **when, "do": [call]}
         return {**call, **when}
+
+    def _site(self, site: str) -> Content:
+        """Return the number of a place by which phases are named; programs with labels have none."""
+        return {"site": self._sites.setdefault(site, len(self._sites))} if bounds_phase(site) else {}
 
     def _fields(self, number: int, leaf: Leaf, where: str, steps: dict[str, tuple[int, int]]) -> Content:
         rule = self.rules[number]

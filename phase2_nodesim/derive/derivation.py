@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import yaml
-
 from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
+from phase2_nodesim.derive.assumptions import with_assumptions
 from phase2_nodesim.derive.compose import Body, Composer
 from phase2_nodesim.derive.events import COMPUTE, Stream, streams
 from phase2_nodesim.derive.fold import Node, fold, leaves, loops
@@ -28,9 +27,11 @@ from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.observations import Observations, Other
 from phase2_nodesim.derive.parse import Parsed, parse_recording
 from phase2_nodesim.derive.patterns import GridRule, Pattern, find_pattern
+from phase2_nodesim.derive.places import phases_between
 from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.recordings import FEWEST_COUNTS, Recording, check_recordings
+from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
 from phase2_nodesim.derive.unvaried import FEWEST_VALUES
@@ -59,16 +60,25 @@ class Derivation:
 
     def text(self) -> str:
         """Return the skeleton's file."""
-        return yaml.safe_dump(self.skeleton, sort_keys=False, width=120, allow_unicode=True)
+        return rendered(self.skeleton)
 
 
-def derive(trained: Sequence[Recording], held_out: Sequence[Recording] = (), *, name: str = "derived") -> Derivation:
-    """Return the skeleton that all recordings in ``trained`` follow, compared with those held out."""
+def derive(
+    trained: Sequence[Recording],
+    held_out: Sequence[Recording] = (),
+    *,
+    name: str = "derived",
+    stated: Sequence[Mapping[str, Any]] = (),
+) -> Derivation:
+    """Return the skeleton that all recordings in ``trained`` follow, compared with those held out.
+
+    ``stated`` is what a user says where the recordings leave several hypotheses open (:mod:`.assumptions`).
+    """
     check_recordings(trained, held_out)
     base, others = _base(trained)
     structure = _structure(base)
     learned = _Learned(structure, others)
-    content = _content(name, base[0], structure, learned)
+    content = with_assumptions(_content(name, base[0], structure, learned, held_out), stated)
     report = Report(
         str(structure.pattern.grid or "none"),
         len(structure.slots),
@@ -260,7 +270,9 @@ def loops_in_order(tree: Sequence[Node]) -> list[int]:
     return [loop.count for loop in loops(tree)]
 
 
-def _content(name: str, first: Recording, structure: _Structure, learned: _Learned) -> Content:
+def _content(
+    name: str, first: Recording, structure: _Structure, learned: _Learned, held_out: Sequence[Recording]
+) -> Content:
     recordings = [*structure.base, *learned.used]
     fixed = {key: value for key, value in first.parameters.items() if key not in learned.names}
     content: Content = {"schema": "derived-skeleton/1", "name": name}
@@ -282,7 +294,10 @@ def _content(name: str, first: Recording, structure: _Structure, learned: _Learn
             "periodic": list(grid.periodic),
         }
     phases = [rule.slot.site for rule in structure.rules if rule.slot.operation == COMPUTE]
-    content["phases"] = list(dict.fromkeys(phases))
+    between = phases_between(calls for recording in [*recordings, *held_out] for calls in recording.calls)
+    content["phases"] = list(dict.fromkeys([*phases, *(f"{before} -> {after}" for before, after in between)]))
+    if learned.body.sites:
+        content["sites"] = learned.body.sites
     content["body"] = learned.body.items
     content["doubts"] = [
         *unseen(structure.rules, structure.points, structure.pattern, structure.probe),

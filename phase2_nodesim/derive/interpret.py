@@ -19,6 +19,7 @@ from manynode.derived.expression import Expression, Scope, parse
 from manynode.derived.grids import coordinate_names, grid_of_rule
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
+from phase2_nodesim.derive.places import passing
 from phase2_nodesim.recording import END, RecordedCall
 
 Lanes = NDArray[np.int64]
@@ -74,6 +75,7 @@ class Job:
     def __init__(self, content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> None:
         self.ranks = ranks
         self.parameters = _complete(content, parameters or {})
+        self.sites: list[str] = content.get("sites", [])
         self.items = [_item(item, f"body/{i}") for i, item in enumerate(content["body"])]
         # What an item is on its ranks is the same in all repetitions but for the indices that it uses.
         self._chosen: dict[tuple[object, ...], tuple[Lanes, Lanes, Scope]] = {}
@@ -144,8 +146,12 @@ class Job:
                 for lane in step.lanes.tolist():
                     found[lane].phases.append(content["compute"])
                 continue
+            if step.item.call is None:
+                for lane in step.lanes.tolist():
+                    found[lane].add(passing(self.sites[content["site"]]), None)
+                continue
             if step.key not in self._rows:
-                self._rows[step.key] = _waiting(step) if str(step.item.call).startswith("MPI_Wait") else _calling(step)
+                self._rows[step.key] = _waiting(step) if step.item.call.startswith("MPI_Wait") else _calling(step)
             for lane, number, call in self._rows[step.key]:
                 if call is None:
                     found[lane].wait(content, number)

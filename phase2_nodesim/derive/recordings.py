@@ -16,6 +16,7 @@ from pathlib import Path
 
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
+from phase2_nodesim.derive.places import placed
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, rank_calls
 
 FEWEST_COUNTS = 3
@@ -48,12 +49,16 @@ class Recording:
     @cached_property
     def digest(self) -> str:
         """A checksum of the calls, which repeats for the same calls."""
-        return hashlib.sha256(repr([list(calls) for calls in self.calls]).encode()).hexdigest()
+        return hashlib.sha256(repr([list(calls) for calls in self.calls]).encode()).hexdigest()[:16]
 
 
 def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = None) -> Recording:
     """Return the recording in a folder of marker files, one for each rank; ``parameters`` are the run's."""
     files = read_marker_directory(folder, resolve=False)
+    labels = frozenset(str(label) for file in files for label in file.records["phase"].unique())
+    if labels == {""}:
+        # Phase 2 names what is computed between two calls by their places: as people read them.
+        files = read_marker_directory(folder)
     for file in files:
         if file.metadata["truncated"] or file.metadata["incomplete"]:
             raise InputError(
@@ -64,13 +69,13 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
             )
     first = files[0].metadata
     return Recording(
-        [_calls(file) for file in files],
+        [placed(_calls(file), file) if labels == {""} else _calls(file) for file in files],
         dict(parameters or {}),
         program=str(first.get("program", "")),
         command=tuple(map(str, first.get("command", []) or [])),
         mpi=str(first.get("mpi", "")),
         where=str(folder),
-        labels=frozenset(str(label) for file in files for label in file.records["phase"].unique()),
+        labels=labels,
     )
 
 

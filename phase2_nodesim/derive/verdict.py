@@ -20,6 +20,7 @@ from manynode.errors import InputError
 from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.matching import mismatch
 from phase2_nodesim.derive.patterns import rules
+from phase2_nodesim.derive.places import unknown_phase
 
 Level = Literal["proved", "agreed", "assumed", "refused"]
 
@@ -58,16 +59,21 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     point = {**fixed, **job.parameters}
     if any(one["ranks"] == ranks and one["parameters"] == point for one in content["recorded"]):
         return Verdict("proved")
+    least = min(one["ranks"] for one in content["recorded"])
+    if ranks < least:
+        # What only a lone rank leaves out, such as packing for neighbours, no larger job shows.
+        return Verdict("refused", (f"no recording is smaller than {least} ranks; one of {ranks} would decide",))
     reasons = [_reason(doubt, content, given) for doubt in content.get("doubts", []) if disagrees(doubt, content, job)]
     if not reasons:
         try:
             found = mismatch(job)
+            found = f"the job does not match itself: {found}" if found else unknown_phase(job, content)
         except ExpressionError as error:
             found = error.what
-        reasons = [f"the job does not match itself: {found}"] if found else []
+        reasons = [found] if found else []
     if reasons:
         return Verdict("refused", tuple(dict.fromkeys(reasons)))
-    assumptions = tuple(str(one) for one in content.get("assumptions", []))
+    assumptions = tuple(f"stated by hand: {one['at']}: {one['says']}" for one in content.get("assumptions", []))
     return Verdict("assumed", assumptions) if assumptions else Verdict("agreed")
 
 

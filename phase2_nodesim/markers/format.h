@@ -72,6 +72,7 @@
 #define MK_RECORD_ERROR 8u           /* the call returned an error: peer, bytes and tag are not filled in */
 #define MK_RECORD_NO_PHASE 16u       /* nothing was measured before this call (MPI_Init) */
 #define MK_RECORD_WARM_UP 32u        /* the region "warm-up" was open during the phase before this call */
+#define MK_RECORD_ANY_TAG 64u        /* posted with MPI_ANY_TAG; tag is the real one if it became known */
 
 struct mk_file_header {
   char magic[8];

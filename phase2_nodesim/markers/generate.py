@@ -144,13 +144,19 @@ def fills(prototype: Prototype) -> list[str]:
             f"    record->{target} = mk_peer(comm, status->MPI_SOURCE);",
             "    record->flags |= MK_RECORD_ANY_SOURCE;",
             "}",
+            f"if ({receive_tag(prototype)} == MPI_ANY_TAG) {{",
+            f"    {receive_tag(prototype)} = status->MPI_TAG;",
+            "    record->flags |= MK_RECORD_ANY_TAG;",
+            "}",
         ]
+        if target == "peer":
+            lines.append("record->tag = tag;")
     if "message" in prototype.flags:
         lines.append("mk_fill_from_message(record, found);")
     if prototype.has("request"):
         lines.append("mk_note_made(request, record);")
     if "post" in prototype.flags:
-        lines.append("if (source == MPI_ANY_SOURCE) mk_note_receive(request, record, comm, buf);")
+        lines.append("if (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG) mk_note_receive(request, record, comm, buf);")
     if "persist" in prototype.flags:
         received = "true" if prototype.has("source") else "false"
         lines.append(f"mk_note_persistent(request, record, comm, (void *)buf, {received});")
@@ -224,7 +230,8 @@ def messages(prototype: Prototype, two_sizes: bool) -> list[str]:
     if prototype.has("buf") and prototype.has("dest"):
         return ["mk_node_sent(record->peer, buf, record->bytes);"]
     if "post" in flags:
-        return ["if (source != MPI_ANY_SOURCE) mk_note_arrival(request, record->peer, buf, record->bytes);"]
+        known = "source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG"
+        return [f"if ({known}) mk_note_arrival(request, record->peer, buf, record->bytes);"]
     if "message" in flags and prototype.has("request"):
         return ["mk_note_arrival(request, record->peer, buf, record->bytes);"]
     if "message" in flags or "source" in flags:
@@ -287,6 +294,11 @@ def polite_call(prototype: Prototype, declared: set[str]) -> list[str]:
     return []
 
 
+def receive_tag(prototype: Prototype) -> str:
+    """Return the argument that is the tag of a receive."""
+    return "recvtag" if "sendrecv" in prototype.flags else "tag"
+
+
 def wrapper(prototype: Prototype, declared: set[str]) -> str:
     """Return the C text of one wrapper and its two entry points."""
     name, passed = prototype.name, prototype.passed
@@ -296,7 +308,8 @@ def wrapper(prototype: Prototype, declared: set[str]) -> str:
     if prototype.has("source") and prototype.has("status"):
         body += [
             "MPI_Status own;",
-            "if (record && source == MPI_ANY_SOURCE && status == MPI_STATUS_IGNORE) status = &own;",
+            "if (record && status == MPI_STATUS_IGNORE &&",
+            f"    (source == MPI_ANY_SOURCE || {receive_tag(prototype)} == MPI_ANY_TAG)) status = &own;",
         ]
     if "message" in prototype.flags:
         body.append("const MPI_Message found = *message;")

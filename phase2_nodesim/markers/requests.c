@@ -65,7 +65,8 @@ void mk_note_made(const MPI_Request* request, struct mk_record* record) {
 
 void mk_note_receive(const MPI_Request* request, struct mk_record* record, MPI_Comm comm, void* buffer) {
   struct mk_request_note* note = find(MK_HANDLE(*request), request);
-  record->flags |= MK_RECORD_ANY_SOURCE;
+  if (record->peer == MK_ANY) record->flags |= MK_RECORD_ANY_SOURCE;
+  if (record->tag == MPI_ANY_TAG) record->flags |= MK_RECORD_ANY_TAG;
   if (!note) return;
   note->record = record;
   note->comm = comm;
@@ -111,7 +112,7 @@ void mk_note_started(const MPI_Request* request, struct mk_record* start) {
     start->tag = note->tag;
     start->communicator = note->communicator;
   }
-  if (note->peer == MK_ANY && !note->record) note->record = start;
+  if ((note->peer == MK_ANY || (note->received && note->tag == MPI_ANY_TAG)) && !note->record) note->record = start;
   if (note->buffer && !note->received) mk_node_sent(note->peer, note->buffer, note->bytes);
   if (note->record || (note->buffer && note->received)) await(note);
 }
@@ -130,8 +131,10 @@ void mk_note_completed(uintptr_t handle, const MPI_Request* place, const MPI_Sta
       source = mk_peer(note->comm, status->MPI_SOURCE);
       const bool one = !note->persistent || note->record->requests == 1;
       if (one && source >= 0) {
+        if (note->record->peer == MK_ANY) note->record->flags |= MK_RECORD_ANY_SOURCE;
+        if (note->record->tag == MPI_ANY_TAG) note->record->flags |= MK_RECORD_ANY_TAG;
         note->record->peer = source;
-        note->record->flags |= MK_RECORD_ANY_SOURCE;
+        note->record->tag = status->MPI_TAG;
       }
     }
     if (note->buffer && note->received) mk_node_received(source, note->buffer, note->bytes);

@@ -1,7 +1,6 @@
 #include "call_forms.hpp"
 
-#include <map>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "../source/nearest.hpp"
@@ -10,7 +9,7 @@
 namespace manynode::derived {
 namespace {
 
-std::uint32_t required_fields(CallKind kind) {
+std::uint32_t fields_of(CallKind kind) {
   switch (kind) {
     case CallKind::Send:
     case CallKind::Recv:
@@ -61,37 +60,36 @@ std::uint32_t required_fields(CallKind kind) {
   return 0;
 }
 
-std::uint32_t optional_fields(CallKind kind) {
-  if (is_wait(kind)) return kOrder | kTake;
-  if (is_collective(kind)) return kCommunicator;
-  return kCommunicator | kTag | (kind == CallKind::Sendrecv ? kReceiveBytes | kReceiveTag : 0);
-}
-
-std::map<std::string, CallForm> all_forms() {
-  std::map<std::string, CallForm> forms;
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
   for (std::size_t i = 1; i < kCallKinds; ++i) {  // without compute
-    const auto kind = static_cast<CallKind>(i);
-    const CallForm form{kind, false, required_fields(kind), optional_fields(kind)};
-    forms.emplace(call_name(kind), form);
-    if (is_collective(kind)) {
-      Call nonblocking;
-      nonblocking.kind = kind;
-      nonblocking.flags = kNonblocking;
-      forms.emplace(call_name(nonblocking), CallForm{kind, true, form.required | kRequest, form.optional});
+    Call call;
+    call.kind = static_cast<CallKind>(i);
+    names.push_back(call_name(call));
+    if (is_collective(call.kind)) {
+      call.flags = kNonblocking;
+      names.push_back(call_name(call));
     }
   }
-  return forms;
+  return names;
 }
 
 }  // namespace
 
-CallForm call_form(const std::string& name, const std::string& where) {
-  static const std::map<std::string, CallForm> forms = all_forms();
-  const auto found = forms.find(name);
-  if (found != forms.end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [known, form] : forms) names.push_back(known);
+CallForm form_of(const std::string& name, const std::string& where) {
+  if (const std::optional<CallForm> form = call_form(name); form) return *form;
+  const std::vector<std::string> names = all_names();
   throw UserError("there is no such call", where, name, joined(names), did_you_mean(name, names));
+}
+
+std::uint32_t required_fields(const CallForm& form) {
+  return fields_of(form.kind) | (form.nonblocking ? std::uint32_t{kRequest} : 0);
+}
+
+std::uint32_t optional_fields(const CallForm& form) {
+  if (is_wait(form.kind)) return kOrder | kTake;
+  if (is_collective(form.kind)) return kCommunicator;
+  return kCommunicator | kTag | (form.kind == CallKind::Sendrecv ? kReceiveBytes | kReceiveTag : 0);
 }
 
 }  // namespace manynode::derived

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "manynode/call.hpp"
+#include "manynode/named_call.hpp"
 
 namespace manynode::derived {
 
@@ -26,14 +26,10 @@ enum Field : std::uint32_t {
   kTake = 8192,
 };
 
-struct CallForm {
-  CallKind kind{CallKind::Compute};
-  bool nonblocking{false};  // of collectives
-  std::uint32_t required{0};
-  std::uint32_t optional{0};
-};
-
 // Of MPI's name. An unknown one throws UserError at `where`.
-CallForm call_form(const std::string& name, const std::string& where);
+CallForm form_of(const std::string& name, const std::string& where);
+
+std::uint32_t required_fields(const CallForm& form);
+std::uint32_t optional_fields(const CallForm& form);
 
 }  // namespace manynode::derived

@@ -34,10 +34,11 @@ constexpr FieldName kFields[] = {
 
 // A call has the keys of its form and no others.
 void check_fields(const Document& content, const std::string& name, const CallForm& form) {
-  std::vector<std::string> allowed = {"call", "when"};
+  std::vector<std::string> allowed = {"call", "when", "site"};
   for (const auto& [key, field] : kFields) {
-    if ((form.required & field) != 0 && !content.has(key)) content.refuse(name + " lacks '" + key + "'", key);
-    if (((form.required | form.optional) & field) != 0) allowed.emplace_back(key);
+    const bool required = (required_fields(form) & field) != 0;
+    if (required && !content.has(key)) content.refuse(name + " lacks '" + key + "'", key);
+    if (required || (optional_fields(form) & field) != 0) allowed.emplace_back(key);
   }
   for (const std::string& key : content.keys()) {
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
@@ -60,11 +61,17 @@ Item ItemReader::item(const Document& content) {
   Item item;
   item.place = text(content.place());
   const int forms = int{content.has("compute")} + int{content.has("call")} + int{content.has("do")};
-  if (forms != 1) content.refuse("an item has exactly one form", "compute, call, do");
+  if (forms > 1 || (forms == 0 && !content.has("site"))) {
+    content.refuse("an item has exactly one form", "compute, call, do, or site alone");
+  }
   item.when = formula(content, "when");
   if (content.has("call")) {
     item.kind = Item::Kind::Call;
     read_call(content, item);
+  } else if (forms == 0) {
+    content.only({"site", "when"});
+    item.kind = Item::Kind::Pass;
+    item.site = site(content);
   } else if (content.has("compute")) {
     content.only({"compute", "when"});
     item.kind = Item::Kind::Compute;
@@ -80,6 +87,14 @@ Item ItemReader::item(const Document& content) {
     }
   }
   return item;
+}
+
+std::int32_t ItemReader::site(const Document& content) const {
+  const std::int64_t number = content["site"].integer();
+  if (number < 0 || static_cast<std::size_t>(number) >= program_.sites.size()) {
+    content["site"].refuse("a derived skeleton has no such site", "0 to " + std::to_string(program_.sites.size() - 1));
+  }
+  return static_cast<std::int32_t>(number);
 }
 
 void ItemReader::read_loop(const Document& content, Item& item) {
@@ -108,13 +123,13 @@ void ItemReader::read_loop(const Document& content, Item& item) {
 
 void ItemReader::read_call(const Document& content, Item& item) {
   const std::string name = content["call"].text();
-  const CallForm form = call_form(name, content["call"].where());
+  const CallForm form = form_of(name, content["call"].where());
   check_fields(content, name, form);
+  if (content.has("site")) item.site = site(content);
   item.call = std::make_unique<CallFields>();
   CallFields& call = *item.call;
-  call.kind = form.kind;
-  call.nonblocking = form.nonblocking;
-  if (is_wait(call.kind)) {
+  call.form = form;
+  if (is_wait(form.kind)) {
     read_wait(content, call);
     return;
   }
@@ -128,7 +143,7 @@ void ItemReader::read_call(const Document& content, Item& item) {
   call.received = of_blocks(content, "received");
   call.sources = list(content, "sources");
   call.destinations = list(content, "destinations");
-  if (call.draw != kNotDrawn && is_collective(call.kind)) {
+  if (call.draw != kNotDrawn && is_collective(form.kind)) {
     content["bytes"].refuse("only sizes of messages between two ranks are drawn", "an expression");
   }
   if (content.has("communicator")) {

@@ -27,6 +27,7 @@ class ItemReader {
  private:
   std::vector<Item> items(const Document& list);
   Item item(const Document& content);
+  std::int32_t site(const Document& content) const;
   void read_loop(const Document& content, Item& item);
   void read_call(const Document& content, Item& item);
   void read_wait(const Document& content, CallFields& call);

@@ -28,8 +28,7 @@ enum class WaitOrder : std::uint8_t { Made, Names, Newest };
 
 // The fields of a call. A field that its form lacks is not given.
 struct CallFields {
-  CallKind kind{CallKind::Compute};
-  bool nonblocking{false};
+  CallForm form;
   WaitOrder order{WaitOrder::Made};
   std::uint16_t communicator{0};  // 0: the world, else 1 + the number in Program::communicators
   std::uint32_t request{0};       // number of the name
@@ -50,14 +49,15 @@ struct CallFields {
 };
 
 struct Item {
-  enum class Kind : std::uint8_t { Compute, Call, Group, Loop };
+  enum class Kind : std::uint8_t { Compute, Call, Group, Loop, Pass };
 
   Kind kind{Kind::Group};
   // Of a loop: all of its iterations have the same calls. They use neither its index nor drawn sizes.
   bool alike{false};
   std::int32_t slot{kNone};  // of a loop's index
   std::uint32_t phase{0};
-  std::uint32_t place{0};  // in Program::texts
+  std::int32_t site{kNone};  // of a call, or of a call of the program that emits nothing (Pass)
+  std::uint32_t place{0};    // in Program::texts
   Formula when;
   Formula count;  // of a loop
   std::vector<Item> body;
@@ -71,6 +71,8 @@ struct Program {
   Expressions expressions;
   int size;
   std::vector<std::string> phases;
+  std::vector<std::string> sites;
+  std::vector<std::int32_t> phase_between;  // [site before * number of sites + site after]; kNone: not recorded
   std::vector<std::string> communicator_names;
   std::vector<Partition> communicators;
   std::vector<std::string> request_names;

@@ -133,6 +133,26 @@ std::vector<Distribution> distributions_of(const Document& document) {
   return all;
 }
 
+// Phases named by two sites: "before -> after", where both names may contain the arrow.
+std::vector<std::int32_t> phases_between(const std::vector<std::string>& sites,
+                                         const std::vector<std::string>& phases) {
+  constexpr std::string_view kArrow = " -> ";
+  std::map<std::string, std::size_t, std::less<>> numbers;
+  for (std::size_t site = 0; site < sites.size(); ++site) numbers.emplace(sites[site], site);
+  std::vector<std::int32_t> found(sites.size() * sites.size(), kNone);
+  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
+    const std::string_view name = phases[phase];
+    for (std::size_t at = name.find(kArrow); at != std::string_view::npos; at = name.find(kArrow, at + 1)) {
+      const auto before = numbers.find(name.substr(0, at));
+      const auto after = numbers.find(name.substr(at + kArrow.size()));
+      if (before != numbers.end() && after != numbers.end()) {
+        found[before->second * sites.size() + after->second] = static_cast<std::int32_t>(phase);
+      }
+    }
+  }
+  return found;
+}
+
 Partition partition_of(const Document& content, Program& program, ItemReader& reader) {
   const Formula color = reader.formula(content["color"]);
   const Formula key = reader.formula(content["key"]);
@@ -154,8 +174,8 @@ Partition partition_of(const Document& content, Program& program, ItemReader& re
 
 std::unique_ptr<Program> made_program(const Document& document, const std::string& file, const std::string& values,
                                       int ranks) {
-  document.only(
-      {"schema", "name", "parameters", "grid", "communicators", "definitions", "phases", "distributions", "body"});
+  document.only({"schema", "name", "parameters", "grid", "communicators", "definitions", "phases", "sites",
+                 "distributions", "body"});
   document["schema"].one_of({kSchema});
   auto program = std::make_unique<Program>(grid_of(document, ranks), ranks);
   program->file = file;
@@ -168,6 +188,8 @@ std::unique_ptr<Program> made_program(const Document& document, const std::strin
     names.definitions[pair[0].text()] = program->expressions.add_definition(content);
   }
   for (const Document& phase : document["phases"].entries()) program->phases.push_back(phase.text());
+  for (const Document& site : document["sites"].entries()) program->sites.push_back(site.text());
+  program->phase_between = phases_between(program->sites, program->phases);
   program->distributions = distributions_of(document);
   ItemReader reader(*program, std::move(names));
   for (const Document& communicator : document["communicators"].entries()) {

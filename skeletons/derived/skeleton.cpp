@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "walk.hpp"
-
 namespace manynode::derived {
 namespace {
 
@@ -70,7 +68,8 @@ bool DerivedRank::step(Mpi& mpi) {
   if (!started_) make_communicators(mpi);
   started_ = true;
   alike_ = false;
-  Walk walk(program_, mpi, draws_.get());
+  Walk walk(program_, mpi, draws_.get(), passed_);
+  const Passed before = passed_;
   bool only_this_iteration = true;
   for (; item_ < program_.body.size(); ++item_) {
     const Item& item = program_.body[item_];
@@ -84,7 +83,8 @@ bool DerivedRank::step(Mpi& mpi) {
       walk.iteration(item, iteration_++);
       const bool last = iteration_ == iterations_;
       if (walk.nothing_open() && (!last || another_loop_)) {
-        alike_ = item.alike && only_this_iteration;
+        // The next iteration begins where this one began.
+        alike_ = item.alike && only_this_iteration && passed_ == before;
         if (last) {
           iterations_ = 0;
           ++item_;

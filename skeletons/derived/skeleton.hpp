@@ -10,10 +10,9 @@
 #include "declared/derived.hpp"
 #include "manynode/skeleton.hpp"
 #include "program.hpp"
+#include "walk.hpp"
 
 namespace manynode::derived {
-
-class Walk;
 
 class Derived : public Application {
  public:
@@ -50,6 +49,7 @@ class DerivedRank : public Skeleton {
   const Program& program_;
   std::int64_t most_iterations_;
   std::unique_ptr<Draws> draws_;
+  Passed passed_;
   std::size_t item_{0};         // of the body, the next one
   std::int64_t iteration_{0};   // of the loop that the rank is in, the next one
   std::int64_t iterations_{0};  // of that loop; 0: in none

@@ -1,4 +1,4 @@
-// Items, waits and messages; collectives are in walk_collectives.cpp.
+// Items, and the fields of each call.
 #include "walk.hpp"
 
 #include <limits>
@@ -14,10 +14,19 @@ void Walk::items(const std::vector<Item>& items) {
 void Walk::item(const Item& item) {
   switch (item.kind) {
     case Item::Kind::Compute:
-      if (happens(item)) mpi_.compute(Phase{item.phase});
+      if (happens(item)) {
+        mpi_.compute(Phase{item.phase});
+        passed_.computed = passed_.site != kNone;
+      }
       break;
     case Item::Kind::Call:
-      if (happens(item)) call(item);
+      if (happens(item)) {
+        arrive(item);
+        call(item);
+      }
+      break;
+    case Item::Kind::Pass:
+      if (happens(item)) arrive(item);
       break;
     case Item::Kind::Group:
       if (happens(item)) items(item.body);
@@ -28,6 +37,25 @@ void Walk::item(const Item& item) {
       break;
     }
   }
+}
+
+void Walk::arrive(const Item& item) {
+  if (item.site == kNone) return;
+  if (passed_.site != kNone && !passed_.computed) {
+    const auto sites = program_.sites.size();
+    const auto pair = static_cast<std::size_t>(passed_.site) * sites + static_cast<std::size_t>(item.site);
+    const std::int32_t phase = program_.phase_between[pair];
+    if (phase == kNone) {
+      const auto name = [&](std::int32_t site) { return program_.sites[static_cast<std::size_t>(site)]; };
+      throw UserError("what a rank computes between two calls was never recorded",
+                      program_.file + ": " + place(item) + ", rank " + std::to_string(mpi_.rank()) + " of " +
+                          std::to_string(program_.size),
+                      name(passed_.site) + " -> " + name(item.site), "",
+                      "record a run in which a rank makes these two calls one after the other, and derive again");
+    }
+    mpi_.compute(Phase{static_cast<std::uint32_t>(phase)});
+  }
+  passed_ = {.site = item.site, .computed = false};
 }
 
 std::int64_t Walk::iterations(const Item& loop) {
@@ -58,82 +86,74 @@ void Walk::refuse(const Item& item, const std::string& what, const char* field, 
 }
 
 void Walk::call(const Item& item) {
-  if (is_wait(item.call->kind)) {
-    wait(item);
-  } else if (!message(item)) {
-    collective(item);
+  const CallFields& call = *item.call;
+  NamedCall made;
+  made.form = call.form;
+  made.communicator = communicator(item);
+  if (is_wait(call.form.kind)) {
+    wait(item, made);
+  } else if (is_collective(call.form.kind)) {
+    collective(item, made);
+  } else {
+    message(item, made);
   }
+  if (const std::optional<Request> request = emit(mpi_, made); request) open_.open(call.request, *request);
 }
 
-void Walk::wait(const Item& item) {
+void Walk::wait(const Item& item, NamedCall& made) {
   const CallFields& call = *item.call;
-  const bool one = call.kind == CallKind::Wait || call.kind == CallKind::Waitany;
+  const bool one = call.form.kind == CallKind::Wait || call.form.kind == CallKind::Waitany;
   const std::size_t open = open_.count(call.requests);
   std::size_t number = one ? 1 : open;
   if (call.take.given()) {
     const std::int64_t take = value(item, "take", call.take);
-    if (take < 0 || (one && take != 1))
+    if (take < 0 || (one && take != 1)) {
       refuse(item, "a wait takes a wrong number of requests", "take", take, one ? "1" : "at least 0");
+    }
     number = static_cast<std::size_t>(take);
   }
   if (number > open) {
     refuse(item, "a wait takes more requests than are open", call.take.given() ? "take" : "requests",
            static_cast<std::int64_t>(number), std::to_string(open) + ", as many as are open");
   }
-  const std::span<const Request> taken = open_.take(call.requests, call.order, number);
-  switch (call.kind) {
-    case CallKind::Wait:
-      mpi_.wait(taken[0]);
-      break;
-    case CallKind::Waitany:
-      mpi_.waitany(taken[0]);
-      break;
-    case CallKind::Waitall:
-      mpi_.waitall(taken);
-      break;
-    default:
-      mpi_.waitsome(taken);
-      break;
-  }
+  made.requests = open_.take(call.requests, call.order, number);
 }
 
-bool Walk::message(const Item& item) {
+void Walk::message(const Item& item, NamedCall& made) {
   const CallFields& call = *item.call;
-  const CallKind kind = call.kind;
-  if (is_collective(kind)) return false;
-  const Communicator comm = communicator(item);
+  const CallKind kind = call.form.kind;
   const bool receives = kind == CallKind::Recv || kind == CallKind::Irecv;
-  const int peer = this->peer(item, "peer", call.peer, true, receives);
-  const int tag = this->tag(item, "tag", call.tag, receives);
+  made.peer = peer(item, "peer", call.peer, true, receives);
+  made.tag = tag(item, "tag", call.tag, receives);
   const int own = mpi_.rank();
-  const int partner = call.draw == kNotDrawn ? peer : mpi_.world_rank(comm, peer);
-  const std::uint64_t bytes =
-      message_size(item, "bytes", call.bytes, call.draw, receives ? partner : own, receives ? own : partner);
-  switch (kind) {
-    case CallKind::Send:
-      mpi_.send(peer, bytes, tag, comm);
-      break;
-    case CallKind::Recv:
-      mpi_.recv(peer, bytes, tag, comm);
-      break;
-    case CallKind::Isend:
-      open_.open(call.request, mpi_.isend(peer, bytes, tag, comm));
-      break;
-    case CallKind::Irecv:
-      open_.open(call.request, mpi_.irecv(peer, bytes, tag, comm));
-      break;
-    default: {  // Sendrecv
-      const int source = this->peer(item, "source", call.source, true, true);
-      const int receive_tag = call.receive_tag.given() ? this->tag(item, "receive_tag", call.receive_tag, true) : tag;
-      const bool stated = call.receive_bytes.given() || call.receive_draw != kNotDrawn;
-      const std::uint64_t receive_bytes =
-          message_size(item, "receive_bytes", stated ? call.receive_bytes : call.bytes,
-                       stated ? call.receive_draw : call.draw, mpi_.world_rank(comm, source), own);
-      mpi_.sendrecv(peer, bytes, tag, source, receive_bytes, receive_tag, comm);
-      break;
-    }
+  const int partner = call.draw == kNotDrawn ? made.peer : mpi_.world_rank(made.communicator, made.peer);
+  made.bytes = message_size(item, "bytes", call.bytes, call.draw, receives ? partner : own, receives ? own : partner);
+  if (kind != CallKind::Sendrecv) return;
+  made.source = peer(item, "source", call.source, true, true);
+  made.receive_tag = call.receive_tag.given() ? tag(item, "receive_tag", call.receive_tag, true) : made.tag;
+  const bool stated = call.receive_bytes.given() || call.receive_draw != kNotDrawn;
+  made.receive_bytes =
+      message_size(item, "receive_bytes", stated ? call.receive_bytes : call.bytes,
+                   stated ? call.receive_draw : call.draw, mpi_.world_rank(made.communicator, made.source), own);
+}
+
+void Walk::collective(const Item& item, NamedCall& made) {
+  const CallFields& call = *item.call;
+  if (call.peer.given()) made.peer = peer(item, "peer", call.peer, false, false);
+  if (call.bytes.given()) made.bytes = size(item, "bytes", call.bytes);
+  auto sent = static_cast<std::size_t>(mpi_.size(made.communicator));
+  std::size_t received = sent;
+  if (is_neighbor_collective(call.form.kind)) {
+    neighbors(item, "sources", call.sources, sources_);
+    neighbors(item, "destinations", call.destinations, destinations_);
+    made.neighbors = {sources_, destinations_};
+    sent = destinations_.size();
+    received = sources_.size();
+  } else if (call.peer.given() && made.peer != mpi_.rank(made.communicator)) {
+    sent = received = 0;  // away from the root, no rank knows the blocks
   }
-  return true;
+  made.sent = blocks(item, "sent", call.sent, sent, sent_);
+  made.received = blocks(item, "received", call.received, received, received_);
 }
 
 Communicator Walk::communicator(const Item& item) const {
@@ -187,6 +207,24 @@ std::uint64_t Walk::message_size(const Item& item, const char* field, const Form
     refuse(item, "the size of a message from any rank cannot be drawn", field, sender, "a rank, null (-3)");
   }
   return draws_->next(program_.distributions[static_cast<std::size_t>(draw)], draw, sender, receiver);
+}
+
+Bytes Walk::blocks(const Item& item, const char* field, const Formula& formula, std::size_t count,
+                   std::vector<std::uint64_t>& sizes) {
+  sizes.clear();
+  if (!formula.given()) return sizes;
+  sizes.reserve(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    frame_.set(kBlockSlot, static_cast<std::int64_t>(k));
+    sizes.push_back(size(item, field, formula));
+  }
+  return sizes;
+}
+
+void Walk::neighbors(const Item& item, const char* field, const std::vector<Formula>& formulas,
+                     std::vector<int>& ranks) {
+  ranks.clear();
+  for (const Formula& formula : formulas) ranks.push_back(peer(item, field, formula, true, false));
 }
 
 }  // namespace manynode::derived

@@ -5,17 +5,30 @@
 #include <string>
 #include <vector>
 
-#include "manynode/mpi.hpp"
+#include "manynode/named_call.hpp"
 #include "program.hpp"
 #include "requests.hpp"
 
 namespace manynode::derived {
 
+// Where a rank is between two steps: the last site, and whether a named phase followed it. What happens between two
+// sites without one is the phase that they name together.
+struct Passed {
+  std::int32_t site{kNone};
+  bool computed{false};
+
+  bool operator==(const Passed&) const = default;
+};
+
 class Walk {
  public:
-  // `draws` outlives it; null if the program draws no sizes.
-  Walk(const Program& program, Mpi& mpi, Draws* draws)
-      : program_(program), mpi_(mpi), draws_(draws), frame_(program.expressions, program.grid, mpi.rank()) {}
+  // `draws` and `passed` outlive it; `draws` is null if the program draws no sizes.
+  Walk(const Program& program, Mpi& mpi, Draws* draws, Passed& passed)
+      : program_(program),
+        mpi_(mpi),
+        draws_(draws),
+        passed_(passed),
+        frame_(program.expressions, program.grid, mpi.rank()) {}
 
   void items(const std::vector<Item>& items);
   void item(const Item& item);
@@ -38,12 +51,12 @@ class Walk {
     return value_of(program_, formula, item.place, field, frame_);
   }
 
+  void arrive(const Item& item);
   void call(const Item& item);
-  void wait(const Item& item);
-  bool message(const Item& item);
-  void collective(const Item& item);
-  void by_block(const Item& item);
-  void over_neighbors(const Item& item);
+  // Each fills in what its kind of call needs.
+  void wait(const Item& item, NamedCall& made);
+  void message(const Item& item, NamedCall& made);
+  void collective(const Item& item, NamedCall& made);
 
   Communicator communicator(const Item& item) const;
   // A rank of the call's communicator from one of the world. `special`: `null` is allowed; `any` as well if `wild`.
@@ -55,26 +68,18 @@ class Walk {
   // Bytes by block, for so many blocks.
   Bytes blocks(const Item& item, const char* field, const Formula& formula, std::size_t count,
                std::vector<std::uint64_t>& sizes);
-  std::vector<int> neighbors(const Item& item, const char* field, const std::vector<Formula>& ranks);
-
-  // The blocking or the non-blocking form, whose request is then open.
-  template <typename... Parameters, typename... Arguments>
-  void either(const CallFields& call, void (Mpi::*blocking)(Parameters...), Request (Mpi::*nonblocking)(Parameters...),
-              const Arguments&... arguments) {
-    if (call.nonblocking) {
-      open_.open(call.request, (mpi_.*nonblocking)(arguments...));
-    } else {
-      (mpi_.*blocking)(arguments...);
-    }
-  }
+  void neighbors(const Item& item, const char* field, const std::vector<Formula>& formulas, std::vector<int>& ranks);
 
   const Program& program_;
   Mpi& mpi_;
   Draws* draws_;
+  Passed& passed_;
   Frame frame_;
   OpenRequests open_;
   std::vector<std::uint64_t> sent_;
   std::vector<std::uint64_t> received_;
+  std::vector<int> sources_;
+  std::vector<int> destinations_;
 };
 
 }  // namespace manynode::derived

@@ -131,10 +131,12 @@ void stream(const StreamOptions& options) {
     sinks::print_text(selection, out);
   } else if (options.sink == "count") {
     sinks::print_count(selection, out);
+  } else if (options.sink == "phases") {
+    sinks::print_phases(selection, out);
   } else if (options.sink == "goal") {
     sinks::print_goal(selection, out);
   } else {
-    throw UserError("unknown sink", "--sink", options.sink, "text, count, goal");
+    throw UserError("unknown sink", "--sink", options.sink, "text, count, phases, goal");
   }
   if (!out.flush()) {
     throw std::runtime_error("the output could not be written completely");
@@ -177,7 +179,7 @@ int main(int argc, char** argv) {
   stream_command->add_option("--ranks", options.ranks, "number of ranks")->required();
   stream_command->add_option("--rank", options.rank, "only this rank");
   stream_command->add_option("--parameters", options.parameters, "JSON object; defaults for what it leaves out");
-  stream_command->add_option("--sink", options.sink, "text, count or goal");
+  stream_command->add_option("--sink", options.sink, "text, count, phases or goal");
   stream_command->add_option("--collective", options.collectives,
                              "<collective>=<algorithm>, or rules=mpich|openmpi; may be repeated");
   stream_command->add_option("--output", options.output, "file in place of standard output");

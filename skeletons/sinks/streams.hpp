@@ -36,6 +36,7 @@ void for_each_step(const Selection& selection, const std::function<void(const St
 
 void print_text(const Selection& selection, std::ostream& out);
 void print_count(const Selection& selection, std::ostream& out);
+void print_phases(const Selection& selection, std::ostream& out);
 void print_goal(const Selection& selection, std::ostream& out);
 
 // The application's parameters with type, default and bounds, as JSON.

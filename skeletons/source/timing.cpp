@@ -7,6 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "manynode/error_report.hpp"
 #include "normal.hpp"
 
 namespace manynode {
@@ -157,8 +158,21 @@ double TimingModel::normal(std::uint32_t level, std::uint32_t phase, std::uint32
   return normal_quantile(unit_interval(random[0], random[1]));
 }
 
+void TimingModel::refuse(std::uint32_t rank, std::uint32_t phase) const {
+  const std::uint16_t rank_class = class_of_rank_[rank];
+  const bool named = phase < profile_->phase_names.size() && rank_class < profile_->classes.size();
+  throw UserError(
+      "the timing profile lacks a compute phase of a rank's class", profile_->path,
+      "rank " + std::to_string(rank) + " of class " + (named ? profile_->classes[rank_class] : "?") + " executes " +
+          (named ? profile_->phase_names[phase] : "phase " + std::to_string(phase)),
+      "",
+      "let phases 1 and 2 measure jobs in which ranks of this class execute the phase: more ranks (profile: "
+      "nodes, nodesim: nodes)");
+}
+
 double TimingModel::draw(std::uint32_t rank, std::uint32_t phase, std::uint32_t draw) const {
   const PhaseTiming& timing = profile_->phases[class_of_rank_[rank]][phase];
+  if (timing.clusters.empty()) refuse(rank, phase);
   const r123::Philox4x32::ctr_type random = bits({{draw, phase, rank, replica_}}, seed_);
   const double chance = unit_interval(random[0], random[1]);
   if (kept_.empty() || !timing.persistent()) {

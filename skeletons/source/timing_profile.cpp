@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "manynode/error_report.hpp"
 #include "manynode/json_text.hpp"
@@ -197,6 +198,34 @@ PhaseTiming no_time() {
   return phase;
 }
 
+// The phases of one class.
+std::map<std::string, PhaseTiming> read_phases(const json& one_class, const Place& place) {
+  const double common = one_class.contains("common") ? share(one_class, "common", place) : 0;
+  std::map<std::string, PhaseTiming> by_name;
+  const json& phases = member(one_class, "phases", place);
+  for (std::size_t p = 0; p < phases.size(); ++p) {
+    const Place phase_place = place.key("phases").index(p);
+    const std::string name = name_of(phases[p], phase_place);
+    PhaseTiming phase = read_phase(phases[p], phase_place);
+    phase.common = common;
+    if (!by_name.emplace(name, std::move(phase)).second) {
+      refuse(phase_place.key("name"), name, "each phase once");
+    }
+  }
+  return by_name;
+}
+
+void check_known(const std::string& path, const std::vector<std::string>& needed, const std::set<std::string>& known) {
+  for (const std::string& name : needed) {
+    if (!known.contains(name)) {
+      throw UserError("the timing profile lacks a compute phase of the skeleton", path,
+                      joined(std::vector<std::string>(known.begin(), known.end())), name,
+                      "run phase 2 with the application that the skeleton describes, at a number of nodes at which it "
+                      "executes this phase, or let missing phases take no time (technique no-ext)");
+    }
+  }
+}
+
 json parse(const std::string& path) {
   std::ifstream file(path);
   if (!file) {
@@ -221,35 +250,23 @@ TimingProfile read_timing_profile(const std::string& path, const std::vector<std
   }
 
   TimingProfile profile;
+  profile.path = path;
+  profile.phase_names = phase_names;
   const json& classes = list(document, "classes", root);
+  std::set<std::string> known;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     const Place place = root.key("classes").index(c);
     profile.classes.push_back(name_of(classes[c], place));
-
-    const double common = classes[c].contains("common") ? share(classes[c], "common", place) : 0;
-    std::map<std::string, PhaseTiming> by_name;
-    std::vector<std::string> names;
-    const json& phases = member(classes[c], "phases", place);
-    for (std::size_t p = 0; p < phases.size(); ++p) {
-      const Place phase_place = place.key("phases").index(p);
-      names.push_back(name_of(phases[p], phase_place));
-      if (!by_name.emplace(names.back(), read_phase(phases[p], phase_place)).second) {
-        refuse(phase_place.key("name"), names.back(), "each phase once");
-      }
-    }
-
+    const std::map<std::string, PhaseTiming> by_name = read_phases(classes[c], place);
     std::vector<PhaseTiming>& ordered = profile.phases.emplace_back();
     for (const std::string& name : phase_names) {
       const auto found = by_name.find(name);
-      if (found == by_name.end() && !missing_is_zero) {
-        throw UserError("the timing profile lacks a compute phase of the skeleton", place.key("phases").text,
-                        joined(names), name,
-                        "run phase 2 with the application that the skeleton describes, or let missing phases take no "
-                        "time (technique no-ext)");
-      }
-      ordered.push_back(found == by_name.end() ? no_time() : found->second);
-      ordered.back().common = common;
+      ordered.push_back(found != by_name.end() ? found->second : missing_is_zero ? no_time() : PhaseTiming{});
     }
+    for (const auto& [name, phase] : by_name) known.insert(name);
+  }
+  if (!missing_is_zero) {
+    check_known(path, phase_names, known);
   }
   return profile;
 }

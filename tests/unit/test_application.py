@@ -102,8 +102,9 @@ def test_texts_of_a_shipped_application_are_cpp_literals(name: str) -> None:
     assert header.isascii()
 
 
-def test_patterns_are_no_application_to_measure() -> None:
+@pytest.mark.parametrize("name", ["patterns", "derived", "recorded"])
+def test_what_has_no_mini_app_is_no_application_to_measure(name: str) -> None:
     given = yaml.safe_load((ROOT / "configs" / "demo.yaml").read_text())
-    given["application"] = {"name": "patterns"}
+    given["application"] = {"name": name}
     with pytest.raises(UsageError, match="no mini-app to measure"):
         resolve(given, where="test", base=ROOT / "configs")

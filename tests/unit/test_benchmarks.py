@@ -47,6 +47,7 @@ def test_every_measurement_can_be_imported_and_has_figures(run: ModuleType, name
         ("gem5_board", "gem5"),
         ("fast_messages", "manynode-fast has not been built"),
         ("fast_scale", "manynode-fast has not been built"),
+        ("derived_speed", "manynode-fast has not been built"),
         ("markers_overhead", "marker_calls has not been built"),
         ("markers_run_time", "mpiexec is not on PATH"),
         ("conformance", "mpiexec is not on PATH"),

@@ -51,7 +51,16 @@ def _records(**changes: dict[str, Any]) -> pd.DataFrame:
     rest = {"peer": -1, "peer2": -1, "bytes": 0, "bytes2": 0, "tag": -1, "communicator": 0}
     rest |= {"request": -1, "detail": 0}
     rows = [
-        {"rank": 0, "sequence": i, "operation": name, "phase": phase, "any_source": False, **rest, **values}
+        {
+            "rank": 0,
+            "sequence": i,
+            "operation": name,
+            "phase": phase,
+            "any_source": False,
+            "call_site_name": "",
+            **rest,
+            **values,
+        }
         | changes.get(name, {})
         for i, (name, phase, values) in enumerate(calls)
     ]

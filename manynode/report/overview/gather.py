@@ -58,7 +58,7 @@ def gather(results: Path, name: str, failure: str = "") -> Entry:
     return Entry(
         name=name,
         title=experiment.title or name,
-        application=_application(inputs),
+        application=experiment.application.title,
         network=experiment.network.name,
         sentences=_sentences(inputs),
         report=(results / name / "report.html").is_file(),
@@ -91,11 +91,6 @@ def at_largest(frame: pd.DataFrame) -> pd.DataFrame:
 def gather_all(results: Path, names: Sequence[str], failures: Mapping[str, str]) -> list[Entry]:
     """Return the entries of ``names``, in their order."""
     return [gather(results, name, failures.get(name, "")) for name in names]
-
-
-def _application(inputs: Inputs) -> str:
-    application = inputs.experiment.application
-    return application.name or (Path(application.command[0]).name if application.command else "an MPI program")
 
 
 def _sentences(inputs: Inputs) -> list[str]:

@@ -45,7 +45,7 @@ class Runs:
                 found=str(self.changes[ENGINE_KEY]),
                 remedy="name them with --engines",
             )
-        if self.content()["application"].get("name") is None:
+        if self.resolved().application.name is None:
             raise UsageError(
                 "the experiment has no skeleton to simulate",
                 where=f"{self.experiment}: application: name",

@@ -40,7 +40,7 @@ struct Cluster {
 };
 
 struct PhaseTiming {
-  std::vector<Cluster> clusters;        // the longest first
+  std::vector<Cluster> clusters;        // the longest first; none: the class was not seen to execute the phase
   std::vector<std::uint32_t> sequence;  // empty: clusters are drawn by weight
   // Correlations of the normal scores of a phase's times on one node, and in addition on one rank; sum at most 1.
   double node_correlation{0};
@@ -54,12 +54,15 @@ struct PhaseTiming {
 struct TimingProfile {
   std::vector<std::string> classes;
   std::vector<std::vector<PhaseTiming>> phases;  // [class][phase]
+  std::vector<std::string> phase_names{};        // for messages
+  std::string path{};
 };
 
-// Reads a timing profile and orders its phases as `phase_names`. A missing phase, a wrong schema or version, or a
-// malformed distribution throws std::invalid_argument with place and remedy. With `missing_is_zero` a missing phase
-// takes no time: a node that ran alone (no-ext) never executed phases that only occur with external communication
-// (section 5.1 of the paper, Caffe).
+// Reads a timing profile and orders its phases as `phase_names`. A phase that all classes lack, a wrong schema or
+// version, or a malformed distribution throws std::invalid_argument with place and remedy. A phase that some classes
+// lack is an error only if a rank of them draws it. With `missing_is_zero` a missing phase takes no time: a node that
+// ran alone (no-ext) never executed phases that only occur with external communication (section 5.1 of the paper,
+// Caffe).
 TimingProfile read_timing_profile(const std::string& path, const std::vector<std::string>& phase_names,
                                   bool missing_is_zero);
 
@@ -72,7 +75,8 @@ class TimingModel {
               std::uint32_t replica, bool constant, const std::vector<std::uint32_t>& node_of_rank = {},
               bool tail = false);
 
-  // The compute time [s] of draw number `draw` (0, 1, ...) of `phase` on `rank`.
+  // The compute time [s] of draw number `draw` (0, 1, ...) of `phase` on `rank`. Throws UserError for a phase that the
+  // profile lacks for the rank's class.
   double draw(std::uint32_t rank, std::uint32_t phase, std::uint32_t draw) const;
 
  private:
@@ -87,6 +91,7 @@ class TimingModel {
   std::vector<std::size_t> first_unit_;
   std::size_t units_{0};
 
+  [[noreturn]] void refuse(std::uint32_t rank, std::uint32_t phase) const;
   void keep_differences(const std::vector<std::uint32_t>& node_of_rank);
   double normal(std::uint32_t level, std::uint32_t phase, std::uint32_t cluster, std::uint32_t index) const;
 };

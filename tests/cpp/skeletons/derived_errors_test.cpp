@@ -95,14 +95,14 @@ TEST(DerivedErrors, ParametersAreThoseOfTheFile) {
 }
 
 TEST(DerivedErrors, ItemsHaveTheirForm) {
-  expect_parts(error_in_body(R"([{"when": "1"}])"), {": body/0 | ", "compute, call, do"});
+  expect_parts(error_in_body(R"([{"when": "1"}])"), {": body/0 | ", "compute, call, do, or site alone"});
   expect_parts(error_in_body(R"([{"compute": "wrok"}])"),
                {": body/0/compute | wrok | work, rest | did you mean work?"});
   expect_parts(error_in_body(R"([{"call": "MPI_Barier"}])"),
                {": body/0/call | MPI_Barier | ", "did you mean MPI_Barrier?"});
   expect_parts(error_in_body(R"([{"call": "MPI_Send", "peer": "0"}])"), {"MPI_Send lacks 'bytes' | : body/0"});
   expect_parts(error_in_body(R"([{"call": "MPI_Barrier", "bytes": "8"}])"),
-               {"MPI_Barrier has no such key | : body/0 | bytes | call, when, communicator"});
+               {"MPI_Barrier has no such key | : body/0 | bytes | call, when, site, communicator"});
   expect_parts(error_in_body(R"([{"do": [{"call": "MPI_Irecv", "peer": "0", "bytes": "8"}]}])"),
                {"MPI_Irecv lacks 'request' | : body/0/do/0"});
   expect_parts(error_in_body(R"([{"call": "MPI_Allreduce", "bytes": 8}])"), {": body/0/bytes | 8 | a text"});
@@ -152,6 +152,16 @@ TEST(DerivedErrors, ValuesThatMakeNoSenseNameTheRank) {
   expect_parts(error_in_body(R"([{"call": "MPI_Bcast", "bytes": "8", "peer": "1", "communicator": "pairs",
                                   "when": "rank > 1"}])"),
                {"a peer is not in the communicator | : body/0/peer | 1 on rank 2 of 4 | members of pairs"});
+}
+
+TEST(DerivedErrors, SitesAreThoseOfTheFileAndTheirPhasesWereRecorded) {
+  DerivedContent content;
+  content.sites = R"(["a", "b"])";
+  content.body = R"([{"call": "MPI_Barrier", "site": 2}])";
+  expect_parts(error_in(content), {"no such site | : body/0/site | 2 | 0 to 1"});
+  content.phases = R"(["a -> b"])";
+  content.body = R"([{"call": "MPI_Barrier", "site": 0}, {"call": "MPI_Barrier", "site": 1}, {"site": 0}])";
+  expect_parts(error_in(content), {"was never recorded | : body/2, rank 0 of 4 | b -> a"});
 }
 
 TEST(DerivedErrors, RequestsAreOpenWhenAWaitTakesThemAndNotAtTheEnd) {

@@ -23,6 +23,7 @@ struct DerivedContent {
   std::string communicators{"[]"};
   std::string definitions{"[]"};
   std::string phases{R"(["work", "rest"])"};
+  std::string sites{"[]"};
   std::string distributions{"{}"};
   std::string further{};  // keys
   std::string schema{"derived-program/1"};
@@ -30,8 +31,8 @@ struct DerivedContent {
   std::string text() const {
     return R"({"schema": ")" + schema + R"(", "name": "toy", "parameters": )" + parameters +
            (grid.empty() ? "" : ", \"grid\": " + grid) + ", \"communicators\": " + communicators +
-           ", \"definitions\": " + definitions + ", \"phases\": " + phases + ", \"distributions\": " + distributions +
-           further + ", \"body\": " + body + "}";
+           ", \"definitions\": " + definitions + ", \"phases\": " + phases + ", \"sites\": " + sites +
+           ", \"distributions\": " + distributions + further + ", \"body\": " + body + "}";
   }
 };
 

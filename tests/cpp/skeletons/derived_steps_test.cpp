@@ -73,6 +73,30 @@ TEST(DerivedSteps, GuardsLeaveOutItemsGroupsAndLoops) {
             (Steps{"MPI_Barrier:0 MPI_Allreduce:1 MPI_Scan:0", "", "MPI_Scan:2"}));
 }
 
+TEST(DerivedSteps, APhaseWithoutANameIsThatBetweenTwoSites) {
+  DerivedContent content;
+  content.sites = R"(["a", "b -> c", "d"])";
+  content.phases = R"(["work", "a -> b -> c", "b -> c -> a", "b -> c -> d", "d -> a"])";
+  content.body = R"([
+    {"repeat": "2", "do": [
+      {"call": "MPI_Barrier", "site": 0},
+      {"call": "MPI_Scan", "bytes": "8", "site": 1},
+      {"site": 2, "when": "rank == 1"},
+      {"compute": "work", "when": "rank == 2"}]}])";
+  const auto application = derived_application(content, 4);
+  const auto phases = [&](int rank) { return stream_of(*application, rank, 4).phases; };
+  using Phases = std::vector<std::string>;
+  EXPECT_EQ(phases(0), (Phases{"a -> b -> c", "b -> c -> a", "a -> b -> c"}));
+  EXPECT_EQ(phases(1), (Phases{"a -> b -> c", "b -> c -> d", "d -> a", "a -> b -> c", "b -> c -> d"}));
+  EXPECT_EQ(phases(2), (Phases{"a -> b -> c", "work", "a -> b -> c", "work"}));
+  // The first iteration follows nothing: only from the third on are iterations like the one before.
+  content.body = R"([{"repeat": "5", "do": [{"call": "MPI_Barrier", "site": 0},
+                                            {"call": "MPI_Scan", "bytes": "8", "site": 1}]}])";
+  const std::string between = "compute:0 MPI_Barrier:0 compute:0 MPI_Scan:8";
+  EXPECT_EQ(steps_of(*derived_application(content, 4), 1, 4, true),
+            (Steps{"MPI_Barrier:0 compute:0 MPI_Scan:8", between, "=", "=", between}));
+}
+
 // A request that is open at the end of an iteration moves the end of the step.
 TEST(DerivedSteps, AStepEndsWhereNoRequestIsOpen) {
   const std::string body = R"([

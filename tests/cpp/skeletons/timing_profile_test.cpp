@@ -72,12 +72,36 @@ TEST_F(TimingProfileFile, AMissingPhaseIsRefusedOrTakesNoTime) {
     read(kProfile, {"pack"});
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(error.found, "symgs, spmv");
+    EXPECT_EQ(error.found, "spmv, symgs");
     EXPECT_EQ(error.allowed, "pack");
   }
   const TimingProfile profile = read(kProfile, {"pack"}, true);
   EXPECT_EQ(TimingModel(profile, {0}, 1, 0, false).draw(0, 0, 0), 0);
   EXPECT_EQ(TimingModel(profile, {0}, 1, 0, true).draw(0, 0, 0), 0);
+}
+
+TEST_F(TimingProfileFile, APhaseThatOneClassLacksIsRefusedWhereARankOfItExecutesIt) {
+  const auto phase = [](const std::string& name) {
+    return R"({"name": ")" + name +
+           R"(", "clusters": [{"mean_s": 1, "count": 1, "cdf": {"time_s": [1], "probability": [1]}}],
+               "pattern": {"kind": "weights"}})";
+  };
+  const std::string text = R"({"schema": "timing-profile/1", "classes": [{"name": "first", "phases": [)" +
+                           phase("both") + ", " + phase("read") + R"(]}, {"name": "others", "phases": [)" +
+                           phase("both") + "]}]}";
+  const TimingProfile profile = read(text, {"both", "read"});
+  const TimingModel model(profile, {0, 1}, 1, 0, false, {0, 0}, true);
+  EXPECT_EQ(model.draw(0, 1, 0), 1);
+  EXPECT_EQ(model.draw(1, 0, 0), 1);
+  try {
+    model.draw(1, 1, 0);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.found, "rank 1 of class others executes read");
+    EXPECT_EQ(error.where, profile.path);
+  }
+  const TimingProfile lenient = read(text, {"both", "read"}, true);
+  EXPECT_EQ(TimingModel(lenient, {0, 1}, 1, 0, false).draw(1, 1, 0), 0);
 }
 
 TEST_F(TimingProfileFile, AnotherSchemaOrNoJsonIsRefused) {

@@ -76,3 +76,28 @@ def test_the_answer_is_the_first_of_all_smallest_sets(ranks: list[tuple[int, str
     cover = representative_nodes(classes, nodes, coverage)
     assert cover.nodes == first
     assert cover.coverage == pytest.approx(share(first))
+
+
+def test_every_phase_of_a_class_is_on_a_representative_node() -> None:
+    classes, nodes = dict.fromkeys(range(8), "0"), place(8, 2)
+    same = {rank: {"a", "b"} for rank in range(8)}
+    assert representative_nodes(classes, nodes, phases_of_rank=same).nodes == (0,)
+    # Rank 5, on node 2, executes a phase of its own.
+    assert representative_nodes(classes, nodes, phases_of_rank=same | {5: {"a", "b", "c"}}).nodes == (2,)
+    # The ends of a line lack one phase each: two nodes have both.
+    ends = {rank: {"a"} if rank == 0 else {"b"} if rank == 7 else {"a", "b"} for rank in range(8)}
+    assert representative_nodes(classes, nodes, phases_of_rank=ends).nodes == (0,)
+    one_each = {rank: {str(rank)} for rank in range(8)}
+    assert representative_nodes(classes, nodes, phases_of_rank=one_each).nodes == (0, 1, 2, 3)
+
+
+def test_a_phase_counts_for_each_class_that_executes_it() -> None:
+    classes = {0: "a", 1: "a", 2: "b", 3: "b"}
+    phases = {0: {"x"}, 1: {"x"}, 2: set(), 3: {"x"}}
+    assert representative_nodes(classes, place(4, 1), phases_of_rank=phases).nodes == (0, 3)
+
+
+def test_many_phases_are_covered_greedily() -> None:
+    classes, nodes = dict.fromkeys(range(40), "0"), place(40, 2)
+    phases = {rank: {f"{rank // 2}"} for rank in range(40)}
+    assert representative_nodes(classes, nodes, phases_of_rank=phases).nodes == tuple(range(20))

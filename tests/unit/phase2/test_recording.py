@@ -23,7 +23,8 @@ def calls(*rows: tuple[str, dict[str, Any]]) -> list[RecordedCall]:
     records = []
     for operation, values in [("MPI_Init", {}), *rows, ("MPI_Finalize", {})]:
         words = values.get("detail", [])
-        records.append({"operation": operation, **NOTHING, **values, "detail": len(details) if words else 0})
+        numbers = {"sequence": len(records), "call_site_name": "", "detail": len(details) if words else 0}
+        records.append({"operation": operation, **NOTHING, **values, **numbers})
         details += [len(words), *words] if words else []
     file = MarkerFile(Path("rank-000000.mnmk"), {"rank": 0}, pd.DataFrame(records), np.array(details, np.int64))
     read = rank_calls(file)

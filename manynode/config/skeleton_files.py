@@ -1,0 +1,81 @@
+"""Applications whose communication is in a file: recorded runs and derived skeletons.
+
+In: the section ``application`` of an experiment. Out: what its resolved form has in place of the file's name: the
+application that reads the file (``skeletons/recorded``, ``skeletons/derived``) and its parameters.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from manynode import input_file
+from manynode.config.application import DERIVED, REPLAY
+from manynode.config.experiment import ApplicationSection
+from manynode.derived import skeleton_file
+from manynode.errors import UsageError
+from manynode.phase_commands import ask as ask_phase
+
+SUFFIX = ".yaml"
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def recorded_application(folder: str, base: Path) -> dict[str, Any]:
+    """Return the application that replays the recording in ``folder``, a path as those of programs are."""
+    found = next((path for path in (base / folder, Path(folder)) if path.is_dir()), None)
+    if found is None:
+        raise UsageError(
+            "the folder of the recording does not exist",
+            where="application: recorded",
+            found=folder,
+            allowed="a path, relative to the experiment's folder or to the working directory",
+            remedy="record a run: manynode record FOLDER --ranks N -- PROGRAM ...",
+        )
+    parameters = json.loads(ask_phase("nodesim", "stream", found.resolve()))
+    return {"name": REPLAY, "parameters": parameters, "recorded": None}
+
+
+def derived_application(given: ApplicationSection, base: Path) -> dict[str, Any]:
+    """Return the application that interprets a derived skeleton, with its compiled file beside the skeleton's.
+
+    Placeholders in the command have the values of the parameters.
+    """
+    path = _skeleton_path(str(given.derived), base)
+    skeleton = skeleton_file.read(path)
+    values = skeleton_file.values_of(skeleton, cast(Mapping[str, int], given.parameters))  # refuses others
+    compiled = path.with_suffix(".json")
+    digest = skeleton_file.write_compiled(compiled, skeleton)
+    return {
+        "name": DERIVED,
+        "parameters": {"file": str(compiled), "digest": digest, "values": json.dumps(values)},
+        "derived": None,
+        "command": with_values(given.command or (), values),
+    }
+
+
+def with_values(command: Sequence[str], values: Mapping[str, int]) -> list[str]:
+    """Return a command with the values of parameters in place of their names in braces; others stay."""
+    return [_PLACEHOLDER.sub(lambda found: str(values.get(found[1], found[0])), word) for word in command]
+
+
+def _skeleton_path(name: str, base: Path) -> Path:
+    if not name.endswith(SUFFIX):
+        raise UsageError(
+            "a derived skeleton is not a YAML file",
+            where="application: derived",
+            found=name,
+            allowed=f"a path that ends in {SUFFIX}, as 'manynode derive' writes it",
+        )
+    found = next((path for path in (base / name, Path(name)) if input_file.is_file(path)), None)
+    if found is None:
+        raise UsageError(
+            "the file of the derived skeleton does not exist",
+            where="application: derived",
+            found=name,
+            allowed="a path, relative to the experiment's folder or to the working directory",
+            remedy="derive it: manynode derive -- PROGRAM ...",
+        )
+    return found.resolve()

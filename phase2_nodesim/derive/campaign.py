@@ -1,0 +1,117 @@
+"""The runs that a derivation learns from and is checked on, recorded in one folder.
+
+In: a program's command with ``{name}`` in place of parameters, numbers of ranks, values of parameters. Out: a folder of
+marker files for each run. A finished recording of the same program and arguments is used again; one of another program
+is an :class:`InputError`, and stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from manynode import tables
+from manynode.config.skeleton_files import with_values
+from manynode.errors import InputError, UsageError
+from manynode.launch import Flavour
+from phase2_nodesim.record import record_run
+
+SCHEMA = "recorded-run/1"
+_FILE = "run.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A job to record: its number of ranks, and the problem's parameters."""
+
+    ranks: int
+    parameters: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def of(cls, ranks: int, parameters: Mapping[str, int]) -> Run:
+        return cls(ranks, tuple(sorted(parameters.items())))
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return "-".join([f"ranks{self.ranks:04}", *(f"{name}{value}" for name, value in self.parameters)])
+
+    def words(self) -> str:
+        """Name the run as a person would."""
+        values = ", ".join(f"{name} {value}" for name, value in self.parameters)
+        return f"{self.ranks} ranks" + (f", {values}" if values else "")
+
+
+def planned(
+    ranks: Sequence[int], parameters: Mapping[str, int], varied: Mapping[str, Sequence[int]], at: int
+) -> list[Run]:
+    """Return the runs to learn from: all numbers of ranks, then each parameter varied alone, on ``at`` ranks."""
+    runs = [Run.of(count, parameters) for count in sorted(set(ranks))]
+    for name, values in varied.items():
+        if name not in parameters:
+            raise UsageError(
+                "a parameter to vary is not one of the program's",
+                where=f"--vary {name}",
+                found=name,
+                allowed=", ".join(parameters) or "none",
+                remedy=f"write {{{name}}} into the command, and give its usual value: --parameter {name}=VALUE",
+            )
+        runs += [Run.of(at, {**parameters, name: value}) for value in values]
+    return list(dict.fromkeys(runs))
+
+
+def held_out_runs(
+    ranks: Sequence[int], parameters: Mapping[str, int], varied: Mapping[str, Sequence[int]]
+) -> list[Run]:
+    """Return the runs to compare with: all numbers of ranks, and the first with all varied parameters changed at once.
+
+    Parameters that were changed one at a time fit a sum as well as a product.
+    """
+    runs = [Run.of(count, parameters) for count in ranks]
+    if ranks and varied:
+        runs.append(Run.of(ranks[0], {**parameters, **{name: values[-1] for name, values in varied.items()}}))
+    return list(dict.fromkeys(runs))
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Records runs of one program below ``folder``; ``say`` hears what is recorded."""
+
+    command: Sequence[str]
+    flavour: Flavour
+    folder: Path
+    threads: int = 1
+    timeout_s: float = 3600.0
+    say: Callable[[str], None] = print
+
+    def recorded(self, run: Run) -> Path:
+        """Return the folder of the run's marker files; it is recorded now unless it is there."""
+        folder = self.folder / run.name
+        words = with_values(self.command, dict(run.parameters))
+        made = {"command": words, "mpi": self.flavour, "ranks": run.ranks, "program": _digest(Path(words[0]))}
+        if folder.exists():
+            self._check_same(folder, made)
+            return folder
+        self.say(f"recording {run.words()}")
+        record_run(folder, words, self.flavour, run.ranks, threads=self.threads, timeout_s=self.timeout_s)
+        tables.write_json(folder / _FILE, SCHEMA, made)
+        return folder
+
+    def _check_same(self, folder: Path, made: Mapping[str, object]) -> None:
+        found = tables.read_json(folder / _FILE, SCHEMA)
+        for key, wanted in made.items():
+            if found.get(key) != wanted:
+                raise InputError(
+                    "a recording is of another run",
+                    where=f"{folder / _FILE}: {key}",
+                    found=str(found.get(key)),
+                    allowed=str(wanted),
+                    remedy="remove this folder, or give another one (--recordings)",
+                )
+
+
+def _digest(program: Path) -> str:
+    """Return a digest of the program's file: a new build may communicate in another way."""
+    return hashlib.sha256(program.read_bytes()).hexdigest()[:16]

@@ -1,0 +1,82 @@
+"""``manynode derive``: from runs of a program to its skeleton, or to what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+# Numbers that show grids of two to four dimensions, and rules that small jobs hide; 18 and 32 ranks have other grids.
+_RANKS, _HELD_OUT, _VARIED, _TARGETS = "1,2,4,8,12,16,27", "18,32", 12, "64,256,1024,4096"
+
+
+def derive(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            help="an experiment's file, or the program and its arguments, with {nx} for a parameter nx",
+            metavar="EXPERIMENT.yaml | -- PROGRAM [ARGS]...",
+        ),
+    ],
+    output: Annotated[Path | None, typer.Option(help="skeleton to write [default: NAME.skeleton.yaml]")] = None,
+    ranks: Annotated[str, typer.Option(help="numbers of ranks to learn from")] = _RANKS,
+    held_out: Annotated[str, typer.Option(help="numbers of ranks to compare with; empty for none")] = _HELD_OUT,
+    parameter: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE of a parameter in the command; may be repeated")
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE,VALUE: further values of a parameter, each alone; at least two; may be repeated"),
+    ] = None,
+    varied_ranks: Annotated[
+        int, typer.Option(min=1, help="number of ranks of the runs with varied parameters")
+    ] = _VARIED,
+    target: Annotated[str, typer.Option(help="numbers of ranks to judge the skeleton at")] = _TARGETS,
+    recordings: Annotated[
+        Path | None, typer.Option(help="folder of the recordings, used again [default: NAME.recordings]")
+    ] = None,
+    mpi: Annotated[Literal["auto", "mpich", "openmpi"], typer.Option(help="MPI of the program")] = "auto",
+    threads: Annotated[int, typer.Option(min=1, max=4096, help="threads of each rank (OMP_NUM_THREADS)")] = 1,
+    timeout: Annotated[float, typer.Option(min=1, help="seconds after which a run is ended")] = 3600.0,
+) -> None:
+    """Derive a program's skeleton for all numbers of ranks from runs of a few, and check it on others.
+
+    Writes the skeleton and, beside it, a report. What the runs leave open is said, with the run that would decide it.
+    The list 'assumptions' of a skeleton that is there already holds in the new one, too.
+    """
+    from manynode import tables
+    from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
+    from phase2_nodesim.derive.derivation import derive as derived
+    from phase2_nodesim.derive.judged import read_content
+    from phase2_nodesim.derive.program import named_numbers, numbers, program_of, with_parameters
+    from phase2_nodesim.derive.recordings import read_recording
+    from phase2_nodesim.derive.summary import summary
+    from phase2_nodesim.derive.verdict import verdict
+
+    given = {name: values[-1] for name, values in named_numbers(parameter or [], "--parameter").items()}
+    program = with_parameters(program_of(words, mpi, threads), dict(given), "--parameter")
+    varied = named_numbers(vary or [], "--vary")
+    learned = planned(numbers(ranks, "--ranks"), program.parameters, varied, varied_ranks)
+    others = held_out_runs(numbers(held_out, "--held-out"), program.parameters, varied)
+    targets = numbers(target, "--target")
+    campaign = Campaign(
+        program.command,
+        program.flavour,
+        recordings or Path(f"{program.name}.recordings"),
+        program.threads,
+        timeout,
+        typer.echo,
+    )
+    read = {run: read_recording(campaign.recorded(run), dict(run.parameters)) for run in [*learned, *others]}
+    output = Path(f"{program.name}.skeleton.yaml") if output is None else output
+    stated = read_content(output).get("assumptions", []) if output.exists() else []
+    found = derived([read[run] for run in learned], [read[run] for run in others], name=program.name, stated=stated)
+    found.skeleton["program"]["command"] = program.command
+    verdicts = {count: verdict(found.skeleton, count) for count in targets}
+    text = summary(program.name, found.report, verdicts)
+    for path, content in ((output, found.text()), (output.with_suffix(".md"), text)):
+        with tables.replacing(path) as part:
+            part.write_text(content, encoding="utf-8")
+    typer.echo(text)
+    typer.echo(str(output))

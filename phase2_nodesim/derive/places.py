@@ -1,0 +1,93 @@
+"""Places of calls in a program without labels: by them, phase 2 names what is computed between two calls.
+
+In: the calls of a rank and the marker file that they come from. Out: the same calls with ``MPI_Send@halo.c:12 run`` as
+their sites, and among them a :func:`passing` for each call of the program that skeletons leave out (probes, tests in
+vain, makers of communicators, the first and the last call): a phase begins or ends there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from manynode.markers import MarkerFile
+from phase2_nodesim.recording import END, RecordedCall
+
+if TYPE_CHECKING:
+    from phase2_nodesim.derive.interpret import Job
+
+_LEFT_OUT = "pass "
+# A call that shares its record with the one before, such as the second of MPI_Startall: no phase lies between them.
+_SAME_RECORD = " again"
+
+
+def passing(site: str) -> RecordedCall:
+    """Return a call that is left out, as one that does nothing."""
+    return RecordedCall(_LEFT_OUT + site, "", site=site)
+
+
+def passed(operation: str) -> str:
+    """Return the site of a call that is left out; an empty text for others."""
+    return operation.removeprefix(_LEFT_OUT) if operation.startswith(_LEFT_OUT) else ""
+
+
+def bounds_phase(site: str) -> bool:
+    """Say whether a phase ends at a site."""
+    return "@" in site and not site.endswith(_SAME_RECORD)
+
+
+def placed(calls: Sequence[RecordedCall], file: MarkerFile) -> list[RecordedCall]:
+    """Return the calls with their sites, and those that are left out among them."""
+    records = file.records
+    named = records["operation"].astype(str) + "@" + records["call_site_name"].astype(str)
+    sites = named.tolist()
+    found: list[RecordedCall] = []
+    for call in calls:
+        own = sites[call.record]
+        found += [passing(sites[gap]) for gap in call.gaps if gap != call.record]
+        if call.operation == END:
+            return [*found, passing(own), call]
+        if call.record in call.gaps:
+            site = own
+        elif found and found[-1].operation == _LEFT_OUT + own:
+            site = found.pop().site  # tests in vain, and the one that was not
+        else:
+            site = own + _SAME_RECORD
+        found.append(replace(call, site=site))
+    return found
+
+
+def phases_between(ranks: Iterable[Sequence[RecordedCall]]) -> Iterator[tuple[str, str]]:
+    """Yield the sites before and after each phase without a name, in the order in which they are first seen."""
+    seen = set()
+    for calls in ranks:
+        before = ""
+        for call in calls:
+            if not bounds_phase(call.site):
+                continue
+            if before and not call.phase and (before, call.site) not in seen:
+                seen.add((before, call.site))
+                yield before, call.site
+            before = call.site
+
+
+def unknown_phase(job: Job, content: Mapping[str, Any]) -> str | None:
+    """Return a phase between two calls that no recording has and the job would execute, or None."""
+    sites: Sequence[str] = content.get("sites", [])
+    known = set(content.get("phases", []))
+    before = np.full(job.ranks, -1, np.int64)
+    for step in job.steps(most_repetitions=2):
+        if "compute" in step.item.content:
+            before[step.lanes] = -1
+        site = step.item.content.get("site")
+        if site is None:
+            continue
+        for number in np.unique(before[step.lanes]).tolist():
+            name = f"{sites[number]} -> {sites[site]}"
+            if number >= 0 and name not in known:
+                return f"what a rank computes between two calls was never recorded: {name}"
+        before[step.lanes] = site
+    return None

@@ -1,0 +1,34 @@
+"""What a derivation found, for people: the report beside a derived skeleton, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from phase2_nodesim.derive.derivation import Report
+    from phase2_nodesim.derive.verdict import Verdict
+
+
+def summary(name: str, report: Report, verdicts: Mapping[int, Verdict]) -> str:
+    """Return the report: what was found, how it compares with the runs held out, and what it is worth elsewhere."""
+    lines = [
+        f"# {name}: derived skeleton",
+        "",
+        f"- grid of ranks: {report.grid}",
+        f"- calls in the common sequence: {report.slots}, distinct rules: {report.rules}",
+        f"- hypotheses that the recordings leave open: {report.doubts}",
+        *(f"- parameter {parameter} stays as recorded: {why}" for parameter, why in report.fixed.items()),
+    ]
+    if report.held_out:
+        lines += ["", "| run held out | compared, call by call |", "|---|---|"]
+        lines += [f"| {run} | {_cell(found)} |" for run, found in report.held_out.items()]
+    if verdicts:
+        lines += ["", "| ranks | verdict | why |", "|---|---|---|"]
+        lines += [f"| {ranks} | {one.level} | {_cell('; '.join(one.reasons))} |" for ranks, one in verdicts.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Return a text for a cell of a table."""
+    return text.replace("|", "\\|").replace("\n", " ")

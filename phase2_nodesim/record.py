@@ -1,0 +1,55 @@
+"""Records the MPI calls of a whole job: a native run of a program under the markers library.
+
+In: the command of a program and a number of ranks. Out: a folder with the marker file of each rank. A run that fails
+leaves no folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from manynode.cores import available_cores
+from manynode.errors import UsageError
+from manynode.launch import Block, Flavour, run_job
+from manynode.markers import read_marker_directory
+from manynode.paths import native_library
+
+
+def record_run(
+    folder: Path, command: Sequence[str], flavour: Flavour, ranks: int, *, threads: int = 1, timeout_s: float = 3600.0
+) -> None:
+    """Run ``command`` on ``ranks`` ranks of this host, and leave their marker files in ``folder``.
+
+    A folder that is there already is a :class:`UsageError`. A rank that fails, or an incomplete recording, is the
+    error of the job or of its files; the log then stays beside the folder.
+    """
+    if folder.exists():
+        raise UsageError(
+            "the folder of the recording exists already",
+            where=str(folder),
+            remedy="give another folder, or remove this one if its recording is not needed",
+        )
+    part = folder.with_name(f".{folder.name}.part")
+    log = folder.with_name(f"{folder.name}.log")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        environment = {
+            "LD_PRELOAD": str(native_library(f"libmanynode_markers_{flavour}.so")),
+            "MANYNODE_MARKERS_DIR": str(part.resolve()),
+            "MANYNODE_MARKERS_COUNTERS": "time",
+            "OMP_NUM_THREADS": str(threads),
+            # Ranks that look for messages without a pause would take the cores from those that compute.
+            **({"MANYNODE_MARKERS_POLITE": "2"} if ranks * threads > available_cores() else {}),
+        }
+        block = Block(ranks, command, (), environment)
+        run_job(flavour, [block], what="the recorded run", log=log, timeout_s=timeout_s)
+        read_marker_directory(part, resolve=False)
+        os.rename(part, folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    log.replace(folder / "run.log")
+    log.with_suffix(".ends").unlink(missing_ok=True)

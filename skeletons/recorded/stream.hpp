@@ -1,0 +1,42 @@
+// The file of a recorded run (schema recorded-stream/1, phase2_nodesim/recorded_stream.py), read and checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "manynode/named_call.hpp"
+
+namespace manynode::recorded {
+
+// A call, or (without a form) only the compute phases before the end.
+struct RecordedCall {
+  std::optional<CallForm> form;
+  std::uint16_t communicator{0};
+  int peer{kNoPeer};
+  int source{kNoPeer};
+  int tag{0};
+  int receive_tag{0};
+  std::uint64_t bytes{0};
+  std::uint64_t receive_bytes{0};
+  std::vector<std::uint64_t> sent;
+  std::vector<std::uint64_t> received;
+  std::vector<int> sources;
+  std::vector<int> destinations;
+  std::vector<std::uint32_t> requests;  // counted backwards: 1 is the last one made before the call
+  std::vector<std::uint32_t> phases;    // before the call
+};
+
+struct Stream {
+  int ranks{0};
+  std::string digest;
+  std::vector<std::string> phases;
+  std::vector<std::vector<std::vector<int>>> communicators;  // [number - 1]: groups of ranks, apart from each other
+  std::vector<RecordedCall> calls;                           // distinct ones
+  std::vector<std::vector<std::uint32_t>> of_rank;           // indices of calls
+};
+
+// Throws UserError for a file that is missing or not of this schema.
+Stream read_stream(const std::string& file);
+
+}  // namespace manynode::recorded
