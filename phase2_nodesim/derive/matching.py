@@ -2,11 +2,14 @@
 
 In: a skeleton at a number of ranks. Out: what does not match, or None. Each message has its receive, in order, with
 room for its bytes; all ranks make the same collectives in the same order; all requests are completed; all peers exist.
+What a rank computes between two calls is known from a recording.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,3 +135,22 @@ def _first_difference(sends: _Array, receives: _Array) -> str:
         assert sent is not None
         return f"rank {sent[1]} receives no message that rank {sent[0]} sends it (tag {sent[2]})"
     return f"rank {received[0]} sends no message that rank {received[1]} receives from it (tag {received[2]})"
+
+
+def unknown_phase(job: Job, content: Mapping[str, Any]) -> str | None:
+    """Return a phase between two calls that no recording has and the job would execute, or None."""
+    sites: Sequence[str] = content.get("sites", [])
+    known = set(content.get("phases", []))
+    before = np.full(job.ranks, -1, np.int64)
+    for step in job.steps(most_repetitions=2):
+        if "compute" in step.item.content:
+            before[step.lanes] = -1
+        site = step.item.content.get("site")
+        if site is None:
+            continue
+        for number in np.unique(before[step.lanes]).tolist():
+            name = f"{sites[number]} -> {sites[site]}"
+            if number >= 0 and name not in known:
+                return f"what a rank computes between two calls was never recorded: {name}"
+        before[step.lanes] = site
+    return None

@@ -7,17 +7,11 @@ vain, makers of communicators, the first and the last call): a phase begins or e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from manynode.markers import MarkerFile
 from phase2_nodesim.recording import END, RecordedCall
-
-if TYPE_CHECKING:
-    from phase2_nodesim.derive.interpret import Job
 
 _LEFT_OUT = "pass "
 # A call that shares its record with the one before, such as the second of MPI_Startall: no phase lies between them.
@@ -72,22 +66,3 @@ def phases_between(ranks: Iterable[Sequence[RecordedCall]]) -> Iterator[tuple[st
                 seen.add((before, call.site))
                 yield before, call.site
             before = call.site
-
-
-def unknown_phase(job: Job, content: Mapping[str, Any]) -> str | None:
-    """Return a phase between two calls that no recording has and the job would execute, or None."""
-    sites: Sequence[str] = content.get("sites", [])
-    known = set(content.get("phases", []))
-    before = np.full(job.ranks, -1, np.int64)
-    for step in job.steps(most_repetitions=2):
-        if "compute" in step.item.content:
-            before[step.lanes] = -1
-        site = step.item.content.get("site")
-        if site is None:
-            continue
-        for number in np.unique(before[step.lanes]).tolist():
-            name = f"{sites[number]} -> {sites[site]}"
-            if number >= 0 and name not in known:
-                return f"what a rank computes between two calls was never recorded: {name}"
-        before[step.lanes] = site
-    return None

@@ -18,9 +18,8 @@ import numpy as np
 from manynode.derived.expression import ExpressionError, parse
 from manynode.errors import InputError
 from phase2_nodesim.derive.interpret import Content, Job
-from phase2_nodesim.derive.matching import mismatch
+from phase2_nodesim.derive.matching import mismatch, unknown_phase
 from phase2_nodesim.derive.patterns import rules
-from phase2_nodesim.derive.places import unknown_phase
 
 Level = Literal["proved", "agreed", "assumed", "refused"]
 
