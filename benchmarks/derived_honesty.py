@@ -1,0 +1,104 @@
+"""Derive the skeletons of the mini-apps from many sets of runs: how often is a verdict wrong, or needlessly a refusal?
+
+Each mini-app is recorded once with a small problem at thirteen numbers of ranks. From each of ten sets of them a
+skeleton is derived, judged at all other numbers, and compared there call by call with the recording. A skeleton that
+differs from a recording although its verdict does not refuse is a silent error. What is refused although the skeleton
+equals the recording costs a further run, and no more. Prints a line for each set.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from _figure import figure
+
+from manynode.errors import ManynodeError
+from manynode.paths import native_program
+from phase2_nodesim.derive.derivation import derive, first_difference
+from phase2_nodesim.derive.recordings import Recording, read_recording
+from phase2_nodesim.derive.verdict import verdict
+from phase2_nodesim.record import record_run
+
+COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 18, 24, 27, 32, 36)
+SETS = (
+    (1, 2, 4, 8, 12, 16, 27),
+    (2, 4, 8, 12, 16, 27),
+    (2, 4, 8),
+    (4, 8, 12, 18),
+    (2, 8, 27),
+    (1, 2, 4, 8, 16, 24, 32),
+    (8, 12, 18, 27, 32),
+    (4, 12, 36),
+    (3, 6, 12, 18),
+    (1, 2, 3, 4, 6, 8),
+)
+# Sides that differ, and the at least four iterations that a loop needs to show.
+PROBLEMS: dict[str, dict[str, int]] = {
+    "spmv": {"nx": 3, "ny": 4, "nz": 5, "columns": 7, "iterations": 4, "norms": 1},
+    "hpcg": {"nx": 16, "ny": 8, "nz": 24, "iterations": 4, "levels": 3, "preconditioner": 1},
+    "hacc": {"elements": 150, "iterations": 4},
+    "milc": {"nx": 4, "ny": 6, "nz": 4, "nt": 8, "iterations": 4, "third_neighbours": 1},
+    "snap": {"nx": 8, "ny": 3, "nz": 2, "chunk": 4, "angles": 3, "groups": 4, "outers": 3, "inners": 4},
+    "lammps": {"nx": 2, "ny": 3, "nz": 2, "iterations": 12, "every": 3, "thermo_every": 3, "reductions": 4},
+    "caffe": {"images": 4, "side": 8, "filters": 2, "hidden": 6, "iterations": 4},
+    "fft2d": {"elements": 96, "iterations": 4},
+}
+
+
+def recorded(name: str, folder: Path) -> dict[int, Recording]:
+    """Return the recordings of a mini-app by number of ranks; a number that the program refuses is left out."""
+    words = [word for key, value in PROBLEMS[name].items() for word in (f"--{key}", str(value))]
+    found = {}
+    for ranks in COUNTS:
+        place = folder / f"{name}-{ranks}"
+        try:
+            record_run(place, [str(native_program(name)), *words], "mpich", ranks, timeout_s=600)
+        except ManynodeError:
+            continue
+        found[ranks] = read_recording(place, PROBLEMS[name])
+    return found
+
+
+def judged(name: str, runs: dict[int, Recording], trained: tuple[int, ...]) -> Counter[str]:
+    """Return how often each outcome came at the other numbers of ranks: exact, refused, needlessly refused, silent."""
+    others = [ranks for ranks in runs if ranks not in trained]
+    outcomes: Counter[str] = Counter()
+    try:
+        skeleton = derive([runs[ranks] for ranks in trained if ranks in runs], name=name).skeleton
+    except ManynodeError as error:
+        print(f"{name} {trained}: no skeleton: {error.what}", flush=True)
+        outcomes["no skeleton"] = len(others)
+        return outcomes
+    for ranks in others:
+        usable = verdict(skeleton, ranks).usable
+        equal = first_difference(skeleton, runs[ranks]) is None if usable else _equal(skeleton, runs[ranks])
+        outcomes[("exact" if equal else "silent") if usable else ("needlessly refused" if equal else "refused")] += 1
+    print(f"{name} {trained}: {dict(outcomes)}", flush=True)
+    return outcomes
+
+
+def _equal(skeleton: dict[str, Any], recording: Recording) -> bool:
+    """Say whether a refused skeleton equals the recording all the same; it may have no calls at all there."""
+    try:
+        return first_difference(skeleton, recording) is None
+    except ManynodeError:
+        return False
+
+
+def figures() -> list[dict[str, Any]]:
+    """Return the silent errors, of which there may be none, and what the caution costs."""
+    outcomes: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in PROBLEMS:
+            runs = recorded(name, Path(folder))
+            for trained in SETS:
+                outcomes += judged(name, runs, trained)
+    return [
+        figure("derived: silent errors", float(outcomes["silent"]), "verdicts", 0, "<="),
+        figure("derived: verdicts", float(outcomes.total()), "", None, None),
+        figure("derived: exact", outcomes["exact"] / outcomes.total(), "", None, None),
+        figure("derived: needlessly refused", outcomes["needlessly refused"] / outcomes.total(), "", None, None),
+    ]
