@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -148,7 +149,7 @@ class Formulas:
 
     def _rivals(self, powers: Mapping[str, int], factor: Fraction, table: Mapping[int, int]) -> list[str]:
         """Return the product, and what fits as well: rounded up, and as a sum where no run tells it from a product."""
-        found = _rendered(powers, factor)
+        found = self._stepped(_rendered(powers, factor), table)
         names = [name for name in powers if name in self.varied]
         base = min(table)
         together = any(sum(self.feature(name, run) != self.feature(name, base) for name in names) > 1 for run in table)
@@ -160,6 +161,16 @@ class Formulas:
                 parts.append(_rendered({name: powers[name]}, one)[0])
             found.append(" + ".join(f"({part})" for part in parts) + f" - {(len(names) - 1) * table[base]}")
         return found
+
+    def _stepped(self, texts: list[str], runs: Iterable[int]) -> list[str]:
+        """Add what fits as well if parameters count in steps, where all their values are multiples of a number."""
+        words = {name: name for name in self.varied}
+        for name in self.varied:
+            step = math.gcd(*(self.feature(name, run) for run in runs))
+            if step > 1:
+                words[name] = f"({name} // {step} * {step})"
+        stepped = [re.sub(r"[A-Za-z_]\w*", lambda word: words.get(word[0], word[0]), text) for text in texts[:1]]
+        return list(dict.fromkeys([*texts, *stepped]))
 
     def _multiples(self, table: Mapping[int, int], names: Sequence[str]) -> list[str]:
         """Return ``a + b * m`` for products ``m`` of at most two features that fit."""
@@ -175,7 +186,7 @@ class Formulas:
             else:
                 plain = list(powers.values()) in ([1], [-1])
                 if len(by_value) >= (_FEWEST_VALUES if plain else _FEWEST_VALUES + 1):
-                    found += self._line(powers, by_value)
+                    found += self._stepped(self._line(powers, by_value), table)
         return found
 
     @staticmethod

@@ -1,0 +1,93 @@
+"""Recordings that nothing can be derived from: refused by name, with what to do, and at once."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from small_programs import Parameters, Rank, halo, run, runs
+
+from manynode.errors import InputError
+from manynode.markers import ANY_SOURCE_PEER
+from phase2_nodesim.derive.derivation import derive
+from phase2_nodesim.derive.recordings import Recording
+from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall
+
+
+def changed(recording: Recording, rank: int, number: int, **values: object) -> Recording:
+    """Return a recording with one call changed."""
+    calls = [list(one) for one in recording.calls]
+    calls[rank][number] = replace(calls[rank][number], **values)  # type: ignore[arg-type]
+    return replace(recording, calls=calls)
+
+
+def refusal(recordings: Sequence[Recording], held_out: Sequence[Recording] = ()) -> InputError:
+    with pytest.raises(InputError) as caught:
+        derive(recordings, held_out)
+    return caught.value
+
+
+def test_one_number_of_ranks_is_too_few() -> None:
+    error = refusal(runs(halo, [8]))
+    assert (error.what, error.found) == ("too few numbers of ranks to derive a skeleton from", "8")
+
+
+def test_numbers_of_ranks_with_parameters_of_their_own_are_too_few() -> None:
+    error = refusal([run(halo, ranks, {"n": ranks}) for ranks in (4, 8, 12)])
+    assert error.what == "too few numbers of ranks with the same parameters"
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        ({"peer": ANY_SOURCE_PEER}, "a receive takes messages from any source"),
+        ({"communicator": 1}, "communicators other than MPI_COMM_WORLD"),
+        ({"completes": (UNKNOWN_REQUEST,)}, "does not know which request"),
+    ],
+)
+def test_calls_that_have_no_rule_yet_are_refused(values: dict[str, object], what: str) -> None:
+    recordings = runs(halo)
+    error = refusal([*recordings[:-1], changed(recordings[-1], 3, 1, **values)])
+    assert what in error.what and "rank 3" in str(error.where)
+
+
+def test_a_rank_that_was_killed_is_refused() -> None:
+    recordings = runs(halo)
+    cut = replace(recordings[0], calls=[calls[:-1] for calls in recordings[0].calls])
+    assert "do not end with MPI_Finalize" in refusal([cut, *recordings[1:]]).what
+
+
+def test_recordings_of_two_programs_are_refused() -> None:
+    recordings = runs(halo)
+    assert "different programs" in refusal([replace(recordings[0], program="other"), *recordings[1:]]).what
+    assert "sets of parameters" in refusal([*recordings[1:], run(halo, 4, {"n": 10})]).what
+    assert "MPI libraries" in refusal(recordings, [replace(run(halo, 36), mpi="openmpi")]).what
+
+
+def test_communication_that_follows_the_data_is_refused_in_seconds() -> None:
+    def program(rank: Rank, parameters: Parameters) -> None:
+        draw = random.Random(1000 * rank.ranks + rank.rank)
+        for _ in range(200):
+            for _ in range(draw.randrange(1, 6)):
+                rank.send(draw.randrange(rank.ranks), 8 * draw.randrange(100))
+            rank.collective("MPI_Allreduce", 8)
+
+    recordings = runs(program)
+    before = time.monotonic()
+    error = refusal(recordings)
+    assert "nearly every rank has a sequence of calls of its own" in error.what
+    assert "32 sequences on 32 ranks" in str(error.found)
+    assert time.monotonic() - before < 10
+
+
+def test_sizes_of_blocks_are_refused_by_name() -> None:
+    def program(rank: Rank, parameters: Parameters) -> None:
+        halo(rank, {"iterations": 4})
+        blocks = tuple(8 * (peer + 1) for peer in range(rank.ranks))
+        rank.note(RecordedCall("MPI_Alltoallv", "", bytes=8, communicator=0, sent=blocks, received=blocks), "exchange")
+
+    error = refusal(runs(program))
+    assert "sizes of the blocks of a collective" in error.what and error.where == "MPI_Alltoallv at exchange"
