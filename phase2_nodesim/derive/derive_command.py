@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-# Numbers that show grids of two to four dimensions, and rules that small jobs hide; 18 and 32 ranks have other grids.
-_RANKS, _HELD_OUT, _VARIED, _TARGETS = "1,2,4,8,12,16,27", "18,32", 12, "64,256,1024,4096"
+# Numbers that tell the rules of grids of two to four dimensions apart, and have axes long enough to show neighbours.
+_RANKS, _HELD_OUT, _VARIED, _TARGETS = "4,8,12,18,24,27,32", "16,36", 12, "64,256,1024,4096"
 
 
 def derive(

@@ -68,7 +68,7 @@ def test_the_report_says_what_the_skeleton_is_worth(spmv: Path) -> None:
     assert bytes_of_faces == {f"8 * columns * {face}" for face in ("nx * ny", "nx * nz", "ny * nz")}
 
 
-@pytest.mark.parametrize("ranks", [1, 36, 64])
+@pytest.mark.parametrize("ranks", [36, 64])
 def test_the_skeleton_makes_the_calls_of_runs_that_nobody_derived_it_from(
     spmv: Path, tmp_path: Path, ranks: int
 ) -> None:
@@ -166,6 +166,13 @@ def test_a_program_without_labels_comes_to_a_projection(tmp_path: Path) -> None:
     verdicts = json.loads((results / "nodesim/skeleton-verdicts.json").read_text())["verdicts"]
     assert [(one["nodes"], one["level"]) for one in verdicts] == [(8, "agreed"), (32, "agreed")]
     assert "was derived from recorded runs" in (results / "report.html").read_text()
+
+
+def test_a_job_smaller_than_all_recordings_is_refused(spmv: Path, tmp_path: Path) -> None:
+    """A lone rank packs nothing for its neighbours, which no larger job shows."""
+    path = pipeline.write(tmp_path, pipeline.tiny(application=derived(spmv, OTHER), nodes=[1, 8]))
+    done = pipeline.manynode("config", "check", path)
+    assert done.returncode != 0 and "no recording is smaller than 4 ranks" in done.stderr, done.stderr
 
 
 def test_a_refused_number_of_ranks_does_not_start(spmv: Path, tmp_path: Path) -> None:
