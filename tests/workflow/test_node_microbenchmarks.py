@@ -61,7 +61,8 @@ CORE = {
     "vector_store_ports": task("ports", 100_000, kind="vector-store"),
     "float_units": task("float", 100_000, kind="multiply", chains=14),
     "float_add_units": task("float", 100_000, kind="add", chains=14),
-    "float_issue": task("float", 100_000, kind="mix", chains=14),
+    # Longer than the others: the loop's start takes its share, and this one ends nearest to its bound.
+    "float_issue": task("float", 400_000, kind="mix", chains=14),
 }
 CHAINS = {
     "multiply_latency": task("integer", 50_000, kind="multiply"),
