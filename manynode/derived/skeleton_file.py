@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from manynode import input_file
+from manynode import input_file, tables
 from manynode.config import yaml_text
 from manynode.derived.arithmetic import LEAST, MOST, Value
 from manynode.derived.expression import Expression, Scope, may_name, parse
@@ -234,9 +234,14 @@ def _compiled(item: Item) -> dict[str, Any]:
 
 
 def write_compiled(path: Path, skeleton: DerivedSkeleton, parameters: Mapping[str, int] | None = None) -> str:
-    """Write the JSON of :func:`compile` and return its digest, the parameter ``digest`` of the C++ skeleton."""
+    """Write the JSON of :func:`compile` and return its digest, the parameter ``digest`` of the C++ skeleton.
+
+    A file that has this content already stays: engines may be reading it.
+    """
     text = json.dumps(compile(skeleton, parameters), indent=1, ensure_ascii=True) + "\n"
-    path.write_text(text, encoding="ascii")
+    if not (path.is_file() and path.read_bytes() == text.encode("ascii")):
+        with tables.replacing(path) as part:
+            part.write_text(text, encoding="ascii")
     return digest_of(text)
 
 

@@ -172,3 +172,15 @@ def test_the_calls_are_those_of_the_interface_of_skeletons() -> None:
         f"MPI_I{name[4:].lower()}" for name in blocking[blocking.index("MPI_Barrier") :] if "Wait" not in name
     ]
     assert set(CALL_FORMS) == {*blocking, *nonblocking}
+
+
+def test_a_compiled_file_that_is_there_already_stays(tmp_path: Path) -> None:
+    skeleton = skeleton_file.checked({"schema": "derived-skeleton/1", "name": "one", "body": []}, "test")
+    path = tmp_path / "one.json"
+    digest = skeleton_file.write_compiled(path, skeleton)
+    written = path.stat().st_mtime_ns, path.stat().st_ino
+    assert skeleton_file.write_compiled(path, skeleton) == digest
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == written
+    path.write_text("{}")
+    assert skeleton_file.write_compiled(path, skeleton) == digest
+    assert skeleton_file.digest_of(path.read_text()) == digest
