@@ -22,7 +22,7 @@ from manynode.config import yaml_text
 from manynode.derived.arithmetic import LEAST, MOST, Value
 from manynode.derived.expression import Expression, Scope, may_name, parse
 from manynode.derived.grids import Grid, coordinate_names, grid_of_rule
-from manynode.derived.skeleton_model import WORLD, DerivedSkeleton, Drawn, Item
+from manynode.derived.skeleton_model import WORLD, DerivedSkeleton, Drawn, GridSection, Item
 from manynode.errors import InputError, nearest
 
 COMPILED_SCHEMA = "derived-program/1"
@@ -34,12 +34,16 @@ _LISTS = ("sources", "destinations")
 
 def read(path: Path) -> DerivedSkeleton:
     """Return the checked skeleton of a YAML file."""
+    return checked(content_of(path), str(path))
+
+
+def content_of(path: Path) -> Any:
+    """Return what a YAML file holds, not checked yet."""
     text = input_file.read_text(path, "a derived skeleton", most_bytes=yaml_text.MOST_CHARACTERS)
     try:
-        content = yaml_text.parse(text)
+        return yaml_text.parse(text)
     except ValueError as error:
         raise InputError(_UNUSABLE, where=str(path), found=str(error), remedy="correct that file") from None
-    return checked(content, str(path))
 
 
 _UNUSABLE = "a derived skeleton cannot be used"
@@ -158,9 +162,8 @@ def values_of(skeleton: DerivedSkeleton, given: Mapping[str, int]) -> dict[str, 
     return {name: given.get(name, parameter.default) for name, parameter in skeleton.parameters.items()}
 
 
-def grid_of(skeleton: DerivedSkeleton, ranks: int) -> Grid | None:
+def grid_of(section: GridSection | None, ranks: int) -> Grid | None:
     """Return the grid of so many ranks, or None for a skeleton without one."""
-    section = skeleton.grid
     if section is None:
         return None
     periodic = tuple(section.periodic or [False] * section.axes)
@@ -189,7 +192,7 @@ def scope_of(skeleton: DerivedSkeleton, ranks: int, parameters: Mapping[str, int
     """Return the values of all names on all ranks of a job, for :meth:`Expression.evaluate`."""
     numbers = np.arange(ranks, dtype=np.int64)
     values: dict[str, Value] = {"P": ranks, "rank": numbers, **values_of(skeleton, parameters or {})}
-    grid = grid_of(skeleton, ranks)
+    grid = grid_of(skeleton.grid, ranks)
     if grid is not None:
         values |= coordinate_names(grid, numbers)
     return Scope(values, grid=grid, definitions=definitions_of(skeleton))

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manynode.derived.expression import Expression, Scope, parse
-from manynode.derived.grids import coordinate_names, grid_of_rule
+from manynode.derived.grids import coordinate_names
+from manynode.derived.skeleton_file import grid_of
+from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.places import passing
@@ -83,17 +85,8 @@ class Job:
         named = content.get("definitions", {})
         definitions = {name: parse(text, f"definitions/{name}") for name, text in named.items()}
         own = np.arange(ranks, dtype=np.int64)
-        grid = None
-        if (rule := content.get("grid")) is not None:
-            grid = grid_of_rule(
-                rule["rule"],
-                ranks,
-                rule["dimensions"],
-                order=rule["order"],
-                ties=rule.get("ties", "first"),
-                layout=rule["layout"],
-                periodic=tuple(rule["periodic"]),
-            )
+        section = content.get("grid")
+        grid = grid_of(None if section is None else GridSection.model_validate(section), ranks)
         places = coordinate_names(grid, own) if grid else {}
         self.scope = Scope({"P": ranks, "rank": own, **places, **self.parameters}, grid=grid, definitions=definitions)
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from manynode import input_file, tables
-from manynode.config import yaml_text
+from manynode import tables
 from manynode.config.application import DERIVED
 from manynode.config.resolved import Resolved
 from manynode.config.skeleton_files import SUFFIX
@@ -25,9 +24,9 @@ SCHEMA = "skeleton-verdicts/1"
 
 def read_content(path: Path) -> dict[str, Any]:
     """Return the content of a derived skeleton's file, checked."""
-    skeleton_file.read(path)
-    text = input_file.read_text(path, "a derived skeleton", most_bytes=yaml_text.MOST_CHARACTERS)
-    return dict(yaml_text.parse(text))
+    content = skeleton_file.content_of(path)
+    skeleton_file.checked(content, str(path))
+    return dict(content)
 
 
 def verdicts(experiment: Resolved) -> dict[int, Verdict]:

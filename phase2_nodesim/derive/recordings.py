@@ -15,9 +15,9 @@ from functools import cached_property
 from pathlib import Path
 
 from manynode.errors import InputError
-from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
+from manynode.markers import ANY_SOURCE_PEER, read_marker_directory
 from phase2_nodesim.derive.places import placed
-from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, rank_calls
+from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, lacking, rank_calls
 
 FEWEST_COUNTS = 3
 # A rank whose calls no other rank makes in this order is normal in a small job, not in one of this size.
@@ -60,16 +60,16 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         # Phase 2 names what is computed between two calls by their places: as people read them.
         files = read_marker_directory(folder)
     for file in files:
-        if file.metadata["truncated"] or file.metadata["incomplete"]:
+        if found := lacking(file):
             raise InputError(
-                "a marker file does not have all calls of its rank",
+                "a recording does not have all calls of a rank",
                 where=str(file.path),
-                found="truncated" if file.metadata["truncated"] else "no MPI_Finalize",
-                remedy="record again with fewer iterations",
+                found=found,
+                remedy="record again a run that ends well, with fewer iterations if it was cut off",
             )
     first = files[0].metadata
     return Recording(
-        [placed(_calls(file), file) if labels == {""} else _calls(file) for file in files],
+        [placed(rank_calls(file), file) if labels == {""} else rank_calls(file) for file in files],
         dict(parameters or {}),
         program=str(first.get("program", "")),
         command=tuple(map(str, first.get("command", []) or [])),
@@ -77,13 +77,6 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         where=str(folder),
         labels=labels,
     )
-
-
-def _calls(file: MarkerFile) -> list[RecordedCall]:
-    calls = rank_calls(file)
-    if file.records["error"].any():
-        raise InputError("a call of the recording failed", where=str(file.path), remedy="record a run without errors")
-    return calls
 
 
 def check_recordings(trained: Sequence[Recording], held_out: Sequence[Recording] = ()) -> None:

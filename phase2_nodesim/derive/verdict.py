@@ -8,8 +8,9 @@ reasons and, where one run would decide, that run.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -47,22 +48,24 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
         if given.get(name, value) != value
     ]
     given = {name: value for name, value in given.items() if name not in fixed}
-    wrong = [f"the skeleton differs from the recording of {_point(one)}" for one in content["recorded"]
-             if not one["equal"]]  # fmt: skip
+    recorded = content.get("recorded", [])
+    wrong = [f"the skeleton differs from the recording of {_point(one)}" for one in recorded if not one["equal"]]
     if changed or wrong:
         return Verdict("refused", (*changed, *wrong))
+    # Doubts look for the number of ranks that would decide them, among the same ones.
+    job_of = functools.cache(lambda ranks: Job(content, ranks, given))
     try:
-        job = Job(content, ranks, given)
+        job = job_of(ranks)
     except InputError as error:
         return Verdict("refused", (error.what,))
     point = {**fixed, **job.parameters}
-    if any(one["ranks"] == ranks and one["parameters"] == point for one in content["recorded"]):
+    if any(one["ranks"] == ranks and one["parameters"] == point for one in recorded):
         return Verdict("proved")
-    least = min(one["ranks"] for one in content["recorded"])
+    least = min((one["ranks"] for one in recorded), default=1)
     if ranks < least:
         # What only a lone rank leaves out, such as packing for neighbours, no larger job shows.
         return Verdict("refused", (f"no recording is smaller than {least} ranks; one of {ranks} would decide",))
-    reasons = [_reason(doubt, content, given) for doubt in content.get("doubts", []) if disagrees(doubt, content, job)]
+    reasons = [_reason(doubt, content, job_of) for doubt in content.get("doubts", []) if disagrees(doubt, content, job)]
     if not reasons:
         try:
             found = mismatch(job)
@@ -72,8 +75,10 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
         reasons = [found] if found else []
     if reasons:
         return Verdict("refused", tuple(dict.fromkeys(reasons)))
-    assumptions = tuple(f"stated by hand: {one['at']}: {one['says']}" for one in content.get("assumptions", []))
-    return Verdict("assumed", assumptions) if assumptions else Verdict("agreed")
+    assumptions = [f"stated by hand: {one['at']}: {one['says']}" for one in content.get("assumptions", [])]
+    if not recorded:
+        assumptions.append("stated by hand: the whole skeleton, of which no run was recorded")
+    return Verdict("assumed", tuple(assumptions)) if assumptions else Verdict("agreed")
 
 
 def _point(recorded: Mapping[str, Any]) -> str:
@@ -135,11 +140,11 @@ def _scopes(where: str, content: Content, job: Job) -> Iterator[Any]:
         yield job.scope.lanes(lanes).bound(**{name: repetition for name, _ in indices})
 
 
-def _reason(doubt: Content, content: Content, given: Mapping[str, int]) -> str:
+def _reason(doubt: Content, content: Content, job_of: Callable[[int], Job]) -> str:
     what = f"{doubt['at']}: the recordings fit {doubt['says']} as well as {' and '.join(doubt['or'][:3])}"
     if doubt["says"] == "0":
         what = f"no recording shows what happens where {' or '.join(doubt['or'])}"
     for ranks in _RECORDABLE:
-        if disagrees(doubt, content, Job(content, ranks, given)):
+        if disagrees(doubt, content, job_of(ranks)):
             return f"{what}; a recording of {ranks} ranks would decide"
     return what

@@ -85,11 +85,11 @@ def test_the_scope_has_all_ranks_of_a_job() -> None:
 def test_extents_by_hand_precede_the_rule() -> None:
     section = {"rule": "line", "dimensions": 3, "extents": {12: [2, 2, 3]}}
     skeleton = skeleton_file.checked(changed("grid", section), "toy.yaml")
-    found = [skeleton_file.grid_of(skeleton, ranks) for ranks in (12, 13)]
+    found = [skeleton_file.grid_of(skeleton.grid, ranks) for ranks in (12, 13)]
     assert [grid and grid.extents for grid in found] == [(2, 2, 3), (13, 1, 1)]
     stated = skeleton_file.checked(changed("grid", {"extents": {12: [2, 2, 3]}}), "toy.yaml")
     with pytest.raises(InputError, match="no extents for this number of ranks"):
-        skeleton_file.grid_of(stated, 13)
+        skeleton_file.grid_of(stated.grid, 13)
 
 
 def test_null_needs_no_quotes() -> None:
