@@ -8,7 +8,6 @@ must then ask for the calls of every iteration, which shows what their interpret
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -68,16 +67,3 @@ def figures() -> list[dict[str, Any]]:
         figure("derived: difference of makespans", off, "", 0.0, "<="),
         figure("derived: the engine's time with the skeleton in C++", seconds["in C++"], "s", None, None),
     ]
-
-
-def main() -> int:
-    """Print one line per figure; the exit code is 6 if a target does not hold."""
-    everything = figures()
-    for item in everything:
-        target = "" if item["target"] is None else f" (target {item['comparison']} {item['target']:g})"
-        print(f"{item['name']:<58} {item['value']:.6g} {item['unit']}{target}")
-    return 0 if all(item["holds"] for item in everything) else 6
-
-
-if __name__ == "__main__":
-    sys.exit(main())

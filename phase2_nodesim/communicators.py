@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 
 from manynode.errors import InputError
 from manynode.markers import PROC_NULL_PEER, UNKNOWN, MarkerFile
@@ -76,8 +77,7 @@ def _of_rank(file: MarkerFile, identities: _Identities) -> dict[int, Member]:
     world = tuple(range(size))
     known = {WORLD: Member(0, world), SELF: Member(identities.of(SELF, (rank,), -1), (rank,))}
     alike: dict[tuple[int, tuple[int, ...]], int] = {}
-    makes = file.records["operation"].astype(str).str.contains("_(?:Comm|Cart|Graph|Dist_graph|Intercomm)_", regex=True)
-    rows = file.records[makes & (file.records["detail"] != 0)]
+    rows = file.records[_makes(file) & (file.records["detail"] != 0)]
     for parent, offset in zip(rows["communicator"], rows["detail"], strict=True):
         detail = file.detail(int(offset))
         if len(detail) < 4 or detail[0] < 0:
@@ -92,6 +92,11 @@ def _of_rank(file: MarkerFile, identities: _Identities) -> dict[int, Member]:
         member = Member(identities.of(above, members, ordinal), members, inter=topology == _INTER)
         known[number] = _with_neighbours(member, topology, detail[4 + listed :])
     return known
+
+
+def _makes(file: MarkerFile) -> pd.Series:
+    """Say of each record whether its call makes or frees communicators."""
+    return file.records["operation"].astype(str).str.contains("_(?:Comm|Cart|Graph|Dist_graph|Intercomm)_", regex=True)
 
 
 def _with_neighbours(member: Member, topology: int, words: list[int]) -> Member:
@@ -114,10 +119,8 @@ def _with_neighbours(member: Member, topology: int, words: list[int]) -> Member:
 
 
 def _used(file: MarkerFile, known: dict[int, Member]) -> dict[int, Member]:
-    operations = file.records["operation"].astype(str)
-    makes = operations.str.contains("_(?:Comm|Cart|Graph|Dist_graph|Intercomm|Group)_", regex=True)
     used = {}
-    for number in sorted(set(map(int, file.records.loc[~makes, "communicator"].unique()))):
+    for number in sorted(set(map(int, file.records.loc[~_makes(file), "communicator"].unique()))):
         if number < 0:
             continue  # a call without communicator
         member = known.get(number)

@@ -17,7 +17,7 @@ from manynode import tables
 from manynode.errors import InputError
 from manynode.markers import NO_PEER, UNKNOWN, MarkerFile, read_marker_directory
 from phase2_nodesim.communicators import NEIGHBOUR, Member, communicators
-from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall, rank_calls
+from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall, lacking, rank_calls
 from phase2_nodesim.segments import segment_table
 
 SCHEMA = "recorded-stream/1"
@@ -76,12 +76,8 @@ def recorded_stream(files: list[MarkerFile], where: str) -> dict[str, Any]:
 
 def _check_whole(files: list[MarkerFile], where: str) -> None:
     for file in files:
-        for key, what in (("incomplete", "it ended before MPI_Finalize"), ("truncated", "its last calls are missing")):
-            if file.metadata[key]:
-                raise _refused(file.path.name, where, f"{what} on rank {file.metadata['rank']}")
-        if file.records["error"].any():
-            row = file.records[file.records["error"]].iloc[0]
-            raise _refused(file.path.name, where, f"a call that failed: {row['operation']}@{row['call_site_name']}")
+        if found := lacking(file):
+            raise _refused(file.path.name, where, found)
 
 
 def _refused(file: str, where: str, found: str, remedy: str = "record a run that ends well") -> InputError:

@@ -89,6 +89,18 @@ def _polled_once(records: pd.DataFrame) -> pd.DataFrame:
     return records[~again]
 
 
+def lacking(file: MarkerFile) -> str:
+    """Return why a rank's recording is not that of its whole run, an empty text if it is."""
+    if file.metadata["incomplete"]:
+        return f"it ended before MPI_Finalize on rank {file.metadata['rank']}"
+    if file.metadata["truncated"]:
+        return f"its last calls are missing on rank {file.metadata['rank']}"
+    if file.records["error"].any():
+        row = file.records[file.records["error"]].iloc[0]
+        return f"a call that failed: {row['operation']}@{row['call_site_name']}"
+    return ""
+
+
 class _Reader:
     def __init__(self, file: MarkerFile, matched: bool) -> None:
         self.file = file

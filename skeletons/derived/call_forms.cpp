@@ -60,25 +60,11 @@ std::uint32_t fields_of(CallKind kind) {
   return 0;
 }
 
-std::vector<std::string> all_names() {
-  std::vector<std::string> names;
-  for (std::size_t i = 1; i < kCallKinds; ++i) {  // without compute
-    Call call;
-    call.kind = static_cast<CallKind>(i);
-    names.push_back(call_name(call));
-    if (is_collective(call.kind)) {
-      call.flags = kNonblocking;
-      names.push_back(call_name(call));
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
 CallForm form_of(const std::string& name, const std::string& where) {
   if (const std::optional<CallForm> form = call_form(name); form) return *form;
-  const std::vector<std::string> names = all_names();
+  const std::vector<std::string> names = call_names();
   throw UserError("there is no such call", where, name, joined(names), did_you_mean(name, names));
 }
 

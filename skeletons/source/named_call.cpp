@@ -26,7 +26,7 @@ std::optional<Request> no_request(Mpi& mpi, void (Mpi::*blocking)(Arguments...),
   return std::nullopt;
 }
 
-std::map<std::string, CallForm, std::less<>> forms_by_name() {
+std::map<std::string, CallForm, std::less<>> made_forms() {
   std::map<std::string, CallForm, std::less<>> forms;
   for (std::size_t i = 1; i < kCallKinds; ++i) {
     const auto kind = static_cast<CallKind>(i);
@@ -38,6 +38,11 @@ std::map<std::string, CallForm, std::less<>> forms_by_name() {
       forms[call_name(call)] = {kind, true};
     }
   }
+  return forms;
+}
+
+const std::map<std::string, CallForm, std::less<>>& forms_by_name() {
+  static const auto forms = made_forms();
   return forms;
 }
 
@@ -69,8 +74,14 @@ std::optional<Request> emit_message(Mpi& mpi, const NamedCall& call) {
 
 }  // namespace
 
+std::vector<std::string> call_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, form] : forms_by_name()) names.push_back(name);
+  return names;
+}
+
 std::optional<CallForm> call_form(std::string_view name) {
-  static const auto forms = forms_by_name();
+  const auto& forms = forms_by_name();
   const auto found = forms.find(name);
   return found == forms.end() ? std::nullopt : std::optional(found->second);
 }

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "manynode/mpi.hpp"
 
@@ -17,6 +19,9 @@ struct CallForm {
 
   bool operator==(const CallForm&) const = default;
 };
+
+// MPI's names of all calls that skeletons have, sorted.
+std::vector<std::string> call_names();
 
 // None for a name that skeletons do not have.
 std::optional<CallForm> call_form(std::string_view name);
