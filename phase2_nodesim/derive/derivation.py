@@ -19,7 +19,7 @@ from phase2_nodesim.derive.assumptions import with_assumptions
 from phase2_nodesim.derive.compose import Body, Composer
 from phase2_nodesim.derive.events import COMPUTE, Stream, streams
 from phase2_nodesim.derive.fold import Node, fold, leaves, loops
-from phase2_nodesim.derive.formulas import Formulas
+from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas
 from phase2_nodesim.derive.gates import unseen
 from phase2_nodesim.derive.guards import Guards
 from phase2_nodesim.derive.identity import find_identity
@@ -35,7 +35,6 @@ from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
-from phase2_nodesim.derive.unvaried import FEWEST_VALUES
 from phase2_nodesim.derive.verdict import differs
 from phase2_nodesim.derive.waits import Waits, name_requests
 
@@ -338,7 +337,7 @@ def _drop_contradicted(content: Content, recording: Recording) -> None:
     job = Job(content, recording.ranks, {n: v for n, v in recording.parameters.items() if n not in fixed})
     left = []
     for doubt in content["doubts"]:
-        others = [other for other in doubt["or"] if not differs(doubt, other, content, job)]
+        others = [other for other in doubt["or"] if not differs(doubt, other, job)]
         if others:
             left.append({**doubt, "or": others})
     content["doubts"] = left

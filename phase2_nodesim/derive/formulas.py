@@ -22,7 +22,7 @@ from phase2_nodesim.derive.points import Points, Truths, Values
 
 _LARGEST_POWER = 3
 # Fewer values of a parameter fit any constant and multiple; of products there are many, one of which fits by chance.
-_FEWEST_VALUES = 3
+FEWEST_VALUES = 3
 _MOST_CHOICES = 2
 
 
@@ -95,7 +95,7 @@ class Formulas:
 
     def _products(self, table: Mapping[int, int], names: Sequence[str]) -> list[str]:
         """Return ``q * a * b // c`` and its rivals, if the values are a product of powers."""
-        if min(table.values()) <= 0 or len(set(table.values())) < _FEWEST_VALUES:
+        if min(table.values()) <= 0 or len(set(table.values())) < FEWEST_VALUES:
             return []
         runs = list(table)
         used = [name for name in names if min(self.feature(name, run) for run in runs) > 0]
@@ -114,7 +114,7 @@ class Formulas:
         return list(dict.fromkeys(found))
 
     def _varies(self, name: str, runs: Sequence[int]) -> bool:
-        return len({self.feature(name, run) for run in runs}) >= _FEWEST_VALUES
+        return len({self.feature(name, run) for run in runs}) >= FEWEST_VALUES
 
     def _columns(self, logs: np.ndarray, wanted: np.ndarray) -> Iterator[tuple[int, ...]]:
         """Yield the sets of the fewest features with which a product of powers may fit."""
@@ -185,7 +185,7 @@ class Formulas:
                     break
             else:
                 plain = list(powers.values()) in ([1], [-1])
-                if len(by_value) >= (_FEWEST_VALUES if plain else _FEWEST_VALUES + 1):
+                if len(by_value) >= (FEWEST_VALUES if plain else FEWEST_VALUES + 1):
                     found += self._stepped(self._line(powers, by_value), table)
         return found
 

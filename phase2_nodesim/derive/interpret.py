@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.derived.expression import Expression, Scope, parse
 from manynode.derived.grids import coordinate_names
 from manynode.derived.skeleton_file import grid_of
 from manynode.derived.skeleton_model import GridSection
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
+from phase2_nodesim.derive.events import POINT_TO_POINT
 from phase2_nodesim.derive.places import passing
 from phase2_nodesim.recording import END, RecordedCall
 
@@ -28,9 +30,6 @@ Lanes = NDArray[np.int64]
 Content = dict[str, Any]
 
 _NUMBERS = ("peer", "source", "bytes", "receive_bytes", "tag", "receive_tag")
-_ONE = ("MPI_Wait", "MPI_Waitany")
-# Whether an item makes a request does not depend on its name in MPI alone: a file names its requests.
-_MESSAGES = ("MPI_Send", "MPI_Isend", "MPI_Recv", "MPI_Irecv", "MPI_Sendrecv")
 
 
 @dataclass(frozen=True)
@@ -200,13 +199,13 @@ class _Rank:
 
 
 def _waiting(step: Step) -> list[_Row]:
-    takes = step.number("take", 1 if step.item.call in _ONE else -1)
+    takes = step.number("take", 1 if step.item.call in WAITS_FOR_ONE else -1)
     return [(lane, take, None) for lane, take in zip(step.lanes.tolist(), takes.tolist(), strict=True)]
 
 
 def _calling(step: Step) -> list[_Row]:
     operation = str(step.item.call)
-    message = operation in _MESSAGES
+    message = operation in POINT_TO_POINT
     columns = [step.number("peer", NO_PEER), step.number("source", NO_PEER), step.number("bytes")]
     columns += [step.number("receive_bytes"), step.number("tag", 0 if message else -1)]
     columns += [step.number("receive_tag", -1)]

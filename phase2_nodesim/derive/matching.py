@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.events import POINT_TO_POINT, RECEIVES, SENDS
 from phase2_nodesim.derive.interpret import Job, Step
@@ -22,7 +23,6 @@ from phase2_nodesim.derive.interpret import Job, Step
 _REPETITIONS = 3
 # Collectives in which all ranks give the same bytes.
 _SAME_BYTES = ("llreduce", "Reduce", "reduce", "cast", "can", "lltoall", "Barrier", "barrier")
-_WAIT_FOR_ONE = ("MPI_Wait", "MPI_Waitany")
 
 _Array = NDArray[np.int64]
 
@@ -103,13 +103,13 @@ def _requests(step: Step, call: str, open_: dict[str, _Array]) -> str | None:
         open_[content["request"]][step.lanes] += 1
     if not call.startswith("MPI_Wait"):
         return None
-    take = step.number("take", 1 if call in _WAIT_FOR_ONE else np.iinfo(np.int64).max)
+    take = step.number("take", 1 if call in WAITS_FOR_ONE else np.iinfo(np.int64).max)
     found = np.zeros_like(take)
     for name in content["requests"]:
         taken = np.minimum(open_[name][step.lanes], take - found)
         open_[name][step.lanes] -= taken
         found = found + taken
-    if ("take" in content or call in _WAIT_FOR_ONE) and (found < take).any():
+    if ("take" in content or call in WAITS_FOR_ONE) and (found < take).any():
         return f"rank {int(step.lanes[np.flatnonzero(found < take)[0]])} waits for no request ({step.item.where})"
     return None
 

@@ -8,7 +8,7 @@ families that are left are all kept.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -126,8 +126,3 @@ def _with_nobody(text: str, peers: Peers, points: Points, guards: Guards) -> lis
     own += ["rank > 0"] if text.startswith("(rank - 1)") else []
     conditions = guards.find(peers.real, nobody, own)
     return [f"{text} if {condition} else null" for condition in conditions if condition != ALWAYS]
-
-
-def texts_of(by_number: Mapping[int, Iterable[str]]) -> list[str]:
-    """Return all texts in the order of their numbers."""
-    return [text for number in sorted(by_number) for text in by_number[number]]

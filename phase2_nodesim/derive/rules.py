@@ -15,7 +15,7 @@ import numpy as np
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.events import COMPUTE
-from phase2_nodesim.derive.fold import Leaf, Node, leaves
+from phase2_nodesim.derive.fold import Node, leaves
 from phase2_nodesim.derive.guards import ALWAYS, Guards, as_truths, step_conditions
 from phase2_nodesim.derive.lines import ORDERS, Along
 from phase2_nodesim.derive.partners import Peers, expressions, fit_families
@@ -153,8 +153,3 @@ def _check(rule: Rule, found: Sequence[str], what: str, points: Points) -> None:
         allowed=f"{ALWAYS}: always, or at most two conditions on the grid, the rank and the number of ranks",
         remedy="record other numbers of ranks, or write the skeleton by hand",
     )
-
-
-def shape_of(leaf: Leaf, slots: Sequence[Slot]) -> Slot:
-    """Return the slot that a leaf stands for: that of the first repetition."""
-    return slots[leaf.slots[0]]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from phase2_nodesim.derive.formulas import Formulas
+from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas
 from phase2_nodesim.derive.gates import NOTHING
 from phase2_nodesim.derive.guards import ALWAYS
 
@@ -21,7 +21,6 @@ Content = dict[str, Any]
 # Operation, site and field.
 Kind = tuple[str, ...]
 
-FEWEST_VALUES = 3  # of a parameter: two values fit any straight line
 _FEWEST_COUNTS = 2  # of ranks
 _SIZES = re.compile(r"P|[cd][0-9]+")
 

@@ -65,7 +65,7 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     if ranks < least:
         # What only a lone rank leaves out, such as packing for neighbours, no larger job shows.
         return Verdict("refused", (f"no recording is smaller than {least} ranks; one of {ranks} would decide",))
-    reasons = [_reason(doubt, content, job_of) for doubt in content.get("doubts", []) if disagrees(doubt, content, job)]
+    reasons = [_reason(doubt, job_of) for doubt in content.get("doubts", []) if disagrees(doubt, job)]
     if not reasons:
         try:
             found = mismatch(job)
@@ -86,17 +86,17 @@ def _point(recorded: Mapping[str, Any]) -> str:
     return f"{recorded['ranks']} ranks" + (f" with {words}" if words else "")
 
 
-def disagrees(doubt: Content, content: Content, job: Job) -> bool:
+def disagrees(doubt: Content, job: Job) -> bool:
     """Say whether some hypothesis of a doubt differs from the skeleton at a job's ranks and parameters."""
-    return any(differs(doubt, other, content, job) for other in doubt["or"])
+    return any(differs(doubt, other, job) for other in doubt["or"])
 
 
-def differs(doubt: Content, other: str, content: Content, job: Job) -> bool:
+def differs(doubt: Content, other: str, job: Job) -> bool:
     """Say whether one hypothesis of a doubt differs from what the skeleton says."""
     if doubt["at"] == "grid":
         named = {str(rule): rule for rule in rules()}
         return _extents(named[doubt["says"]].grid(job.ranks).extents) != _extents(named[other].grid(job.ranks).extents)
-    for scope in _scopes(doubt["at"], content, job):
+    for scope in _scopes(doubt["at"], job):
         try:
             says = parse(doubt["says"], doubt["at"]).evaluate(scope)
         except ExpressionError:
@@ -113,7 +113,7 @@ def _extents(extents: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(extent for extent in extents if extent > 1)
 
 
-def _scopes(where: str, content: Content, job: Job) -> Iterator[Any]:
+def _scopes(where: str, job: Job) -> Iterator[Any]:
     """Yield the names at a place of the body, on the ranks that come there, in the first repetitions of its loops."""
     lanes = np.arange(job.ranks)
     numbers = [int(word) for word in re.findall(r"/(\d+)", where)] if where.startswith("body/") else []
@@ -140,11 +140,11 @@ def _scopes(where: str, content: Content, job: Job) -> Iterator[Any]:
         yield job.scope.lanes(lanes).bound(**{name: repetition for name, _ in indices})
 
 
-def _reason(doubt: Content, content: Content, job_of: Callable[[int], Job]) -> str:
+def _reason(doubt: Content, job_of: Callable[[int], Job]) -> str:
     what = f"{doubt['at']}: the recordings fit {doubt['says']} as well as {' and '.join(doubt['or'][:3])}"
     if doubt["says"] == "0":
         what = f"no recording shows what happens where {' or '.join(doubt['or'])}"
     for ranks in _RECORDABLE:
-        if disagrees(doubt, content, job_of(ranks)):
+        if disagrees(doubt, job_of(ranks)):
             return f"{what}; a recording of {ranks} ranks would decide"
     return what

@@ -7,14 +7,14 @@ words describe is an :class:`InputError`.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.errors import InputError
 from phase2_nodesim.derive.events import Event, Stream
-
-_ONE = ("MPI_Wait", "MPI_Waitany")
 
 
 @dataclass
@@ -73,20 +73,13 @@ def _names(waits: Mapping[int, _Wait], makers: Mapping[int, Event]) -> dict[int,
     for (waited, _), found in groups.items():
         joined[waited].append(found)
     names: dict[int, str] = {}
-    numbers = _numbers()
+    numbers = itertools.count(1)
     for waited, parts in joined.items():
         together = [rule for part in parts for rule in part]
         in_order = all(_in_order(waits[wait], dict.fromkeys(together, "all"), {"all"}) for wait in waited)
         for rules in [together] if in_order else parts:
             names |= dict.fromkeys(rules, f"requests{next(numbers)}")
     return names
-
-
-def _numbers() -> Iterator[int]:
-    number = 0
-    while True:
-        number += 1
-        yield number
 
 
 def _in_order(wait: _Wait, names: Mapping[int, str], chosen: set[str]) -> bool:
@@ -103,7 +96,7 @@ def _words(wait: _Wait, names: Mapping[int, str]) -> dict[str, object]:
     """Return the contract's fields of a wait."""
     # A wait that never completed anything names a request that nothing makes.
     used = list(dict.fromkeys(names[rule] for rule in sorted(wait.rules))) or ["none"]
-    one = wait.event.operation in _ONE
+    one = wait.event.operation in WAITS_FOR_ONE
     variants: list[dict[str, object]] = [{"requests": used}]
     if len(used) > 1:
         orders = [used, used[::-1], _order_seen(wait, names)]
