@@ -71,6 +71,13 @@ static uint32_t hash_text(const char* text) {
   return hash;
 }
 
+/* Byte by byte: the C library's comparison takes more instructions near the end of a page, so that the counts of a
+ * phase would depend on where the stack lies, that is on the length of the environment. */
+static bool same_text(const char* one, const char* other) {
+  while (*one && *one == *other) one++, other++;
+  return *one == *other;
+}
+
 /* The offset of `text` in the string section; equal texts share one. 0 (the empty string) when memory is short. */
 uint32_t mk_intern(const char* text) {
   if (!*text) return 0;
@@ -83,7 +90,7 @@ uint32_t mk_intern(const char* text) {
   }
   uint32_t slot = hash_text(text) % strings.table_size;
   while (strings.table[slot]) {
-    if (strcmp(strings.text + strings.table[slot], text) == 0) return strings.table[slot];
+    if (same_text(strings.text + strings.table[slot], text)) return strings.table[slot];
     slot = (slot + 1) % strings.table_size;
   }
   const size_t length = strnlen(text, STRING_LIMIT);

@@ -56,6 +56,8 @@ class Solver {
     x_.assign(static_cast<std::size_t>(matrix.columns()), 0.0);
     p_ = x_;
     z_ = x_;
+    // Memory now, not between two reductions: what an allocation costs depends on what MPI has left on the heap.
+    norms_.reserve(static_cast<std::size_t>(settings_.iterations) + 1);
   }
 
   void run() {

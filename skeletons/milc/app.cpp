@@ -33,6 +33,8 @@ class Solver {
 
   // Reduces the source's norm; its local sums belong to the set-up.
   void start() {
+    // Memory now, not between two reductions: what an allocation costs depends on what MPI has left on the heap.
+    norms_.reserve(static_cast<std::size_t>(settings_.iterations) + 1);
     rr_ = global_sum(local_rr_);
     norms_.push_back(std::sqrt(rr_));
   }

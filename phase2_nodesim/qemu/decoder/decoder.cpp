@@ -12,6 +12,8 @@
 namespace manynode::node {
 namespace {
 
+constexpr std::uint64_t kPage = 4096, kLongest = 15;  // bytes of a page and of the longest instruction
+
 void add(std::span<std::uint8_t> list, std::uint8_t padding, std::uint8_t reg) {
   if (reg == kReady || reg == kNowhere || std::find(list.begin(), list.end(), reg) != list.end()) return;
   const auto free = std::find(list.begin(), list.end(), padding);
@@ -99,7 +101,19 @@ Decoder::~Decoder() {
   cs_close(&handle);
 }
 
+// QEMU ends a block before an instruction that reaches into the next page, having read a part of it; before version 8.1
+// it shows that part as the block's last instruction, and the whole one again in a block of its own. No instruction is
+// the beginning of another one, so that Capstone does not know the part.
+bool Decoder::is_undone(const Code& last) const {
+  const bool may_cross = last.address % kPage + kLongest > kPage;
+  const std::uint8_t* bytes = last.bytes;
+  std::size_t size = last.size;
+  std::uint64_t address = last.address;
+  return may_cross && !cs_disasm_iter(handle_, &bytes, &size, &address, static_cast<cs_insn*>(scratch_));
+}
+
 void Decoder::decode(std::span<const Code> code, Block& block) {
+  if (code.size() > 1 && is_undone(code.back())) code = code.first(code.size() - 1);
   block.address = code.front().address;
   block.next_address = code.back().address + code.back().size;
   block.last_address = code.back().address;

@@ -25,12 +25,14 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   // Fills address, instructions, starts and ending of `block`. An instruction that Capstone does not know counts as an
-  // integer operation without operands; `unknown` counts them.
+  // integer operation without operands; `unknown` counts them. A last one that QEMU took back is left out.
   void decode(std::span<const Code> code, Block& block);
 
   std::uint64_t unknown() const { return unknown_; }
 
  private:
+  bool is_undone(const Code& last) const;
+
   std::size_t handle_ = 0;
   void* scratch_ = nullptr;
   std::uint32_t vector_bytes_;

@@ -35,7 +35,7 @@ node::Block& Translations::block_of(const qemu_plugin_tb* tb) {
   }
   auto block = std::make_unique<node::Block>();
   decoder_.decode(code, *block);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < block->instructions.size(); ++i) {
     if (mark_of(code[i].bytes, code[i].size) >= 0) block->marks.push_back(static_cast<std::uint16_t>(i));
   }
   same_address.push_back({std::move(bytes), std::move(block)});

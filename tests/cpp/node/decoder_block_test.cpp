@@ -28,6 +28,16 @@ TEST(DecodedBlock, KnowsItsPlacesAndItsEnding) {
   EXPECT_EQ(decoded({kMove, kShift}).ending, Ending::kNone) << "cut by a page or by its length";
 }
 
+TEST(DecodedBlock, LeavesOutTheReadPartOfAnInstructionThatReachesIntoTheNextPage) {
+  const Block block = decoded({kAdd, "f2 0f"}, 32, 0x400ffb);
+  EXPECT_EQ(block.instructions.size(), 1u);
+  EXPECT_EQ(block.next_address, 0x400ffeu);
+  EXPECT_EQ(block.starts, (std::vector<std::uint16_t>{0, 3}));
+  EXPECT_EQ(decoded({kAdd, "c7 07"}, 32, 0x400ff9).instructions.size(), 1u) << "a constant crosses: nothing of it read";
+  EXPECT_EQ(decoded({kAdd, kMove}, 32, 0x400ffa).instructions.size(), 2u) << "it ends with the page";
+  EXPECT_EQ(decoded({kScalarAdd}, 32, 0x400ffe).instructions.size(), 1u) << "the whole one, in its own block";
+}
+
 std::uint8_t slots_of_jump_after(const char* before) {
   return decoded({before, kJumpIfEqual}).instructions.back().operations;
 }
