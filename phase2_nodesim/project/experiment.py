@@ -6,6 +6,7 @@ In: a request, the values of its skeleton's parameters and the node counts to pr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +31,38 @@ _HEAD = """\
 """
 
 
-def content_of(request: Request, values: Mapping[str, int], nodes: Sequence[int]) -> Any:
-    """Return the experiment: ``values`` are those of the skeleton's parameters, which stay in braces in the command."""
+@dataclass(frozen=True)
+class Described:
+    """``content`` is the experiment; ``left_out`` gives reasons by node count."""
+
+    content: dict[str, Any]
+    left_out: dict[int, str]
+
+
+def described(
+    request: Request, values: Mapping[str, int], nodes: Sequence[int], refused: Mapping[int, Verdict]
+) -> Described:
+    """Return the experiment: ``values`` are those of the skeleton's parameters, which stay in braces in the command.
+
+    A node count with a compute phase that the measured job does not execute is left out, as those in ``refused``.
+    """
     fixed = {name: value for name, value in request.program.parameters.items() if name not in values}
     application = dict(request.experiment["application"])
     application["command"] = with_values(application["command"], fixed)
     application["derived"] = request.skeleton.name
     if values:
         application["parameters"] = dict(values)
-    content = {**request.experiment, "title": _title(request, nodes), "application": application, "nodes": list(nodes)}
-    size, one_class = _measured(request, content)
-    content["profile"] = {"nodes": [size // 2, size], **({"max_classes": 1} if one_class else {})}
-    content["nodesim"] = {**content["nodesim"], "nodes": size}
+    content = {**request.experiment, "application": application, "nodes": list(nodes)}
+    measured = _measured(request, content)
+    left_out = {number: one.reasons[0] for number, one in refused.items()} | measured.left_out
+    content["nodes"] = [number for number in nodes if number not in left_out]
+    content["title"] = _title(request, content["nodes"])
+    sizes = [measured.nodes // 2, measured.nodes]
+    content["profile"] = {"nodes": sizes, **({"max_classes": 1} if measured.differ else {})}
+    content["nodesim"] = {**content["nodesim"], "nodes": measured.nodes}
     if "threads" not in application and crowding_warning(_resolved(request, content)) is not None:
         content["nodesim"]["clock"] = "processor"
-    return content
+    return Described(content, dict(sorted(left_out.items())))
 
 
 def _resolved(request: Request, content: Mapping[str, Any]) -> Resolved:
@@ -57,39 +75,62 @@ def _title(request: Request, nodes: Sequence[int]) -> str:
     return f"{request.output.stem} on {first}{count(nodes[-1], 'node')} of {machine}, network {network}"
 
 
-def _measured(request: Request, content: Mapping[str, Any]) -> tuple[int, bool]:
-    """Return the nodes of the job to measure, which executes all phases of the projected jobs, and whether its ranks
-    differ in what they execute.
+@dataclass(frozen=True)
+class _Measured:
+    """``nodes`` of the job to measure; ``differ``: its ranks execute different phases."""
 
-    If no job that this host measures executes all, this is a :class:`UsageError`.
+    nodes: int
+    differ: bool
+    left_out: dict[int, str]
+
+
+def _measured(request: Request, content: Mapping[str, Any]) -> _Measured:
+    """Return the smallest job that executes the phases of as many of the projected jobs as possible.
+
+    If it executes those of none, this is a :class:`UsageError`.
     """
     resolved = _resolved(request, content)
     per_node = request.ranks_per_node
-    by_rank = {nodes: phases_of_ranks(resolved.application, nodes * per_node) for nodes in content["nodes"]}
-    needed = {phase for found in by_rank.values() for phases in found.values() for phase in phases}
-    differ = any(len({frozenset(phases) for phases in found.values()}) > 1 for found in by_rank.values())
-    size, lacking = 2, needed
-    while size == 2 or size * per_node <= _MOST_MEASURED:
-        found = phases_of_ranks(resolved.application, size * per_node)
-        lacking = needed - {phase for phases in found.values() for phase in phases}
-        if not lacking:
-            return size, differ
-        size *= 2
+
+    def phases(nodes: int) -> list[set[str]]:
+        return list(phases_of_ranks(resolved.application, nodes * per_node).values())
+
+    projected = {nodes: phases(nodes) for nodes in content["nodes"]}
+    differ = any(one != found[0] for found in projected.values() for one in found)
+    best: _Measured | None = None
+    nodes = 2
+    while nodes == 2 or nodes * per_node <= _MOST_MEASURED:
+        executed = set().union(*phases(nodes))
+        lacking = {target: sorted(set().union(*found) - executed) for target, found in projected.items()}
+        left_out = {target: _not_executed(names[0]) for target, names in lacking.items() if names}
+        if best is None or len(left_out) < len(best.left_out):
+            best = _Measured(nodes, differ, left_out)
+        if not left_out:
+            break
+        nodes *= 2
+    assert best is not None
+    if len(best.left_out) < len(projected):
+        return best
     raise UsageError(
-        "no job that this host measures executes all compute phases of the projected jobs",
+        "no job that this host measures executes the compute phases of the projected jobs",
         where=f"--nodes, --ranks-per-node {per_node}",
-        found=", ".join(sorted(lacking)[:3]),
+        found="; ".join(dict.fromkeys(best.left_out.values())),
         allowed=f"phases of jobs up to {_MOST_MEASURED} ranks",
-        remedy="project fewer nodes, or label the phases (MPI_Pcontrol), so that all ranks share their names",
+        remedy="label the phases (MPI_Pcontrol): all ranks then share their names",
     )
 
 
-def text_of(content: Mapping[str, Any], request: Request, refused: Mapping[int, Verdict]) -> str:
+def _not_executed(phase: str) -> str:
+    return f"no job that this host measures executes the phase {phase}"
+
+
+def text_of(one: Described, request: Request) -> str:
     """Return the file, with comments for what the command decided."""
+    content = one.content
     comments = {
-        "nodes": [f"left out: {count(nodes, 'node')}: {one.reasons[0]}" for nodes, one in refused.items()],
+        "nodes": [f"left out: {count(nodes, 'node')}: {reason}" for nodes, reason in one.left_out.items()],
         "techniques": ["ext-var alone; no-ext-const, no-ext-var and ext-const may be added"],
-        "profile": ["the measured jobs, on this host: the larger one executes every phase of the projected ones"],
+        "profile": ["the measured jobs, on this host; the larger one executes all phases of the projected ones"],
     }
     if "max_classes" in content["profile"]:
         comments["profile"].append("one class of ranks: the skeleton says which rank executes which phase")

@@ -9,6 +9,7 @@ from pathlib import Path
 from manynode import tables
 from manynode.announcement import announce_measurements
 from manynode.config.loader import load_experiment
+from manynode.report.wording import count
 from manynode.run import run_experiment
 from phase2_nodesim.project import experiment, headline, skeleton
 from phase2_nodesim.project.kept import Kept, check_experiment_unedited, check_skeleton_unedited, checksum
@@ -42,10 +43,10 @@ def carry_out(
     if derived != kept:
         derived.write(request.kept)
     nodes, refused = skeleton.judged(request, content)
-    for line in skeleton.refusal_lines(refused, request.ranks_per_node):
-        say(f"not projected: {line}")
-    described = experiment.content_of(request, skeleton.values(request, content), nodes)
-    text = experiment.text_of(described, request, refused)
+    found = experiment.described(request, skeleton.values(request, content), nodes, refused)
+    for number, reason in found.left_out.items():
+        say(f"not projected: {count(number, 'node')}, {count(number * request.ranks_per_node, 'rank')}: {reason}")
+    text = experiment.text_of(found, request)
     if not request.output.exists() or request.output.read_text(encoding="utf-8") != text:
         with tables.replacing(request.output) as part:
             part.write_text(text, encoding="utf-8")
@@ -63,14 +64,14 @@ def carry_out(
 def plan_lines(request: Request, directory: Path) -> list[str]:
     """Return what is going to be done, with the choices that the user did not make."""
     content, program = request.experiment, request.program
-    counts = [nodes * request.ranks_per_node for nodes in request.nodes]
+    nodes = ", ".join([*map(str, request.nodes[:-1]), count(request.nodes[-1], "node")])
     runs = [*request.learned, *request.held_out]
     parameters = ", ".join(f"{name} {request.projected.get(name, value)}" for name, value in program.parameters.items())
     recorded, there = [run.ranks for run in runs], skeleton.recorded_before(request)
     return [
         f"program:    {' '.join(program.command)} ({'MPICH' if program.flavour == 'mpich' else 'Open MPI'})",
-        f"project on: {', '.join(map(str, request.nodes))} nodes of {content['machine']}, {request.ranks_per_node} "
-        f"ranks each ({counts[0]} to {counts[-1]} ranks); network {content['network']}",
+        f"project on: {nodes} of {content['machine']}, {count(request.ranks_per_node, 'rank')} each; network "
+        f"{content['network']}",
         f"engines:    {content['nodesim']['engine']} for the node, {content['simulate']['engine']} for the network",
         f"arguments:  the same at every number of ranks{f'; {parameters}' if parameters else ''}",
         f"recordings: {len(runs)} runs of {min(recorded)} to {max(recorded)} ranks on this host, {there} of them there "

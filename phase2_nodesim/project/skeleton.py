@@ -6,16 +6,13 @@ of a recorded run.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from manynode import input_file
-from manynode.config.skeleton_files import with_values
-from manynode.errors import InputError, ManynodeError, UsageError
-from manynode.phase_commands import ask as ask_phase
+from manynode.errors import InputError, UsageError
 from manynode.provenance import code_digest
 from manynode.report.wording import count
 from phase2_nodesim.derive.campaign import Campaign, Run
@@ -23,6 +20,7 @@ from phase2_nodesim.derive.derive_command import derived_from, write
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.verdict import Verdict, verdict
 from phase2_nodesim.project.kept import Kept, checksum, skeleton_checksum
+from phase2_nodesim.project.replay import with_replay
 from phase2_nodesim.project.request import Request
 
 _MOST_REASONS = 8
@@ -54,7 +52,7 @@ def skeleton_of(request: Request, kept: Kept, say: Callable[[str], None]) -> tup
     try:
         found = derived_from(campaign, request.learned, request.held_out, request.program, path)
     except InputError as error:
-        raise _with_replay(error, request, campaign) from None
+        raise with_replay(error, request) from None
     content = dict(found.skeleton)
     verdicts = {ranks: verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)}
     write(path, request.output.stem, found, verdicts)
@@ -106,10 +104,11 @@ def judged(request: Request, content: dict[str, Any]) -> tuple[list[int], dict[i
     error = UsageError(
         "the recordings do not say what the program does at any of these numbers of ranks",
         where=str(request.skeleton),
-        remedy="record the run that a reason names as well: --ranks with its number of ranks added",
+        remedy="record the run that a reason names: add its number of ranks to --ranks, or give it to --varied-ranks "
+        "if a parameter has another value there",
         details="\n".join(refusal_lines(refused, request.ranks_per_node)),
     )
-    raise _with_replay(error, request, campaign_of(request, print))
+    raise with_replay(error, request)
 
 
 def refusal_lines(refused: Mapping[int, Verdict], ranks_per_node: int) -> list[str]:
@@ -120,39 +119,6 @@ def refusal_lines(refused: Mapping[int, Verdict], ranks_per_node: int) -> list[s
         where = f"{count(nodes, 'node')}, {count(nodes * ranks_per_node, 'rank')}"
         lines.append(f"{where}: {'; '.join(reasons)}")
     return lines
-
-
-def _with_replay(error: ManynodeError, request: Request, campaign: Campaign) -> ManynodeError:
-    """Return the error of a derivation with the offer to replay a recorded run in its details."""
-    offer = "\n".join(_replay_lines(request, campaign))
-    return type(error)(
-        error.what, where=error.where, found=error.found, allowed=error.allowed, remedy=error.remedy,
-        details="\n".join(part for part in (error.details, offer) if part),
-    )  # fmt: skip
-
-
-def _replay_lines(request: Request, campaign: Campaign) -> list[str]:
-    """Return how to replay a recorded run, or why none can be replayed."""
-    usual = Run.of(1, request.program.parameters).parameters
-    whole = [run for run in _runs(request) if run.parameters == usual and run.ranks % request.ranks_per_node == 0]
-    if not whole:
-        return []
-    wanted = set(_ranks(request))
-    chosen = max(whole, key=lambda run: (run.ranks in wanted, run.ranks))
-    folder = campaign.folder / chosen.name
-    try:
-        ask_phase("nodesim", "stream", folder.resolve())
-    except ManynodeError as error:
-        return [f"nor can a recorded run be replayed: {error.what}" + (f" ({error.found})" if error.found else "")]
-    words = json.dumps(with_values(request.program.command, dict(usual)))  # YAML as well
-    counts = ", ".join(map(str, sorted({run.ranks for run in whole})))
-    return [
-        f"Without a skeleton, a recorded run can be replayed at its own number of ranks ({counts}).",
-        "In an experiment ('manynode config new' prints one):",
-        f"  application: {{command: {words}, recorded: {folder}}}",
-        f"  nodes: [{chosen.ranks // request.ranks_per_node}]",
-        f"  ranks_per_node: {request.ranks_per_node}",
-    ]
 
 
 def recorded_before(request: Request) -> int:

@@ -103,7 +103,9 @@ def test_a_program_that_cannot_be_derived_ends_with_what_can_be_done(tmp_path: P
     done = project(tmp_path, *SMALL, *NETWORK, "--", program)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "a receive takes messages from any source" in done.stderr
-    assert f"recorded: {tmp_path}/any.recordings/ranks0008" in done.stderr and "nodes: [4]" in done.stderr
+    assert f"manynode run {tmp_path}/any.replay.yaml" in done.stderr and "the run of 8 ranks" in done.stderr
+    checked = pipeline.manynode("config", "check", tmp_path / "any.replay.yaml")
+    assert checked.returncode == 0 and "techniques x nodes [4]" in checked.stdout, checked.stdout + checked.stderr
     assert not (tmp_path / "any.yaml").exists() and not (tmp_path / "any.skeleton.yaml").exists()
 
 

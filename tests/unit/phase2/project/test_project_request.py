@@ -111,7 +111,7 @@ def test_jobs_smaller_than_all_recordings_are_recorded_as_well(monkeypatch: pyte
     assert found is not None
     assert [run.ranks for run in found.learned] == [2, 4, 8, 12]
     assert [run.ranks for run in found.held_out] == [16]
-    assert plan.plan_lines(found, Path("."))[1].startswith("project on: 1, 2 nodes of broadwell, 2 ranks each (2 to 4")
+    assert plan.plan_lines(found, Path("."))[1].startswith("project on: 1, 2 nodes of broadwell, 2 ranks each;")
 
 
 def made(folder: Path, flavour: Flavour = "mpich") -> Request:
@@ -125,18 +125,21 @@ def made(folder: Path, flavour: Flavour = "mpich") -> Request:
 def test_the_experiment_has_learned_parameters_in_braces_and_says_what_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(experiment, "_measured", lambda *_: (4, True))
+    measured = experiment._Measured(4, True, {32: "no job executes the phase x"})
+    monkeypatch.setattr(experiment, "_measured", lambda *_: measured)
     monkeypatch.setattr(experiment, "_resolved", lambda *_: None)
     monkeypatch.setattr(experiment, "crowding_warning", lambda _: "too many ranks")
     wanted = made(tmp_path)
-    found = experiment.content_of(wanted, {"nx": 64}, [2, 8])
+    one = experiment.described(wanted, {"nx": 64}, [2, 8, 32], {1: Verdict("refused", ("no recording is smaller",))})
+    found = one.content
     assert found["application"] == {
         "command": ["/bin/halo", "{nx}", "3"], "derived": "halo.skeleton.yaml", "parameters": {"nx": 64},
     }  # fmt: skip
     assert found["profile"] == {"nodes": [2, 4], "max_classes": 1}
     assert found["nodesim"] == {"engine": "native", "nodes": 4, "clock": "processor"}
     assert found["title"] == "halo on 2 to 8 nodes of broadwell, network torus"
-    text = experiment.text_of(found, wanted, {1: Verdict("refused", ("no recording is smaller",))})
+    assert found["nodes"] == [2, 8] and list(one.left_out) == [1, 32]
+    text = experiment.text_of(one, wanted)
     assert yaml.safe_load(text) == found
     assert "# left out: 1 node: no recording is smaller" in text and "manynode run" in text
 
