@@ -82,19 +82,16 @@ def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> N
     assert forced.returncode == 0 and "seed: 2" not in experiment.read_text(), forced.stdout + forced.stderr
 
 
-def test_an_unlabelled_program_with_a_parameter_is_projected_where_it_was_proved(tmp_path: Path) -> None:
-    """What a lone node does with another size was not recorded: that node count is left out, and said so."""
+def test_a_node_count_with_a_phase_that_no_measured_job_executes_is_left_out(tmp_path: Path) -> None:
+    """Without labels, a lone rank computes between two calls between which others always make a third."""
     program = compiled(tmp_path, "halo", SOURCES / "halo_unlabelled.c")
-    words = ["--parameter", "size=20", "--vary", "size=30,50", "--varied-ranks", "8", "--projected", "size=40"]
-    options = ["--ranks", "4,6,8,9,12,16", "--nodes", "1,16", "--held-out", "", "--node-engine", "native"]
-    done = project(tmp_path, *options, "--cores", "2", *NETWORK, *words, "--", program, "{size}", "3")
+    words = ["--ranks-per-node", 1, "--ranks", "4,6,8,9,12,16", "--nodes", "1,8", "--held-out", "", "--cores", "2"]
+    done = project(tmp_path, *words, "--node-engine", "native", *NETWORK, "--", program, "20", "3")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "not projected: 1 node, 2 ranks: " in done.stdout and "a recording of 2 ranks would decide" in done.stdout
+    assert "not projected: 1 node, 1 rank: no job that this host measures executes the phase MPI_" in done.stdout
+    assert "on 8 nodes, 8 ranks" in done.stdout
     written = yaml.safe_load((tmp_path / "halo.yaml").read_text())
-    assert written["application"]["command"][1:] == ["{size}", "3"]
-    assert written["application"]["parameters"] == {"size": 40}
-    assert written["nodes"] == [16]
-    assert "on 16 nodes, 32 ranks" in done.stdout
+    assert written["nodes"] == [8] and written["profile"]["max_classes"] == 1
 
 
 def test_a_program_that_cannot_be_derived_ends_with_what_can_be_done(tmp_path: Path) -> None:
@@ -128,10 +125,18 @@ def test_all_questions_come_at_once_before_anything_runs(tmp_path: Path) -> None
     assert not list(tmp_path.iterdir())
 
 
-def test_an_experiment_can_be_written_without_running_it(tmp_path: Path) -> None:
+def test_an_experiment_with_a_parameter_can_be_written_without_running_it(tmp_path: Path) -> None:
+    """What a lone node does with another size was not recorded: that node count is left out, and said so."""
     program = compiled(tmp_path, "halo", SOURCES / "halo_unlabelled.c")
-    done = project(tmp_path, *SMALL, *NETWORK, "--write-only", "--", program, "20", "3")
+    words = ["--parameter", "size=20", "--vary", "size=30,50", "--varied-ranks", "8", "--projected", "size=40"]
+    options = ["--ranks", "4,6,8,9,12,16", "--nodes", "1..16", "--held-out", "", "--write-only"]
+    done = project(tmp_path, *options, *NETWORK, *words, "--", program, "{size}", "3")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "not projected: 1 node, 2 ranks: " in done.stdout and "a recording of 2 ranks would decide" in done.stdout
     assert "measured runs to come" in done.stdout and not (tmp_path / "results/halo/profile").exists()
+    written = yaml.safe_load((tmp_path / "halo.yaml").read_text())
+    assert written["application"]["command"][1:] == ["{size}", "3"]
+    assert written["application"]["parameters"] == {"size": 40}
+    assert written["nodes"] == [2, 4, 8, 16]
     checked = pipeline.manynode("config", "check", tmp_path / "halo.yaml")
-    assert checked.returncode == 0 and "3 points" in checked.stdout, checked.stdout + checked.stderr
+    assert checked.returncode == 0 and "4 points" in checked.stdout, checked.stdout + checked.stderr
