@@ -64,7 +64,7 @@ def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> N
     lines = first.stdout.splitlines()
     assert lines[-1] == f"report: {tmp_path}/results/spmv/report.html"
     assert any(line.startswith("projected: ") and "on 4 nodes, 8 ranks" in line for line in lines)
-    assert "scaling: weak; the arguments are the same at every number of nodes" in first.stdout
+    assert "Weak scaling: with the same arguments, a rank on 2 nodes has 1.03 times the work" in first.stdout
     files = sorted(path for path in tmp_path.rglob("*") if path.is_file() and "logs" not in path.parts)
     before = {path: path.stat().st_mtime_ns for path in files if path.name != "experiment.json"}
     again = project(tmp_path, *words)

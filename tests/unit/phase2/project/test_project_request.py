@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
 
@@ -14,7 +13,7 @@ from manynode.launch import Flavour
 from phase2_nodesim.derive.campaign import Run
 from phase2_nodesim.derive.program import Program
 from phase2_nodesim.derive.verdict import Verdict
-from phase2_nodesim.project import experiment, headline, plan, request, skeleton
+from phase2_nodesim.project import experiment, plan, request, skeleton
 from phase2_nodesim.project.kept import Kept, check_experiment_unedited, checksum, skeleton_checksum
 from phase2_nodesim.project.questions import Questions
 from phase2_nodesim.project.request import Options, Request, node_counts, request_of
@@ -173,13 +172,3 @@ def test_what_was_written_is_remembered(tmp_path: Path) -> None:
 def test_assumptions_are_no_edit_of_a_skeleton() -> None:
     assert skeleton_checksum({"body": [], "assumptions": [{"at": "grid"}]}) == skeleton_checksum({"body": []})
     assert skeleton_checksum({"body": [1]}) != skeleton_checksum({"body": []})
-
-
-@pytest.mark.parametrize(("work", "said"), [(1.05, "scaling: weak"), (0.52, "scaling: STRONG"), (2.0, "STRONG")])
-def test_the_work_of_a_rank_says_whether_scaling_is_weak(work: float, said: str) -> None:
-    rows = [(1, 0, "", 90.0), (1, 1, "", 110.0), (2, 0, "", 100 * work), (2, 0, "x", 7.0), (2, 1, "", 100 * work)]
-    counters = pd.DataFrame(rows, columns=["nodes", "rank", "phase", "instructions"])
-    found = headline.work_per_rank(counters)
-    assert found == {1: 100.0, 2: 100 * work}
-    assert said in headline.scaling(found)[0]
-    assert "not known" in headline.scaling({2: 1.0})[0]
