@@ -6,7 +6,8 @@ count is projected with the compute times of one measured job: right if a rank's
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -25,25 +26,30 @@ def work_per_rank(counters: pd.DataFrame) -> dict[int, float]:
     return {}
 
 
-def is_same(work: Mapping[int, float]) -> bool:
-    """Say whether a rank has the same work in the smallest and in the largest profiled job."""
-    return not work or _SAME[0] <= work[max(work)] / work[min(work)] <= _SAME[1]
+@dataclass(frozen=True)
+class ScalingKind:
+    """``words`` are empty if only one size was profiled; ``holds``: compute times are those of the projected jobs."""
+
+    words: str
+    holds: bool
 
 
-def scaling_words(work: Mapping[int, float]) -> str:
-    """Return the sentences on a rank's work by nodes; empty if only one size was profiled."""
+def scaling_kind(work: Mapping[int, float], projected: Collection[int], measured: int) -> ScalingKind:
+    """Return what a rank's work by nodes says of ``projected`` node counts with compute times of ``measured`` nodes."""
     if len(work) < 2:
-        return ""
+        return ScalingKind("", True)
     small, large = min(work), max(work)
     ratio = work[large] / work[small]
-    kind = "Weak" if is_same(work) else "Strong" if ratio < 1 else "Neither weak nor strong"
-    text = (
+    same = _SAME[0] <= ratio <= _SAME[1]
+    kind = "Weak" if same else "Strong" if ratio < 1 else "Neither weak nor strong"
+    words = (
         f"{kind} scaling: with the same arguments, a rank on {count(large, 'node')} has {ratio:.2f} times the work of "
         f"one on {count(small, 'node')}."
     )
-    if is_same(work):
-        return text
-    return text + (
-        " Every node count has the compute times of one measured job size, which are wrong for other node counts. "
-        "Choose arguments with which a rank keeps its work, or project the measured node count alone."
+    if same or set(projected) <= {measured}:
+        return ScalingKind(words, True)
+    return ScalingKind(
+        f"{words} All points have compute times measured on {count(measured, 'node')}, which are wrong for others. "
+        "Choose arguments with which a rank keeps its work, or project one node count, measured at its own size.",
+        False,
     )

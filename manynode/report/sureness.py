@@ -8,7 +8,7 @@ from manynode.report.extrapolation import extrapolation
 from manynode.report.interval_parts import parts_words
 from manynode.report.load import Inputs, at_point
 from manynode.report.persistence import persistence_words, variance_split
-from manynode.report.scaling_kind import scaling_words, work_per_rank
+from manynode.report.scaling_kind import scaling_kind, work_per_rank
 from manynode.report.slowest import tail_words
 from manynode.report.validation import validated
 from manynode.report.waiting import native_words
@@ -119,7 +119,8 @@ def _stability(inputs: Inputs) -> str:
 def _scaling(inputs: Inputs) -> str:
     if inputs.counters is None or inputs.projection is None:
         return ""
-    return scaling_words(work_per_rank(inputs.counters))
+    measured = int(inputs.resolved["nodesim"]["nodes"])
+    return scaling_kind(work_per_rank(inputs.counters), set(inputs.projection["nodes"]), measured).words
 
 
 def _gaps(inputs: Inputs) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from manynode.report.answer import answer
 from manynode.report.load import load
-from manynode.report.scaling_kind import is_same, scaling_words, work_per_rank
+from manynode.report.scaling_kind import scaling_kind, work_per_rank
 from manynode.report.wording import interval, percent
 
 
@@ -28,9 +28,10 @@ def lines(results: Path) -> list[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     table = ["  " + "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=True)) for row in rows]
     work = {} if inputs.counters is None else work_per_rank(inputs.counters)
-    words = scaling_words(work) or "Weak or strong scaling: not known, because only one job size was profiled."
+    kind = scaling_kind(work, set(inputs.projection["nodes"]), int(inputs.resolved["nodesim"]["nodes"]))
+    words = kind.words or "Weak or strong scaling: not known, because only one job size was profiled."
     return [
-        words if is_same(work) else f"warning: {words}",
+        words if kind.holds else f"warning: {words}",
         f"projected: {found.figure} {found.subject} ({facts})",
         *(line.rstrip() for line in table),
     ]

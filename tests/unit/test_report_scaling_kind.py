@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from manynode.report.scaling_kind import is_same, scaling_words, work_per_rank
+from manynode.report.scaling_kind import scaling_kind, work_per_rank
 
 
 @pytest.mark.parametrize(
@@ -16,9 +16,10 @@ def test_the_work_of_a_rank_says_which_scaling_it_is(work: float, said: str) -> 
     counters = pd.DataFrame(rows, columns=["nodes", "rank", "phase", "instructions"])
     found = work_per_rank(counters)
     assert found == {1: 100.0, 2: 100 * work}
-    words = scaling_words(found)
-    assert words.startswith(f"{said}: with the same arguments, a rank on 2 nodes has {work:.2f} times the work of one")
-    assert ("wrong for other node counts" in words) != is_same(found)
+    kind = scaling_kind(found, {1, 2, 8}, 2)
+    assert kind.words.startswith(f"{said}: with the same arguments, a rank on 2 nodes has {work:.2f} times the work of")
+    assert kind.holds == ("measured on 2 nodes, which are wrong for others" not in kind.words) == (said[0] == "W")
+    assert scaling_kind(found, {2}, 2).holds, "the projected job itself was measured"
 
 
 def test_seconds_stand_for_instructions_that_were_not_counted() -> None:
@@ -27,4 +28,4 @@ def test_seconds_stand_for_instructions_that_were_not_counted() -> None:
 
 
 def test_one_size_says_nothing() -> None:
-    assert scaling_words({2: 1.0}) == "" and is_same({})
+    assert scaling_kind({2: 1.0}, {1, 2}, 2).words == ""
