@@ -1,0 +1,53 @@
+"""How much of a job's communication has sizes that are drawn, and how sure its volume is.
+
+In: a skeleton at a number of ranks. Out: :class:`LoadShare`, which needs no recording.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from phase2_nodesim.derive.events import POINT_TO_POINT, RECEIVES
+from phase2_nodesim.derive.interpret import Content, Job, draw_of
+
+
+@dataclass(frozen=True)
+class LoadShare:
+    """Shares of the calls, of the bytes sent, and of the bytes sent that depend on which fitting mean is right."""
+
+    calls: float
+    bytes: float
+    spread: float
+
+    @classmethod
+    def of(cls, job: Job, content: Content) -> LoadShare | None:
+        """Return the shares of a job, or None if its skeleton draws no sizes."""
+        distributions: dict[str, Any] = content.get("distributions", {})
+        if not distributions:
+            return None
+        spread = {name: job.spread(entry) for name, entry in distributions.items()}
+        calls = drawn_calls = 0
+        volume = drawn = open_ = 0.0
+        for step in job.steps():
+            call = step.item.call
+            if call is None:
+                continue
+            calls += len(step.lanes)
+            names = [draw_of(step.item.content, field) for field in ("bytes", "receive_bytes")]
+            drawn_calls += len(step.lanes) if any(names) else 0
+            if call in RECEIVES:
+                continue
+            real = step.lanes >= 0 if call not in POINT_TO_POINT else step.number("peer") >= 0
+            size = float(step.number("bytes")[real].sum())
+            volume += size
+            if names[0] is not None:
+                drawn += size
+                open_ += spread[names[0]] * int(real.sum())
+        return cls(drawn_calls / max(calls, 1), drawn / max(volume, 1.0), open_ / max(volume, 1.0))
+
+    def __str__(self) -> str:
+        return (
+            f"sizes are drawn in {self.calls:.1%} of the calls ({self.bytes:.1%} of the bytes); the recordings fit "
+            f"volumes up to {self.spread:.1%} apart"
+        )
