@@ -37,7 +37,7 @@ from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
-from phase2_nodesim.derive.verdict import differs
+from phase2_nodesim.derive.verdict import MOST_SPREAD, differs
 from phase2_nodesim.derive.waits import Waits, name_requests
 from phase2_nodesim.recording import RecordedCall
 
@@ -54,10 +54,13 @@ class Report:
     held_out: dict[str, str] = field(default_factory=dict)
     drawn: dict[str, Comparison] = field(default_factory=dict)
 
-    def compare(self, content: Content, recording: Recording) -> None:
-        """Note how drawn sizes compare with a recording that the skeleton equals but for them."""
-        if (found := comparison(content, recording, _not_fixed(content, recording))) is not None:
-            self.drawn[recording.point()] = found
+    def compare(self, content: Content, recording: Recording) -> float:
+        """Note how drawn sizes compare with a recording of the same calls; return the relative error of the volume."""
+        found = comparison(content, recording, _not_fixed(content, recording))
+        if found is None:
+            return 0.0
+        self.drawn[recording.point()] = found
+        return found.volume_error
 
 
 @dataclass
@@ -117,8 +120,7 @@ def _derived(
                 found=difference,
                 remedy="record other numbers of ranks, or write the skeleton by hand",
             )
-        content["recorded"].append(_recorded(recording, "trained", True))
-        report.compare(content, recording)
+        content["recorded"].append(_recorded(recording, "trained", True, report.compare(content, recording)))
     for recording in held_out:
         fixed = content["program"]["fixed"]
         changed = [key for key, value in recording.parameters.items() if fixed.get(key, value) != value]
@@ -126,10 +128,12 @@ def _derived(
             report.held_out[recording.point()] = f"not compared: {', '.join(changed)} was not learned"
             continue
         difference = first_difference(content, recording)
-        content["recorded"].append(_recorded(recording, "held out", difference is None))
+        error = 0.0 if difference else report.compare(content, recording)
+        if abs(error) > MOST_SPREAD:
+            difference = f"the volume of sizes that depend on load is {error:+.1%} off"
+        content["recorded"].append(_recorded(recording, "held out", difference is None, error))
         report.held_out[recording.point()] = difference or "equal"
         if difference is None:
-            report.compare(content, recording)
             _drop_contradicted(content, recording)
     report.doubts = len(content["doubts"])
     checked(content, name)
@@ -357,10 +361,11 @@ def _content(
     return content
 
 
-def _recorded(recording: Recording, role: str, equal: bool) -> dict[str, Any]:
+def _recorded(recording: Recording, role: str, equal: bool, volume_error: float) -> dict[str, Any]:
     parameters = {name: int(value) for name, value in recording.parameters.items()}
     point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest}
-    return {**point, "role": role, "equal": equal}
+    volume = {"volume_error": float(f"{volume_error:.2g}")} if volume_error else {}
+    return {**point, "role": role, "equal": equal, **volume}
 
 
 def first_difference(content: Content, recording: Recording) -> str | None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ks_2samp, wasserstein_distance
 
+from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.events import RECEIVES
 from phase2_nodesim.derive.interpret import Content, Job
 from phase2_nodesim.derive.irregular import End, Load
@@ -172,6 +173,8 @@ def comparison(content: Content, recording: Recording, parameters: Mapping[str, 
     calls = drawn = volume = exact = 0
     for rank, made in enumerate(recording.calls):
         for number, call in enumerate(made):
+            if call.peer == PROC_NULL_PEER:
+                continue
             calls += 1
             draws = job.drawn[rank].get(number)
             drawn += draws is not None

@@ -26,8 +26,8 @@ from phase2_nodesim.derive.patterns import rules
 
 Level = Literal["proved", "agreed", "assumed", "refused"]
 
-# The largest part of a job's volume that may depend on which of several fitting means of drawn sizes is right.
-_MOST_SPREAD = 0.05
+# The largest relative error of a job's volume with which drawn sizes are used.
+MOST_SPREAD = 0.05
 # Numbers of ranks that a user may record to decide a doubt.
 _RECORDABLE = range(2, 129)
 
@@ -79,7 +79,7 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
         except ExpressionError as error:
             found = error.what
         reasons = [found] if found else []
-    if drawn and drawn.spread > _MOST_SPREAD:
+    if drawn and drawn.error > MOST_SPREAD:
         reasons.append(f"{drawn}: recordings of more ranks would decide")
     if reasons:
         return Verdict("refused", tuple(dict.fromkeys(reasons)))
