@@ -76,7 +76,7 @@ def figures() -> list[dict[str, Any]]:
             stream = folder / f"ranks-{ranks}.json"
             head = write_recorded_stream(folder / f"ranks-{ranks}", stream)
             replayed = {"name": "recorded", "parameters": {"file": str(stream), "digest": head["digest"]}}
-            ours, theirs = (simulate(run_file(one, ranks // 4, 4))[0]["makespan_s"] for one in (derived, replayed))
+            ours, theirs = (simulate(run_file(one, ranks // 4, 4)).replica["makespan_s"] for one in (derived, replayed))
             print(f"{ranks} ranks: makespan {ours * 1e3:.3f} ms, of the replay {theirs * 1e3:.3f} ms")
             makespan = max(makespan, abs(ours / theirs - 1))
     return [
