@@ -26,6 +26,7 @@ def conformance(
 
     The program runs on this host at each number of ranks, unless a recording of this run is there. Compared are, for
     each rank in order: calls, peers, sizes, tags, communicators, the requests that a wait completes, labels of phases.
+    Sizes that a derived skeleton draws are compared in their volume and distribution.
     """
     from manynode.config.loader import load_experiment
     from manynode.errors import UsageError
@@ -45,7 +46,8 @@ def conformance(
             others = experiment.with_suffix(".recordings")
             found = compare(resolved, count, keep or Path(temporary), others, typer.echo)
             if found.difference is None:
-                typer.echo(f"{count} ranks: equal, {found.calls} calls")
+                drawn = f" but for drawn sizes ({found.drawn})" if found.drawn else ""
+                typer.echo(f"{count} ranks: equal{drawn}, {found.calls} calls")
             else:
                 different.append(count)
                 typer.echo(f"{count} ranks: different\n  " + found.difference.replace("\n", "\n  "))

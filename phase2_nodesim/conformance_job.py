@@ -9,22 +9,28 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from manynode import process, tables
-from manynode.config.application import REPLAY
+from manynode.config.application import DERIVED, REPLAY
 from manynode.config.resolved import Resolved, ResolvedApplication
+from manynode.config.skeleton_files import SUFFIX
 from manynode.errors import EngineFailedError, InputError, UsageError
 from manynode.launch import application_command
 from manynode.markers import read_marker_directory
 from manynode.native_errors import reported_error
 from manynode.paths import native_program
-from phase2_nodesim.conformance import first_difference, promised_calls, recorded_calls
+from phase2_nodesim.conformance import calls_frame, first_difference, promised_calls, recorded_calls
 from phase2_nodesim.derive.campaign import SCHEMA, Campaign, Run
-from phase2_nodesim.recording import lacking
+from phase2_nodesim.derive.drawn import comparison as sizes_compared
+from phase2_nodesim.derive.interpret import DRAWN, Job
+from phase2_nodesim.derive.judged import read_content
+from phase2_nodesim.derive.recordings import read_recording
+from phase2_nodesim.recording import RecordedCall, lacking
 
 _PROGRAM = "manynode-skeleton"
 # A phase without a label is named by the calls around it, which are compared themselves.
@@ -33,11 +39,15 @@ _BETWEEN_CALLS = " -> "
 
 @dataclass(frozen=True)
 class Comparison:
-    """``calls`` are those of the program on all ranks; ``difference`` is the first one that differs, or None."""
+    """``calls`` are those of the program on all ranks; ``difference`` is the first one that differs, or None.
+
+    ``drawn`` says how sizes compare that a derived skeleton draws; empty if it draws none.
+    """
 
     ranks: int
     calls: int
     difference: str | None
+    drawn: str = ""
 
 
 def check_comparable(experiment: Resolved, where: str) -> None:
@@ -62,10 +72,13 @@ def compare(
     A skeleton that refuses this number of ranks is the error of its program.
     """
     application = experiment.application
+    recording = _recording(application, ranks, folder, others, say)
+    if application.name == DERIVED and (content := _content(application)).get("distributions"):
+        return _but_for_drawn_sizes(application, content, recording)
     promised = promised_calls(_stream(application, ranks))
     # Phases between two call sites have no label.
     promised["phase"] = ["" if _BETWEEN_CALLS in phase else phase for phase in promised["phase"]]
-    files = read_marker_directory(_recording(application, ranks, folder, others, say), resolve=False)
+    files = read_marker_directory(recording, resolve=False)
     for file in files:
         if found := lacking(file):
             raise InputError(
@@ -76,6 +89,32 @@ def compare(
             )
     recorded: pd.DataFrame = recorded_calls(files)
     return Comparison(ranks, len(recorded), first_difference(recorded, promised))
+
+
+def _content(application: ResolvedApplication) -> dict[str, Any]:
+    """Return the content of a derived skeleton's file."""
+    return read_content(Path(str(application.parameters["file"])).with_suffix(SUFFIX))
+
+
+def _but_for_drawn_sizes(application: ResolvedApplication, content: dict[str, Any], folder: Path) -> Comparison:
+    """Compare all but the sizes that the skeleton draws: a draw need not be the size of the run."""
+    values = json.loads(str(application.parameters["values"]))
+    recording = read_recording(folder, values)
+    job = Job(content, recording.ranks, values)
+    promised = calls_frame(dict(enumerate(job.calls())))
+    recorded = calls_frame(
+        {
+            rank: [_without_drawn(call, job.drawn[rank].get(number, (None, None))) for number, call in enumerate(made)]
+            for rank, made in enumerate(recording.calls)
+        }
+    )
+    drawn = str(sizes_compared(content, recording, values) or "")
+    return Comparison(recording.ranks, len(recorded), first_difference(recorded, promised), drawn)
+
+
+def _without_drawn(call: RecordedCall, draws: tuple[str | None, str | None]) -> RecordedCall:
+    sent, received = draws
+    return replace(call, bytes=DRAWN if sent else call.bytes, bytes2=DRAWN if received else call.bytes2)
 
 
 def _stream(application: ResolvedApplication, ranks: int) -> str:

@@ -11,7 +11,9 @@ import pytest
 import yaml
 
 from manynode.paths import native_program
+from manynode.process import run
 
+SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
 SPMV = {"nx": 3, "ny": 4, "nz": 5, "columns": 7, "iterations": 5}
 
 pytestmark = pytest.mark.skipif(shutil.which("mpiexec.mpich") is None, reason="MPICH's mpiexec is not installed")
@@ -61,3 +63,23 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path, changes: dict[str, A
     content["application"] = {key: value for key, value in content["application"].items() if value is not None}
     done = pipeline.manynode("conformance", pipeline.write(tmp_path, content), "--ranks", ranks)
     assert done.returncode == 2 and said in done.stderr, done.stdout + done.stderr
+
+
+def test_drawn_sizes_are_compared_as_a_whole(tmp_path: Path) -> None:
+    """All but the sizes must be equal; the sizes' volume and distribution are said."""
+    program = tmp_path / "particles"
+    if shutil.which("mpicc.mpich") is None:
+        pytest.skip("mpicc.mpich is not installed")
+    run(["mpicc.mpich", "-O1", "-o", program, SOURCES / "particles.c"], what="compiling particles.c")
+    skeleton = tmp_path / "particles.skeleton.yaml"
+    words = ["--ranks", "2,4,6,8,9,12", "--held-out", "", "--target", "", "--recordings", tmp_path / "tiny.recordings"]
+    done = pipeline.manynode("derive", "--output", skeleton, *words, "--", program, "240000", "6")
+    assert done.returncode == 0, done.stdout + done.stderr
+    application = {"command": [str(program), "240000", "6"], "derived": skeleton.name}
+    path = pipeline.write(tmp_path, pipeline.tiny(application=application), "tiny.yaml")
+    done = pipeline.manynode("conformance", path, "--ranks", "8")
+    assert done.returncode == 0 and "8 ranks: equal but for drawn sizes (" in done.stdout, done.stdout + done.stderr
+    skeleton.write_text(skeleton.read_text().replace("tag: 1,", "tag: 2,"))
+    done = pipeline.manynode("conformance", path, "--ranks", "8")
+    assert done.returncode == 1 and "recording" not in done.stdout, done.stdout + done.stderr
+    assert "rank 0, call 1: the skeleton differs from the application in tag" in done.stdout
