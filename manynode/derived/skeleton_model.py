@@ -94,7 +94,9 @@ class Distribution(Section):
         default=None,
         description="Mean size in a job [bytes], of P, extents of the grid and parameters: the values are scaled to it",
     )
-    others: list[str] = Field(default_factory=list, alias="or", description="Means that fit the recorded runs as well")
+    others: list[ExpressionText] = Field(
+        default_factory=list, alias="or", description="Means that fit the recorded runs as well"
+    )
     persistence: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.0, description="Probability that a size is that of the message before"
     )
