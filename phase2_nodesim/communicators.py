@@ -94,6 +94,25 @@ def _of_rank(file: MarkerFile, identities: _Identities) -> dict[int, Member]:
     return known
 
 
+def cartesian_extents(file: MarkerFile) -> tuple[int, ...]:
+    """Return the extents of the grid that a rank arranges the whole job in, if it makes one such grid; else nothing.
+
+    Its ranks must be numbered as those of the job, the last axis fastest, as MPI_Cart_create without reordering does.
+    """
+    rank, size = file.metadata["rank"], file.metadata["world_size"]
+    found = set()
+    rows = file.records[_makes(file) & (file.records["detail"] != 0)]
+    for offset in rows["detail"]:
+        detail = file.detail(int(offset))
+        if len(detail) < 4 or detail[0] < 0 or detail[1] != _CARTESIAN or detail[2] != size:
+            continue
+        words = detail[4 + detail[3] :]
+        extents, _, own = np.reshape(np.array(words[1 : 1 + 3 * words[0]], np.int64), (3, words[0]))
+        in_order = int(np.ravel_multi_index(tuple(own), tuple(extents))) == rank
+        found.add(tuple(map(int, extents)) if in_order else ())
+    return found.pop() if len(found) == 1 else ()
+
+
 def _makes(file: MarkerFile) -> pd.Series:
     """Say of each record whether its call makes or frees communicators."""
     return file.records["operation"].astype(str).str.contains("_(?:Comm|Cart|Graph|Dist_graph|Intercomm)_", regex=True)

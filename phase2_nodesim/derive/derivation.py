@@ -107,7 +107,7 @@ def _derived(
     learned = _Learned(structure, others)
     content = with_assumptions(_content(name, base[0], structure, learned, held_out), stated)
     report = Report(
-        str(structure.pattern.grid or "none"),
+        _grid_words(content, structure.pattern.grid),
         len(structure.slots),
         len({id(rule) for rule in structure.rules}),
         fixed=learned.fixed,
@@ -120,7 +120,16 @@ def _derived(
                 found=difference,
                 remedy="record other numbers of ranks, or write the skeleton by hand",
             )
-        content["recorded"].append(_recorded(recording, "trained", True, report.compare(content, recording)))
+        error = report.compare(content, recording)
+        if abs(error) > MOST_SPREAD:
+            raise InputError(
+                "sizes that depend on load follow no rule of the number of ranks",
+                where=recording.where,
+                found=f"the volume of {recording.point()} is {error:+.1%} off",
+                allowed=f"sums of products of 1 / extent that meet the volume within {MOST_SPREAD:.0%}",
+                remedy="replay a recording at its number of ranks, or write the skeleton by hand",
+            )
+        content["recorded"].append(_recorded(recording, "trained", True, error))
     for recording in held_out:
         fixed = content["program"]["fixed"]
         changed = [key for key, value in recording.parameters.items() if fixed.get(key, value) != value]
@@ -185,8 +194,14 @@ def _irregular(base: Sequence[Recording]) -> frozenset[Site]:
     """Return the places whose sizes depend on load."""
     by_count = {recording.ranks: streams(recording) for recording in base}
     identity = find_identity(by_count)
-    slots, _ = observe(by_count, find_pattern(by_count, identity), identity)
+    slots, _ = observe(by_count, find_pattern(by_count, identity, _made(base)), identity)
     return irregular_places(slots)
+
+
+def _made(recordings: Sequence[Recording]) -> dict[int, tuple[int, ...]]:
+    """Return the extents of the grids that the program made of its ranks, if it made one at each number of ranks."""
+    found = {recording.ranks: recording.extents for recording in recordings}
+    return found if all(found.values()) and len({len(one) for one in found.values()}) == 1 else {}
 
 
 def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Structure:
@@ -194,7 +209,7 @@ def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Struct
     by_count = {recording.ranks: streams(recording) for recording in base}
     identity = find_identity(by_count)
     identity = replace(identity, by_bytes=identity.by_bytes - irregular)
-    best = find_pattern(by_count, identity)
+    best = find_pattern(by_count, identity, _made(base))
     found: _Structure | None = None
     failure: InputError | None = None
     rivals: list[GridRule] = []
@@ -342,6 +357,11 @@ def _content(
             "layout": grid.layout,
             "periodic": list(grid.periodic),
         }
+        if grid.exceptions:
+            # No rule gives these: those of runs held out are read, too, not predicted.
+            made = _made([*structure.base, *held_out])
+            there = grid.except_at({ranks: found[::-1] for ranks, found in made.items()}) if made else grid
+            content["grid"]["extents"] = {ranks: list(found) for ranks, found in there.exceptions}
     phases = [rule.slot.site for rule in structure.rules if rule.slot.operation == COMPUTE]
     between = phases_between(calls for recording in [*recordings, *held_out] for calls in recording.calls)
     content["phases"] = list(dict.fromkeys([*phases, *(f"{before} -> {after}" for before, after in between)]))
@@ -380,6 +400,12 @@ def first_difference(content: Content, recording: Recording) -> str | None:
             if ours != theirs:
                 return f"rank {rank}, call {number}: recorded {theirs}, derived {ours}"
     return None
+
+
+def _grid_words(content: Content, rule: GridRule | None) -> str:
+    stated = content.get("grid", {}).get("extents", {})
+    words = ", ".join(f"{ranks} ranks: {' x '.join(map(str, found))}" for ranks, found in stated.items())
+    return str(rule or "none") + (f", but as the program made it at {words}" if words else "")
 
 
 def _not_fixed(content: Content, recording: Recording) -> dict[str, int]:

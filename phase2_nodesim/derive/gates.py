@@ -34,8 +34,8 @@ def unseen(rules: Sequence[Rule], points: Points, pattern: Pattern, probe: Probe
 
 
 def _grid(pattern: Pattern) -> Iterator[Content]:
-    if pattern.grid is not None and (pattern.twins or pattern.rivals):
-        others = [str(rule) for rule in (*pattern.twins, *pattern.rivals)]
+    if pattern.grid is not None and (pattern.twins or pattern.rivals or pattern.orders):
+        others = list(dict.fromkeys(str(rule) for rule in (*pattern.twins, *pattern.rivals, *pattern.orders)))
         yield {"at": "grid", "says": str(pattern.grid), "or": others}
 
 

@@ -92,6 +92,7 @@ class Job:
         definitions = {name: parse(text, f"definitions/{name}") for name, text in named.items()}
         own = np.arange(ranks, dtype=np.int64)
         section = content.get("grid")
+        self.stated_extents = {int(number) for number in (section or {}).get("extents", {})}
         grid = grid_of(None if section is None else GridSection.model_validate(section), ranks)
         places = coordinate_names(grid, own) if grid else {}
         self.scope = Scope({"P": ranks, "rank": own, **places, **self.parameters}, grid=grid, definitions=definitions)

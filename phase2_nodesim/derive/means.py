@@ -18,8 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from manynode.errors import InputError
-
 Reals = NDArray[np.float64]
 
 # Fewer runs fit any sum of two terms.
@@ -45,16 +43,14 @@ class _Sum:
     worst: float  # largest relative error of a run
 
 
-def means(sizes: Sequence[float], extents: Sequence[Sequence[int]], names: Sequence[str], where: str) -> list[str]:
+def means(sizes: Sequence[float], extents: Sequence[Sequence[int]], names: Sequence[str]) -> list[str]:
     """Return expressions for the mean size [bytes], the most believable first.
+
+    Where no sum fits all runs within a tenth, the last expression is the best one with its largest error.
 
     Args:
         sizes: mean of each run [bytes], of at least ``FEWEST_RUNS``.
         extents: in each run, what ``names`` stand for: the extents of the grid, or the number of ranks.
-        where: what the messages are, for errors.
-
-    Raises:
-        InputError: no sum fits all runs within a tenth.
     """
     wanted = np.asarray(sizes, float)
     if np.ptp(wanted) == 0:
@@ -74,16 +70,12 @@ def means(sizes: Sequence[float], extents: Sequence[Sequence[int]], names: Seque
                 criterion = _criterion(errors, number)
                 found.append(_Sum(terms, tuple(factors.tolist()), criterion, float(errors.max())))
     found.sort(key=lambda one: one.criterion)
-    if not found or found[0].worst > _LOOSE:
-        raise InputError(
-            "sizes that depend on load follow no rule of the number of ranks",
-            where=where,
-            found=", ".join(f"{size:.0f}" for size in sizes),
-            allowed="a sum of products of 1 / extent, within 10 %",
-            remedy="replay a recording at its number of ranks, or write the skeleton by hand",
-        )
     near = [one for one in found if one.criterion < found[0].criterion + _RIVAL]
-    return list(dict.fromkeys(_text(one, names) for one in near[: _MOST_RIVALS + 1]))
+    texts = [_text(one, names) for one in near[: _MOST_RIVALS + 1]]
+    if found[0].worst > _LOOSE:
+        # As far off as at the worst run, it may be elsewhere.
+        texts.append(f"({texts[0]}) * {100 + round(100 * found[0].worst)} // 100")
+    return list(dict.fromkeys(texts))
 
 
 def _criterion(errors: Reals, terms: int) -> float:

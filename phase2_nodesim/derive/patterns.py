@@ -30,7 +30,10 @@ _Label = tuple[object, ...]
 
 @dataclass(frozen=True)
 class GridRule:
-    """A rule of the contract; ``periodic`` is empty until it is known."""
+    """A rule of the contract; ``periodic`` is empty until it is known.
+
+    ``exceptions`` are numbers of ranks with the extents that a program made of them, where the rule has others.
+    """
 
     rule: str
     dimensions: int
@@ -38,13 +41,21 @@ class GridRule:
     ties: Ties = "first"
     periodic: tuple[bool, ...] = ()
     layout: Layout = "first-fastest"
+    exceptions: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
     def grid(self, ranks: int) -> Grid:
-        found = extents(self.rule, ranks, self.dimensions, self.order, self.ties)
+        found = dict(self.exceptions).get(ranks) or self._rule(ranks)
         return Grid(found, self.periodic or (True,) * self.dimensions, self.layout)
 
     def __str__(self) -> str:
         return f"{self.rule} {self.dimensions}-D {self.order}" + (" (ties last)" if self.ties == "last" else "")
+
+    def except_at(self, made: Mapping[int, tuple[int, ...]]) -> GridRule:
+        """Return the rule with exceptions for the numbers of ranks at which a program made other extents."""
+        return replace(self, exceptions=tuple(sorted((n, one) for n, one in made.items() if self._rule(n) != one)))
+
+    def _rule(self, ranks: int) -> tuple[int, ...]:
+        return extents(self.rule, ranks, self.dimensions, self.order, self.ties)
 
 
 def rules() -> list[GridRule]:
@@ -62,11 +73,16 @@ def rules() -> list[GridRule]:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What was found. ``twins`` have the same extents in all runs; ``rivals`` others, and as few displacements."""
+    """What was found. ``twins`` have the same extents in all runs; ``rivals`` others, and as few displacements.
+
+    ``orders`` are the rules with the same extents in another order, if the grid is no rule's at some runs: which of
+    them it has elsewhere is not known.
+    """
 
     grid: GridRule | None
     twins: tuple[GridRule, ...] = ()
     rivals: tuple[GridRule, ...] = ()
+    orders: tuple[GridRule, ...] = ()
     families: Mapping[Place, str] | None = None
     displacements: int = 0
 
@@ -78,15 +94,22 @@ class Pattern:
         return (self.families or {}).get(place, "grid")
 
 
-def find_pattern(streams: Mapping[int, Sequence[Stream]], identity: Identity) -> Pattern:
-    """Return the pattern of the messages in streams by number of ranks."""
+def find_pattern(
+    streams: Mapping[int, Sequence[Stream]], identity: Identity, made: Mapping[int, tuple[int, ...]] | None = None
+) -> Pattern:
+    """Return the pattern of the messages in streams by number of ranks.
+
+    ``made`` are the extents of the grids that the program itself made of its ranks, the last axis fastest.
+    """
     pairs = _pairs(streams, identity)
     families = {place: _family(place, pairs) for place in {place for found in pairs.values() for place in found}}
     on_grid = sorted((place for place, family in families.items() if family == "grid"), key=str)
     if not on_grid:
         return Pattern(None, families=families)
     scores = {rule: _score(rule, pairs, on_grid) for rule in rules()}
-    best = min(scores, key=lambda rule: (scores[rule], rule.dimensions))
+    own, orders = _of_program({count: made[count][::-1] for count in streams} if made else {})
+    scores |= {rule: _score(rule, pairs, on_grid) for rule in own}
+    best = min(scores, key=lambda rule: (scores[rule], len(rule.exceptions), rule.dimensions))
     extents_of = {rule: tuple(rule.grid(count).extents for count in streams) for rule in scores}
     chosen = replace(best, periodic=_periodic(best, pairs, on_grid))
     twins = [rule for rule in scores if rule != best and extents_of[rule] == extents_of[best]]
@@ -96,7 +119,23 @@ def find_pattern(streams: Mapping[int, Sequence[Stream]], identity: Identity) ->
         if score == scores[best] and extents_of[rule] not in known and _uses_all_axes(extents_of[rule]):
             known.add(extents_of[rule])
             rivals.append(replace(rule, periodic=_periodic(rule, pairs, on_grid)))
-    return Pattern(chosen, tuple(twins), tuple(rivals), families, scores[best])
+    return Pattern(chosen, tuple(twins), tuple(rivals), orders if best.exceptions else (), families, scores[best])
+
+
+def _of_program(made: Mapping[int, tuple[int, ...]]) -> tuple[list[GridRule], tuple[GridRule, ...]]:
+    """Return the rule with the fewest exceptions for extents that no rule has at all runs, and the rules beside it.
+
+    A program that compares surfaces in floating-point numbers takes one of several equal ones by how they round.
+    """
+    orders = [
+        rule
+        for rule in rules()
+        if made and all(sorted(rule.grid(count).extents) == sorted(found) for count, found in made.items())
+    ]
+    if not orders:
+        return [], ()
+    best = min((rule.except_at(made) for rule in orders), key=lambda rule: len(rule.exceptions))
+    return ([best] if best.exceptions else []), tuple(rule for rule in orders if str(rule) != str(best))
 
 
 def _uses_all_axes(found: Sequence[tuple[int, ...]]) -> bool:

@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 
 from manynode.errors import InputError
-from manynode.markers import ANY_SOURCE_PEER, read_marker_directory
+from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
+from phase2_nodesim.communicators import cartesian_extents
 from phase2_nodesim.derive.places import placed
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, lacking, rank_calls
 
@@ -27,7 +28,10 @@ _MOST_SEQUENCES = 0.8
 
 @dataclass(frozen=True)
 class Recording:
-    """One run: ``calls`` by rank, each list ending with MPI_Finalize, and the problem's parameters by name."""
+    """One run: ``calls`` by rank, each list ending with MPI_Finalize, and the problem's parameters by name.
+
+    ``extents`` are those of the grid that the program itself made of all ranks (MPI_Cart_create), if it made one.
+    """
 
     calls: Sequence[Sequence[RecordedCall]]
     parameters: Mapping[str, int] = field(default_factory=dict)
@@ -36,6 +40,7 @@ class Recording:
     mpi: str = ""
     where: str = "a recording"
     labels: frozenset[str] = frozenset()
+    extents: tuple[int, ...] = ()
 
     @property
     def ranks(self) -> int:
@@ -76,7 +81,13 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
         mpi=str(first.get("mpi", "")),
         where=str(folder),
         labels=labels,
+        extents=_extents(files),
     )
+
+
+def _extents(files: Sequence[MarkerFile]) -> tuple[int, ...]:
+    found = {cartesian_extents(file) for file in files}
+    return found.pop() if len(found) == 1 else ()
 
 
 def check_recordings(trained: Sequence[Recording], held_out: Sequence[Recording] = ()) -> None:

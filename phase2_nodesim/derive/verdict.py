@@ -103,6 +103,8 @@ def disagrees(doubt: Content, job: Job) -> bool:
 def differs(doubt: Content, other: str, job: Job) -> bool:
     """Say whether one hypothesis of a doubt differs from what the skeleton says."""
     if doubt["at"] == "grid":
+        if job.ranks in job.stated_extents:
+            return False
         named = {str(rule): rule for rule in rules()}
         return _extents(named[doubt["says"]].grid(job.ranks).extents) != _extents(named[other].grid(job.ranks).extents)
     for scope in _scopes(doubt["at"], job):

@@ -69,6 +69,7 @@ def test_the_report_says_how_much_is_drawn(particles: Path) -> None:
 def test_calls_are_equal_and_sizes_near_where_nobody_derived_it_from(particles: Path) -> None:
     content = yaml.safe_load((particles / "particles.skeleton.yaml").read_text())
     recording = read_recording(particles / "elsewhere", {"iterations": 6})
+    assert recording.extents == (5, 4), "the grid of MPI_Cart_create"
     assert first_difference(content, recording) is None
     found = comparison(content, recording, {"iterations": 6})
     assert found is not None and abs(found.volume_error) < 0.02 and found.apart < 0.03

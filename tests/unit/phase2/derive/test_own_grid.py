@@ -1,0 +1,77 @@
+"""Programs that make the grid of their ranks themselves: recordings have its extents, where no rule has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from small_programs import COUNTS, FACES, Parameters, Rank, neighbour, run
+
+from manynode.derived.grids import Grid, extents
+from manynode.errors import InputError
+from phase2_nodesim.derive.derivation import Derivation, derive, first_difference
+from phase2_nodesim.derive.interpret import Job
+from phase2_nodesim.derive.recordings import Recording
+from phase2_nodesim.derive.verdict import disagrees, verdict
+
+OTHER_ORDER = (24, 40, 48)  # ranks at which the program takes another one of several equal grids
+
+
+def made(ranks: int) -> tuple[int, ...]:
+    """Return the extents that the program takes, the last axis fastest."""
+    a, b, c = extents("least-surface", ranks, 3, "ascending")
+    return (c, a, b) if ranks in OTHER_ORDER else (a, b, c)
+
+
+def torus(rank: Rank, parameters: Parameters) -> None:
+    grid = Grid(made(rank.ranks), (True,) * 3, "last-fastest")
+    for _ in range(5):
+        for axis, step in FACES:
+            if grid.extents[axis] > 2 or (grid.extents[axis] == 2 and step == 1):
+                to, source = (neighbour(grid, rank.rank, axis, sign * step, around=True) for sign in (1, -1))
+                rank.sendrecv(to, source, 64, axis)
+        rank.collective("MPI_Allreduce", 8)
+
+
+def recorded(ranks: int, *, knows: bool = True) -> Recording:
+    found = run(torus, ranks)
+    return replace(found, extents=made(ranks)) if knows else found
+
+
+@pytest.fixture(scope="module")
+def derived() -> Derivation:
+    return derive([recorded(ranks) for ranks in COUNTS], [recorded(36), recorded(48)])
+
+
+def test_runs_with_another_order_of_the_axes_are_exact(derived: Derivation) -> None:
+    assert derived.skeleton["grid"]["extents"] == {24: list(made(24)[::-1]), 48: list(made(48)[::-1])}
+    assert "but as the program made it at 24 ranks: " in derived.report.grid
+    assert set(derived.report.held_out.values()) == {"equal"}
+    for ranks in (*COUNTS, 36, 48, 64, 125):
+        assert first_difference(derived.skeleton, recorded(ranks)) is None
+
+
+def test_elsewhere_the_order_is_a_doubt_unless_all_orders_are_one(derived: Derivation) -> None:
+    (doubt,) = [one for one in derived.skeleton["doubts"] if one["at"] == "grid"]
+    assert disagrees(doubt, Job(derived.skeleton, 40)) and not disagrees(doubt, Job(derived.skeleton, 64))
+    refused = verdict(derived.skeleton, 40)
+    assert refused.level == "refused" and "grid: the recordings fit least-surface 3-D" in refused.reasons[0]
+    assert verdict(derived.skeleton, 64).level == "agreed" and verdict(derived.skeleton, 24).level == "proved"
+
+
+def test_a_user_may_state_the_order(derived: Derivation) -> None:
+    stated = [{"at": "grid", "says": "least-surface 3-D descending"}]
+    found = derive([recorded(ranks) for ranks in COUNTS], [], stated=stated)
+    assert verdict(found.skeleton, 60).level == "assumed"
+    assert found.skeleton["grid"]["extents"] == {24: list(made(24)[::-1])}
+
+
+def test_without_the_programs_own_grid_nothing_is_wrong_in_silence() -> None:
+    try:
+        found = derive([recorded(ranks, knows=False) for ranks in COUNTS])
+    except InputError:
+        return
+    for ranks in (36, 40, 48, 64):
+        assert verdict(found.skeleton, ranks).level == "refused" or not first_difference(
+            found.skeleton, recorded(ranks, knows=False)
+        )
