@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <smpi/smpi.h>
+#include <simgrid/s4u.hpp>
 
 #include "manynode/communicator.hpp"
 #include "manynode/primitive.hpp"
@@ -42,6 +43,8 @@ class Rank {
   struct Pending {
     MPI_Request request;
     Primitive primitive;
+    ::simgrid::s4u::ActorPtr remote;       // of a remote operation: carries its two messages, then ends
+    std::shared_ptr<double> remote_end_s;  // when it has ended
   };
 
   // Joins SMPI as a rank, with the others.
@@ -51,6 +54,7 @@ class Rank {
   void execute(const Primitive& primitive);
   void start_send(const Primitive& primitive);
   void start_receive(const Primitive& primitive);
+  void start_remote(const Primitive& primitive);
   // Executes consecutive waits.
   void wait(std::span<const Primitive> waits);
   // Removes and returns the requests of waits.
