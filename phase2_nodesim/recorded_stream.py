@@ -63,7 +63,7 @@ def recorded_stream(files: list[MarkerFile], where: str) -> dict[str, Any]:
     known = communicators(ordered)
     job = _Job(where)
     calls = with_windows(
-        [rank_calls(file, matched=True) for file in ordered],
+        [rank_calls(file, matched=True, windows=True) for file in ordered],
         known,
         lambda rank, found: _refused(ordered[rank].path.name, where, found, "record a run without these calls"),
     )

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
 
 END = "MPI_Finalize"
@@ -80,12 +81,22 @@ class RecordedCall:
     record: int = field(default=-1, compare=False, repr=False)
 
 
-def rank_calls(file: MarkerFile, *, matched: bool = False) -> list[RecordedCall]:
+def rank_calls(file: MarkerFile, *, matched: bool = False, windows: bool = False) -> list[RecordedCall]:
     """Return the calls of one rank; the last is ``MPI_Finalize``, whose phase no other call follows.
 
-    With ``matched``, a receive from any source names the rank whose message it got, where that is known.
+    With ``matched``, a receive from any source names the rank whose message it got, where that is known. Without
+    ``windows``, a call on a window is an :class:`InputError`.
     """
-    return _Reader(file, matched).calls()
+    calls = _Reader(file, matched).calls()
+    first = next((call for call in calls if call.window), None)
+    if first is not None and not windows:
+        raise InputError(
+            "one-sided calls can be replayed, but neither derived nor compared with a skeleton",
+            where=str(file.path),
+            found=f"{first.operation} at {first.site}",
+            remedy="replay this run at its own number of ranks (application: recorded)",
+        )
+    return calls
 
 
 def _polled_once(records: pd.DataFrame) -> pd.DataFrame:

@@ -104,6 +104,7 @@ void Lowering::round_trips(const Call& call, std::vector<Primitive>& out) {
 
 void Lowering::window_messages(const Call& call, const Calls& calls, std::vector<Primitive>& out) {
   const Communicator communicator{call.communicator};
+  // A post and a complete return whatever the other side does, even where a send ends with its receive.
   const bool sends = call.kind == CallKind::WinPost || call.kind == CallKind::WinComplete;
   const std::size_t begin = out.size();
   for (const std::uint64_t member : calls.group(call)) {
@@ -115,9 +116,9 @@ void Lowering::window_messages(const Call& call, const Calls& calls, std::vector
                    .context = collective_context(call.communicator),
                    .peer = communicators_->world_rank(communicator, peer),
                    .tag = window_tag(call),
-                   .request = fresh_request()});
+                   .request = sends ? kForgotten : fresh_request()});
   }
-  const std::size_t end = out.size();
+  const std::size_t end = sends ? begin : out.size();
   for (std::size_t i = begin; i < end; ++i) {
     out.push_back({.kind = PrimitiveKind::Wait, .call = call.kind, .request = out[i].request});
   }

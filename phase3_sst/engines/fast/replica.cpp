@@ -348,7 +348,7 @@ bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitiv
       spend(rank, index, reduce_time_.of_any(primitive.bytes), Spent::Reduce, primitive.bytes);
       return true;
     case PrimitiveKind::Isend:
-      start_send(rank, index, primitive, true);
+      start_send(rank, index, primitive, primitive.request != kForgotten);
       return true;
     case PrimitiveKind::Irecv:
       start_receive(rank, index, primitive);

@@ -156,6 +156,10 @@ void Rank::start_send(const Primitive& primitive) {
   world_.sent(job_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(primitive.peer), primitive.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(&payload, count, MPI_BYTE, primitive.peer, tag, communicator_, &request);
+  if (primitive.request == kForgotten) {
+    MPI_Request_free(&request);
+    return;
+  }
   pending_.insert_or_assign(primitive.request, Pending{request, primitive, {}, {}});
 }
 

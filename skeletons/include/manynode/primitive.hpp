@@ -50,6 +50,9 @@ constexpr std::uint16_t collective_context(std::uint16_t communicator) {
 
 inline constexpr std::uint32_t kLoweredRequest = 0x80000000u;
 
+// The request of an empty Isend that nobody waits for.
+inline constexpr std::uint32_t kForgotten = 0xffffffffu;
+
 // Tags from here on, in the context of a communicator's collectives, are those of posts and completes of its windows.
 inline constexpr std::int32_t kFirstWindowTag = 1 << 20;
 
@@ -103,7 +106,7 @@ class Plan;
 // of its window:
 //
 //   fence              all of them, then a barrier
-//   post, complete     an empty message to each rank of the group (complete: after all operations)
+//   post, complete     an empty message to each rank of the group (complete: after all operations), not waited for
 //   start, wait        those messages, in turn
 //   lock               an empty request and its answer, for lock_all with every other rank; nobody waits for a lock
 //   unlock             the operations on the target (unlock_all: on all), then the same as lock

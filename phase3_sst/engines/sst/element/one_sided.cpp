@@ -92,7 +92,7 @@ bool OneSided::wait(EventSink& sink) {
 
 void OneSided::reply(const RemoteOperation& operation, std::uint32_t origin, EventSink& sink) {
   sink.isend(origin, remote_tag(RemotePart::Reply, operation.number), static_cast<std::uint32_t>(operation.returned),
-             &sent_.emplace_back());
+             forgotten());
 }
 
 }  // namespace manynode::sst_element

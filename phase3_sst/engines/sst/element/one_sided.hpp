@@ -54,6 +54,9 @@ class OneSided {
   bool has(std::uint32_t request) const { return started_.contains(request); }
   RequestHandle take(std::uint32_t request);
 
+  // For the handle of a message that nobody waits for.
+  RequestHandle* forgotten() { return &sent_.emplace_back(); }
+
   // The rank goes on when this has completed, too. The events that started it have happened.
   void await(RequestHandle handle) { awaited_.push_back(handle); }
   // Requests events; false if nothing is awaited. Called when all events have happened, and after await().

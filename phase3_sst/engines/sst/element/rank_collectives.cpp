@@ -19,6 +19,7 @@ void RankProgram::more_primitives(EventSink& sink) {
     std::uint32_t count = 0;
     for (const Primitive& primitive : primitives_) {
       if (primitive.kind != PrimitiveKind::Isend && primitive.kind != PrimitiveKind::Irecv) continue;
+      if (primitive.request == kForgotten) continue;
       if (count++ == 0) first_lowered_ = primitive.request;
     }
     lowered_.resize(count);
@@ -108,7 +109,8 @@ void RankProgram::run_answering(EventSink& sink) {
   switch (primitive.kind) {
     case PrimitiveKind::Isend:
       count_message(primitive.bytes);
-      sink.isend(to_ember(primitive.peer), tag(), size(), lowered(primitive.request));
+      sink.isend(to_ember(primitive.peer), tag(), size(),
+                 primitive.request == kForgotten ? one_sided_->forgotten() : lowered(primitive.request));
       break;
     case PrimitiveKind::Irecv:
       sink.irecv(to_ember(primitive.peer), tag(), size(), lowered(primitive.request));
