@@ -57,7 +57,7 @@ def recording_digest(recording: Path) -> str:
 
 
 def recorded_stream(files: list[MarkerFile], where: str) -> dict[str, Any]:
-    """Return the content of a ``recorded-stream/1`` file; ``where`` names the recording in errors."""
+    """Return the content of a ``recorded-stream/2`` file; ``where`` names the recording in errors."""
     ordered = sorted(files, key=lambda file: file.metadata["rank"])
     _check_whole(ordered, where)
     known = communicators(ordered)
