@@ -73,6 +73,12 @@ KINDS = {
         RANKS * (3 * 8_000 + 2 * 16),
         {"MPI_Put": 8, "MPI_Get": 4, "MPI_Accumulate": 4, "MPI_Get_accumulate": 4, "MPI_Waitall": 16},
     ),
+    # Four barriers of two pairs and three of all; two puts a rank to others, one of them with a lock; a sendrecv.
+    "windows": Expected(
+        WINDOW + 4 * 2 * 2 + 3 * BARRIER + RANKS * (1 + 3) * ROUND_TRIP + RANKS,
+        RANKS * (800 + 800 + 8),
+        {"MPI_Put": 12, "MPI_Win_fence": 16, "MPI_Sendrecv": 4, "MPI_Barrier": 40},
+    ),
     "passive": Expected(WINDOW + 3 * 3 * ROUND_TRIP, 3 * 8_000, {"MPI_Put": 3, "MPI_Win_lock": 7}),
 }
 # A put, an accumulate and a get with locks, a put between post and wait; four barriers more and two fences.

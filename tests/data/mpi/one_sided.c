@@ -117,6 +117,40 @@ static void passive(void) {
   }
 }
 
+/* A shared window of pairs in reverse order, one of the rank alone, and one to which memory is attached later. */
+static void windows(void) {
+  MPI_Comm pair;
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, -rank, &pair);
+  double *shared, *own;
+  MPI_Win shared_win, own_win, dynamic;
+  MPI_Win_allocate_shared(100 * sizeof *shared, sizeof *shared, MPI_INFO_NULL, pair, &shared, &shared_win);
+  MPI_Win_allocate(sizeof *own, sizeof *own, MPI_INFO_NULL, MPI_COMM_SELF, &own, &own_win);
+  int place;
+  MPI_Comm_rank(pair, &place);
+  MPI_Win_fence(0, shared_win);
+  MPI_Win_fence(0, own_win);
+  MPI_Put(mine, 100, MPI_DOUBLE, 1 - place, 0, 100, MPI_DOUBLE, shared_win);
+  MPI_Put(mine, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, own_win);
+  MPI_Win_fence(0, own_win);
+  MPI_Win_fence(0, shared_win);
+  check(shared[99] == (rank ^ 1) && own[0] == rank, "what was put");
+  MPI_Win_free(&own_win);
+  MPI_Win_free(&shared_win);
+  MPI_Comm_free(&pair);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
+  MPI_Win_attach(dynamic, result, sizeof result);
+  MPI_Aint here, there;
+  MPI_Get_address(result, &here);
+  MPI_Sendrecv(&here, 1, MPI_AINT, before, 0, &there, 1, MPI_AINT, next, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, dynamic);
+  MPI_Put(mine, 100, MPI_DOUBLE, next, there, 100, MPI_DOUBLE, dynamic);
+  MPI_Win_unlock(next, dynamic);
+  MPI_Barrier(MPI_COMM_WORLD);
+  check(result[99] == before, "what was put into attached memory");
+  MPI_Win_detach(dynamic, result);
+  MPI_Win_free(&dynamic);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -146,6 +180,7 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "lock_all") == 0) lock_all();
   if (strcmp(kind, "requests") == 0) requests();
   if (strcmp(kind, "passive") == 0) passive();
+  if (strcmp(kind, "windows") == 0) windows();
   MPI_Win_free(&win);
   MPI_Finalize();
   return 0;
