@@ -24,6 +24,12 @@ double overhead_s(const std::vector<network::OverheadSegment>& segments, std::ui
   return segment->seconds + segment->seconds_per_byte * static_cast<double>(bytes);
 }
 
+// Remote operations of a rank that are under way at a time, as many as send queues of NICs hold: a rank that has more
+// waits for its oldest one. SimGrid's time grows with the flows, and the system limits the stacks of actors.
+constexpr std::size_t kMostRemote = 64;
+constexpr std::size_t kFewestRemote = 16;
+constexpr std::size_t kRemoteInAll = 16'384;
+
 // Its bytes are never read or written.
 char payload;
 
@@ -160,7 +166,7 @@ void Rank::start_send(const Primitive& primitive) {
     MPI_Request_free(&request);
     return;
   }
-  pending_.insert_or_assign(primitive.request, Pending{request, primitive, {}, {}});
+  pending_.insert_or_assign(primitive.request, Pending{request, primitive, {}});
 }
 
 // SMPI's own one-sided calls need the target's processor. The request and its answer are therefore messages between
@@ -171,19 +177,25 @@ void Rank::start_remote(const Primitive& primitive) {
   auto& use = world_.uses(job_, own)[static_cast<std::size_t>(primitive.call)];
   use.bytes += primitive.bytes + primitive.returned;
   pass(overhead_s(world_.config().network.host.overhead_send, primitive.bytes));
+  while (remote_.size() >= std::clamp(kRemoteInAll / world_.config().ranks(), kFewestRemote, kMostRemote)) {
+    remote_.front()->join();
+    remote_.pop_front();
+  }
   world_.count(job_, own, target, primitive.bytes);
   world_.count(job_, target, own, primitive.returned);
-  auto end_s = std::make_shared<double>(0);
+  auto remote = std::make_shared<Remote>();
   auto actor = s4u::Actor::init("remote operation", s4u::this_actor::get_host());
   constexpr unsigned kStackBytes = 64 * 1024;
   actor->set_stacksize(kStackBytes);
   actor->start(
-      [&world = world_, job = job_, own, target, bytes = primitive.bytes, returned = primitive.returned, end_s] {
+      [&world = world_, job = job_, own, target, bytes = primitive.bytes, returned = primitive.returned, remote] {
         world.carry(job, own, target, bytes);
         world.carry(job, target, own, returned);
-        *end_s = s4u::Engine::get_clock();
+        remote->end_s = s4u::Engine::get_clock();
+        remote->ended->release();
       });
-  pending_.insert_or_assign(primitive.request, Pending{MPI_REQUEST_NULL, primitive, actor, end_s});
+  remote_.push_back(remote);
+  pending_.insert_or_assign(primitive.request, Pending{MPI_REQUEST_NULL, primitive, remote});
 }
 
 void Rank::start_receive(const Primitive& primitive) {
@@ -197,7 +209,7 @@ void Rank::start_receive(const Primitive& primitive) {
   const int source = primitive.peer == kAnySource ? MPI_ANY_SOURCE : primitive.peer;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(&payload, count_of(primitive), MPI_BYTE, source, tag, communicator_, &request);
-  pending_.insert_or_assign(primitive.request, Pending{request, primitive, {}, {}});
+  pending_.insert_or_assign(primitive.request, Pending{request, primitive, {}});
 }
 
 // SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender.
@@ -230,7 +242,7 @@ void Rank::wait(std::span<const Primitive> waits) {
     awaited_ = nullptr;
     const std::uint64_t returned = one.primitive.returned;
     const double cost_s = returned > 0 ? overhead_s(world_.config().network.host.overhead_recv, returned) : 0;
-    completions.emplace_back(*one.remote_end_s, cost_s);
+    completions.emplace_back(one.remote->end_s, cost_s);
   }
   std::sort(completions.begin(), completions.end());
   double ready_s = began_s;

@@ -36,6 +36,18 @@ TEST(OneSided, AGetTakesPlaceWhileItsTargetIsBusy) {
   EXPECT_EQ(result.jobs[0].bytes, 100'000u);
 }
 
+TEST(OneSided, OperationsWithoutEndWaitForOlderOnes) {
+  constexpr int kOperations = 2000;
+  const double makespan = makespan_s(machine({2}, {1}), [](Mpi& mpi) {
+    if (mpi.rank() != 0) return;
+    for (int i = 0; i < kOperations; ++i) mpi.put(1, 10'000, kWindow);
+    mpi.win_flush(1, kWindow);
+  });
+  const double bytes_s = kOperations * 10'000 * kPerByte;
+  EXPECT_GE(makespan, bytes_s);
+  EXPECT_LE(makespan, 1.01 * bytes_s);
+}
+
 TEST(OneSided, LongMessagesOfTheSameLengthMeetTheirOwnHandshakes) {
   constexpr std::uint64_t kBytes = 100'000;
   const double makespan = makespan_s(machine({4}, {1}), [=](Mpi& mpi) {
