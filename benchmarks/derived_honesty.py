@@ -2,7 +2,8 @@
 
 Each mini-app is recorded once with a small problem at thirteen numbers of ranks. From each of ten sets of them a
 skeleton is derived, judged at all other numbers, and compared there call by call with the recording. A skeleton that
-differs from a recording although its verdict does not refuse is a silent error. What is refused although the skeleton
+differs from a recording although its verdict does not refuse is a silent error, and so are drawn sizes whose volume is
+off by more than 5 %. What is refused although the skeleton
 equals the recording costs a further run, and no more. Prints a line for each set.
 """
 
@@ -18,6 +19,7 @@ from _figure import figure
 from manynode.errors import ManynodeError
 from manynode.paths import native_program
 from phase2_nodesim.derive.derivation import derive, first_difference
+from phase2_nodesim.derive.drawn import comparison
 from phase2_nodesim.derive.recordings import Recording, read_recording
 from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.record import record_run
@@ -35,6 +37,7 @@ SETS = (
     (3, 6, 12, 18),
     (1, 2, 3, 4, 6, 8),
 )
+MOST_VOLUME_ERROR = 0.05
 # Sides that differ, and the at least four iterations that a loop needs to show.
 PROBLEMS: dict[str, dict[str, int]] = {
     "spmv": {"nx": 3, "ny": 4, "nz": 5, "columns": 7, "iterations": 4, "norms": 1},
@@ -75,7 +78,8 @@ def judged(name: str, runs: dict[int, Recording], trained: tuple[int, ...]) -> C
     for ranks in others:
         usable = verdict(skeleton, ranks).usable
         equal = first_difference(skeleton, runs[ranks]) is None if usable else _equal(skeleton, runs[ranks])
-        outcomes[("exact" if equal else "silent") if usable else ("needlessly refused" if equal else "refused")] += 1
+        wrong = not equal or _volume_error(skeleton, runs[ranks]) > MOST_VOLUME_ERROR
+        outcomes[("silent" if wrong else "exact") if usable else ("needlessly refused" if equal else "refused")] += 1
     print(f"{name} {trained}: {dict(outcomes)}", flush=True)
     return outcomes
 
@@ -86,6 +90,14 @@ def _equal(skeleton: dict[str, Any], recording: Recording) -> bool:
         return first_difference(skeleton, recording) is None
     except ManynodeError:
         return False
+
+
+def _volume_error(skeleton: dict[str, Any], recording: Recording) -> float:
+    """Return the relative error of the bytes of a skeleton that equals the recording but for drawn sizes."""
+    fixed = skeleton["program"]["fixed"]
+    parameters = {name: value for name, value in recording.parameters.items() if name not in fixed}
+    found = comparison(skeleton, recording, parameters)
+    return 0.0 if found is None else abs(found.volume_error)
 
 
 def figures() -> list[dict[str, Any]]:

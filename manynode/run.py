@@ -6,7 +6,7 @@ cut).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,14 @@ def run_experiment(
     profile: str | None = None,
     measurements_from: Path | None = None,
     changes: Mapping[str, Any] | None = None,
+    headline: Callable[[Path], Sequence[str]] | None = None,
 ) -> None:
     """Run ``experiment`` in ``directory``; on success print the path of the report.
 
     ``until`` is the last rule to run, ``only`` a file below the results to make, with nothing but its inputs.
     ``measurements_from`` is a results folder whose measured runs are reused (:mod:`manynode.measurements`).
     ``changes`` are key -> value; the changed experiment is kept as ``experiment.yaml`` beside its results.
+    ``headline`` gives lines to print before that path, of the results folder.
 
     Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
     """
@@ -99,6 +101,8 @@ def run_experiment(
     if reason := resolved.unprojected():
         print(f"no projection: {reason}")
     if not dry_run:
+        for line in headline(results) if headline is not None else ():
+            print(line)
         report = results / "report.html"
         print(f"report: {report}" if report.is_file() else f"results: {results}")
 

@@ -8,6 +8,7 @@ completes. All functions here are pure.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -94,9 +95,12 @@ def recorded_calls(files: list[MarkerFile]) -> pd.DataFrame:
 
     A label before a call that is left out is joined to the next call's, so that it is not lost.
     """
-    ordered = sorted(files, key=lambda file: file.metadata["rank"])
-    rows = [_row(int(file.metadata["rank"]), call) for file in ordered for call in _rank_calls(file)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return calls_frame({int(file.metadata["rank"]): _rank_calls(file) for file in files})
+
+
+def calls_frame(calls: Mapping[int, Sequence[RecordedCall]]) -> pd.DataFrame:
+    """Return the calls by rank with the columns ``COLUMNS``, one row per call."""
+    return pd.DataFrame([_row(rank, call) for rank in sorted(calls) for call in calls[rank]], columns=COLUMNS)
 
 
 def _rank_calls(file: MarkerFile) -> list[RecordedCall]:

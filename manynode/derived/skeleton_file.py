@@ -22,7 +22,7 @@ from manynode.config import yaml_text
 from manynode.derived.arithmetic import LEAST, MOST, Value
 from manynode.derived.expression import Expression, Scope, may_name, parse
 from manynode.derived.grids import Grid, coordinate_names, grid_of_rule
-from manynode.derived.skeleton_model import WORLD, DerivedSkeleton, Drawn, GridSection, Item
+from manynode.derived.skeleton_model import WORLD, DerivedSkeleton, Distribution, Drawn, GridSection, Item
 from manynode.errors import InputError, nearest
 
 COMPILED_SCHEMA = "derived-program/1"
@@ -80,6 +80,11 @@ def _check(skeleton: DerivedSkeleton, where: str) -> None:
     """Raise :class:`InputError` for expressions, phases, communicators and distributions that are not right."""
     axes = 0 if skeleton.grid is None else skeleton.grid.axes
     known = {"P", "rank", *skeleton.parameters, *(f"{kind}{axis}" for kind in "cd" for axis in range(axes))}
+    # Both ends of a message draw its size: the mean must be the same on all ranks.
+    everywhere = known - {"rank"} - {f"c{axis}" for axis in range(axes)}
+    for name, distribution in skeleton.distributions.items():
+        for text in [] if distribution.mean is None else [distribution.mean, *distribution.others]:
+            parse(text, f"{where}: distributions/{name}/mean").check(everywhere, axes)
     for name, text in skeleton.definitions.items():
         parse(text, f"{where}: definitions/{name}").check(known, axes)
         known.add(name)
@@ -218,9 +223,14 @@ def compile(skeleton: DerivedSkeleton, parameters: Mapping[str, int] | None = No
         "definitions": [[name, str(text)] for name, text in skeleton.definitions.items()],
         "phases": list(skeleton.phases),
         "sites": list(skeleton.sites),
-        "distributions": {name: one.model_dump() for name, one in skeleton.distributions.items()},
+        "distributions": {name: _distribution(one) for name, one in skeleton.distributions.items()},
         "body": [_compiled(item) for item in skeleton.body],
     }
+
+
+def _distribution(one: Distribution) -> dict[str, Any]:
+    mean = {} if one.mean is None else {"mean": str(one.mean)}
+    return {"values": list(one.values), "persistence": one.persistence, **mean}
 
 
 def _compiled(item: Item) -> dict[str, Any]:

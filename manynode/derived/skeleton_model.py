@@ -90,9 +90,24 @@ class Distribution(Section):
     values: Annotated[list[Annotated[int, Field(ge=0, le=2**50)]], Field(min_length=1)] = Field(
         description="Equally likely sizes [bytes]"
     )
+    mean: ExpressionText | None = Field(
+        default=None,
+        description="Mean size in a job [bytes], of P, extents of the grid and parameters: the values are scaled to it",
+    )
+    others: list[ExpressionText] = Field(
+        default_factory=list, alias="or", description="Means that fit the recorded runs as well"
+    )
     persistence: Annotated[float, Field(ge=0, le=1)] = Field(
         default=0.0, description="Probability that a size is that of the message before"
     )
+
+    @model_validator(mode="after")
+    def _scales(self) -> Distribution:
+        if self.mean is not None and not any(self.values) and str(self.mean) != "0":
+            raise ValueError("mean: sizes of 0 bytes have the mean 0")
+        if self.others and self.mean is None:
+            raise ValueError("or: only with 'mean'")
+        return self
 
 
 class Drawn(Section):

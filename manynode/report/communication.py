@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from manynode.config.application import DERIVED, REPLAY
+from manynode.report.documents import SkeletonVerdict
 from manynode.report.load import Inputs
 from manynode.report.wording import count, listing
+
+# How phase2_nodesim/derive/load.py begins to say how much is drawn.
+_DRAWN = "sizes are drawn in"
 
 # Verdict -> what it means; the words are those of phase2_nodesim/derive/verdict.py.
 _MEANING = {
@@ -30,5 +35,12 @@ def communication(inputs: Inputs) -> str:
         if nodes:
             where = listing([*map(str, nodes[:-1]), count(nodes[-1], "node")])
             text += f" {level.capitalize()} at {where}: {meaning}."
-    reasons = dict.fromkeys(reason for one in inputs.verdicts.verdicts for reason in one.reasons)
-    return text + "".join(f" {reason}." for reason in reasons)
+    return text + "".join(f" {reason}." for reason in _reasons(inputs.verdicts.verdicts))
+
+
+def _reasons(verdicts: Sequence[SkeletonVerdict]) -> list[str]:
+    """Return each reason once; of shares of drawn sizes, which differ at each point, those of the largest job."""
+    same = dict.fromkeys(reason for one in verdicts for reason in one.reasons if _DRAWN not in reason)
+    of_sizes = [(one.nodes, reason) for one in verdicts for reason in one.reasons if _DRAWN in reason]
+    nodes, reason = max(of_sizes, default=(0, ""))
+    return [*same, *([f"At {count(nodes, 'node')}, {reason}"] if reason else [])]

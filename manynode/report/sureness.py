@@ -8,6 +8,7 @@ from manynode.report.extrapolation import extrapolation
 from manynode.report.interval_parts import parts_words
 from manynode.report.load import Inputs, at_point
 from manynode.report.persistence import persistence_words, variance_split
+from manynode.report.scaling_kind import scaling_kind, work_per_rank
 from manynode.report.slowest import tail_words
 from manynode.report.validation import validated
 from manynode.report.waiting import native_words
@@ -24,6 +25,7 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
         ("Measurements", validated(inputs)),
         ("Communication", communication(inputs)),
         ("Rank classes", _stability(inputs)),
+        ("Weak or strong", _scaling(inputs)),
         ("Unlabelled gaps", _gaps(inputs)),
         ("Variability", _variance(inputs)),
         ("Persistent differences", persistence_words(inputs)),
@@ -112,6 +114,13 @@ def _stability(inputs: Inputs) -> str:
         parts = [f"{name} {percent(value)}" for name, value in classes.noise.relative.items()]
         text += f" Differences below the noise are ignored: {listing(parts)}."
     return text
+
+
+def _scaling(inputs: Inputs) -> str:
+    if inputs.counters is None or inputs.projection is None:
+        return ""
+    measured = int(inputs.resolved["nodesim"]["nodes"])
+    return scaling_kind(work_per_rank(inputs.counters), set(inputs.projection["nodes"]), measured).words
 
 
 def _gaps(inputs: Inputs) -> str:

@@ -7,6 +7,7 @@ expression is an :class:`InputError` that names the call.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from manynode.errors import InputError
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.blocks import block_sizes
+from phase2_nodesim.derive.drawn import Draws
 from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
 from phase2_nodesim.derive.guards import ALWAYS
@@ -46,9 +48,10 @@ class Composer:
 
     def __init__(
         self, rules: Sequence[Rule], observations: Observations, formulas: Formulas, waits: Waits, probe: Probe,
-        repetitions: Sequence[dict[int, int]],
+        repetitions: Sequence[dict[int, int]], draws: Draws,
     ) -> None:  # fmt: skip
         self.rules = rules
+        self.draws = draws
         self.observations = observations
         self.formulas = formulas
         self.waits = waits
@@ -139,20 +142,43 @@ class Composer:
                 where=f"{rule.slot.operation} at {rule.slot.site or 'an unknown place'}",
                 remedy="record sizes that all ranks divide evenly, or write the skeleton by hand",
             )
-        if rule.slot.operation not in _NO_SIZE:
+        if (size := self.draws.size(number, 0)) is not None:
+            found["bytes"] = self._drawn(size, calls, rule, lambda c: c.bytes)
+        elif rule.slot.operation not in _NO_SIZE:
             found["bytes"] = self._number(number, calls, where, "bytes", lambda c: c.bytes, lambda c: c.peer)
         if rule.slot.is_message:
             found["tag"] = self._tag(number, calls, where, "tag", lambda c: c.tag, {i: s[0] for i, s in steps.items()})
         if first.peer2 != NO_PEER:
-            found["receive_bytes"] = self._number(
-                number, calls, where, "receive_bytes", lambda c: c.bytes2, lambda c: c.peer2
-            )
+            if (size := self.draws.size(number, 1)) is not None:
+                found["receive_bytes"] = self._drawn(size, calls, rule, lambda c: c.bytes2)
+            else:
+                found["receive_bytes"] = self._number(
+                    number, calls, where, "receive_bytes", lambda c: c.bytes2, lambda c: c.peer2
+                )
             found["receive_tag"] = self._tag(
                 number, calls, where, "receive_tag", lambda c: c.receive_tag, {i: s[1] for i, s in steps.items()}
             )
         if number in self.waits.names:
             found["request"] = self.waits.names[number]
         return found
+
+    def _drawn(self, size: Any, calls: dict[int, list[RecordedCall]], rule: Rule, value: Number) -> Any:
+        """Return a drawn size; that of a run with other parameters must be the same."""
+        sizes: dict[int, list[int]] = defaultdict(list)
+        for point, made in calls.items():
+            run = self.formulas.points.run_of(point)
+            if run >= len(self.draws.points.runs):
+                sizes[run] += map(value, made)
+        for run, seen in sizes.items():
+            if not self.draws.are_like(size, seen, self.formulas.feature(self.draws.mean(size), run)):
+                ranks, parameters = self.formulas.points.runs[run]
+                raise InputError(
+                    "sizes that depend on load change with a parameter",
+                    where=f"{rule.slot.operation} at {rule.slot.site or 'an unknown place'}",
+                    found=f"{np.mean(seen):.0f} bytes on {ranks} ranks with "
+                    + ", ".join(f"{name} {number}" for name, number in parameters.items()),
+                )
+        return size
 
     def _tag(
         self, number: int, calls: dict[int, list[RecordedCall]], where: str, key: str, value: Number,

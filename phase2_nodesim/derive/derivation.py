@@ -17,13 +17,15 @@ from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
 from phase2_nodesim.derive.assumptions import with_assumptions
 from phase2_nodesim.derive.compose import Body, Composer
+from phase2_nodesim.derive.drawn import Comparison, Draws, comparison
 from phase2_nodesim.derive.events import COMPUTE, Stream, streams
 from phase2_nodesim.derive.fold import Node, fold, leaves, loops
 from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas
 from phase2_nodesim.derive.gates import unseen
 from phase2_nodesim.derive.guards import Guards
 from phase2_nodesim.derive.identity import find_identity
-from phase2_nodesim.derive.interpret import Content, Job
+from phase2_nodesim.derive.interpret import DRAWN, Content, Job
+from phase2_nodesim.derive.irregular import Site, irregular_places, loads
 from phase2_nodesim.derive.observations import Observations, Other
 from phase2_nodesim.derive.parse import Parsed, parse_recording
 from phase2_nodesim.derive.patterns import GridRule, Pattern, find_pattern
@@ -35,8 +37,9 @@ from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
-from phase2_nodesim.derive.verdict import differs
+from phase2_nodesim.derive.verdict import MOST_SPREAD, differs
 from phase2_nodesim.derive.waits import Waits, name_requests
+from phase2_nodesim.recording import RecordedCall
 
 
 @dataclass
@@ -49,6 +52,15 @@ class Report:
     doubts: int = 0
     fixed: dict[str, str] = field(default_factory=dict)
     held_out: dict[str, str] = field(default_factory=dict)
+    drawn: dict[str, Comparison] = field(default_factory=dict)
+
+    def compare(self, content: Content, recording: Recording) -> float:
+        """Note how drawn sizes compare with a recording of the same calls; return the relative error of the volume."""
+        found = comparison(content, recording, _not_fixed(content, recording))
+        if found is None:
+            return 0.0
+        self.drawn[recording.point()] = found
+        return found.volume_error
 
 
 @dataclass
@@ -76,7 +88,22 @@ def derive(
     """
     check_recordings(trained, held_out)
     base, others = _base(trained)
-    structure = _structure(base)
+    try:
+        return _derived(base, others, held_out, name, stated, frozenset())
+    except InputError:
+        # Sizes are drawn only where no rule gives them.
+        irregular = _irregular(base)
+        if not irregular:
+            raise
+    return _derived(base, others, held_out, name, stated, irregular)
+
+
+def _derived(
+    base: Sequence[Recording], others: Sequence[Recording], held_out: Sequence[Recording], name: str,
+    stated: Sequence[Mapping[str, Any]], irregular: frozenset[Site],
+) -> Derivation:  # fmt: skip
+    """Return the skeleton; the sizes at the places ``irregular`` are drawn."""
+    structure = _structure(base, irregular)
     learned = _Learned(structure, others)
     content = with_assumptions(_content(name, base[0], structure, learned, held_out), stated)
     report = Report(
@@ -93,7 +120,7 @@ def derive(
                 found=difference,
                 remedy="record other numbers of ranks, or write the skeleton by hand",
             )
-        content["recorded"].append(_recorded(recording, "trained", True))
+        content["recorded"].append(_recorded(recording, "trained", True, report.compare(content, recording)))
     for recording in held_out:
         fixed = content["program"]["fixed"]
         changed = [key for key, value in recording.parameters.items() if fixed.get(key, value) != value]
@@ -101,7 +128,10 @@ def derive(
             report.held_out[recording.point()] = f"not compared: {', '.join(changed)} was not learned"
             continue
         difference = first_difference(content, recording)
-        content["recorded"].append(_recorded(recording, "held out", difference is None))
+        error = 0.0 if difference else report.compare(content, recording)
+        if abs(error) > MOST_SPREAD:
+            difference = f"the volume of sizes that depend on load is {error:+.1%} off"
+        content["recorded"].append(_recorded(recording, "held out", difference is None, error))
         report.held_out[recording.point()] = difference or "equal"
         if difference is None:
             _drop_contradicted(content, recording)
@@ -148,12 +178,22 @@ class _Structure:
     guards: Guards
     rules: list[Rule]
     waits: Waits
+    draws: Draws
 
 
-def _structure(base: Sequence[Recording]) -> _Structure:
+def _irregular(base: Sequence[Recording]) -> frozenset[Site]:
+    """Return the places whose sizes depend on load."""
+    by_count = {recording.ranks: streams(recording) for recording in base}
+    identity = find_identity(by_count)
+    slots, _ = observe(by_count, find_pattern(by_count, identity), identity)
+    return irregular_places(slots)
+
+
+def _structure(base: Sequence[Recording], irregular: frozenset[Site]) -> _Structure:
     """Return the structure under the best rule of the grid; rules that explain as much are tried, too."""
     by_count = {recording.ranks: streams(recording) for recording in base}
     identity = find_identity(by_count)
+    identity = replace(identity, by_bytes=identity.by_bytes - irregular)
     best = find_pattern(by_count, identity)
     found: _Structure | None = None
     failure: InputError | None = None
@@ -161,7 +201,7 @@ def _structure(base: Sequence[Recording]) -> _Structure:
     for pattern in [best, *(best.with_grid(rule) for rule in best.rivals)]:
         try:
             slots, events = observe(by_count, pattern, identity)
-            structure = _with_rules(base, by_count, pattern, slots, events)
+            structure = _with_rules(base, by_count, pattern, slots, events, irregular)
         except InputError as error:
             failure = failure or error
             continue
@@ -178,8 +218,10 @@ def _structure(base: Sequence[Recording]) -> _Structure:
 
 def _with_rules(
     base: Sequence[Recording], by_count: Mapping[int, Sequence[Stream]], pattern: Pattern, slots: list[Slot],
-    events: Mapping[tuple[int, int], Sequence[int]],
+    events: Mapping[tuple[int, int], Sequence[int]], irregular: frozenset[Site],
 ) -> _Structure:  # fmt: skip
+    for slot in slots:
+        slot.drawn = slot.place[:2] in irregular
     tree = fold(slots)
     parameters = base[0].parameters
     points = Points([(recording.ranks, recording.parameters) for recording in base], pattern.grid)
@@ -187,10 +229,15 @@ def _with_rules(
     guards = Guards(points, probe)
     rules = find_rules(slots, tree, points, guards)
     leaf_of = {slot: number for number, leaf in enumerate(leaves(tree)) for slot in leaf.slots}
-    pairs = []
+    pairs = {}
     for (run, rank), indices in events.items():
-        pairs.append((by_count[base[run].ranks][rank], [leaf_of[index] for index in indices]))
-    return _Structure(list(base), pattern, slots, tree, points, probe, guards, rules, name_requests(pairs))
+        pairs[run, rank] = (by_count[base[run].ranks][rank], [leaf_of[index] for index in indices])
+    waits = name_requests(list(pairs.values()))
+    found, partners = loads([(*where, *pair) for where, pair in pairs.items()], irregular)
+    if not partners <= irregular:
+        # The other ends of the same messages.
+        return _with_rules(base, by_count, pattern, slots, events, irregular | partners)
+    return _Structure(list(base), pattern, slots, tree, points, probe, guards, rules, waits, Draws(found, points))
 
 
 class _Learned:
@@ -250,7 +297,9 @@ class _Learned:
         formulas = Formulas(points, structure.guards.on(points), names)
         observations = Observations(structure.slots, others, points)
         repetitions = _repetitions(structure, [other.parsed for other in others])
-        composer = Composer(structure.rules, observations, formulas, structure.waits, structure.probe, repetitions)
+        composer = Composer(
+            structure.rules, observations, formulas, structure.waits, structure.probe, repetitions, structure.draws
+        )
         return composer.body(structure.tree)
 
 
@@ -298,6 +347,8 @@ def _content(
     content["phases"] = list(dict.fromkeys([*phases, *(f"{before} -> {after}" for before, after in between)]))
     if learned.body.sites:
         content["sites"] = learned.body.sites
+    if structure.draws.content:
+        content["distributions"] = structure.draws.content
     content["body"] = learned.body.items
     points = Points([(one.ranks, one.parameters) for one in recordings], structure.pattern.grid)
     content["doubts"] = [
@@ -310,31 +361,42 @@ def _content(
     return content
 
 
-def _recorded(recording: Recording, role: str, equal: bool) -> dict[str, Any]:
+def _recorded(recording: Recording, role: str, equal: bool, volume_error: float) -> dict[str, Any]:
     parameters = {name: int(value) for name, value in recording.parameters.items()}
     point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest}
-    return {**point, "role": role, "equal": equal}
+    volume = {"volume_error": float(f"{volume_error:.2g}")} if volume_error else {}
+    return {**point, "role": role, "equal": equal, **volume}
 
 
 def first_difference(content: Content, recording: Recording) -> str | None:
     """Return the first call in which a skeleton differs from a recording, or None."""
-    fixed = content["program"]["fixed"]
-    parameters = {name: value for name, value in recording.parameters.items() if name not in fixed}
-    for rank, (made, recorded) in enumerate(
-        zip(Job(content, recording.ranks, parameters).calls(), recording.calls, strict=True)
-    ):
+    job = Job(content, recording.ranks, _not_fixed(content, recording))
+    for rank, (made, recorded) in enumerate(zip(job.calls(), recording.calls, strict=True)):
         for number in range(max(len(made), len(recorded))):
             ours = made[number] if number < len(made) else None
             theirs = recorded[number] if number < len(recorded) else None
+            if theirs is not None and (draws := job.drawn[rank].get(number)) is not None:
+                theirs = _without_sizes(theirs, draws)
             if ours != theirs:
                 return f"rank {rank}, call {number}: recorded {theirs}, derived {ours}"
     return None
 
 
+def _not_fixed(content: Content, recording: Recording) -> dict[str, int]:
+    """Return the parameters of a recording that the skeleton has."""
+    fixed = content["program"]["fixed"]
+    return {name: value for name, value in recording.parameters.items() if name not in fixed}
+
+
+def _without_sizes(call: RecordedCall, draws: tuple[str | None, str | None]) -> RecordedCall:
+    """Return a recorded call with ``DRAWN`` for the sizes that a skeleton draws."""
+    sent, received = draws
+    return replace(call, bytes=DRAWN if sent else call.bytes, bytes2=DRAWN if received else call.bytes2)
+
+
 def _drop_contradicted(content: Content, recording: Recording) -> None:
     """Drop hypotheses that differ from the skeleton at a held-out run that the skeleton equals."""
-    fixed = content["program"]["fixed"]
-    job = Job(content, recording.ranks, {n: v for n, v in recording.parameters.items() if n not in fixed})
+    job = Job(content, recording.ranks, _not_fixed(content, recording))
     left = []
     for doubt in content["doubts"]:
         others = [other for other in doubt["or"] if not differs(doubt, other, job)]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+if TYPE_CHECKING:
+    from phase2_nodesim.derive.campaign import Campaign, Run
+    from phase2_nodesim.derive.derivation import Derivation
+    from phase2_nodesim.derive.program import Program
+    from phase2_nodesim.derive.verdict import Verdict
+
 # Numbers that tell the rules of grids of two to four dimensions apart, and have axes long enough to show neighbours.
-_RANKS, _HELD_OUT, _VARIED, _TARGETS = "4,8,12,18,24,27,32", "16,36", 12, "64,256,1024,4096"
+RANKS, HELD_OUT, VARIED, _TARGETS = "4,8,12,18,24,27,32", "16,36", 12, "64,256,1024,4096"
 
 
 def derive(
@@ -20,8 +27,8 @@ def derive(
         ),
     ],
     output: Annotated[Path | None, typer.Option(help="skeleton to write [default: NAME.skeleton.yaml]")] = None,
-    ranks: Annotated[str, typer.Option(help="numbers of ranks to learn from")] = _RANKS,
-    held_out: Annotated[str, typer.Option(help="numbers of ranks to compare with; empty for none")] = _HELD_OUT,
+    ranks: Annotated[str, typer.Option(help="numbers of ranks to learn from")] = RANKS,
+    held_out: Annotated[str, typer.Option(help="numbers of ranks to compare with; empty for none")] = HELD_OUT,
     parameter: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE of a parameter in the command; may be repeated")
     ] = None,
@@ -31,7 +38,7 @@ def derive(
     ] = None,
     varied_ranks: Annotated[
         int, typer.Option(min=1, help="number of ranks of the runs with varied parameters")
-    ] = _VARIED,
+    ] = VARIED,
     target: Annotated[str, typer.Option(help="numbers of ranks to judge the skeleton at")] = _TARGETS,
     recordings: Annotated[
         Path | None, typer.Option(help="folder of the recordings, used again [default: NAME.recordings]")
@@ -45,13 +52,8 @@ def derive(
     Writes the skeleton and, beside it, a report. What the runs leave open is said, with the run that would decide it.
     The list 'assumptions' of a skeleton that is there already holds in the new one, too.
     """
-    from manynode import tables
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
-    from phase2_nodesim.derive.derivation import derive as derived
-    from phase2_nodesim.derive.judged import read_content
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, with_parameters
-    from phase2_nodesim.derive.recordings import read_recording
-    from phase2_nodesim.derive.summary import summary
     from phase2_nodesim.derive.verdict import verdict
 
     given = {name: values[-1] for name, values in named_numbers(parameter or [], "--parameter").items()}
@@ -68,15 +70,37 @@ def derive(
         timeout,
         typer.echo,
     )
-    read = {run: read_recording(campaign.recorded(run), dict(run.parameters)) for run in [*learned, *others]}
+    for run in [*learned, *others]:
+        campaign.recorded(run)
     output = Path(f"{program.name}.skeleton.yaml") if output is None else output
+    found = derived_from(campaign, learned, others, program, output)
+    text = write(output, program.name, found, {count: verdict(found.skeleton, count) for count in targets})
+    typer.echo(text)
+    typer.echo(str(output))
+
+
+def derived_from(
+    campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run], program: Program, output: Path
+) -> Derivation:
+    """Return the skeleton derived from recorded runs; the assumptions of the file ``output`` hold again."""
+    from phase2_nodesim.derive.derivation import derive as derived
+    from phase2_nodesim.derive.judged import read_content
+    from phase2_nodesim.derive.recordings import read_recording
+
+    read = {run: read_recording(campaign.recorded(run), dict(run.parameters)) for run in [*learned, *held_out]}
     stated = read_content(output).get("assumptions", []) if output.exists() else []
-    found = derived([read[run] for run in learned], [read[run] for run in others], name=program.name, stated=stated)
+    found = derived([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)
     found.skeleton["program"]["command"] = program.command
-    verdicts = {count: verdict(found.skeleton, count) for count in targets}
-    text = summary(program.name, found.report, verdicts)
+    return found
+
+
+def write(output: Path, name: str, found: Derivation, verdicts: Mapping[int, Verdict]) -> str:
+    """Write the skeleton and, beside it, the report; return the report."""
+    from manynode import tables
+    from phase2_nodesim.derive.summary import summary
+
+    text = summary(name, found.report, verdicts)
     for path, content in ((output, found.text()), (output.with_suffix(".md"), text)):
         with tables.replacing(path) as part:
             part.write_text(content, encoding="utf-8")
-    typer.echo(text)
-    typer.echo(str(output))
+    return text

@@ -29,6 +29,9 @@ from phase2_nodesim.recording import END, RecordedCall
 Lanes = NDArray[np.int64]
 Content = dict[str, Any]
 
+# In place of the bytes of a call whose size is drawn.
+DRAWN = -1
+
 _NUMBERS = ("peer", "source", "bytes", "receive_bytes", "tag", "receive_tag")
 
 
@@ -71,13 +74,17 @@ class Step:
 
 
 class Job:
-    """A skeleton at one number of ranks, with one set of parameters."""
+    """A skeleton at one number of ranks, with one set of parameters.
+
+    ``means`` are the mean sizes of its distributions [bytes]. ``drawn`` has, once :meth:`calls` was called, for each
+    rank the calls with drawn sizes: by number, the distributions of what is sent or received, and of what MPI_Sendrecv
+    receives.
+    """
 
     def __init__(self, content: Content, ranks: int, parameters: Mapping[str, int] | None = None) -> None:
         self.ranks = ranks
         self.parameters = _complete(content, parameters or {})
         self.sites: list[str] = content.get("sites", [])
-        self.items = [_item(item, f"body/{i}") for i, item in enumerate(content["body"])]
         # What an item is on its ranks is the same in all repetitions but for the indices that it uses.
         self._chosen: dict[tuple[object, ...], tuple[Lanes, Lanes, Scope]] = {}
         self._rows: dict[tuple[object, ...], list[_Row]] = {}
@@ -88,6 +95,21 @@ class Job:
         grid = grid_of(None if section is None else GridSection.model_validate(section), ranks)
         places = coordinate_names(grid, own) if grid else {}
         self.scope = Scope({"P": ranks, "rank": own, **places, **self.parameters}, grid=grid, definitions=definitions)
+        self.means = {name: self.mean(entry) for name, entry in content.get("distributions", {}).items()}
+        self.drawn: list[dict[int, tuple[str | None, str | None]]] = []
+        self.items = [_item(item, f"body/{i}", self.means) for i, item in enumerate(content["body"])]
+
+    def mean(self, distribution: Mapping[str, Any]) -> int:
+        """Return the mean size of a distribution at this number of ranks [bytes]."""
+        text = distribution.get("mean")
+        if text is None:
+            return round(float(np.mean(distribution["values"])))
+        return int(parse(text, "distributions").evaluate(self.scope))
+
+    def spread(self, distribution: Mapping[str, Any]) -> int:
+        """Return by how much the rivals of a distribution's mean differ from it at most [bytes]."""
+        rivals = [self.mean({"mean": text}) for text in distribution.get("or", ())]
+        return max((abs(one - self.mean(distribution)) for one in rivals), default=0)
 
     def steps(self, *, most_repetitions: int | None = None) -> Iterator[Step]:
         """Yield the steps in the order of the program.
@@ -144,11 +166,14 @@ class Job:
                 continue
             if step.key not in self._rows:
                 self._rows[step.key] = _waiting(step) if step.item.call.startswith("MPI_Wait") else _calling(step)
+            pair = (draw_of(content, "bytes"), draw_of(content, "receive_bytes"))
+            draws = pair if any(pair) else None
             for lane, number, call in self._rows[step.key]:
                 if call is None:
                     found[lane].wait(content, number)
                 else:
-                    found[lane].add(call, content.get("request"))
+                    found[lane].add(call, content.get("request"), draws)
+        self.drawn = [rank.drawn for rank in found]
         return [[*rank.calls, rank.placed(RecordedCall(END, ""))] for rank in found]
 
 
@@ -163,6 +188,7 @@ class _Rank:
         self.calls: list[RecordedCall] = []
         self.phases: list[str] = []
         self.open: list[tuple[str, int]] = []
+        self.drawn: dict[int, tuple[str | None, str | None]] = {}
         self.made = 0
 
     def placed(self, call: RecordedCall, request: int = -1) -> RecordedCall:
@@ -175,8 +201,10 @@ class _Rank:
             call.communicator, request, call.completes,
         )  # fmt: skip
 
-    def add(self, call: RecordedCall, name: str | None) -> None:
+    def add(self, call: RecordedCall, name: str | None, draws: tuple[str | None, str | None] | None = None) -> None:
         request = -1
+        if draws is not None:
+            self.drawn[len(self.calls)] = draws
         if name is not None:
             request, self.made = self.made, self.made + 1
             self.open.append((name, request))
@@ -206,9 +234,12 @@ def _waiting(step: Step) -> list[_Row]:
 def _calling(step: Step) -> list[_Row]:
     operation = str(step.item.call)
     message = operation in POINT_TO_POINT
-    columns = [step.number("peer", NO_PEER), step.number("source", NO_PEER), step.number("bytes")]
-    columns += [step.number("receive_bytes"), step.number("tag", 0 if message else -1)]
-    columns += [step.number("receive_tag", -1)]
+    sizes = [
+        np.full(step.lanes.shape, DRAWN) if draw_of(step.item.content, field) else step.number(field)
+        for field in ("bytes", "receive_bytes")
+    ]
+    columns = [step.number("peer", NO_PEER), step.number("source", NO_PEER), *sizes]
+    columns += [step.number("tag", 0 if message else -1), step.number("receive_tag", -1)]
     rows = zip(step.lanes.tolist(), *(column.tolist() for column in columns), strict=True)
     return [
         (lane, 0, RecordedCall(operation, "", peer, source, size, receive, tag, receive_tag, 0))
@@ -216,13 +247,25 @@ def _calling(step: Step) -> list[_Row]:
     ]
 
 
-def _item(content: Content, where: str) -> Item:
+def draw_of(content: Content, field: str) -> str | None:
+    """Return the distribution that a field of an item is drawn from, if it is."""
+    value = content.get(field)
+    return str(value["draw"]) if isinstance(value, Mapping) else None
+
+
+def _item(content: Content, where: str, means: Mapping[str, int]) -> Item:
+    """Return an item; a drawn size is its distribution's mean."""
+
+    def text(field: str) -> Any:
+        name = draw_of(content, field)
+        return content[field] if name is None else means[name]
+
     def parsed(field: str) -> Expression | None:
         return parse(content[field], f"{where}/{field}") if field in content else None
 
     fields = [field for field in (*_NUMBERS, "take") if field in content]
-    numbers = {field: parse(content[field], f"{where}/{field}") for field in fields}
-    body = tuple(_item(item, f"{where}/do/{i}") for i, item in enumerate(content.get("do", ())))
+    numbers = {field: parse(text(field), f"{where}/{field}") for field in fields}
+    body = tuple(_item(item, f"{where}/do/{i}", means) for i, item in enumerate(content.get("do", ())))
     return Item(content, where, parsed("when"), parsed("repeat"), numbers, body)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.markers import PROC_NULL_PEER
 from phase2_nodesim.derive.events import POINT_TO_POINT, RECEIVES, SENDS
-from phase2_nodesim.derive.interpret import Job, Step
+from phase2_nodesim.derive.interpret import Job, Step, draw_of
 
 # Repetitions of a loop that are checked: the first, one after another repetition, and one more.
 _REPETITIONS = 3
@@ -28,18 +28,18 @@ _Array = NDArray[np.int64]
 
 
 class _Messages:
-    """One side of the messages: rows of sender, receiver, tag, order, bytes."""
+    """One side of the messages: rows of sender, receiver, tag, order, bytes, number of the distribution (-1: none)."""
 
     def __init__(self) -> None:
         self.rows: list[_Array] = []
 
-    def add(self, sender: _Array, receiver: _Array, tag: _Array, order: int, size: _Array) -> None:
+    def add(self, sender: _Array, receiver: _Array, tag: _Array, order: int, size: _Array, draw: int) -> None:
         real = (sender != PROC_NULL_PEER) & (receiver != PROC_NULL_PEER)
-        numbers = np.full(sender.shape, order)
-        self.rows.append(np.stack([sender, receiver, tag, numbers, size], axis=1)[real])
+        rows = np.broadcast_arrays(sender, receiver, tag, order, size, draw)
+        self.rows.append(np.stack(rows, axis=1)[real])
 
     def sorted(self) -> _Array:
-        rows = np.concatenate(self.rows) if self.rows else np.zeros((0, 5), np.int64)
+        rows = np.concatenate(self.rows) if self.rows else np.zeros((0, 6), np.int64)
         return rows[np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))]
 
 
@@ -56,7 +56,7 @@ def mismatch(job: Job) -> str | None:
         if (wrong := _requests(step, call, open_)) is not None:
             return wrong
         if call in POINT_TO_POINT:
-            if (wrong := _message(step, call, order, job.ranks, sends, receives)) is not None:
+            if (wrong := _message(step, call, order, job, sends, receives)) is not None:
                 return wrong
         elif not call.startswith("MPI_Wait"):
             sizes = step.number("bytes") if any(word in call for word in _SAME_BYTES) else np.zeros_like(step.lanes)
@@ -76,24 +76,29 @@ def _pairs(a: _Array, b: _Array) -> list[tuple[int, int]]:
     return list(zip(a.tolist(), b.tolist(), strict=True))
 
 
-def _message(step: Step, call: str, order: int, ranks: int, sends: _Messages, receives: _Messages) -> str | None:
+def _message(step: Step, call: str, order: int, job: Job, sends: _Messages, receives: _Messages) -> str | None:
     for field in ("peer", "source") if call == "MPI_Sendrecv" else ("peer",):
         peers = step.number(field)
-        wrong = (peers != PROC_NULL_PEER) & ((peers < 0) | (peers >= ranks))
+        wrong = (peers != PROC_NULL_PEER) & ((peers < 0) | (peers >= job.ranks))
         if wrong.any():
             lane = int(np.flatnonzero(wrong)[0])
             return f"rank {int(step.lanes[lane])} has peer {int(peers[lane])} ({step.item.where})"
     sizes, tags = step.number("bytes"), step.number("tag")
     if (sizes < 0).any():
         return f"a message has {int(sizes.min())} bytes ({step.item.where})"
-    if call in SENDS:
-        sends.add(step.lanes, step.number("peer"), tags, order, sizes)
-    elif call in RECEIVES:
-        receives.add(step.number("peer"), step.lanes, tags, order, sizes)
-    else:
-        sends.add(step.lanes, step.number("peer"), tags, order, sizes)
-        receives.add(step.number("source"), step.lanes, step.number("receive_tag"), order, step.number("receive_bytes"))
+    draw, back = (_number_of(draw_of(step.item.content, field), job) for field in ("bytes", "receive_bytes"))
+    if call in RECEIVES:
+        receives.add(step.number("peer"), step.lanes, tags, order, sizes, draw)
+        return None
+    sends.add(step.lanes, step.number("peer"), tags, order, sizes, draw)
+    if call not in SENDS:
+        tags, sizes = step.number("receive_tag"), step.number("receive_bytes")
+        receives.add(step.number("source"), step.lanes, tags, order, sizes, back)
     return None
+
+
+def _number_of(distribution: str | None, job: Job) -> int:
+    return -1 if distribution is None else list(job.means).index(distribution)
 
 
 def _requests(step: Step, call: str, open_: dict[str, _Array]) -> str | None:
@@ -119,9 +124,13 @@ def _unmatched(sends: _Array, receives: _Array) -> str | None:
         return _first_difference(sends[:, :3], receives[:, :3])
     short = np.flatnonzero(receives[:, 4] < sends[:, 4])
     if len(short):
-        sender, receiver, tag, _, size = sends[short[0]].tolist()
+        sender, receiver, tag, _, size, _ = sends[short[0]].tolist()
         room = int(receives[short[0], 4])
         return f"rank {receiver} receives {room} bytes from rank {sender} (tag {tag}), which sends {size}"
+    other = np.flatnonzero(receives[:, 5] != sends[:, 5])
+    if len(other):
+        sender, receiver, tag = sends[other[0], :3].tolist()
+        return f"ranks {sender} and {receiver} do not draw the size of their message (tag {tag}) from one distribution"
     return None
 
 

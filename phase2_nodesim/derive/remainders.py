@@ -41,7 +41,7 @@ def _sizes(items: Sequence[Content], where: str) -> Iterator[tuple[str, str]]:
     for number, item in enumerate(items):
         here = f"{where}/{number}"
         for field in _SIZES:
-            if field in item:
+            if field in item and not isinstance(item[field], Mapping):  # drawn ones are rounded in any case
                 yield f"{here}/{field}", str(item[field])
         yield from _sizes(item.get("do", ()), f"{here}/do")
 

@@ -21,10 +21,14 @@ from phase2_nodesim.derive.patterns import Pattern, readings, tree_label
 
 @dataclass
 class Slot:
-    """One call (or compute phase, or line of messages); ``seen`` has its events by (run, rank)."""
+    """One call (or compute phase, or line of messages); ``seen`` has its events by (run, rank).
+
+    ``drawn``: its sizes depend on load; no rule gives them, and the call is the same one with any of them.
+    """
 
     place: Place
     along: frozenset[Along] | None = None
+    drawn: bool = False
     seen: dict[tuple[int, int], tuple[Event, ...]] = field(default_factory=dict)
 
     @property
@@ -44,10 +48,9 @@ class Slot:
         """All observations but tags, which may grow from one repetition to the next."""
         rows = []
         for where, events in sorted(self.seen.items()):
-            calls = [event.call for event in events]
-            rows.append(
-                (where, *((c.peer, c.peer2, c.bytes, c.bytes2, c.sent, c.received, len(c.completes)) for c in calls))
-            )
+            for c in (event.call for event in events):
+                sizes = () if self.drawn else (c.bytes, c.bytes2, c.sent, c.received)
+                rows.append((where, c.peer, c.peer2, sizes, len(c.completes)))
         return (*self.place[:3], self.along, tuple(rows))
 
     @cached_property

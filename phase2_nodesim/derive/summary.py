@@ -23,6 +23,9 @@ def summary(name: str, report: Report, verdicts: Mapping[int, Verdict]) -> str:
     if report.held_out:
         lines += ["", "| run held out | compared, call by call |", "|---|---|"]
         lines += [f"| {run} | {_cell(found)} |" for run, found in report.held_out.items()]
+    if report.drawn:
+        lines += ["", "| run | sizes that depend on load |", "|---|---|"]
+        lines += [f"| {run} | {_cell(str(found))} |" for run, found in report.drawn.items()]
     if verdicts:
         lines += ["", "| ranks | verdict | why |", "|---|---|---|"]
         lines += [f"| {ranks} | {one.level} | {_cell('; '.join(one.reasons))} |" for ranks, one in verdicts.items()]

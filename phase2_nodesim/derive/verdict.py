@@ -2,8 +2,9 @@
 
 In: the content of a skeleton file and the target. Out: a :class:`Verdict`. ``proved``: this point was recorded, and the
 skeleton equals the recording. ``agreed``: all hypotheses that fit the recordings say the same at the target, and the
-job matches itself. ``assumed``: the same, under what a user stated by hand. ``refused``: anything else, with the
-reasons and, where one run would decide, that run.
+job matches itself; where sizes are drawn, the reasons say how many, and how sure their volume is. ``assumed``: the
+same, under what a user stated by hand. ``refused``: anything else, with the reasons and, where one run would decide,
+that run.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ import numpy as np
 from manynode.derived.expression import ExpressionError, parse
 from manynode.errors import InputError
 from phase2_nodesim.derive.interpret import Content, Job
+from phase2_nodesim.derive.load import LoadShare
 from phase2_nodesim.derive.matching import mismatch, unknown_phase
 from phase2_nodesim.derive.patterns import rules
 
 Level = Literal["proved", "agreed", "assumed", "refused"]
 
+# The largest relative error of a job's volume with which drawn sizes are used.
+MOST_SPREAD = 0.05
 # Numbers of ranks that a user may record to decide a doubt.
 _RECORDABLE = range(2, 129)
 
@@ -59,8 +63,10 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     except InputError as error:
         return Verdict("refused", (error.what,))
     point = {**fixed, **job.parameters}
+    drawn = LoadShare.of(job, content)
     if any(one["ranks"] == ranks and one["parameters"] == point for one in recorded):
-        return Verdict("proved")
+        # Drawn sizes are not those of the recording.
+        return Verdict("agreed", (f"recorded, and equal but for sizes; {drawn}",)) if drawn else Verdict("proved")
     least = min((one["ranks"] for one in recorded), default=1)
     if ranks < least:
         # What only a lone rank leaves out, such as packing for neighbours, no larger job shows.
@@ -73,12 +79,15 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
         except ExpressionError as error:
             found = error.what
         reasons = [found] if found else []
+    if drawn and drawn.error > MOST_SPREAD:
+        reasons.append(f"{drawn}: recordings of more ranks would decide")
     if reasons:
         return Verdict("refused", tuple(dict.fromkeys(reasons)))
     assumptions = [f"stated by hand: {one['at']}: {one['says']}" for one in content.get("assumptions", [])]
     if not recorded:
         assumptions.append("stated by hand: the whole skeleton, of which no run was recorded")
-    return Verdict("assumed", tuple(assumptions)) if assumptions else Verdict("agreed")
+    load = [str(drawn)] if drawn else []
+    return Verdict("assumed" if assumptions else "agreed", (*assumptions, *load))
 
 
 def _point(recorded: Mapping[str, Any]) -> str:

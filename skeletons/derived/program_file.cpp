@@ -1,4 +1,5 @@
 // Reads a compiled file and makes its program for one number of ranks. The body's items are read by item_reader.cpp.
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -115,7 +116,24 @@ Names names_of(const Program& program, const Document& document, const std::stri
   return names;
 }
 
-std::vector<Distribution> distributions_of(const Document& document) {
+// Scales the values so that their average is the mean of a job of this size.
+void scale(Distribution& distribution, const Document& mean, const Program& program, ItemReader& reader) {
+  const Formula formula = reader.formula(mean);
+  Frame frame(program.expressions, program.grid, 0);  // the same on all ranks
+  const std::int64_t wanted = value_of(program, formula, reader.text(mean.place()), "mean", frame);
+  if (wanted < 0 || wanted > kMostBytes)
+    mean.refuse("the mean of a distribution is " + std::to_string(wanted), "0 to 2^50 bytes");
+  double average{0};
+  for (const std::uint64_t value : distribution.values) average += static_cast<double>(value);
+  average /= static_cast<double>(distribution.values.size());
+  if (average == 0 && wanted > 0) mean.refuse("sizes of 0 bytes have another mean", "0");
+  for (std::uint64_t& value : distribution.values) {
+    const double scaled = average > 0 ? static_cast<double>(value) * (static_cast<double>(wanted) / average) : 0;
+    value = static_cast<std::uint64_t>(std::llround(scaled));
+  }
+}
+
+std::vector<Distribution> distributions_of(const Document& document, const Program& program, ItemReader& reader) {
   std::vector<Distribution> all;
   const Document distributions = document["distributions"];
   for (const std::string& name : distributions.keys()) {
@@ -129,6 +147,7 @@ std::vector<Distribution> distributions_of(const Document& document) {
       one.values.push_back(static_cast<std::uint64_t>(value.integer()));
     }
     if (one.values.empty()) content["values"].refuse("a distribution needs sizes", "at least one");
+    if (content.has("mean")) scale(one, content["mean"], program, reader);
   }
   return all;
 }
@@ -190,8 +209,8 @@ std::unique_ptr<Program> made_program(const Document& document, const std::strin
   for (const Document& phase : document["phases"].entries()) program->phases.push_back(phase.text());
   for (const Document& site : document["sites"].entries()) program->sites.push_back(site.text());
   program->phase_between = phases_between(program->sites, program->phases);
-  program->distributions = distributions_of(document);
   ItemReader reader(*program, std::move(names));
+  program->distributions = distributions_of(document, *program, reader);
   for (const Document& communicator : document["communicators"].entries()) {
     program->communicator_names.push_back(communicator["name"].text());
     program->communicators.push_back(partition_of(communicator, *program, reader));

@@ -60,9 +60,9 @@ struct TimingProfile {
 
 // Reads a timing profile and orders its phases as `phase_names`. A phase that all classes lack, a wrong schema or
 // version, or a malformed distribution throws std::invalid_argument with place and remedy. A phase that some classes
-// lack is an error only if a rank of them draws it. With `missing_is_zero` a missing phase takes no time: a node that
-// ran alone (no-ext) never executed phases that only occur with external communication (section 5.1 of the paper,
-// Caffe).
+// lack, or one between two call sites (A -> B) that all lack, is an error only if a rank of them draws it. With
+// `missing_is_zero` a missing phase takes no time: a node that ran alone (no-ext) never executed phases that only occur
+// with external communication (section 5.1 of the paper, Caffe).
 TimingProfile read_timing_profile(const std::string& path, const std::vector<std::string>& phase_names,
                                   bool missing_is_zero);
 

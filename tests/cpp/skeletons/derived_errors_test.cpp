@@ -72,6 +72,12 @@ TEST(DerivedErrors, ThePartsOfAFileHaveTheirForm) {
                {": distributions/d/values/0 | -1 | 0 to 2^50 bytes"});
   expect_parts(with([](auto& c) { c.distributions = R"({"d": {"values": [1], "persistence": 2}})"; }),
                {": distributions/d/persistence | 2 | 0 to 1"});
+  expect_parts(with([](auto& c) { c.distributions = R"({"d": {"values": [1], "persistence": 0, "mean": "-P"}})"; }),
+               {"mean of a distribution is -4 | ", ": distributions/d/mean | \"-P\" | 0 to 2^50 bytes"});
+  expect_parts(with([](auto& c) { c.distributions = R"({"d": {"values": [0], "persistence": 0, "mean": "P"}})"; }),
+               {"sizes of 0 bytes have another mean | ", ": distributions/d/mean | \"P\" | 0"});
+  expect_parts(with([](auto& c) { c.distributions = R"({"d": {"values": [1], "persistence": 0, "mean": "1 // 0"}})"; }),
+               {": distributions/d/mean", "division by zero"});
   expect_parts(with([](auto& c) { c.communicators = R"([{"name": "a", "color": "1 // rank", "key": "0"}])"; }),
                {": communicators/0/color | 1 // rank: division by zero (with 1, 0) on rank 0 of 4"});
   expect_parts(with([](auto& c) { c.communicators = R"([{"name": "a", "color": "1 << 40", "key": "0"}])"; }),

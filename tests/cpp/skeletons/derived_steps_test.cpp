@@ -196,6 +196,19 @@ TEST(DerivedDraws, SizesAreThoseOfTheDistributionAndDependOnTheSeed) {
   EXPECT_NE(drawn_sizes("0", 2), sizes);
 }
 
+TEST(DerivedDraws, SizesAreScaledToTheMeanOfTheJob) {
+  DerivedContent content = drawing("0");
+  content.parameters = R"({"n": 24})";
+  content.distributions = R"({"border": {"values": [800, 1200, 1300], "persistence": 0, "mean": "n * 100 // P"},
+                              "other": {"values": [0], "persistence": 0, "mean": "0"}})";
+  std::set<std::uint64_t> sizes;
+  for (const Call& call : stream_of(*derived_application(content, 4), 0, 4).calls) {
+    if (call.kind == CallKind::Isend) sizes.insert(call.bytes);
+  }
+  EXPECT_EQ(sizes, (std::set<std::uint64_t>{436, 655, 709})) << "600 / 1100 of each";
+  run_to_the_end(*derived_application(content, 4), 4);
+}
+
 TEST(DerivedDraws, ASizePersistsWithItsProbability) {
   const auto changes = [](const std::vector<std::uint64_t>& sizes) {
     int count = 0;

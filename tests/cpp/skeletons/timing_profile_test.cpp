@@ -104,6 +104,22 @@ TEST_F(TimingProfileFile, APhaseThatOneClassLacksIsRefusedWhereARankOfItExecutes
   EXPECT_EQ(TimingModel(lenient, {0, 1}, 1, 0, false).draw(1, 1, 0), 0);
 }
 
+TEST_F(TimingProfileFile, APhaseBetweenTwoCallSitesIsRefusedWhereARankExecutesIt) {
+  const std::string name = "MPI_Init@a.c:1 main -> MPI_Finalize@a.c:9 main";
+  const std::string text = R"({"schema": "timing-profile/1", "classes": [{"name": "0", "phases": [{"name": "known",
+      "clusters": [{"mean_s": 1, "count": 1, "cdf": {"time_s": [1], "probability": [1]}}],
+      "pattern": {"kind": "weights"}}]}]})";
+  const TimingProfile profile = read(text, {"known", name});
+  const TimingModel model(profile, {0}, 1, 0, false, {0}, true);
+  EXPECT_EQ(model.draw(0, 0, 0), 1);
+  try {
+    model.draw(0, 1, 0);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.found, "rank 0 of class 0 executes " + name);
+  }
+}
+
 TEST_F(TimingProfileFile, AnotherSchemaOrNoJsonIsRefused) {
   EXPECT_EQ(refused_at("timing-profile/1", "timing-profile/2"), "schema");
   EXPECT_EQ(refused_at("\"schema\"", "\"sketch\""), "");

@@ -1,0 +1,84 @@
+"""What is left where no skeleton can be derived: an experiment that replays a recorded run at its own number of ranks.
+
+In: the error of a derivation and its request. Out: the error with the offer; NAME.replay.yaml is written if it is not
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from manynode import tables
+from manynode.config.skeleton_files import with_values
+from manynode.errors import ManynodeError
+from manynode.phase_commands import ask as ask_phase
+from phase2_nodesim.derive.campaign import Run
+from phase2_nodesim.project.request import Request
+
+_HEAD = """\
+# Written by 'manynode project', which derived no skeleton: this replays one recorded run. Edit it, and run it:
+# manynode run {file}
+"""
+
+
+def with_replay(error: ManynodeError, request: Request) -> ManynodeError:
+    """Return the error with the offer to replay a recorded run, or why none can be replayed, in its details."""
+    return type(error)(
+        error.what, where=error.where, found=error.found, allowed=error.allowed, remedy=error.remedy,
+        details="\n".join(part for part in (error.details, *_offer(request)) if part),
+    )  # fmt: skip
+
+
+def _offer(request: Request) -> list[str]:
+    usual = Run.of(1, request.program.parameters).parameters
+    # A job of whole nodes, of which one is simulated beside others.
+    runs = [
+        run
+        for run in (*request.learned, *request.held_out)
+        if run.parameters == usual and run.ranks % request.ranks_per_node == 0 and run.ranks > request.ranks_per_node
+    ]
+    if not runs:
+        return []
+    wanted = {nodes * request.ranks_per_node for nodes in request.nodes}
+    chosen = max(runs, key=lambda run: (run.ranks in wanted, run.ranks))
+    try:
+        ask_phase("nodesim", "stream", (request.recordings / chosen.name).resolve())
+    except ManynodeError as error:
+        return [f"nor can a recorded run be replayed: {error.what}" + (f" ({error.found})" if error.found else "")]
+    path = request.output.with_name(f"{request.output.stem}.replay.yaml")
+    there = path.exists()
+    if not there:
+        _write(path, content_of(request, chosen))
+    counts = ", ".join(map(str, sorted({run.ranks for run in runs})))
+    return [
+        "Without a skeleton, a recorded run can be replayed at its own number of ranks, on any network:",
+        f"  manynode run {path}{' (which was there already)' if there else ''}",
+        f"It replays the run of {chosen.ranks} ranks; runs of {counts} ranks are in {request.recordings}.",
+    ]
+
+
+def content_of(request: Request, run: Run) -> dict[str, Any]:
+    """Return the experiment that replays a run; its own job is measured, so that every phase is."""
+    nodes = run.ranks // request.ranks_per_node
+    application = dict(request.experiment["application"])
+    application["command"] = with_values(application["command"], dict(run.parameters))
+    application["recorded"] = str(Path(request.recordings.name, run.name))
+    return {
+        **request.experiment,
+        "name": f"{request.output.stem}-replay",
+        "title": f"{request.output.stem}: a recorded run of {run.ranks} ranks",
+        "application": application,
+        "nodes": [nodes],
+        "profile": {"nodes": [nodes], "max_classes": 1},
+        "nodesim": {**request.experiment["nodesim"], "nodes": nodes},
+    }
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    text = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110)
+    with tables.replacing(path) as part:
+        part.write_text(_HEAD.format(file=path) + text, encoding="utf-8")

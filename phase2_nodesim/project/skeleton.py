@@ -1,0 +1,126 @@
+"""The skeleton of a request: derived from runs of its program, or as it was derived before from the same runs.
+
+Out: the content of the skeleton's file, and verdicts by node count. A refusal keeps its message, and offers the replay
+of a recorded run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from manynode import input_file
+from manynode.errors import InputError, UsageError
+from manynode.provenance import code_digest
+from manynode.report.wording import count
+from phase2_nodesim.derive.campaign import Campaign, Run
+from phase2_nodesim.derive.derive_command import derived_from, write
+from phase2_nodesim.derive.judged import read_content
+from phase2_nodesim.derive.verdict import Verdict, verdict
+from phase2_nodesim.project.kept import Kept, checksum, skeleton_checksum
+from phase2_nodesim.project.replay import with_replay
+from phase2_nodesim.project.request import Request
+
+_MOST_REASONS = 8
+
+
+def campaign_of(request: Request, say: Callable[[str], None]) -> Campaign:
+    """Return the campaign that records the request's runs."""
+    program = request.program
+    return Campaign(program.command, program.flavour, request.recordings, program.threads, request.timeout_s, say)
+
+
+def skeleton_of(request: Request, kept: Kept, say: Callable[[str], None]) -> tuple[dict[str, Any], Kept]:
+    """Return the content of the skeleton's file, and what to keep of it.
+
+    Missing runs are recorded, and the skeleton is derived unless it is there, derived from the same runs by the same
+    code. A program that cannot be derived is an :class:`InputError`.
+    """
+    campaign = campaign_of(request, say)
+    recorded = [checksum((campaign.recorded(run) / "run.json").read_text()) for run in _runs(request)]
+    path = request.skeleton
+    before = read_content(path) if input_file.is_file(path) else {}
+    made_from = [code_digest("manynode", "phase2_nodesim"), request.program.command, recorded]
+    # The report beside the skeleton judges these.
+    targets = [_ranks(request), dict(request.projected)]
+    inputs = checksum([made_from, [run.name for run in _runs(request)], targets, before.get("assumptions", [])])
+    if before and kept.derived_from == inputs and kept.skeleton == skeleton_checksum(before):
+        say(f"skeleton: {path}, as derived before")
+        return before, kept
+    try:
+        found = derived_from(campaign, request.learned, request.held_out, request.program, path)
+    except InputError as error:
+        raise with_replay(error, request) from None
+    content = dict(found.skeleton)
+    verdicts = {ranks: verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)}
+    write(path, request.output.stem, found, verdicts)
+    say(f"skeleton: {path}; what it is worth: {path.with_suffix('.md')}")
+    return content, replace(kept, derived_from=inputs, skeleton=skeleton_checksum(read_content(path)))
+
+
+def values(request: Request, content: Mapping[str, Any]) -> dict[str, int]:
+    """Return the values of the skeleton's parameters to project with.
+
+    Another value of a parameter that the recordings do not explain is a :class:`UsageError`.
+    """
+    fixed = content["program"].get("fixed", {})
+    for name, value in request.projected.items():
+        if fixed.get(name, value) != value:
+            raise UsageError(
+                "the recordings do not say how communication depends on a parameter",
+                where=f"--projected {name}={value}",
+                found=f"recorded as {fixed[name]} only",
+                remedy=f"see {request.skeleton.with_suffix('.md')} for the reason; record more values (--vary)",
+            )
+    return _learned(request, content)
+
+
+def _learned(request: Request, content: Mapping[str, Any]) -> dict[str, int]:
+    given = {**request.program.parameters, **request.projected}
+    return {name: given[name] for name in content.get("parameters", {})}
+
+
+def _runs(request: Request) -> list[Run]:
+    return [*request.learned, *request.held_out]
+
+
+def _ranks(request: Request) -> list[int]:
+    return [nodes * request.ranks_per_node for nodes in request.nodes]
+
+
+def judged(request: Request, content: dict[str, Any]) -> tuple[list[int], dict[int, Verdict]]:
+    """Return the node counts to project, and the verdicts of those that are refused.
+
+    If all are refused, this is an :class:`UsageError` with the reasons: each names the run to record.
+    """
+    given = values(request, content)
+    found = {nodes: verdict(content, nodes * request.ranks_per_node, given) for nodes in request.nodes}
+    usable = [nodes for nodes, one in found.items() if one.usable]
+    refused = {nodes: one for nodes, one in found.items() if not one.usable}
+    if usable:
+        return usable, refused
+    error = UsageError(
+        "the recordings do not say what the program does at any of these numbers of ranks",
+        where=str(request.skeleton),
+        remedy="record the run that a reason names: add its number of ranks to --ranks, or give it to --varied-ranks "
+        "if a parameter has another value there",
+        details="\n".join(refusal_lines(refused, request.ranks_per_node)),
+    )
+    raise with_replay(error, request)
+
+
+def refusal_lines(refused: Mapping[int, Verdict], ranks_per_node: int) -> list[str]:
+    """Return a line for each refused node count: its ranks and its first reasons."""
+    lines = []
+    for nodes, one in refused.items():
+        reasons = [*one.reasons[:_MOST_REASONS], *(["and more"] if len(one.reasons) > _MOST_REASONS else [])]
+        where = f"{count(nodes, 'node')}, {count(nodes * ranks_per_node, 'rank')}"
+        lines.append(f"{where}: {'; '.join(reasons)}")
+    return lines
+
+
+def recorded_before(request: Request) -> int:
+    """Return how many of the request's runs are recorded already."""
+    return sum(Path(request.recordings, run.name, "run.json").is_file() for run in _runs(request))

@@ -1,0 +1,142 @@
+"""``manynode project`` with real programs: from nothing to a projection by one command."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pipeline
+import pytest
+import yaml
+
+from manynode.paths import native_program
+from manynode.process import run
+
+SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
+NETWORK = ["--network", "opa100-fat-tree"]
+# Few runs tell the grids of small jobs apart.
+SMALL = ["--nodes", "1..4", "--ranks", "4,8,12,18", "--held-out", "", "--node-engine", "native", "--cores", "2"]
+
+# Receives from any source: nothing to derive.
+ANY_SOURCE = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int ranks, rank, sum = 0, one = 1;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank) MPI_Send(&one, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  for (int i = 1; rank == 0 && i < ranks; i++) {
+    MPI_Recv(&one, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    sum += one;
+  }
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+pytestmark = pytest.mark.skipif(shutil.which("mpiexec.mpich") is None, reason="MPICH's mpiexec is not installed")
+
+
+def project(folder: Path, *words: Any) -> Any:
+    """Run the command with all of its files in ``folder``."""
+    name = next(Path(str(word)).stem for index, word in enumerate(words) if index and words[index - 1] == "--")
+    return pipeline.manynode("project", "--output", folder / f"{name}.yaml", "--directory", folder, *words)
+
+
+def compiled(folder: Path, name: str, source: Path) -> Path:
+    if shutil.which("mpicc.mpich") is None:
+        pytest.skip("mpicc.mpich is not installed")
+    run(["mpicc.mpich", "-g", "-O1", "-w", "-o", folder / name, source], what=f"compiling {name}")
+    return folder / name
+
+
+def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> None:
+    """A labelled program; the same command again changes nothing; an edited experiment is not overwritten."""
+    program = [native_program("spmv"), *"--nx 3 --ny 4 --nz 5 --columns 7 --iterations 5".split()]
+    words = [*SMALL, *NETWORK, "--", *program]
+    first = project(tmp_path, *words)
+    assert first.returncode == 0, first.stdout + first.stderr
+    projection = pd.read_parquet(tmp_path / "results/spmv/projection.parquet")
+    assert sorted(projection["nodes"]) == [1, 2, 4] and (projection["time_s"] > 0).all()
+    lines = first.stdout.splitlines()
+    assert lines[-1] == f"report: {tmp_path}/results/spmv/report.html"
+    assert any(line.startswith("projected: ") and "on 4 nodes, 8 ranks" in line for line in lines)
+    assert "Weak scaling: with the same arguments, a rank on 2 nodes has 1.03 times the work" in first.stdout
+    files = sorted(path for path in tmp_path.rglob("*") if path.is_file() and "logs" not in path.parts)
+    before = {path: path.stat().st_mtime_ns for path in files if path.name != "experiment.json"}
+    again = project(tmp_path, *words)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "recording " not in again.stdout and "steps" not in again.stdout and "as derived before" in again.stdout
+    assert again.stdout.splitlines()[-7:] == lines[-7:]
+    changed = {path.name for path, time in before.items() if path.stat().st_mtime_ns != time}
+    assert not changed
+    experiment = tmp_path / "spmv.yaml"
+    experiment.write_text(experiment.read_text() + "seed: 2\n")
+    edited = project(tmp_path, *words)
+    assert edited.returncode == 2 and "it is not overwritten" in edited.stderr, edited.stdout + edited.stderr
+    assert f"manynode run {experiment}" in edited.stderr and "seed: 2" in experiment.read_text()
+    forced = project(tmp_path, "--force", "--write-only", *words)
+    assert forced.returncode == 0 and "seed: 2" not in experiment.read_text(), forced.stdout + forced.stderr
+
+
+def test_a_node_count_with_a_phase_that_no_measured_job_executes_is_left_out(tmp_path: Path) -> None:
+    """Without labels, a lone rank computes between two calls between which others always make a third."""
+    program = compiled(tmp_path, "halo", SOURCES / "halo_unlabelled.c")
+    words = ["--ranks-per-node", 1, "--ranks", "4,6,8,9,12,16", "--nodes", "1,8", "--held-out", "", "--cores", "2"]
+    done = project(tmp_path, *words, "--node-engine", "native", *NETWORK, "--", program, "20", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "not projected: 1 node, 1 rank: no job that this host measures executes the phase MPI_" in done.stdout
+    assert "on 8 nodes, 8 ranks" in done.stdout
+    written = yaml.safe_load((tmp_path / "halo.yaml").read_text())
+    assert written["nodes"] == [8] and written["profile"]["max_classes"] == 1
+
+
+def test_a_program_that_cannot_be_derived_ends_with_what_can_be_done(tmp_path: Path) -> None:
+    (tmp_path / "any.c").write_text(ANY_SOURCE)
+    program = compiled(tmp_path, "any", tmp_path / "any.c")
+    done = project(tmp_path, *SMALL, *NETWORK, "--", program)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "a receive takes messages from any source" in done.stderr
+    assert f"manynode run {tmp_path}/any.replay.yaml" in done.stderr and "the run of 8 ranks" in done.stderr
+    checked = pipeline.manynode("config", "check", tmp_path / "any.replay.yaml")
+    assert checked.returncode == 0 and "techniques x nodes [4]" in checked.stdout, checked.stdout + checked.stderr
+    assert not (tmp_path / "any.yaml").exists() and not (tmp_path / "any.skeleton.yaml").exists()
+
+
+def test_all_questions_come_at_once_before_anything_runs(tmp_path: Path) -> None:
+    words = [
+        "--nodes",
+        "1-4",
+        "--network",
+        "opa",
+        "--output",
+        tmp_path / "x.yaml",
+        "--",
+        native_program("spmv"),
+        "{nx}",
+    ]
+    done = pipeline.manynode("project", *words)
+    assert done.returncode == 2 and "3 questions are open" in done.stderr, done.stderr
+    assert "--network: unknown network" in done.stderr and "opa100-fat-tree-4608, paper-dragonfly" in done.stderr
+    assert "--parameter nx=VALUE: " in done.stderr and "--nodes: node counts cannot be read" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_experiment_with_a_parameter_can_be_written_without_running_it(tmp_path: Path) -> None:
+    """What a lone node does with another size was not recorded: that node count is left out, and said so."""
+    program = compiled(tmp_path, "halo", SOURCES / "halo_unlabelled.c")
+    words = ["--parameter", "size=20", "--vary", "size=30,50", "--varied-ranks", "8", "--projected", "size=40"]
+    options = ["--ranks", "4,6,8,9,12,16", "--nodes", "1..16", "--held-out", "", "--write-only"]
+    done = project(tmp_path, *options, *NETWORK, *words, "--", program, "{size}", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "not projected: 1 node, 2 ranks: " in done.stdout and "a recording of 2 ranks would decide" in done.stdout
+    assert "measured runs to come" in done.stdout and not (tmp_path / "results/halo/profile").exists()
+    written = yaml.safe_load((tmp_path / "halo.yaml").read_text())
+    assert written["application"]["command"][1:] == ["{size}", "3"]
+    assert written["application"]["parameters"] == {"size": 40}
+    assert written["nodes"] == [2, 4, 8, 16]
+    checked = pipeline.manynode("config", "check", tmp_path / "halo.yaml")
+    assert checked.returncode == 0 and "4 points" in checked.stdout, checked.stdout + checked.stderr
