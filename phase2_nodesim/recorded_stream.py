@@ -1,4 +1,4 @@
-"""A recording -> the stream of calls that the skeleton ``recorded`` replays, schema ``recorded-stream/1``.
+"""A recording -> the stream of calls that the skeleton ``recorded`` replays, schema ``recorded-stream/2``.
 
 In: the marker files of all ranks of a run. Out: a mapping to write as JSON: the distinct calls of the job, and for each
 rank the numbers of its calls in order. Requests count backwards from the call (1: the last one made before it). A
@@ -17,14 +17,16 @@ from manynode import tables
 from manynode.errors import InputError
 from manynode.markers import NO_PEER, UNKNOWN, MarkerFile, read_marker_directory
 from phase2_nodesim.communicators import NEIGHBOUR, Member, communicators
+from phase2_nodesim.one_sided import with_windows
 from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall, lacking, rank_calls
 from phase2_nodesim.segments import segment_table
 
-SCHEMA = "recorded-stream/1"
+SCHEMA = "recorded-stream/2"
 FILE = "recorded-stream.json"
 # Fields with these values are left out.
 _UNSAID = {
     "bytes": 0, "receive_bytes": 0, "receive_tag": -1, "peer": NO_PEER, "source": NO_PEER, "communicator": 0, "tag": -1,
+    "window": 0,
 }  # fmt: skip
 
 
@@ -55,12 +57,17 @@ def recording_digest(recording: Path) -> str:
 
 
 def recorded_stream(files: list[MarkerFile], where: str) -> dict[str, Any]:
-    """Return the content of a ``recorded-stream/1`` file; ``where`` names the recording in errors."""
+    """Return the content of a ``recorded-stream/2`` file; ``where`` names the recording in errors."""
     ordered = sorted(files, key=lambda file: file.metadata["rank"])
     _check_whole(ordered, where)
     known = communicators(ordered)
     job = _Job(where)
-    streams = [job.stream(file, members) for file, members in zip(ordered, known, strict=True)]
+    calls = with_windows(
+        [rank_calls(file, matched=True, windows=True) for file in ordered],
+        known,
+        lambda rank, found: _refused(ordered[rank].path.name, where, found, "record a run without these calls"),
+    )
+    streams = [job.stream(*rank) for rank in zip(ordered, calls, known, strict=True)]
     groups: dict[int, set[tuple[int, ...]]] = {}
     for members in known:
         for member in members.values():
@@ -92,14 +99,13 @@ class _Job:
         self.phases: dict[str, int] = {}
         self.calls: dict[str, int] = {}
 
-    def stream(self, file: MarkerFile, members: dict[int, Member]) -> list[int]:
+    def stream(self, file: MarkerFile, calls: list[RecordedCall], members: dict[int, Member]) -> list[int]:
         """Return the numbers of the calls of one rank."""
         segments = segment_table(file.records)
         names = dict(zip(segments["sequence"], segments["phase"], strict=True))
         made = 0
         waited: set[int] = set()
         numbers = []
-        calls = rank_calls(file, matched=True)
         for call in calls[:-1]:
             if UNKNOWN_REQUEST in call.completes or call.operation == "MPI_Start":
                 raise _refused(
@@ -141,15 +147,8 @@ class _Job:
             "sent": call.sent,
             "received": call.received,
             "phases": self._phases(call, names),
+            "window": call.window[0] if call.window else 0,
+            "group": call.window[1:],
         }
-        unsaid = {
-            "bytes": 0,
-            "receive_bytes": 0,
-            "receive_tag": -1,
-            "peer": -1,
-            "source": -1,
-            "communicator": 0,
-            "tag": -1,
-        }
-        said = {key: value for key, value in fields.items() if value != unsaid.get(key) and value not in ([], ())}
+        said = {key: value for key, value in fields.items() if value != _UNSAID.get(key) and value not in ([], ())}
         return {"call": call.operation, **said}

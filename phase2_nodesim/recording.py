@@ -8,6 +8,8 @@ and completes, and the bytes of each block where a call has many. A skeleton has
 - a test that completes requests is the wait for them; a test in vain is left out, as is MPI_Wait for a null request;
 - probes and calls that move no data of the application are left out.
 
+Calls on windows stay as they are: :mod:`phase2_nodesim.one_sided` needs all ranks for their form.
+
 All functions here are pure.
 """
 
@@ -19,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
 
 END = "MPI_Finalize"
@@ -26,10 +29,14 @@ UNKNOWN_REQUEST = -1
 
 _LEFT_OUT = (
     "MPI_Init", "MPI_Comm_", "MPI_Cart_", "MPI_Graph_", "MPI_Dist_graph_", "MPI_Dims_", "MPI_Intercomm_",
-    "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Request_free",
+    "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Request_free", "MPI_Win_sync",
 )  # fmt: skip
 _STARTS = ("MPI_Start", "MPI_Startall")
-_POLLS = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe")
+_POLLS = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Win_test")
+_REMOTE = {
+    "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap",
+    "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate",
+}  # fmt: skip
 _AS = {
     "MPI_Bsend": "MPI_Send", "MPI_Ssend": "MPI_Send", "MPI_Rsend": "MPI_Send",
     "MPI_Ibsend": "MPI_Isend", "MPI_Issend": "MPI_Isend", "MPI_Irsend": "MPI_Isend",
@@ -49,8 +56,10 @@ class RecordedCall:
     of a collective with counts, whose ``bytes`` are what the rank contributes (of MPI_Scatterv, what it gets), without
     ``bytes2``. ``site`` names the call's place in the program, where the recording knows it. ``gaps`` are the numbers
     (``sequence``) of the records since the call before, this one included: the compute phases before them come before
-    this call. Without a label, a phase between two tests or probes is left out: the program only waits. ``record`` is
-    the number of the call's own record. Calls that differ only in these three are equal: a skeleton does not have them.
+    this call. Without a label, a phase between two tests or probes is left out: the program only waits. ``window`` are
+    the words of a call on a window (``format.h``): its number among the rank's, then what the call adds, such as its
+    group. ``record`` is the number of the call's own record. Calls that differ only in ``site``, ``gaps`` and
+    ``record`` are equal: a skeleton does not have them.
     """
 
     operation: str
@@ -66,17 +75,28 @@ class RecordedCall:
     completes: tuple[int, ...] = ()
     sent: tuple[int, ...] = ()
     received: tuple[int, ...] = ()
+    window: tuple[int, ...] = ()
     site: str = field(default="", compare=False)
     gaps: tuple[int, ...] = field(default=(), compare=False, repr=False)
     record: int = field(default=-1, compare=False, repr=False)
 
 
-def rank_calls(file: MarkerFile, *, matched: bool = False) -> list[RecordedCall]:
+def rank_calls(file: MarkerFile, *, matched: bool = False, windows: bool = False) -> list[RecordedCall]:
     """Return the calls of one rank; the last is ``MPI_Finalize``, whose phase no other call follows.
 
-    With ``matched``, a receive from any source names the rank whose message it got, where that is known.
+    With ``matched``, a receive from any source names the rank whose message it got, where that is known. Without
+    ``windows``, a call on a window is an :class:`InputError`.
     """
-    return _Reader(file, matched).calls()
+    calls = _Reader(file, matched).calls()
+    first = next((call for call in calls if call.window), None)
+    if first is not None and not windows:
+        raise InputError(
+            "one-sided calls can be replayed, but neither derived nor compared with a skeleton",
+            where=str(file.path),
+            found=f"{first.operation} at {first.site}",
+            remedy="replay this run at its own number of ranks (application: recorded)",
+        )
+    return calls
 
 
 def _polled_once(records: pd.DataFrame) -> pd.DataFrame:
@@ -180,6 +200,8 @@ class _Reader:
             _AS.get(operation, operation), "", peer=int(row["peer"]), peer2=int(row["peer2"]), bytes=int(row["bytes"]),
             bytes2=int(row["bytes2"]), tag=int(row["tag"]), communicator=int(row["communicator"]),
         )  # fmt: skip
+        if operation in _REMOTE or operation.startswith("MPI_Win_"):
+            return replace(call, window=tuple(detail))
         if "endrecv" in operation:
             source = ANY_SOURCE_PEER if row["any_source"] and not self.matched else call.peer2
             return replace(call, peer2=source, receive_tag=detail[0] if detail else -1)

@@ -53,18 +53,19 @@ std::uint32_t fields_of(CallKind kind) {
     case CallKind::Waitany:
     case CallKind::Waitsome:
       return kRequests;
-    case CallKind::Barrier:
-    case CallKind::Compute:
+    default:
       return 0;
   }
-  return 0;
 }
+
+bool derived_files_have(const CallForm& form) { return !is_one_sided(form.kind); }
 
 }  // namespace
 
 CallForm form_of(const std::string& name, const std::string& where) {
-  if (const std::optional<CallForm> form = call_form(name); form) return *form;
-  const std::vector<std::string> names = call_names();
+  if (const std::optional<CallForm> form = call_form(name); form && derived_files_have(*form)) return *form;
+  std::vector<std::string> names = call_names();
+  std::erase_if(names, [](const std::string& known) { return !derived_files_have(*call_form(known)); });
   throw UserError("there is no such call", where, name, joined(names), did_you_mean(name, names));
 }
 

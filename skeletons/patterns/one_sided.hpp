@@ -1,9 +1,9 @@
 // Puts into and gets from the memory of one rank, as messages: GPCNeT's congestors of one-sided communication.
 //
-// The operation stream has no one-sided calls: they become the messages that would travel. A put is a message to the
-// root, and an empty message answers the flush after the puts. A get is an empty request, and its data are a message
-// back. All receives of an iteration are posted at its start: nothing waits for a match and no message is unexpected.
-// The empty message represents all puts or gets of a rank and an iteration.
+// Not as the one-sided calls of Mpi, in which the root takes no part: as messages that it receives. A put is a message
+// to the root, and an empty message answers the flush after the puts. A get is an empty request, and its data are a
+// message back. All receives of an iteration are posted at its start: nothing waits for a match and no message is
+// unexpected. The empty message represents all puts or gets of a rank and an iteration.
 #pragma once
 
 #include <vector>

@@ -28,6 +28,11 @@ std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
   return std::make_unique<Recorded>(std::move(stream));
 }
 
+bool Recorded::one_sided() const {
+  return std::any_of(stream_.calls.begin(), stream_.calls.end(),
+                     [](const RecordedCall& call) { return call.form && is_one_sided(call.form->kind); });
+}
+
 std::unique_ptr<Skeleton> Recorded::make(int rank, int) const { return std::make_unique<RecordedRank>(*this, rank); }
 
 void RecordedRank::make_communicators(Mpi& mpi) const {
@@ -65,7 +70,9 @@ int RecordedRank::make_call(Mpi& mpi, const RecordedCall& call) {
                  .sent = call.sent,
                  .received = call.received,
                  .neighbors = {.sources = call.sources, .destinations = call.destinations},
-                 .requests = completed});
+                 .requests = completed,
+                 .window = call.window,
+                 .group = call.group});
   if (made) requests_.push_back(*made);
   return (made ? 1 : 0) - static_cast<int>(completed.size());
 }

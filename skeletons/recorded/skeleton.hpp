@@ -17,6 +17,7 @@ class Recorded : public Application {
 
   std::string name() const override { return kName; }
   std::vector<std::string> phases() const override { return stream_.phases; }
+  bool one_sided() const override;
   std::unique_ptr<Skeleton> make(int rank, int size) const override;
 
   const Stream& stream() const { return stream_; }

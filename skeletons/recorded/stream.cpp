@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSchema = "recorded-stream/1";
+constexpr const char* kSchema = "recorded-stream/2";
 constexpr const char* kRemedy = "delete the file; manynode makes it again of the marker files";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& found) {
@@ -47,6 +47,8 @@ RecordedCall read_call(const json& value, const std::string& file) {
   call.destinations = list<int>(value, "destinations");
   call.requests = list<std::uint32_t>(value, "requests");
   call.phases = list<std::uint32_t>(value, "phases");
+  call.window = value.value("window", 0);
+  call.group = list<int>(value, "group");
   return call;
 }
 

@@ -1,4 +1,4 @@
-// The file of a recorded run (schema recorded-stream/1, phase2_nodesim/recorded_stream.py), read and checked.
+// The file of a recorded run (schema recorded-stream/2, phase2_nodesim/recorded_stream.py), read and checked.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,8 @@ struct RecordedCall {
   std::vector<int> destinations;
   std::vector<std::uint32_t> requests;  // counted backwards: 1 is the last one made before the call
   std::vector<std::uint32_t> phases;    // before the call
+  int window{0};
+  std::vector<int> group;
 };
 
 struct Stream {

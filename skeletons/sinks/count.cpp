@@ -1,5 +1,7 @@
 // The count sink prints: calls and bytes of each operation; how often each phase is computed (pauses are a phase of
-// that name); messages and bytes between each pair of ranks. Collectives count as messages only with --lowered.
+// that name); messages and bytes between each pair of ranks. Collectives and one-sided calls count as messages only
+// with
+// --lowered; a remote operation is then a message to the target and one back.
 #include <fmt/format.h>
 
 #include <map>
@@ -60,6 +62,11 @@ void count_primitive(const Primitive& primitive, const Step& step, const std::ve
     case PrimitiveKind::Isend:
       totals.operations["Isend"].add(primitive.bytes);
       totals.pairs[{step.rank, primitive.peer}].add(primitive.bytes);
+      break;
+    case PrimitiveKind::Remote:
+      totals.operations["Remote"].add(primitive.bytes + primitive.returned);
+      totals.pairs[{step.rank, primitive.peer}].add(primitive.bytes);
+      totals.pairs[{primitive.peer, step.rank}].add(primitive.returned);
       break;
   }
 }

@@ -42,6 +42,9 @@ class Schedule {
         label_of_request_[primitive.request] =
             operation(fmt::format("recv {}b from {} tag {}", primitive.bytes, primitive.peer, tag(primitive)));
         return;
+      case PrimitiveKind::Remote:
+        throw UserError("the goal sink cannot express one-sided communication", "--sink", "goal", "text, count",
+                        "choose another sink for this application");
       default:
         waited_for_.push_back(operation(fmt::format("calc {}", nanoseconds(primitive))));
         return;

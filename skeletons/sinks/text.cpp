@@ -20,9 +20,17 @@
 //   0 8 MPI_Gatherv root=0 bytes=100 communicator=0 size=3 received=100,0,50
 //   0 9 MPI_Neighbor_alltoallv bytes=60 communicator=0 size=4 sources=1,3 destinations=1,3 sent=20,40 received=20,80
 //
+// One-sided calls have the window's number on its communicator. Without a peer, locks, unlocks and flushes mean all
+// ranks; `group` has ranks of MPI_COMM_WORLD.
+//
+//   0 10 MPI_Put peer=1 bytes=800 window=0
+//   0 11 MPI_Rget peer=1 bytes=800 window=0 request=3
+//   0 12 MPI_Win_start window=0 communicator=2 group=1,3
+//
 // Lowered streams have the primitives in place of the calls:
 //
 //   0 0 Isend call=MPI_Isend peer=1 bytes=2048 tag=99 context=0 request=1
+//   0 1 Remote call=MPI_Get peer=1 bytes=0 returned=800 request=2147483648
 //
 // Golden tests and the conformance test read this form: keys may be added at the end of a line, not moved or renamed.
 #include <fmt/format.h>
@@ -70,6 +78,7 @@ class Lines {
   }
 
   void add_collective(const Call& call, const Step& step);
+  void add_one_sided(const Call& call, const Step& step);
 
   void end() { out_ << buffer_ << '\n'; }
 
@@ -113,6 +122,11 @@ void Lines::write(const Call& call, const Step& step) {
       add_list("ids", step.calls.waited_for(call));
       break;
     default:
+      if (is_one_sided(call.kind)) {
+        add_one_sided(call, step);
+        end();
+        return;
+      }
       add_collective(call, step);
       break;
   }
@@ -156,6 +170,19 @@ void Lines::add_collective(const Call& call, const Step& step) {
   add_list("received", step.calls.received(call));
 }
 
+void Lines::add_one_sided(const Call& call, const Step& step) {
+  const auto world = [&](int rank) { return step.communicators.world_rank(Communicator{call.communicator}, rank); };
+  if (call.peer != kNoPeer) add(" peer={}", world(call.peer));
+  if (is_remote_operation(call.kind)) add(" bytes={}", call.bytes);
+  add(" window={}", call.peer2);
+  if (call.nonblocking()) add(" request={}", call.tag);
+  if (call.communicator != 0) add(" communicator={}", call.communicator);
+  if (!has_group(call.kind)) return;
+  std::vector<int> group;
+  for (const std::uint64_t rank : step.calls.group(call)) group.push_back(world(static_cast<int>(rank)));
+  add_list("group", group);
+}
+
 void Lines::write(const Primitive& primitive) {
   switch (primitive.kind) {
     case PrimitiveKind::Compute:
@@ -170,6 +197,10 @@ void Lines::write(const Primitive& primitive) {
       break;
     case PrimitiveKind::Wait:
       begin("Wait call={} request={}", call_name(primitive.call), primitive.request);
+      break;
+    case PrimitiveKind::Remote:
+      begin("Remote call={} peer={} bytes={} returned={} request={}", call_name(primitive.call), primitive.peer,
+            primitive.bytes, primitive.returned, primitive.request);
       break;
     default:
       begin("{} call={} peer={} bytes={} tag={} context={} request={}",

@@ -8,11 +8,6 @@
 namespace manynode {
 namespace {
 
-// Contexts keep the messages of a communicator's collectives apart from its point-to-point messages, as MPI asks for.
-std::uint16_t collective_context(std::uint16_t communicator) {
-  return static_cast<std::uint16_t>(2 * communicator + 1);
-}
-
 // Whether every rank knows the bytes of every other one, so that all leave out a collective that moves nothing.
 bool sizes_known(CallKind kind) {
   switch (kind) {
@@ -50,11 +45,14 @@ void Lowering::lower(const Call& call, const Calls& calls, std::vector<Primitive
   if (has_pending() && blocks(call.kind)) {
     move_pending(call.kind, out);
   }
+  if (is_one_sided(call.kind)) {
+    lower_one_sided(call, calls, out);
+    return;
+  }
   if (is_collective(call.kind)) {
     lower_collective(call, calls, out);
     return;
   }
-  const auto fresh_request = [&] { return kLoweredRequest | (next_request_++ & ~kLoweredRequest); };
   const auto post = [&](PrimitiveKind kind, int peer, int tag, std::uint64_t bytes, std::uint32_t request) {
     if (peer == kProcNull) {
       seldom().complete_requests.push_back(request);

@@ -31,7 +31,7 @@ std::map<std::string, CallForm, std::less<>> made_forms() {
   for (std::size_t i = 1; i < kCallKinds; ++i) {
     const auto kind = static_cast<CallKind>(i);
     forms[std::string(call_name(kind))] = {kind, false};
-    if (is_collective(kind)) {
+    if (is_collective(kind) || is_remote_operation(kind)) {
       Call call;
       call.kind = kind;
       call.flags = kNonblocking;
@@ -67,6 +67,46 @@ std::optional<Request> emit_message(Mpi& mpi, const NamedCall& call) {
       return no_request(mpi, &Mpi::waitall, call.requests);
     case CallKind::Waitsome:
       return no_request(mpi, &Mpi::waitsome, call.requests);
+    default:
+      throw std::logic_error("a call without a name");
+  }
+}
+
+// The form of a remote operation without or with a request.
+std::optional<Request> either(Mpi& mpi, const NamedCall& call, void (Mpi::*plain)(int, std::uint64_t, Window),
+                              Request (Mpi::*with_request)(int, std::uint64_t, Window)) {
+  const Window window{call.communicator, call.window};
+  if (call.form.nonblocking) return (mpi.*with_request)(call.peer, call.bytes, window);
+  return no_request(mpi, plain, call.peer, call.bytes, window);
+}
+
+std::optional<Request> emit_one_sided(Mpi& mpi, const NamedCall& call) {
+  const Window window{call.communicator, call.window};
+  switch (call.form.kind) {
+    case CallKind::Put:
+      return either(mpi, call, &Mpi::put, &Mpi::rput);
+    case CallKind::Get:
+      return either(mpi, call, &Mpi::get, &Mpi::rget);
+    case CallKind::Accumulate:
+      return either(mpi, call, &Mpi::accumulate, &Mpi::raccumulate);
+    case CallKind::GetAccumulate:
+      return either(mpi, call, &Mpi::get_accumulate, &Mpi::rget_accumulate);
+    case CallKind::WinFence:
+      return no_request(mpi, &Mpi::win_fence, window);
+    case CallKind::WinPost:
+      return no_request(mpi, &Mpi::win_post, call.group, window);
+    case CallKind::WinStart:
+      return no_request(mpi, &Mpi::win_start, call.group, window);
+    case CallKind::WinComplete:
+      return no_request(mpi, &Mpi::win_complete, call.group, window);
+    case CallKind::WinWait:
+      return no_request(mpi, &Mpi::win_wait, call.group, window);
+    case CallKind::WinLock:
+      return no_request(mpi, &Mpi::win_lock, call.peer, window);
+    case CallKind::WinUnlock:
+      return no_request(mpi, &Mpi::win_unlock, call.peer, window);
+    case CallKind::WinFlush:
+      return no_request(mpi, &Mpi::win_flush, call.peer, window);
     default:
       throw std::logic_error("a call without a name");
   }
@@ -144,7 +184,7 @@ std::optional<Request> emit(Mpi& mpi, const NamedCall& call) {
       return either(mpi, form, &Mpi::neighbor_alltoallw, &Mpi::ineighbor_alltoallw, call.sent, call.received,
                     call.neighbors, comm);
     default:
-      return emit_message(mpi, call);
+      return is_one_sided(form.kind) ? emit_one_sided(mpi, call) : emit_message(mpi, call);
   }
 }
 

@@ -15,6 +15,8 @@ enum class MessageKind : std::uint8_t {
   ClearToSend,      // from the receiver to the sender, without data
   Data,             // of a rendezvous message, for a receive that is known
   Acknowledgement,  // from the receiver to the sender, without data: the data are there
+  RemoteRequest,    // of a remote operation, to the NIC of the target
+  RemoteReply,      // its answer, with the bytes that the target returns
 };
 
 struct alignas(64) Message {
@@ -37,7 +39,9 @@ struct alignas(64) Message {
 
   bool complete() const { return undelivered == 0; }
   // This leg goes from the receiver to the sender.
-  bool backwards() const { return kind == MessageKind::ClearToSend || kind == MessageKind::Acknowledgement; }
+  bool backwards() const {
+    return kind == MessageKind::ClearToSend || kind == MessageKind::Acknowledgement || kind == MessageKind::RemoteReply;
+  }
 };
 
 static_assert(sizeof(Message) == 64);

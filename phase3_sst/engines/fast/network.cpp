@@ -11,7 +11,8 @@ namespace manynode::network {
 namespace {
 
 bool has_data(const Message& message) {
-  return message.kind == MessageKind::Eager || message.kind == MessageKind::Data;
+  return message.kind != MessageKind::RequestToSend && message.kind != MessageKind::ClearToSend &&
+         message.kind != MessageKind::Acknowledgement;
 }
 
 // SplitMix64 (Steele, Lea and Flood, 2014): numbers without a pattern from a counter.

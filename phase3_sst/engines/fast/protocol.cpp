@@ -16,13 +16,8 @@ Envelope envelope_of(const Message& message, std::uint32_t first_of_job) {
 
 }  // namespace
 
-void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primitive, bool record_eager) {
-  JobResult& result = result_.jobs[rank.job];
+std::uint32_t Replica::new_message(const Rank& rank, std::uint32_t index, const Primitive& primitive) {
   const std::uint32_t first = jobs_[rank.job].first;
-  rank.call_bytes += primitive.bytes;
-  ++result.messages;
-  result.bytes += primitive.bytes;
-
   const std::uint32_t sent = network_.messages().take();
   Message& message = network_.messages()[sent];
   message.in_use = true;
@@ -35,6 +30,17 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
   const std::uint32_t rails = config_.network.host.rails;
   message.from_nic = nodes_[index] * rails + rails_[index];
   message.to_nic = nodes_[message.destination] * rails + rails_[index];
+  return sent;
+}
+
+void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primitive, bool record_eager) {
+  JobResult& result = result_.jobs[rank.job];
+  rank.call_bytes += primitive.bytes;
+  ++result.messages;
+  result.bytes += primitive.bytes;
+
+  const std::uint32_t sent = new_message(rank, index, primitive);
+  Message& message = network_.messages()[sent];
   if (network_.overtakes() && message.from_nic != message.to_nic) {
     message.order = order_.next(message.source, message.destination);
   }
@@ -56,6 +62,35 @@ void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primi
     // The library has copied the data: the buffer is free again.
     request.complete = !rendezvous;
   }
+  if (on_arrival_) note_send(rank, index, sent);
+  network_.send(sent, rank.clock);
+}
+
+// The request of the origin keeps the bytes that will come back; it is a receive if there are any.
+void Replica::start_remote(Rank& rank, std::uint32_t index, const Primitive& primitive) {
+  JobResult& result = result_.jobs[rank.job];
+  const std::uint64_t bytes = primitive.bytes + primitive.returned;
+  rank.call_bytes += bytes;
+  result.messages += 2;
+  result.bytes += bytes;
+  const std::uint32_t sent = new_message(rank, index, primitive);
+  Message& message = network_.messages()[sent];
+  message.kind = MessageKind::RemoteRequest;
+  if (std::max(primitive.bytes, primitive.returned) > most_unchecked_bytes_) [[unlikely]] {
+    message.bytes = std::max(primitive.bytes, primitive.returned);
+    check_length(rank, index, message);
+    message.bytes = primitive.bytes;
+  }
+  if (result.bytes > most_bytes_of_job_) [[unlikely]]
+    refuse_bytes(message);
+  rank.clock += overhead_send_.of(primitive.bytes);
+  RequestTable& requests = mailboxes_[index].requests;
+  message.send_request = requests.add();
+  Request& request = requests[message.send_request];
+  request.time = rank.clock;
+  request.bytes = primitive.returned;
+  request.id = primitive.request;
+  request.receive = primitive.returned > 0;
   if (on_arrival_) note_send(rank, index, sent);
   network_.send(sent, rank.clock);
 }
@@ -166,7 +201,12 @@ void Replica::deliver(const Progress& progress) {
     network_.messages()[index].kind = MessageKind::Acknowledgement;
     network_.send(index, message.complete_at);
     complete(message.destination, message.receive_request, message.complete_at);
-  } else if (kind == MessageKind::Acknowledgement) {
+  } else if (kind == MessageKind::RemoteRequest) {
+    Message& reply = network_.messages()[index];
+    reply.kind = MessageKind::RemoteReply;
+    reply.bytes = mailboxes_[message.source].requests[message.send_request].bytes;
+    network_.send(index, message.complete_at);
+  } else if (kind == MessageKind::Acknowledgement || kind == MessageKind::RemoteReply) {
     network_.messages().release(index);
     complete(message.source, message.send_request, message.complete_at);
   } else if (kind == MessageKind::Eager && message.receive_request != kNone) {

@@ -19,6 +19,7 @@ Operation operation_of(PrimitiveKind kind) {
     case PrimitiveKind::ReduceLocal:
       return Operation::Compute;
     case PrimitiveKind::Isend:
+    case PrimitiveKind::Remote:
       return Operation::Send;
     case PrimitiveKind::Irecv:
       return Operation::Post;
@@ -267,19 +268,20 @@ bool Replica::start(Rank& rank, std::uint32_t index, const Call& call) {
       }
       return wait(rank, index, rank.step->calls.waited_for(call), call.kind);
     default: {
+      if (call.starts_nothing()) return true;
       Call absolute = call;
       const auto own = static_cast<std::int32_t>(index - jobs_[rank.job].first);
       absolute.peer = absolute_peer(call.peer, own);
       absolute.peer2 = absolute_peer(call.peer2, own);
-      if (call.nonblocking()) {
+      if (is_collective(call.kind) && call.nonblocking()) {
         rank.lowering.start(absolute, rank.step->calls);
         rank.pending_collectives = rank.lowering.has_pending();
         return true;
       }
-      rank.pending_collectives = false;  // they move with this call
       rank.primitives.clear();
       rank.next_primitive = 0;
       rank.lowering.lower(absolute, rank.step->calls, rank.primitives);
+      rank.pending_collectives = rank.lowering.has_pending();  // they move with this call if it blocks
       return true;
     }
   }
@@ -346,13 +348,16 @@ bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitiv
       spend(rank, index, reduce_time_.of_any(primitive.bytes), Spent::Reduce, primitive.bytes);
       return true;
     case PrimitiveKind::Isend:
-      start_send(rank, index, primitive, true);
+      start_send(rank, index, primitive, primitive.request != kForgotten);
       return true;
     case PrimitiveKind::Irecv:
       start_receive(rank, index, primitive);
       return true;
     case PrimitiveKind::Wait:
       return wait(rank, index, std::span(&primitive.request, 1), primitive.call);
+    case PrimitiveKind::Remote:
+      start_remote(rank, index, primitive);
+      return true;
   }
   return true;
 }

@@ -74,6 +74,9 @@ class Replica {
   // An eager send leaves no record if none is needed.
   void start_send(Rank& rank, std::uint32_t index, const Primitive& primitive, bool record_eager);
   void start_receive(Rank& rank, std::uint32_t index, const Primitive& primitive);
+  void start_remote(Rank& rank, std::uint32_t index, const Primitive& primitive);
+  // A free message with the ends of the primitive and its NICs.
+  std::uint32_t new_message(const Rank& rank, std::uint32_t index, const Primitive& primitive);
   bool wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> requests, CallKind call);
   std::uint32_t slot_of(std::uint32_t index, std::uint32_t request, CallKind call);
   void deliver(const Progress& progress);

@@ -77,7 +77,9 @@ void StepStore::leave_out_complete() {
         break;
       }
       default:
-        if (call.nonblocking()) note(static_cast<std::uint32_t>(call.tag));
+        if ((is_collective(call.kind) && call.nonblocking()) || call.starts_nothing()) {
+          note(static_cast<std::uint32_t>(call.tag));
+        }
         break;
     }
   }

@@ -109,6 +109,10 @@ double Machine::latency_s(std::uint32_t source, std::uint32_t destination) {
   return latency_s;
 }
 
+void Machine::carry(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
+  s4u::Comm::sendto(host(source), host(destination), kFromNicToNic + bytes);
+}
+
 void Machine::announce(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
   announced_[{source, destination, bytes}].push_back(s4u::Engine::get_clock());
 }
@@ -130,11 +134,13 @@ void Machine::set_factors() {
                                                const auto&, const auto&) {
     const std::uint32_t from = nic_of(source);
     const std::uint32_t to = nic_of(destination);
+    if (bytes >= kFromNicToNic) return latency_s(from, to) / kReportedLatency_s;
     return (bytes > eager_bytes ? handshake_s(from, to, bytes) : latency_s(from, to)) / kReportedLatency_s;
   });
   model->set_bw_factor_cb([](double bytes, const s4u::Host*, const s4u::Host*, const auto&, const auto&) {
+    const double beside = bytes >= kFromNicToNic ? static_cast<double>(kFromNicToNic) : kEnvelopeBytes;
     // An empty message still has an envelope, which is a thousand times faster than one byte.
-    return bytes / std::max(bytes - kEnvelopeBytes, 1e-3);
+    return bytes / std::max(bytes - beside, 1e-3);
   });
 }
 

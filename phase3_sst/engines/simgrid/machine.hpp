@@ -27,6 +27,10 @@ namespace manynode::smpi_engine {
 // Bytes that SMPI adds to each message (smpi_request.cpp, "MPI enveloppe size").
 inline constexpr double kEnvelopeBytes = 16;
 
+// Added to the bytes of messages from NIC to NIC, of which SMPI knows nothing: they have neither envelope nor
+// handshake. SMPI's own messages are shorter.
+inline constexpr std::uint64_t kFromNicToNic = std::uint64_t{1} << 40;
+
 // Routes between NICs. For an adaptive topology, all links count as idle, and each pair has its own random number:
 // every message of a pair takes the same route, and pairs spread.
 class Routes {
@@ -55,6 +59,9 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
 
   // Time from the departure of the first byte to its arrival, one way.
   double latency_s(std::uint32_t source, std::uint32_t destination);
+
+  // Takes a message from NIC to NIC; the actor waits until its last byte has come.
+  void carry(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);
 
   // Call this before sending each message above the eager limit.
   void announce(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);

@@ -24,6 +24,12 @@ double overhead_s(const std::vector<network::OverheadSegment>& segments, std::ui
   return segment->seconds + segment->seconds_per_byte * static_cast<double>(bytes);
 }
 
+// Remote operations of a rank that are under way at a time, as many as send queues of NICs hold: a rank that has more
+// waits for its oldest one. SimGrid's time grows with the flows, and the system limits the stacks of actors.
+constexpr std::size_t kMostRemote = 64;
+constexpr std::size_t kFewestRemote = 16;
+constexpr std::size_t kRemoteInAll = 16'384;
+
 // Its bytes are never read or written.
 char payload;
 
@@ -138,6 +144,9 @@ void Rank::execute(const Primitive& primitive) {
     case PrimitiveKind::Irecv:
       start_receive(primitive);
       break;
+    case PrimitiveKind::Remote:
+      start_remote(primitive);
+      break;
     case PrimitiveKind::Wait:
       break;  // play_step() merges consecutive ones
   }
@@ -153,7 +162,40 @@ void Rank::start_send(const Primitive& primitive) {
   world_.sent(job_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(primitive.peer), primitive.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(&payload, count, MPI_BYTE, primitive.peer, tag, communicator_, &request);
-  pending_.insert_or_assign(primitive.request, Pending{request, primitive});
+  if (primitive.request == kForgotten) {
+    MPI_Request_free(&request);
+    return;
+  }
+  pending_.insert_or_assign(primitive.request, Pending{request, primitive, {}});
+}
+
+// SMPI's own one-sided calls need the target's processor. The request and its answer are therefore messages between
+// NICs, which an actor of their own carries one after the other.
+void Rank::start_remote(const Primitive& primitive) {
+  const auto own = static_cast<std::uint32_t>(rank_);
+  const auto target = static_cast<std::uint32_t>(primitive.peer);
+  auto& use = world_.uses(job_, own)[static_cast<std::size_t>(primitive.call)];
+  use.bytes += primitive.bytes + primitive.returned;
+  pass(overhead_s(world_.config().network.host.overhead_send, primitive.bytes));
+  while (remote_.size() >= std::clamp(kRemoteInAll / world_.config().ranks(), kFewestRemote, kMostRemote)) {
+    remote_.front()->join();
+    remote_.pop_front();
+  }
+  world_.count(job_, own, target, primitive.bytes);
+  world_.count(job_, target, own, primitive.returned);
+  auto remote = std::make_shared<Remote>();
+  auto actor = s4u::Actor::init("remote operation", s4u::this_actor::get_host());
+  constexpr unsigned kStackBytes = 64 * 1024;
+  actor->set_stacksize(kStackBytes);
+  actor->start(
+      [&world = world_, job = job_, own, target, bytes = primitive.bytes, returned = primitive.returned, remote] {
+        world.carry(job, own, target, bytes);
+        world.carry(job, target, own, returned);
+        remote->end_s = s4u::Engine::get_clock();
+        remote->ended->release();
+      });
+  remote_.push_back(remote);
+  pending_.insert_or_assign(primitive.request, Pending{MPI_REQUEST_NULL, primitive, remote});
 }
 
 void Rank::start_receive(const Primitive& primitive) {
@@ -167,7 +209,7 @@ void Rank::start_receive(const Primitive& primitive) {
   const int source = primitive.peer == kAnySource ? MPI_ANY_SOURCE : primitive.peer;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(&payload, count_of(primitive), MPI_BYTE, source, tag, communicator_, &request);
-  pending_.insert_or_assign(primitive.request, Pending{request, primitive});
+  pending_.insert_or_assign(primitive.request, Pending{request, primitive, {}});
 }
 
 // SMPI completes a long message at both ends at once. Here that is the time at which its last byte has left the sender.
@@ -180,7 +222,8 @@ void Rank::wait(std::span<const Primitive> waits) {
   std::vector<MPI_Request> requests;
   for (const Pending& one : pending) requests.push_back(one.request);
   std::vector<std::pair<double, double>> completions;  // when, and its processor time [s]
-  for (std::size_t left = pending.size(); left > 0; --left) {
+  const auto remote = std::count_if(pending.begin(), pending.end(), [](const Pending& one) { return one.remote; });
+  for (std::size_t left = pending.size() - static_cast<std::size_t>(remote); left > 0; --left) {
     const auto first =
         std::find_if(requests.begin(), requests.end(), [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
     awaited_ = &pending[static_cast<std::size_t>(first - requests.begin())];
@@ -191,6 +234,15 @@ void Rank::wait(std::span<const Primitive> waits) {
     const double now_s = s4u::Engine::get_clock();
     completions.push_back(
         completion(pending[static_cast<std::size_t>(index)].primitive, status, now_s, now_s > began_s));
+  }
+  for (const Pending& one : pending) {
+    if (!one.remote) continue;
+    awaited_ = &one;
+    one.remote->join();
+    awaited_ = nullptr;
+    const std::uint64_t returned = one.primitive.returned;
+    const double cost_s = returned > 0 ? overhead_s(world_.config().network.host.overhead_recv, returned) : 0;
+    completions.emplace_back(one.remote->end_s, cost_s);
   }
   std::sort(completions.begin(), completions.end());
   double ready_s = began_s;

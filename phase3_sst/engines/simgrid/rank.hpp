@@ -5,6 +5,7 @@
 // receiver only for eager messages.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <smpi/smpi.h>
+#include <simgrid/s4u.hpp>
 
 #include "manynode/communicator.hpp"
 #include "manynode/primitive.hpp"
@@ -39,9 +41,21 @@ class Rank {
   void describe_left(std::vector<std::string>& lines, std::size_t most) const;
 
  private:
+  // An operation whose two messages an actor carries. Nobody holds the actor, whose stack ends with it.
+  struct Remote {
+    ::simgrid::s4u::SemaphorePtr ended{::simgrid::s4u::Semaphore::create(0)};
+    double end_s{0};
+
+    void join() {
+      ended->acquire();
+      ended->release();
+    }
+  };
+
   struct Pending {
     MPI_Request request;
     Primitive primitive;
+    std::shared_ptr<Remote> remote;  // of a remote operation
   };
 
   // Joins SMPI as a rank, with the others.
@@ -51,6 +65,7 @@ class Rank {
   void execute(const Primitive& primitive);
   void start_send(const Primitive& primitive);
   void start_receive(const Primitive& primitive);
+  void start_remote(const Primitive& primitive);
   // Executes consecutive waits.
   void wait(std::span<const Primitive> waits);
   // Removes and returns the requests of waits.
@@ -75,6 +90,7 @@ class Rank {
   bool last_step_{false};
   std::unordered_map<std::uint32_t, Pending> pending_;  // by number of the request
   const Pending* awaited_{nullptr};
+  std::deque<std::shared_ptr<Remote>> remote_;  // the oldest first; some have ended
 };
 
 }  // namespace manynode::smpi_engine

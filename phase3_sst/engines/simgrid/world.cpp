@@ -93,11 +93,16 @@ network::Picoseconds World::now() const {
 }
 
 void World::sent(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
+  const auto& nics = jobs_[job].nics;
+  if (bytes > config_.network.host.eager_limit_bytes) machine_.announce(nics[source], nics[destination], bytes);
+  count(job, source, destination, bytes);
+}
+
+void World::count(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
   ++result_.jobs[job].messages;
   result_.jobs[job].bytes += bytes;
   const std::uint32_t from = jobs_[job].nics[source];
   const std::uint32_t to = jobs_[job].nics[destination];
-  if (bytes > config_.network.host.eager_limit_bytes) machine_.announce(from, to, bytes);
   if (machine_.node_of_nic(from) == machine_.node_of_nic(to)) return;
   const std::size_t classes = result_.class_uses.size() / jobs_.size();
   for (const auto link : machine_.routes().between(from, to)) {

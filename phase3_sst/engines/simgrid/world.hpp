@@ -64,8 +64,13 @@ class World {
     const auto& nics = jobs_[job].nics;
     return machine_.latency_s(nics[static_cast<std::size_t>(source)], nics[static_cast<std::size_t>(destination)]);
   }
-  // A message leaves its rank: counts it on the links of its route.
+  // A message of SMPI leaves its rank: counts it on the links of its route.
   void sent(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);
+  void count(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes);
+  // Takes a message from the NIC of one rank to that of another; the actor waits for it.
+  void carry(std::size_t job, std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {
+    machine_.carry(jobs_[job].nics[source], jobs_[job].nics[destination], bytes);
+  }
   void step_ended(std::size_t job, std::size_t step);
   // Called once by each rank of a job that is not in the background. The last one ends the simulation.
   void finished(std::size_t job);

@@ -22,7 +22,7 @@ struct Calls {
   // communicator, then bytes received from each. Of scatterv (at the root): bytes sent to each. Of gatherv (at the
   // root), allgatherv and reduce_scatter: bytes received from each; a reduction's share of each. Of neighbour
   // collectives: number of sources, of destinations; ranks of the sources, of the destinations; bytes sent to each
-  // destination, bytes received from each source.
+  // destination, bytes received from each source. Of one-sided calls with a group: its ranks.
   std::vector<std::uint64_t> counts;
 
   void clear() {
@@ -48,10 +48,16 @@ struct Calls {
   // Of a neighbour collective: ranks of its communicator.
   std::span<const std::uint64_t> sources(const Call& call) const;
   std::span<const std::uint64_t> destinations(const Call& call) const;
+
+  // Of a one-sided call with a group: ranks of its communicator.
+  std::span<const std::uint64_t> group(const Call& call) const {
+    return std::span(counts).subspan(call.first, call.count);
+  }
 };
 
-// A handle to a pending isend, irecv or non-blocking collective of this rank. Numbers count from 0 within one Mpi
-// object. Engines create a new object for each step: a skeleton completes a request in the step that started it.
+// A handle to a pending isend, irecv, non-blocking collective or remote operation of this rank. Numbers count from 0
+// within one Mpi object. Engines create a new object for each step: a skeleton completes a request in the step that
+// started it.
 struct Request {
   std::uint32_t id{0};
 };
@@ -62,6 +68,12 @@ struct Phase {
 
 // Bytes by rank of the communicator or, of a neighbour collective, by neighbour.
 using Bytes = std::span<const std::uint64_t>;
+// A window of one-sided communication: its communicator, and its number among the windows of this communicator, in the
+// order in which they were made.
+struct Window {
+  Communicator communicator;
+  int number{0};
+};
 // The neighbours of a rank, as MPI_Cart_create (for a grid, the lower and the upper one of each dimension are both) or
 // MPI_Dist_graph_create_adjacent orders them: ranks of the communicator. kProcNull is nobody, as at the edge of a grid.
 struct Neighbors {
@@ -157,6 +169,30 @@ class Mpi {
   Request ineighbor_alltoallw(Bytes send_bytes, Bytes recv_bytes, const Neighbors& neighbors,
                               Communicator comm = kWorld);
 
+  // One-sided communication (primitive.hpp says how it is simulated). Targets are ranks of the window's communicator.
+  // Making a window is none of these calls, and synchronises by a barrier where the application's call does. An
+  // operation without request is complete after the next fence, complete, unlock or flush that covers it; one with a
+  // request in the wait for it.
+  void put(int target, std::uint64_t bytes, Window window);
+  void get(int target, std::uint64_t bytes, Window window);
+  void accumulate(int target, std::uint64_t bytes, Window window);
+  // `bytes` go to the target, and as many come back: also MPI_Fetch_and_op and MPI_Compare_and_swap.
+  void get_accumulate(int target, std::uint64_t bytes, Window window);
+  Request rput(int target, std::uint64_t bytes, Window window);
+  Request rget(int target, std::uint64_t bytes, Window window);
+  Request raccumulate(int target, std::uint64_t bytes, Window window);
+  Request rget_accumulate(int target, std::uint64_t bytes, Window window);
+  void win_fence(Window window);
+  // `group` has the origins of post and wait, the targets of start and complete.
+  void win_post(std::span<const int> group, Window window);
+  void win_start(std::span<const int> group, Window window);
+  void win_complete(std::span<const int> group, Window window);
+  void win_wait(std::span<const int> group, Window window);
+  // Without a target (kNoPeer): all, as MPI_Win_lock_all.
+  void win_lock(int target, Window window);
+  void win_unlock(int target, Window window);
+  void win_flush(int target, Window window);
+
   // Communicators of this rank. Every rank of the world makes them in the same order, as MPI requires: the number of a
   // communicator separates its messages from those of others.
   Communicator strided(int first, int stride, int count) { return communicators_.strided(first, stride, count); }
@@ -184,8 +220,11 @@ class Mpi {
   void by_neighbor(CallKind kind, std::uint64_t bytes, std::optional<Bytes> send_bytes, std::optional<Bytes> recv_bytes,
                    const Neighbors& neighbors, Communicator comm);
   void check_counts(CallKind kind, Bytes counts, std::size_t expected, Communicator comm) const;
-  // Turns the last call, a collective, into its non-blocking form.
+  // Turns the last call, a collective or a remote operation, into its non-blocking form.
   Request made_nonblocking();
+  Call& one_sided(CallKind kind, int target, std::uint64_t bytes, Window window);
+  Request with_request(CallKind kind, int target, std::uint64_t bytes, Window window);
+  void with_group(CallKind kind, std::span<const int> group, Window window);
 
   int rank_;
   int size_;

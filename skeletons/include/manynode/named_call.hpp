@@ -12,10 +12,11 @@
 
 namespace manynode {
 
-// "MPI_Iallreduce" is {CallKind::Allreduce, true}. MPI_Isend and MPI_Irecv are kinds of their own.
+// "MPI_Iallreduce" is {CallKind::Allreduce, true}, "MPI_Rput" {CallKind::Put, true}. MPI_Isend and MPI_Irecv are kinds
+// of their own.
 struct CallForm {
   CallKind kind{CallKind::Barrier};
-  bool nonblocking{false};  // of collectives
+  bool nonblocking{false};  // of collectives and remote operations
 
   bool operator==(const CallForm&) const = default;
 };
@@ -30,7 +31,7 @@ std::optional<CallForm> call_form(std::string_view name);
 struct NamedCall {
   CallForm form;
   Communicator communicator;
-  int peer{kNoPeer};    // destination, source or root
+  int peer{kNoPeer};    // destination, source, root or target; kNoPeer: all, as of MPI_Win_flush_all
   int source{kNoPeer};  // of MPI_Sendrecv
   int tag{0};
   int receive_tag{0};  // of MPI_Sendrecv
@@ -40,6 +41,8 @@ struct NamedCall {
   Bytes received;
   Neighbors neighbors;
   std::span<const Request> requests;  // that a wait completes
+  int window{0};                      // of one-sided calls: the window's number
+  std::span<const int> group;         // of MPI_Win_post, _start, _complete and _wait
 };
 
 // Returns the request of a call that makes one. Errors are those of Mpi.

@@ -21,6 +21,8 @@ enum class PrimitiveKind : std::uint8_t {
   Isend,        // to `peer`, `bytes`, `tag`; completes `request` locally
   Irecv,        // from `peer` (or kAnySource), `bytes`, `tag`; completes `request`
   Wait,         // until `request` has completed
+  Remote,       // a message of `bytes` to the memory of `peer`, and one of `returned` bytes back, which the target's
+                // processor takes no part in; completes `request` when the second has come
 };
 
 // Blocking calls are lowered to Isend or Irecv and Wait. Requests of the application keep their numbers. Requests made
@@ -35,14 +37,24 @@ struct Primitive {
   std::uint32_t request{0};
   std::uint32_t phase{0};
   std::uint64_t bytes{0};
+  std::uint64_t returned{0};
 };
 
-// The context of a communicator's point-to-point messages; its collectives have the next number.
+// Contexts keep the messages of a communicator's collectives apart from its point-to-point messages, as MPI asks for.
 constexpr std::uint16_t point_to_point_context(std::uint16_t communicator) {
   return static_cast<std::uint16_t>(2 * communicator);
 }
+constexpr std::uint16_t collective_context(std::uint16_t communicator) {
+  return static_cast<std::uint16_t>(2 * communicator + 1);
+}
 
 inline constexpr std::uint32_t kLoweredRequest = 0x80000000u;
+
+// The request of an empty Isend that nobody waits for.
+inline constexpr std::uint32_t kForgotten = 0xffffffffu;
+
+// Tags from here on, in the context of a communicator's collectives, are those of posts and completes of its windows.
+inline constexpr std::int32_t kFirstWindowTag = 1 << 20;
 
 // The algorithms of collectives: "auto" chooses by size and number of ranks, any other name is one algorithm.
 // `alltoall` also applies to MPI_Alltoallv and MPI_Alltoallw, if its algorithm can (skeletons/collectives/README.md);
@@ -87,6 +99,18 @@ class Plan;
 // call that blocks (Send, Recv, Sendrecv, a wait, a blocking collective), and their time is charged to that call. A
 // wait finds them complete. Limit: ranks then meet in that call. A program deadlocks here, though not with MPI, if one
 // rank starts the collective only after it has received what another one sends by a blocking call after its own start.
+//
+// One-sided communication. A remote operation is a Remote: a put and an accumulate carry their bytes to the target and
+// are acknowledged by an empty message, a get is an empty request that is answered by its bytes, the others have bytes
+// both ways. Operations on the rank itself and on kProcNull are left out. What ends an epoch waits for the operations
+// of its window:
+//
+//   fence              all of them, then a barrier
+//   post, complete     an empty message to each rank of the group (complete: after all operations), not waited for
+//   start, wait        those messages, in turn
+//   lock               an empty request and its answer, for lock_all with every other rank; nobody waits for a lock
+//   unlock             the operations on the target (unlock_all: on all), then the same as lock
+//   flush              the operations on the target, or on all
 class Lowering {
  public:
   // Throws as check_collective_choice. Algorithms are looked up once for all ranks with the same choice.
@@ -104,14 +128,29 @@ class Lowering {
   void move_pending(CallKind charged_to, std::vector<Primitive>& out);
 
  private:
+  struct RemoteOperation {
+    std::uint16_t communicator{0};
+    std::int32_t window{0};
+    std::int32_t target{0};  // in the communicator
+    std::uint32_t request{0};
+  };
+
   // State that most ranks never need.
   struct Seldom {
     std::vector<std::uint32_t> next_collective;    // [communicator - 1]
     std::vector<std::uint32_t> complete_requests;  // to kProcNull and of non-blocking collectives
     std::vector<Primitive> pending;                // of non-blocking collectives
+    std::vector<RemoteOperation> remote;           // that nobody has waited for, the oldest first
   };
 
   void lower_collective(const Call& call, const Calls& calls, std::vector<Primitive>& out);
+  void lower_one_sided(const Call& call, const Calls& calls, std::vector<Primitive>& out);
+  // Waits for the operations of the call's window on its peer; without a peer, on all.
+  void finish_remote(const Call& call, std::vector<Primitive>& out);
+  // An empty request to the call's peer, or to all others, and the answer.
+  void round_trips(const Call& call, std::vector<Primitive>& out);
+  void window_messages(const Call& call, const Calls& calls, std::vector<Primitive>& out);
+  std::uint32_t fresh_request() { return kLoweredRequest | (next_request_++ & ~kLoweredRequest); }
   void wait(const Call& call, std::uint32_t request, std::vector<Primitive>& out);
   std::uint32_t count_collective(Communicator communicator);
   Seldom& seldom();

@@ -50,6 +50,9 @@ class Application {
   // Number of steps of each rank, if known beforehand: engines use it to estimate the time left.
   virtual std::optional<std::uint64_t> steps() const { return std::nullopt; }
 
+  // Whether its ranks make one-sided calls. An engine may have to prepare its targets.
+  virtual bool one_sided() const { return false; }
+
   virtual std::unique_ptr<Skeleton> make(int rank, int size) const = 0;
 };
 

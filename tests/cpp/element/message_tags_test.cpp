@@ -30,8 +30,19 @@ TEST(MessageTags, LeaveAloneWhatFireflyUses) {
   EXPECT_EQ(message_tag(0, 0x7ffffffe), 0xfffffffeu) << "the largest; the next one is firefly's AnyTag";
 }
 
-TEST(MessageTags, OfCollectivesBeginAgainAfterFourThousand) {
-  EXPECT_EQ(message_tag(1, 5), message_tag(1, 5 + 4096));
+TEST(MessageTags, TellRemoteOperationsAndWindowsApart) {
+  std::set<std::uint32_t> tags = {message_tag(1, 0), message_tag(1, 2047), message_tag(2, 0), message_tag(2, 65535)};
+  for (const std::int32_t window : {0, 1, 2}) {
+    EXPECT_TRUE(tags.insert(message_tag(1, kFirstWindowTag | window)).second);
+    EXPECT_TRUE(tags.insert(message_tag(3, kFirstWindowTag | window)).second);
+  }
+  for (const RemotePart part : {RemotePart::Request, RemotePart::Data, RemotePart::Reply}) {
+    for (const std::uint32_t number : {0u, 1u, 16383u}) EXPECT_TRUE(tags.insert(remote_tag(part, number)).second);
+  }
+}
+
+TEST(MessageTags, OfCollectivesBeginAgainAfterTwoThousand) {
+  EXPECT_EQ(message_tag(1, 5), message_tag(1, 5 + 2048));
   EXPECT_NE(message_tag(1, 5), message_tag(3, 5));
 }
 

@@ -44,6 +44,16 @@ class Written final : public EventSink {
       add("waitall", {count});
     }
   }
+  // Completes the last of them, which are in waiting order; a test may choose another.
+  void waitany(RequestHandle* requests, std::uint32_t count, int* index) override {
+    *index = static_cast<int>(count) - 1;
+    if (request_comes_from >= 0) *index = 0;
+    waited.push_back(requests[*index]);
+    add("waitany", {count});
+  }
+  std::uint32_t received_from() const override {
+    return static_cast<std::uint32_t>(std::exchange(request_comes_from, -1));
+  }
   void make_group(std::vector<int> ranks, std::uint32_t* group) override {
     *group = ++groups;
     add("group", {ranks.begin(), ranks.end()});
@@ -62,6 +72,7 @@ class Written final : public EventSink {
   std::vector<RequestHandle> started;  // handles, in the order of starting
   std::vector<RequestHandle> waited;   // in the order of waiting
   std::uint32_t groups{0};
+  mutable int request_comes_from{-1};  // the next waitany completes the receive of a request from this rank
 
  private:
   void add(std::string_view what, const std::vector<std::uint64_t>& numbers) {

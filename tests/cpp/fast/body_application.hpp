@@ -13,13 +13,15 @@ namespace manynode::testing {
 
 using Body = std::function<void(Mpi&)>;
 
-// An application whose steps are all `body`.
+// An application whose steps are all `body`. `one_sided`: it has one-sided calls.
 class BodyApplication final : public Application {
  public:
-  explicit BodyApplication(Body body, int steps = 1) : body_(std::move(body)), steps_(steps) {}
+  explicit BodyApplication(Body body, int steps = 1, bool one_sided = false)
+      : body_(std::move(body)), steps_(steps), one_sided_(one_sided) {}
 
   std::string name() const override { return "program"; }
   std::vector<std::string> phases() const override { return {"work"}; }
+  bool one_sided() const override { return one_sided_; }
   std::unique_ptr<Skeleton> make(int, int) const override { return std::make_unique<Steps>(body_, steps_); }
 
  private:
@@ -38,6 +40,7 @@ class BodyApplication final : public Application {
 
   Body body_;
   int steps_;
+  bool one_sided_;
 };
 
 }  // namespace manynode::testing

@@ -79,8 +79,8 @@ inline RunConfig small_machine(std::vector<std::int64_t> children = {2, 2}, std:
 using manynode::testing::Body;
 using manynode::testing::BodyApplication;
 
-inline Program loaded(Body body, int steps = 1) {
-  return {std::make_shared<BodyApplication>(std::move(body), steps), std::nullopt};
+inline Program loaded(Body body, int steps = 1, bool one_sided = false) {
+  return {std::make_shared<BodyApplication>(std::move(body), steps, one_sided), std::nullopt};
 }
 
 inline ReplicaResult run(const RunConfig& config, Body body, int steps = 1) {

@@ -37,7 +37,7 @@ class Recorded : public testing::Test {
 
 std::string stream(const std::string& calls, const std::string& streams, const std::string& communicators = "[]",
                    int ranks = 1) {
-  return R"({"schema": "recorded-stream/1", "digest": "abc", "ranks": )" + std::to_string(ranks) +
+  return R"({"schema": "recorded-stream/2", "digest": "abc", "ranks": )" + std::to_string(ranks) +
          R"(, "phases": ["a b"], "communicators": )" + communicators + R"(, "calls": )" + calls + R"(, "streams": )" +
          streams + "}";
 }
@@ -89,14 +89,14 @@ TEST_F(Recorded, WhatDoesNotFitIsRefused) {
             "a recorded stream is not the one of the experiment; digest abc; abd");
   EXPECT_EQ(refusal(stream(R"([{"call": "MPI_File_open"}])", "[[0]]")),
             "skeletons do not have a call of the recording; MPI_File_open; ");
-  EXPECT_EQ(refusal(stream("[]", "[[0]]")), "a recorded stream cannot be used; call 0; recorded-stream/1");
+  EXPECT_EQ(refusal(stream("[]", "[[0]]")), "a recorded stream cannot be used; call 0; recorded-stream/2");
   EXPECT_EQ(refusal(stream(R"([{"phases": [1]}])", "[[0]]")),
-            "a recorded stream cannot be used; phase 1; recorded-stream/1");
+            "a recorded stream cannot be used; phase 1; recorded-stream/2");
   EXPECT_EQ(refusal(stream(R"([{"call": "MPI_Barrier", "communicator": 1}])", "[[0]]")),
-            "a recorded stream cannot be used; communicator 1; recorded-stream/1");
-  EXPECT_EQ(refusal(stream("[]", "[]")), "a recorded stream cannot be used; 0 streams for 1 ranks; recorded-stream/1");
-  EXPECT_EQ(refusal(R"({"schema": "recorded-stream/2"})"),
-            "a recorded stream cannot be used; \"recorded-stream/2\"; recorded-stream/1");
+            "a recorded stream cannot be used; communicator 1; recorded-stream/2");
+  EXPECT_EQ(refusal(stream("[]", "[]")), "a recorded stream cannot be used; 0 streams for 1 ranks; recorded-stream/2");
+  EXPECT_EQ(refusal(R"({"schema": "recorded-stream/3"})"),
+            "a recorded stream cannot be used; \"recorded-stream/3\"; recorded-stream/2");
   EXPECT_NE(refusal("{").find("a recorded stream cannot be used; "), std::string::npos);
   EXPECT_NE(refusal(stream(R"([{"call": 3}])", "[[0]]")).find("a recorded stream cannot be used"), std::string::npos);
 }

@@ -54,6 +54,24 @@ TEST(TextSink, WaitsNameTheirRequestsAtTheEnd) {
             "1 7 MPI_Waitall requests=0\n");
 }
 
+TEST(TextSink, OneSidedCallsNameTheirWindow) {
+  EXPECT_EQ(lines([](Mpi& mpi) {
+              const Communicator pair = mpi.group(std::array{1, 2});
+              mpi.put(2, 80, {kWorld, 1});
+              mpi.rget(0, 16, {});
+              mpi.win_lock(0, {});
+              mpi.win_flush(kNoPeer, {});
+              mpi.win_start(std::array{1, 0}, {pair, 0});
+              mpi.win_fence({});
+            }),
+            "1 0 MPI_Put peer=2 bytes=80 window=1\n"
+            "1 1 MPI_Rget peer=0 bytes=16 window=0 request=0\n"
+            "1 2 MPI_Win_lock peer=0 window=0\n"
+            "1 3 MPI_Win_flush window=0\n"
+            "1 4 MPI_Win_start window=0 communicator=1 group=2,1\n"
+            "1 5 MPI_Win_fence window=0\n");
+}
+
 TEST(TextSink, CollectivesHaveTheirBytesByRankAtTheEnd) {
   EXPECT_EQ(lines([](Mpi& mpi) {
               const std::vector<std::uint64_t> counts{1, 0, 5};

@@ -167,6 +167,7 @@ def test_a_file_that_is_no_yaml_is_refused(tmp_path: Path) -> None:
 def test_the_calls_are_those_of_the_interface_of_skeletons() -> None:
     text = (ROOT / "skeletons" / "include" / "manynode" / "call.hpp").read_text()
     names = text[text.index("kCallNames = {") : text.index("};", text.index("kCallNames = {"))].split('"')[1::2]
+    names = names[: names.index("MPI_Put")]  # derived skeletons have no one-sided calls
     blocking = [name for name in names if name not in ("compute", "MPI_Isend", "MPI_Irecv")]
     nonblocking = ["MPI_Isend", "MPI_Irecv"] + [
         f"MPI_I{name[4:].lower()}" for name in blocking[blocking.index("MPI_Barrier") :] if "Wait" not in name

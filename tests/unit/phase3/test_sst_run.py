@@ -291,6 +291,26 @@ def test_the_traffic_is_that_of_all_iterations_however_the_application_counts_th
     assert found[8] == pytest.approx(2 * found[4])
 
 
+def test_the_traffic_of_a_recording_is_all_of_it_though_its_ranks_make_different_numbers_of_calls(
+    tmp_path: Path,
+) -> None:
+    run = json.loads(json.dumps(recorded()["run"]))
+    ranks = run["jobs"][0]["nodes"] * run["jobs"][0]["ranks_per_node"]
+    stream = {
+        "schema": "recorded-stream/2", "digest": "", "ranks": ranks, "phases": [], "communicators": [],
+        "calls": [{"call": "MPI_Send", "peer": peer, "bytes": 8, "tag": 1} for peer in (-3, 1)]
+        + [{"call": "MPI_Recv", "peer": 0, "bytes": 8, "tag": 1}],
+        "streams": [[0] * 100 + [1] * 100, [2] * 100, *[[] for _ in range(ranks - 2)]],
+    }  # fmt: skip
+    (tmp_path / "stream.json").write_text(json.dumps(stream))
+    parameters = {"file": str(tmp_path / "stream.json"), "digest": ""}
+    run["jobs"][0]["application"] = {"name": "recorded", "parameters": parameters}
+    try:
+        assert traffic(run)[0] == 100
+    except EngineMissingError:
+        pytest.skip("manynode-fast is not built")
+
+
 def test_what_cannot_fit_the_host_is_refused_with_figures_unless_the_user_sets_a_limit() -> None:
     large = Estimate(1e15, 1e6)
     with pytest.raises(EngineFailedError, match="more memory than this host has") as caught:

@@ -29,6 +29,9 @@ class EventSink {
   virtual void irecv(std::uint32_t source, std::uint32_t tag, std::uint32_t bytes, RequestHandle* request) = 0;
   virtual void wait(RequestHandle* request) = 0;
   virtual void waitall(RequestHandle* requests, std::uint32_t count) = 0;
+  // Waits for one of them, whose place goes to `index`. If it is a receive, received_from() is then the sender.
+  virtual void waitany(RequestHandle* requests, std::uint32_t count, int* index) = 0;
+  virtual std::uint32_t received_from() const = 0;
 
   // SST's own collectives. `group` is the number from make_group(), 0 for all ranks of the job. The root and the counts
   // of alltoallv (one per rank) use ranks of the group.

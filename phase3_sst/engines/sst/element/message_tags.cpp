@@ -17,7 +17,10 @@ constexpr unsigned kOtherTagBits = 16;
 constexpr std::uint32_t kMostOtherTag = (1u << kOtherTagBits) - 1;
 constexpr std::uint32_t kMostOtherCommunicator = (1u << 12) - 1;
 constexpr unsigned kCollectiveBits = 12;
-constexpr std::uint32_t kCollectiveMask = (1u << kCollectiveBits) - 1;
+constexpr std::uint32_t kWindow = 1u << (kCollectiveBits - 1);
+constexpr std::uint32_t kCollectiveMask = kWindow - 1;
+constexpr unsigned kRemoteBits = 14;
+constexpr std::uint32_t kRemoteMask = (1u << kRemoteBits) - 1;
 
 [[noreturn]] void refuse(const char* what, std::uint32_t found, std::uint32_t most) {
   throw UserError(what, "skeleton", std::to_string(found), "at most " + std::to_string(most),
@@ -33,7 +36,10 @@ std::uint32_t message_tag(std::uint16_t context, std::int32_t tag) {
   }
   const auto number = static_cast<std::uint32_t>(tag);
   const std::uint32_t communicator = context / 2u;
-  if (context % 2 == 1) return (communicator << kCollectiveBits) | (number & kCollectiveMask);
+  if (context % 2 == 1) {
+    const std::uint32_t window = tag >= kFirstWindowTag ? kWindow : 0;
+    return (communicator << kCollectiveBits) | window | (number & kCollectiveMask);
+  }
   if (communicator == 0) {
     if (number > kMostWorldTag) refuse("a tag is too large for the engine sst", number, kMostWorldTag);
     return kWorld | number;
@@ -45,6 +51,10 @@ std::uint32_t message_tag(std::uint16_t context, std::int32_t tag) {
     refuse("a tag of a communicator other than MPI_COMM_WORLD is too large for the engine sst", number, kMostOtherTag);
   }
   return kOther | (communicator << kOtherTagBits) | number;
+}
+
+std::uint32_t remote_tag(RemotePart part, std::uint32_t number) {
+  return kOther | static_cast<std::uint32_t>(part) << kRemoteBits | (number & kRemoteMask);
 }
 
 std::uint32_t message_size(std::uint64_t bytes, CallKind call) {

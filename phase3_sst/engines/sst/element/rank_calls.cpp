@@ -57,16 +57,18 @@ bool RankProgram::start(const Call& call, EventSink& sink) {
       }
       return true;
     case CallKind::Send:
+      if (one_sided_) return lower(call, sink);
       if (call.peer == kProcNull) return false;
       count_message(call.bytes);
       sink.send(to_ember(communicator, call.peer), message_tag(context, call.tag), message_size(call.bytes, call.kind));
       return true;
     case CallKind::Recv:
+      if (one_sided_) return lower(call, sink);
       if (call.peer == kProcNull) return false;
       sink.recv(to_ember(communicator, call.peer), message_tag(context, call.tag), message_size(call.bytes, call.kind));
       return true;
     case CallKind::Sendrecv:
-      return sendrecv(call, sink);
+      return one_sided_ ? lower(call, sink) : sendrecv(call, sink);
     case CallKind::Wait:
     case CallKind::Waitall:
     case CallKind::Waitany:
@@ -77,18 +79,26 @@ bool RankProgram::start(const Call& call, EventSink& sink) {
         if (has_own(call)) return start_own_collective(call, sink);
         world_.tell_expanded(call);
       }
-      if (call.nonblocking()) {
+      if (is_collective(call.kind) && call.nonblocking()) {
         lowering_.start(call, calls_);
         requests_.start_null(static_cast<std::uint32_t>(call.tag));
         return false;
       }
-      primitives_.clear();
-      next_primitive_ = 0;
-      lowering_.lower(call, calls_, primitives_);
-      if (primitives_.empty()) return false;
-      more_primitives(sink);
-      return true;
+      if (call.starts_nothing()) {
+        requests_.start_null(static_cast<std::uint32_t>(call.tag));
+        return false;
+      }
+      return lower(call, sink);
   }
+}
+
+bool RankProgram::lower(const Call& call, EventSink& sink) {
+  primitives_.clear();
+  next_primitive_ = 0;
+  lowering_.lower(call, calls_, primitives_);
+  if (primitives_.empty()) return false;
+  more_primitives(sink);
+  return true;
 }
 
 bool RankProgram::sendrecv(const Call& call, EventSink& sink) {
@@ -119,6 +129,10 @@ bool RankProgram::wait(const Call& call, EventSink& sink) {
                              error.what());
   }
   if (handles.empty()) return false;
+  if (one_sided_) {
+    for (const RequestHandle handle : handles) one_sided_->await(handle);
+    return one_sided_->go_on(sink);
+  }
   if (handles.size() == 1) {
     sink.wait(handles.data());
   } else {

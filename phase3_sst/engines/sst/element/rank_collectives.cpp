@@ -19,9 +19,14 @@ void RankProgram::more_primitives(EventSink& sink) {
     std::uint32_t count = 0;
     for (const Primitive& primitive : primitives_) {
       if (primitive.kind != PrimitiveKind::Isend && primitive.kind != PrimitiveKind::Irecv) continue;
+      if (primitive.request == kForgotten) continue;
       if (count++ == 0) first_lowered_ = primitive.request;
     }
     lowered_.resize(count);
+  }
+  if (one_sided_) {
+    more_answering(sink);
+    return;
   }
   const std::size_t end = std::min(primitives_.size(), next_primitive_ + kPiece);
   while (next_primitive_ < end) run_primitive(sink);
@@ -75,8 +80,58 @@ void RankProgram::run_primitive(EventSink& sink) {
     case PrimitiveKind::Compute:
       sink.compute(primitive.phase);
       break;
+    case PrimitiveKind::Remote:  // ranks that have any answer others
+      break;
   }
   ++next_primitive_;
+}
+
+// A wait comes after the events that start what it waits for: its handles are known only then.
+void RankProgram::more_answering(EventSink& sink) {
+  const std::size_t end = std::min(primitives_.size(), next_primitive_ + kPiece);
+  const std::size_t begin = next_primitive_;
+  const auto waits = [&] {
+    return next_primitive_ < primitives_.size() && primitives_[next_primitive_].kind == PrimitiveKind::Wait;
+  };
+  while (next_primitive_ < end && !waits()) run_answering(sink);
+  if (next_primitive_ > begin) return;
+  for (; waits(); ++next_primitive_) {
+    const std::uint32_t request = primitives_[next_primitive_].request;
+    one_sided_->await(one_sided_->has(request) ? one_sided_->take(request) : *lowered(request));
+  }
+  one_sided_->go_on(sink);
+}
+
+void RankProgram::run_answering(EventSink& sink) {
+  const Primitive& primitive = primitives_[next_primitive_++];
+  const auto size = [&] { return message_size(primitive.bytes, primitive.call); };
+  const auto tag = [&] { return message_tag(primitive.context, primitive.tag); };
+  switch (primitive.kind) {
+    case PrimitiveKind::Isend:
+      count_message(primitive.bytes);
+      sink.isend(to_ember(primitive.peer), tag(), size(),
+                 primitive.request == kForgotten ? one_sided_->forgotten() : lowered(primitive.request));
+      break;
+    case PrimitiveKind::Irecv:
+      sink.irecv(to_ember(primitive.peer), tag(), size(), lowered(primitive.request));
+      break;
+    case PrimitiveKind::ReduceLocal:
+      if (const auto nanoseconds = reduce_time_.of(world_.reduce_time(primitive.bytes)); nanoseconds > 0) {
+        sink.delay(nanoseconds);
+      }
+      break;
+    case PrimitiveKind::Remote: {
+      count_message(primitive.bytes);
+      count_message(primitive.returned);
+      const bool own_request = (primitive.request & kLoweredRequest) != 0;
+      one_sided_->start(to_ember(primitive.peer), primitive.bytes, primitive.returned, primitive.call,
+                        own_request ? one_sided_->place(primitive.request) : requests_.start(primitive.request), sink);
+      break;
+    }
+    case PrimitiveKind::Compute:
+    case PrimitiveKind::Wait:
+      break;
+  }
 }
 
 bool RankProgram::make_groups(EventSink& sink) {

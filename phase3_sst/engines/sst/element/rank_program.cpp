@@ -18,7 +18,11 @@ RankProgram::RankProgram(World& world, std::size_t job, int rank)
       skeleton_(shared_.application->make(rank_, size_)),
       communicators_(rank_, size_),
       lowering_(rank_, world.config().collectives, communicators_),
-      draws_(shared_.timing ? shared_.phases : 0, 0) {}
+      draws_(shared_.timing ? shared_.phases : 0, 0) {
+  if (!shared_.application->one_sided()) return;
+  one_sided_ = std::make_unique<OneSided>(world.remote_operations(), job, to_ember(rank),
+                                          world.config().network.host.eager_limit_bytes);
+}
 
 void RankProgram::begin(network::Picoseconds now) {
   begun_ = true;
@@ -30,6 +34,14 @@ void RankProgram::begin(network::Picoseconds now) {
 bool RankProgram::advance(network::Picoseconds now, EventSink& sink) {
   if (!shared_.config->background) world_.tick(now);
   clock_ = now;
+  if (one_sided_) {
+    if (!opened_) {
+      opened_ = true;
+      one_sided_->open(sink);
+      return true;
+    }
+    if (one_sided_->go_on(sink)) return true;
+  }
   if (in_call_) {
     if (next_primitive_ < primitives_.size()) {
       more_primitives(sink);

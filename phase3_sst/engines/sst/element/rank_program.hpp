@@ -62,6 +62,9 @@ class RankProgram {
   bool start(const Call& call, EventSink& sink);
   void more_primitives(EventSink& sink);
   void run_primitive(EventSink& sink);
+  // The same for ranks that answer others while they wait.
+  void more_answering(EventSink& sink);
+  void run_answering(EventSink& sink);
   bool start_own_collective(const Call& call, EventSink& sink);
   bool sendrecv(const Call& call, EventSink& sink);
   bool wait(const Call& call, EventSink& sink);
@@ -75,6 +78,7 @@ class RankProgram {
   void count_message(std::uint64_t bytes);
   std::uint32_t to_ember(Communicator communicator, int rank) const;
   std::uint32_t to_ember(int world_rank) const;
+  bool lower(const Call& call, EventSink& sink);
   RequestHandle* lowered(std::uint32_t request) { return &lowered_[request - first_lowered_]; }
 
   World& world_;
@@ -93,6 +97,7 @@ class RankProgram {
   bool last_step_{false};
   bool finished_{false};
   bool begun_{false};
+  bool opened_{false};                     // answers others
   network::Picoseconds program_began_{0};  // of a job in the background: when it started this time
 
   bool in_call_{false};
@@ -104,7 +109,8 @@ class RankProgram {
   std::uint32_t first_lowered_{0};
   std::vector<RequestHandle> lowered_;  // by request of the present call's primitives, less first_lowered_
   Requests requests_;
-  std::vector<int> sent_;  // of an alltoallv of SST
+  std::unique_ptr<OneSided> one_sided_;  // if the application has one-sided calls
+  std::vector<int> sent_;                // of an alltoallv of SST
   std::vector<int> received_;
   std::vector<std::uint32_t> groups_;  // firefly's number of each communicator, without the world; SST's collectives
 

@@ -20,11 +20,12 @@ namespace MP = SST::Hermes::MP;
 // No byte of a message is ever read or written.
 const SST::Hermes::MemAddr kNoData;
 
-Settings settings_of(SST::Params& parameters, std::uint32_t process) {
+Settings settings_of(SST::Params& parameters, std::uint32_t process, std::uint32_t processes) {
   Settings settings;
   settings.run = parameters.find<std::string>("arg.run");
   settings.output = parameters.find<std::string>("arg.output");
   settings.process = process;
+  settings.processes = processes;
   const auto collectives = parameters.find<std::string>("arg.collectives", "expanded");
   if (collectives != "expanded" && collectives != "sst") {
     throw UserError("the motif has no such way of collectives", "motif argument collectives", collectives,
@@ -55,7 +56,7 @@ SST::Ember::EmberEngine* silent_engine() {
 SkeletonMotif::SkeletonMotif(SST::ComponentId_t id, SST::Params& parameters)
     : EmberMessagePassingGenerator(id, parameters, "Skeleton") {
   try {
-    world_ = World::of_process(settings_of(parameters, getRank().rank));
+    world_ = World::of_process(settings_of(parameters, getRank().rank, getNumRanks().rank));
     job_ = parameters.find<std::size_t>("arg.job", 0);
     if (job_ >= world_->jobs()) {
       throw UserError("the run has no such job", "motif argument job", std::to_string(job_),
@@ -160,6 +161,10 @@ void SkeletonMotif::wait(RequestHandle* request) { mpi().wait(*queue_, request);
 
 void SkeletonMotif::waitall(RequestHandle* requests, std::uint32_t count) {
   mpi().waitall(*queue_, static_cast<int>(count), requests);
+}
+
+void SkeletonMotif::waitany(RequestHandle* requests, std::uint32_t count, int* index) {
+  mpi().waitany(*queue_, static_cast<int>(count), requests, index, &response_);
 }
 
 void SkeletonMotif::make_group(std::vector<int> ember_ranks, std::uint32_t* group) {

@@ -49,6 +49,8 @@ class SkeletonMotif : public SST::Ember::EmberMessagePassingGenerator, private E
   void irecv(std::uint32_t source, std::uint32_t tag, std::uint32_t bytes, RequestHandle* request) override;
   void wait(RequestHandle* request) override;
   void waitall(RequestHandle* requests, std::uint32_t count) override;
+  void waitany(RequestHandle* requests, std::uint32_t count, int* index) override;
+  std::uint32_t received_from() const override { return response_.src; }
   void make_group(std::vector<int> ember_ranks, std::uint32_t* group) override;
   void collective(CallKind kind, std::uint32_t group, int root, std::uint32_t bytes) override;
   void alltoallv(std::uint32_t group, int* sent, int* received) override;
@@ -61,10 +63,11 @@ class SkeletonMotif : public SST::Ember::EmberMessagePassingGenerator, private E
   Queue* queue_{nullptr};  // while generate() runs
   State state_{State::Created};
   bool background_{false};
-  network::Picoseconds cycle_{1};        // [ps] one cycle of SST's clock
-  std::uint32_t ember_rank_{0};          // filled by an event
-  int ember_size_{0};                    // as well
-  std::deque<std::vector<int>> groups_;  // lists that events refer to
+  network::Picoseconds cycle_{1};                // [ps] one cycle of SST's clock
+  std::uint32_t ember_rank_{0};                  // filled by an event
+  int ember_size_{0};                            // as well
+  SST::Hermes::MP::MessageResponse response_{};  // of the latest waitany
+  std::deque<std::vector<int>> groups_;          // lists that events refer to
 };
 
 }  // namespace manynode::sst_element

@@ -63,10 +63,23 @@ void World::prepare_job(std::size_t index) {
   if (config.iterations_limit) {
     job.all_steps = std::min<std::uint64_t>(*config.iterations_limit, job.all_steps.value_or(*config.iterations_limit));
   }
+  if (job.application->one_sided()) check_one_sided(config);
   if (!loaded_[index].profile) return;
   // Each job has its own draws, as in the engine fast.
   job.timing.emplace(
       network::timing_model(config, *loaded_[index].profile, config_.seed + index, config_.replicas.front()));
+}
+
+void World::check_one_sided(const network::JobConfig& config) const {
+  if (settings_.own_collectives) {
+    throw UserError("SST's own collectives exclude one-sided calls", "motif argument collectives", "sst", "expanded",
+                    "ranks in SST's collectives answer no requests: choose simulate: sst: collectives: expanded");
+  }
+  if (settings_.processes > 1) {
+    throw UserError("one-sided calls need SST in one process", "job " + config.name,
+                    std::to_string(settings_.processes) + " processes", "1, with any number of threads",
+                    "choose simulate: sst: processes: 1, or the engine fast");
+  }
 }
 
 std::shared_ptr<World> World::of_process(const Settings& settings) {

@@ -17,6 +17,7 @@
 #include "manynode/call.hpp"
 #include "manynode/skeleton.hpp"
 #include "manynode/timing.hpp"
+#include "one_sided.hpp"
 #include "progress.hpp"
 #include "replica_result.hpp"
 #include "run_config.hpp"
@@ -31,6 +32,7 @@ struct Settings {
   std::string output;  // folder of the parts
   bool own_collectives{false};
   std::uint32_t process{0};  // of SST's processes
+  std::uint32_t processes{1};
 
   bool operator==(const Settings&) const = default;
 };
@@ -63,6 +65,8 @@ class World {
   const Job& job(std::size_t index) const { return jobs_[index]; }
   std::size_t jobs() const { return jobs_.size(); }
 
+  RemoteOperations& remote_operations() { return remote_operations_; }
+
   // Called once for each motif, before any rank runs: the last of them to finish writes the parts.
   void join();
   // A rank that runs in this process; the object stays until the end. `rank` is the job's.
@@ -80,6 +84,7 @@ class World {
 
  private:
   void prepare_job(std::size_t index);
+  void check_one_sided(const network::JobConfig& config) const;
   std::uint64_t steps_done() const;  // by all ranks here of the first job that is not in the background
 
   // Of one job in this process.
@@ -94,6 +99,7 @@ class World {
   network::ByteTime reduce_time_;
   std::vector<network::Program> loaded_;  // [job]
   std::vector<Job> jobs_;
+  RemoteOperations remote_operations_;
   mutable std::mutex mutex_;  // of what follows
   std::vector<std::unique_ptr<RankProgram>> programs_;
   std::vector<Steps> steps_;  // [job]

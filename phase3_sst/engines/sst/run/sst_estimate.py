@@ -64,12 +64,13 @@ def estimate(*, ranks: int, ports: int, messages: float, hops: float, processes:
 def traffic(run: Mapping[str, Any]) -> tuple[float, float]:
     """Return a run's messages and packets (counted at every port on their path), from its first iterations.
 
-    Computing takes no time there.
+    Computing takes no time there. An application that has no number of iterations is counted whole: the steps of its
+    ranks need not be iterations that end together.
     """
     application = run["jobs"][0]["application"]
     counter = _counter(application)
     total = float(application["parameters"].get(counter, _ITERATIONS))
-    jobs = [{**_bare(job), "iterations_limit": _ITERATIONS} for job in run["jobs"]]
+    jobs = [_limited(job) for job in run["jobs"]]
     if counter in application["parameters"]:
         # An iteration may have several skeleton steps; the limit counts steps.
         few = {**application["parameters"], counter: min(_ITERATIONS, int(total))}
@@ -78,6 +79,12 @@ def traffic(run: Mapping[str, Any]) -> tuple[float, float]:
     measured = FastEngine().measure({**plain, "jobs": jobs})
     times = max(1.0, total / _ITERATIONS)
     return measured.messages * times, measured.packet_hops * times
+
+
+def _limited(job: Mapping[str, Any]) -> dict[str, Any]:
+    application = job["application"]
+    has_iterations = _counter(application) in application["parameters"]
+    return {**_bare(job), "iterations_limit": _ITERATIONS} if has_iterations else _bare(job)
 
 
 def _bare(job: Mapping[str, Any]) -> dict[str, Any]:
