@@ -18,7 +18,8 @@ from _figure import figure
 
 from manynode.errors import ManynodeError
 from manynode.paths import native_program
-from phase2_nodesim.derive.derivation import derive, first_difference
+from phase2_nodesim.derive.compared import first_difference
+from phase2_nodesim.derive.derivation import derive
 from phase2_nodesim.derive.drawn import comparison
 from phase2_nodesim.derive.recordings import Recording, read_recording
 from phase2_nodesim.derive.verdict import verdict
@@ -94,9 +95,7 @@ def _equal(skeleton: dict[str, Any], recording: Recording) -> bool:
 
 def _volume_error(skeleton: dict[str, Any], recording: Recording) -> float:
     """Return the relative error of the bytes of a skeleton that equals the recording but for drawn sizes."""
-    fixed = skeleton["program"]["fixed"]
-    parameters = {name: value for name, value in recording.parameters.items() if name not in fixed}
-    found = comparison(skeleton, recording, parameters)
+    found = comparison(skeleton, recording)
     return 0.0 if found is None else abs(found.volume_error)
 
 

@@ -18,7 +18,8 @@ from fast_messages import run_file, simulate
 
 from manynode.derived import skeleton_file
 from manynode.launch import detect_mpi
-from phase2_nodesim.derive.derivation import derive, first_difference
+from phase2_nodesim.derive.compared import first_difference
+from phase2_nodesim.derive.derivation import derive
 from phase2_nodesim.derive.drawn import comparison
 from phase2_nodesim.derive.recordings import Recording, read_recording
 from phase2_nodesim.record import record_run
@@ -67,7 +68,7 @@ def figures() -> list[dict[str, Any]]:
         volume = distance = makespan = 0.0
         for ranks in HELD_OUT:
             difference = first_difference(content, read[ranks])
-            found = comparison(content, read[ranks], {})
+            found = comparison(content, read[ranks])
             assert found is not None
             print(f"{ranks} ranks: {difference or 'all calls are equal'}; {found}")
             different += difference is not None

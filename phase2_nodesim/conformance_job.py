@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,11 @@ from manynode.native_errors import reported_error
 from manynode.paths import native_program
 from phase2_nodesim.conformance import calls_frame, first_difference, promised_calls, recorded_calls
 from phase2_nodesim.derive.campaign import SCHEMA, Campaign, Run
+from phase2_nodesim.derive.compared import job_of, without_sizes
 from phase2_nodesim.derive.drawn import comparison as sizes_compared
-from phase2_nodesim.derive.interpret import DRAWN, Job
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.recordings import read_recording
-from phase2_nodesim.recording import RecordedCall, lacking
+from phase2_nodesim.recording import lacking
 
 _PROGRAM = "manynode-skeleton"
 # A phase without a label is named by the calls around it, which are compared themselves.
@@ -100,21 +100,16 @@ def _but_for_drawn_sizes(application: ResolvedApplication, content: dict[str, An
     """Compare all but the sizes that the skeleton draws: a draw need not be the size of the run."""
     values = json.loads(str(application.parameters["values"]))
     recording = read_recording(folder, values)
-    job = Job(content, recording.ranks, values)
+    job = job_of(content, recording)
     promised = calls_frame(dict(enumerate(job.calls())))
     recorded = calls_frame(
         {
-            rank: [_without_drawn(call, job.drawn[rank].get(number, (None, None))) for number, call in enumerate(made)]
+            rank: [without_sizes(call, job.drawn[rank].get(number, (None, None))) for number, call in enumerate(made)]
             for rank, made in enumerate(recording.calls)
         }
     )
-    drawn = str(sizes_compared(content, recording, values) or "")
+    drawn = str(sizes_compared(content, recording) or "")
     return Comparison(recording.ranks, len(recorded), first_difference(recorded, promised), drawn)
-
-
-def _without_drawn(call: RecordedCall, draws: tuple[str | None, str | None]) -> RecordedCall:
-    sent, received = draws
-    return replace(call, bytes=DRAWN if sent else call.bytes, bytes2=DRAWN if received else call.bytes2)
 
 
 def _stream(application: ResolvedApplication, ranks: int) -> str:

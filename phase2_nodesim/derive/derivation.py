@@ -16,6 +16,7 @@ from typing import Any
 from manynode.derived.skeleton_file import checked
 from manynode.errors import InputError
 from phase2_nodesim.derive.assumptions import with_assumptions
+from phase2_nodesim.derive.compared import drop_contradicted, first_difference, recorded_entry
 from phase2_nodesim.derive.compose import Body, Composer
 from phase2_nodesim.derive.drawn import Comparison, Draws, comparison
 from phase2_nodesim.derive.events import COMPUTE, Stream, streams
@@ -24,7 +25,7 @@ from phase2_nodesim.derive.formulas import FEWEST_VALUES, Formulas
 from phase2_nodesim.derive.gates import unseen
 from phase2_nodesim.derive.guards import Guards
 from phase2_nodesim.derive.identity import find_identity
-from phase2_nodesim.derive.interpret import DRAWN, Content, Job
+from phase2_nodesim.derive.interpret import Content
 from phase2_nodesim.derive.irregular import Site, irregular_places, loads
 from phase2_nodesim.derive.observations import Observations, Other
 from phase2_nodesim.derive.parse import Parsed, parse_recording
@@ -37,9 +38,8 @@ from phase2_nodesim.derive.remainders import without_remainder
 from phase2_nodesim.derive.rendering import rendered
 from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
-from phase2_nodesim.derive.verdict import MOST_SPREAD, differs
+from phase2_nodesim.derive.verdict import MOST_SPREAD
 from phase2_nodesim.derive.waits import Waits, name_requests
-from phase2_nodesim.recording import RecordedCall
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Report:
 
     def compare(self, content: Content, recording: Recording) -> float:
         """Note how drawn sizes compare with a recording of the same calls; return the relative error of the volume."""
-        found = comparison(content, recording, _not_fixed(content, recording))
+        found = comparison(content, recording)
         if found is None:
             return 0.0
         self.drawn[recording.point()] = found
@@ -129,7 +129,7 @@ def _derived(
                 allowed=f"sums of products of 1 / extent that meet the volume within {MOST_SPREAD:.0%}",
                 remedy="replay a recording at its number of ranks, or write the skeleton by hand",
             )
-        content["recorded"].append(_recorded(recording, "trained", True, error))
+        content["recorded"].append(recorded_entry(recording, "trained", True, error))
     for recording in held_out:
         fixed = content["program"]["fixed"]
         changed = [key for key, value in recording.parameters.items() if fixed.get(key, value) != value]
@@ -140,10 +140,10 @@ def _derived(
         error = 0.0 if difference else report.compare(content, recording)
         if abs(error) > MOST_SPREAD:
             difference = f"the volume of sizes that depend on load is {error:+.1%} off"
-        content["recorded"].append(_recorded(recording, "held out", difference is None, error))
+        content["recorded"].append(recorded_entry(recording, "held out", difference is None, error))
         report.held_out[recording.point()] = difference or "equal"
         if difference is None:
-            _drop_contradicted(content, recording)
+            drop_contradicted(content, recording)
     report.doubts = len(content["doubts"])
     checked(content, name)
     return Derivation(content, report)
@@ -236,7 +236,7 @@ def _with_rules(
     events: Mapping[tuple[int, int], Sequence[int]], irregular: frozenset[Site],
 ) -> _Structure:  # fmt: skip
     for slot in slots:
-        slot.drawn = slot.place[:2] in irregular
+        slot.set_drawn(slot.place[:2] in irregular)
     tree = fold(slots)
     parameters = base[0].parameters
     points = Points([(recording.ranks, recording.parameters) for recording in base], pattern.grid)
@@ -381,51 +381,7 @@ def _content(
     return content
 
 
-def _recorded(recording: Recording, role: str, equal: bool, volume_error: float) -> dict[str, Any]:
-    parameters = {name: int(value) for name, value in recording.parameters.items()}
-    point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest}
-    volume = {"volume_error": float(f"{volume_error:.2g}")} if volume_error else {}
-    return {**point, "role": role, "equal": equal, **volume}
-
-
-def first_difference(content: Content, recording: Recording) -> str | None:
-    """Return the first call in which a skeleton differs from a recording, or None."""
-    job = Job(content, recording.ranks, _not_fixed(content, recording))
-    for rank, (made, recorded) in enumerate(zip(job.calls(), recording.calls, strict=True)):
-        for number in range(max(len(made), len(recorded))):
-            ours = made[number] if number < len(made) else None
-            theirs = recorded[number] if number < len(recorded) else None
-            if theirs is not None and (draws := job.drawn[rank].get(number)) is not None:
-                theirs = _without_sizes(theirs, draws)
-            if ours != theirs:
-                return f"rank {rank}, call {number}: recorded {theirs}, derived {ours}"
-    return None
-
-
 def _grid_words(content: Content, rule: GridRule | None) -> str:
     stated = content.get("grid", {}).get("extents", {})
     words = ", ".join(f"{ranks} ranks: {' x '.join(map(str, found))}" for ranks, found in stated.items())
     return str(rule or "none") + (f", but as the program made it at {words}" if words else "")
-
-
-def _not_fixed(content: Content, recording: Recording) -> dict[str, int]:
-    """Return the parameters of a recording that the skeleton has."""
-    fixed = content["program"]["fixed"]
-    return {name: value for name, value in recording.parameters.items() if name not in fixed}
-
-
-def _without_sizes(call: RecordedCall, draws: tuple[str | None, str | None]) -> RecordedCall:
-    """Return a recorded call with ``DRAWN`` for the sizes that a skeleton draws."""
-    sent, received = draws
-    return replace(call, bytes=DRAWN if sent else call.bytes, bytes2=DRAWN if received else call.bytes2)
-
-
-def _drop_contradicted(content: Content, recording: Recording) -> None:
-    """Drop hypotheses that differ from the skeleton at a held-out run that the skeleton equals."""
-    job = Job(content, recording.ranks, _not_fixed(content, recording))
-    left = []
-    for doubt in content["doubts"]:
-        others = [other for other in doubt["or"] if not differs(doubt, other, job)]
-        if others:
-            left.append({**doubt, "or": others})
-    content["doubts"] = left

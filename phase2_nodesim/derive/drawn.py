@@ -18,8 +18,9 @@ import numpy as np
 from scipy.stats import ks_2samp, wasserstein_distance
 
 from manynode.markers import PROC_NULL_PEER
+from phase2_nodesim.derive.compared import job_of
 from phase2_nodesim.derive.events import RECEIVES
-from phase2_nodesim.derive.interpret import Content, Job
+from phase2_nodesim.derive.interpret import Content
 from phase2_nodesim.derive.irregular import End, Load
 from phase2_nodesim.derive.means import FEWEST_RUNS, means
 from phase2_nodesim.derive.points import Points
@@ -163,11 +164,11 @@ class Comparison:
         )
 
 
-def comparison(content: Content, recording: Recording, parameters: Mapping[str, int]) -> Comparison | None:
+def comparison(content: Content, recording: Recording) -> Comparison | None:
     """Return how drawn sizes compare with a recording of the same calls; None if the skeleton draws none."""
     if not content.get("distributions"):
         return None
-    job = Job(content, recording.ranks, parameters)
+    job = job_of(content, recording)
     job.calls()
     seen: dict[str, list[int]] = defaultdict(list)
     calls = drawn = volume = exact = 0

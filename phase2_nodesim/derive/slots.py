@@ -31,6 +31,11 @@ class Slot:
     drawn: bool = False
     seen: dict[tuple[int, int], tuple[Event, ...]] = field(default_factory=dict)
 
+    def set_drawn(self, drawn: bool) -> None:
+        """Say whether the sizes depend on load; the shape, which has them otherwise, is made anew."""
+        self.drawn = drawn
+        self.__dict__.pop("shape", None)
+
     @property
     def operation(self) -> str:
         return self.place[0]

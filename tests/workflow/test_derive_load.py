@@ -14,7 +14,7 @@ import yaml
 from manynode.config.loader import resolve
 from manynode.errors import EngineMissingError
 from manynode.process import run
-from phase2_nodesim.derive.derivation import first_difference
+from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.drawn import comparison
 from phase2_nodesim.derive.recordings import read_recording
 from phase2_nodesim.record import record_run
@@ -71,7 +71,7 @@ def test_calls_are_equal_and_sizes_near_where_nobody_derived_it_from(particles: 
     recording = read_recording(particles / "elsewhere", {"iterations": 6})
     assert recording.extents == (5, 4), "the grid of MPI_Cart_create"
     assert first_difference(content, recording) is None
-    found = comparison(content, recording, {"iterations": 6})
+    found = comparison(content, recording)
     assert found is not None and abs(found.volume_error) < 0.02 and found.apart < 0.03
 
 

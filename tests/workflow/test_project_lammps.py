@@ -12,7 +12,7 @@ import yaml
 
 from manynode.launch import detect_mpi
 from manynode.paths import ROOT
-from phase2_nodesim.derive.derivation import first_difference
+from phase2_nodesim.derive.compared import first_difference
 from phase2_nodesim.derive.drawn import comparison
 from phase2_nodesim.derive.recordings import read_recording
 from phase2_nodesim.record import record_run
@@ -41,5 +41,5 @@ def test_the_packaged_lammps_comes_to_a_projection_by_one_command(tmp_path: Path
     content = yaml.safe_load((tmp_path / "lmp.skeleton.yaml").read_text())
     elsewhere = read_recording(tmp_path / "elsewhere", {})
     assert first_difference(content, elsewhere) is None
-    found = comparison(content, elsewhere, {})
+    found = comparison(content, elsewhere)
     assert found is not None and abs(found.volume_error) < 0.005

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,7 +13,8 @@ from small_programs import COUNTS, Parameters, Rank, grid_of, halo, neighbour, r
 from manynode.config import yaml_text
 from manynode.derived import skeleton_file
 from manynode.errors import InputError
-from phase2_nodesim.derive.derivation import Derivation, derive, first_difference
+from phase2_nodesim.derive.compared import first_difference
+from phase2_nodesim.derive.derivation import Derivation, derive
 from phase2_nodesim.derive.drawn import comparison
 from phase2_nodesim.derive.interpret import Job
 from phase2_nodesim.derive.irregular import loads
@@ -66,7 +68,7 @@ def test_structure_is_exact_and_the_volume_near_where_no_run_was(derived: Deriva
     for ranks in (16, 36, 64, 125):
         recording = run(particles, ranks)
         assert first_difference(derived.skeleton, recording) is None
-        found = comparison(derived.skeleton, recording, {})
+        found = comparison(derived.skeleton, recording)
         assert found is not None
         assert abs(found.volume_error) < 0.01 and found.apart < 0.02 and 0.5 < found.calls < 0.7
 
@@ -103,6 +105,20 @@ def test_both_ends_of_each_message_draw_from_the_same_distribution(derived: Deri
     send["bytes"] = {"draw": next(name for name in names if name != send["bytes"]["draw"])}
     wrong = mismatch(Job({**derived.skeleton, "body": changed}, 36))
     assert wrong is not None and ("from one distribution" in wrong or "receives" in wrong)
+
+
+def test_receives_with_room_for_the_largest_message_are_the_other_ends() -> None:
+    def roomy(rank: Rank, parameters: Parameters) -> None:
+        particles(rank, parameters)
+        rank.noted = [
+            replace(call, bytes=1 << 20) if call.operation == "MPI_Irecv" and call.peer >= 0 else call
+            for call in rank.noted
+        ]
+
+    found = derive(runs(roomy))
+    receives = [item for item in found.skeleton["body"][0]["do"] if item.get("call") == "MPI_Irecv"]
+    assert len(receives) == 3 and all("draw" in item["bytes"] for item in receives)
+    assert first_difference(found.skeleton, run(roomy, 64)) is None and verdict(found.skeleton, 64).usable
 
 
 def test_a_parameter_that_changes_drawn_sizes_stays_fixed() -> None:
@@ -142,7 +158,7 @@ def test_no_volume_is_wrong_in_silence(name: str) -> None:
         return
     for ranks in (16, 48, 64, 125):
         recording = run(program, ranks)
-        compared = comparison(found.skeleton, recording, {})
+        compared = comparison(found.skeleton, recording)
         assert compared is not None
         usable = verdict(found.skeleton, ranks).usable and first_difference(found.skeleton, recording) is None
         assert not usable or abs(compared.volume_error) < 0.05, (ranks, compared.volume_error)

@@ -6,7 +6,8 @@ import pytest
 from small_programs import COUNTS, Parameters, Rank, grid_of, halo, neighbour, run, runs
 
 from manynode.errors import InputError
-from phase2_nodesim.derive.derivation import Derivation, derive, first_difference
+from phase2_nodesim.derive.compared import first_difference
+from phase2_nodesim.derive.derivation import Derivation, derive
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.verdict import verdict
 

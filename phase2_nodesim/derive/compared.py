@@ -1,0 +1,60 @@
+"""A skeleton against a recording, call by call, and what a recording that it equals settles.
+
+In: the content of a skeleton file and a :class:`~.recordings.Recording`. Drawn sizes are left out of the comparison
+(:mod:`.drawn` compares them as a whole).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from phase2_nodesim.derive.interpret import DRAWN, Content, Job
+from phase2_nodesim.derive.recordings import Recording
+from phase2_nodesim.derive.verdict import differs
+from phase2_nodesim.recording import RecordedCall
+
+
+def first_difference(content: Content, recording: Recording) -> str | None:
+    """Return the first call in which a skeleton differs from a recording, or None."""
+    job = job_of(content, recording)
+    for rank, (made, recorded) in enumerate(zip(job.calls(), recording.calls, strict=True)):
+        for number in range(max(len(made), len(recorded))):
+            ours = made[number] if number < len(made) else None
+            theirs = recorded[number] if number < len(recorded) else None
+            if theirs is not None and (draws := job.drawn[rank].get(number)) is not None:
+                theirs = without_sizes(theirs, draws)
+            if ours != theirs:
+                return f"rank {rank}, call {number}: recorded {theirs}, derived {ours}"
+    return None
+
+
+def job_of(content: Content, recording: Recording) -> Job:
+    """Return the skeleton's job at a recorded point; parameters that it has fixed are not its own."""
+    fixed = content["program"]["fixed"]
+    return Job(content, recording.ranks, {k: v for k, v in recording.parameters.items() if k not in fixed})
+
+
+def without_sizes(call: RecordedCall, draws: tuple[str | None, str | None]) -> RecordedCall:
+    """Return a recorded call with ``DRAWN`` for the sizes that a skeleton draws."""
+    sent, received = draws
+    return replace(call, bytes=DRAWN if sent else call.bytes, bytes2=DRAWN if received else call.bytes2)
+
+
+def recorded_entry(recording: Recording, role: str, equal: bool, volume_error: float) -> dict[str, Any]:
+    """Return the entry of a recording in the list ``recorded`` of a skeleton's file."""
+    parameters = {name: int(value) for name, value in recording.parameters.items()}
+    point = {"ranks": recording.ranks, "parameters": parameters, "digest": recording.digest}
+    volume = {"volume_error": float(f"{volume_error:.2g}")} if volume_error else {}
+    return {**point, "role": role, "equal": equal, **volume}
+
+
+def drop_contradicted(content: Content, recording: Recording) -> None:
+    """Drop hypotheses that differ from the skeleton at a held-out run that the skeleton equals."""
+    job = job_of(content, recording)
+    left = []
+    for doubt in content["doubts"]:
+        others = [other for other in doubt["or"] if not differs(doubt, other, job)]
+        if others:
+            left.append({**doubt, "or": others})
+    content["doubts"] = left
