@@ -34,7 +34,7 @@ def test_the_packaged_lammps_comes_to_a_projection_by_one_command(tmp_path: Path
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Weak scaling" in done.stdout and "not projected" not in done.stdout, done.stdout
-    projection = pd.read_parquet(tmp_path / "results" / "lmp" / "network" / "projection.parquet")
+    projection = pd.read_parquet(tmp_path / "results" / "lmp" / "projection.parquet")
     assert sorted(projection["nodes"]) == [1, 2, 4, 8, 16, 32, 64] and (projection["time_s"] > 0).all()
     # A run of as many ranks as nobody derived it from.
     record_run(tmp_path / "elsewhere", [str(word) for word in command], "openmpi", 64, timeout_s=300)
