@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,11 +72,21 @@ def simulate(run: dict[str, Any]) -> Simulated:
         description.write_text(json.dumps(run), encoding="utf-8")
         command = [str(native_program("manynode-fast")), str(description), "--output", str(Path(folder) / "out")]
         child = os.posix_spawn(command[0], command, os.environ)
-        _, status, used = os.wait4(child, 0)
+        peak = 0
+        while not (ended := os.wait4(child, os.WNOHANG))[0]:
+            peak = max(peak, _peak_bytes(child))
+            time.sleep(0.02)
+        _, status, used = ended
         if status != 0:
             raise SystemExit(f"{command[0]} ended with status {status}")
         result = json.loads((Path(folder) / "out" / "result.json").read_text(encoding="utf-8"))
-    return Simulated(result["replicas"][0], used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+    return Simulated(result["replicas"][0], used.ru_utime + used.ru_stime, peak)
+
+
+def _peak_bytes(process: int) -> int:
+    """Return the most memory so far; ``ru_maxrss`` would count what this process had when it started the engine."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def figures() -> list[dict[str, Any]]:
