@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from manynode import process, tables
 from manynode.config.application import DERIVED, REPLAY
 from manynode.config.resolved import Resolved, ResolvedApplication
 from manynode.config.skeleton_files import SUFFIX
-from manynode.errors import EngineFailedError, InputError, UsageError
+from manynode.errors import EngineFailedError, UsageError
 from manynode.launch import application_command
 from manynode.markers import read_marker_directory
 from manynode.native_errors import reported_error
@@ -30,7 +30,7 @@ from phase2_nodesim.derive.compared import job_of, without_sizes
 from phase2_nodesim.derive.drawn import comparison as sizes_compared
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.recordings import read_recording
-from phase2_nodesim.recording import lacking
+from phase2_nodesim.recording import check_whole
 
 _PROGRAM = "manynode-skeleton"
 # A phase without a label is named by the calls around it, which are compared themselves.
@@ -79,14 +79,7 @@ def compare(
     # Phases between two call sites have no label.
     promised["phase"] = ["" if _BETWEEN_CALLS in phase else phase for phase in promised["phase"]]
     files = read_marker_directory(recording, resolve=False)
-    for file in files:
-        if found := lacking(file):
-            raise InputError(
-                "a recording does not have all calls of a rank",
-                where=str(file.path),
-                found=found,
-                remedy="compare a run that ends well, with fewer iterations if it was cut off",
-            )
+    check_whole(files, "compare")
     recorded: pd.DataFrame = recorded_calls(files)
     return Comparison(ranks, len(recorded), first_difference(recorded, promised))
 
@@ -128,8 +121,8 @@ def _recording(
 ) -> Path:
     """Return a folder with the marker files of this run."""
     command, flavour = application_command(application)
-    digest = hashlib.sha256(Path(command[0]).read_bytes()).hexdigest()[:16]
-    wanted = {"command": command, "mpi": flavour, "ranks": ranks, "program": digest}
+    campaign = Campaign(command, flavour, folder, application.threads, application.timeout_s, say)
+    wanted = campaign.about(Run(ranks))
     for place in [folder, *([] if others is None else [others])]:
         for path in sorted(place.rglob("run.json")):
             found = tables.read_json(path, SCHEMA)
@@ -137,5 +130,4 @@ def _recording(
                 return path.parent
     # The name of its folder tells runs with other arguments apart.
     arguments = hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()[:8]
-    campaign = Campaign(command, flavour, folder / arguments, application.threads, application.timeout_s, say)
-    return campaign.recorded(Run(ranks))
+    return replace(campaign, folder=folder / arguments).recorded(Run(ranks))

@@ -15,6 +15,7 @@ All functions here are pure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -119,6 +120,18 @@ def lacking(file: MarkerFile) -> str:
         row = file.records[file.records["error"]].iloc[0]
         return f"a call that failed: {row['operation']}@{row['call_site_name']}"
     return ""
+
+
+def check_whole(files: Sequence[MarkerFile], remedy: str) -> None:
+    """Raise :class:`InputError` for a recording that is not that of a whole run; ``remedy`` says what to do instead."""
+    for file in files:
+        if found := lacking(file):
+            raise InputError(
+                "a recording does not have all calls of a rank",
+                where=str(file.path),
+                found=found,
+                remedy=f"{remedy} a run that ends well, with fewer iterations if it was cut off",
+            )
 
 
 class _Reader:

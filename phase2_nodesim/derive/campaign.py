@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from manynode import tables
 from manynode.config.skeleton_files import with_values
@@ -89,15 +90,19 @@ class Campaign:
     def recorded(self, run: Run) -> Path:
         """Return the folder of the run's marker files; it is recorded now unless it is there."""
         folder = self.folder / run.name
-        words = with_values(self.command, dict(run.parameters))
-        made = {"command": words, "mpi": self.flavour, "ranks": run.ranks, "program": _digest(Path(words[0]))}
+        made = self.about(run)
         if folder.exists():
             self._check_same(folder, made)
             return folder
         self.say(f"recording {run.words()}")
-        record_run(folder, words, self.flavour, run.ranks, threads=self.threads, timeout_s=self.timeout_s)
+        record_run(folder, made["command"], self.flavour, run.ranks, threads=self.threads, timeout_s=self.timeout_s)
         tables.write_json(folder / _FILE, SCHEMA, made)
         return folder
+
+    def about(self, run: Run) -> dict[str, Any]:
+        """Return what tells the recording of a run from others: command, MPI, ranks, digest of the program."""
+        words = with_values(self.command, dict(run.parameters))
+        return {"command": words, "mpi": self.flavour, "ranks": run.ranks, "program": _digest(Path(words[0]))}
 
     def _check_same(self, folder: Path, made: Mapping[str, object]) -> None:
         found = tables.read_json(folder / _FILE, SCHEMA)

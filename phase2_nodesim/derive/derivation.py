@@ -248,7 +248,7 @@ def _with_rules(
     for (run, rank), indices in events.items():
         pairs[run, rank] = (by_count[base[run].ranks][rank], [leaf_of[index] for index in indices])
     waits = name_requests(list(pairs.values()))
-    found, partners = loads([(*where, *pair) for where, pair in pairs.items()], irregular)
+    found, partners = loads([(*where, *pair) for where, pair in pairs.items()] if irregular else [], irregular)
     if not partners <= irregular:
         # The other ends of the same messages.
         return _with_rules(base, by_count, pattern, slots, events, irregular | partners)

@@ -18,7 +18,7 @@ from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
 from phase2_nodesim.communicators import cartesian_extents
 from phase2_nodesim.derive.places import placed
-from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, lacking, rank_calls
+from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, rank_calls
 
 FEWEST_COUNTS = 3
 # A rank whose calls no other rank makes in this order is normal in a small job, not in one of this size.
@@ -64,14 +64,7 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
     if labels == {""}:
         # Phase 2 names what is computed between two calls by their places: as people read them.
         files = read_marker_directory(folder)
-    for file in files:
-        if found := lacking(file):
-            raise InputError(
-                "a recording does not have all calls of a rank",
-                where=str(file.path),
-                found=found,
-                remedy="record again a run that ends well, with fewer iterations if it was cut off",
-            )
+    check_whole(files, "record again")
     first = files[0].metadata
     return Recording(
         [placed(rank_calls(file), file) if labels == {""} else rank_calls(file) for file in files],
