@@ -167,6 +167,11 @@ class Matcher {
         deliver(key);
         break;
       }
+      case PrimitiveKind::Remote:  // its target takes no part
+        start(rank, primitive);
+        self.bytes_sent += primitive.bytes;
+        self.pending[primitive.request] = true;
+        break;
       case PrimitiveKind::Wait: {
         const auto request = self.pending.find(primitive.request);
         EXPECT_NE(request, self.pending.end()) << "rank " << rank << " waits for a request that it never made";
