@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from manynode.config.experiment import Experiment, Technique
     from manynode.config.resolved import Resolved
 
+Change = tuple[str, Value | None]
+"""A key and its value; None where a cost has no value that removes it."""
+
 ENDLESS, NOTHING = "1000 Tbit/s", "0 ns"
 
 STAGES = ("without-contention", "without-bandwidth", "without-latency", "without-overhead", "without-variability")
@@ -29,7 +32,7 @@ def counterfactuals(experiment: Resolved) -> list[Variant]:
     """Return the study's networks in the order of :data:`STAGES`; without a section ``scaling`` there are none."""
     if experiment.scaling is None:
         return []
-    steps: list[list[tuple[str, Value]]] = [
+    steps: list[list[Change]] = [
         [("network.flow_control", "none"), ("network.contention", False)],
         _bandwidth(experiment),
         _latency(experiment),
@@ -37,7 +40,7 @@ def counterfactuals(experiment: Resolved) -> list[Variant]:
         # Constant times need no draws: all replicas are equal.
         [("simulate.replicas", 1)],
     ]
-    changes: list[tuple[str, Value]] = []
+    changes: list[Change] = []
     found = []
     for name, step in zip(STAGES, steps, strict=True):
         changes = [*changes, *step]
@@ -103,7 +106,7 @@ def check_counterfactuals(experiment: Resolved, engines: Sequence[str]) -> None:
                 )
 
 
-def _bandwidth(experiment: Experiment) -> list[tuple[str, Value]]:
+def _bandwidth(experiment: Experiment) -> list[Change]:
     links = ["network.link", *(f"network.link_classes.{name}" for name in experiment.network.link_classes)]
     return [
         *((f"{link}.bandwidth", ENDLESS) for link in links),
@@ -113,7 +116,7 @@ def _bandwidth(experiment: Experiment) -> list[tuple[str, Value]]:
     ]
 
 
-def _latency(experiment: Experiment) -> list[tuple[str, Value]]:
+def _latency(experiment: Experiment) -> list[Change]:
     links = ["network.link", *(f"network.link_classes.{name}" for name in experiment.network.link_classes)]
     return [
         *((f"{link}.latency", NOTHING) for link in links),
@@ -123,10 +126,13 @@ def _latency(experiment: Experiment) -> list[tuple[str, Value]]:
     ]
 
 
-def _overhead() -> list[tuple[str, Value]]:
+def _overhead() -> list[Change]:
     return [
         ("network.host.overhead_send", NOTHING),
         ("network.host.overhead_recv", NOTHING),
         ("network.host.overhead_per_byte", "0 ns/B"),
         ("network.host.reduce_bandwidth", ENDLESS),
+        ("network.host.copy_bandwidth", None),
+        ("network.host.collective_call", NOTHING),
+        ("network.host.collective_step", NOTHING),
     ]

@@ -78,12 +78,32 @@ class OverheadSegment(Section):
         return {"from": self.from_, "time": self.time, "per_byte": self.per_byte}
 
 
+class BandwidthSegment(Section):
+    """Rate for buffers of one size up to the next segment."""
+
+    from_: Bytes = Field(
+        alias="from",
+        description="Smallest buffer of the segment; 0 B in the first, increasing from segment to segment",
+    )
+    bandwidth: BytesPerSecond = Field(description="Rate for every size in the segment")
+
+    @model_serializer
+    def _as_written(self) -> dict[str, float]:
+        return {"from": self.from_, "bandwidth": self.bandwidth}
+
+
 def _form(value: Any) -> str:
-    return "segments" if isinstance(value, list) else "time"
+    return "segments" if isinstance(value, list) else "value"
 
 
 Overhead = Annotated[
-    Annotated[Latency, Tag("time")] | Annotated[list[OverheadSegment], Field(min_length=1), Tag("segments")],
+    Annotated[Latency, Tag("value")] | Annotated[list[OverheadSegment], Field(min_length=1), Tag("segments")],
+    Discriminator(_form),
+]
+
+
+Bandwidth = Annotated[
+    Annotated[BytesPerSecond, Tag("value")] | Annotated[list[BandwidthSegment], Field(min_length=1), Tag("segments")],
     Discriminator(_form),
 ]
 
@@ -114,8 +134,25 @@ class Host(Section):
     nic_latency: Latency = Field(
         default=written("200 ns"), description="Latency of the NIC and its bus, added at each end"
     )
-    reduce_bandwidth: BytesPerSecond = Field(
-        default=written("5 GB/s"), description="Rate at which a rank combines buffers in a reduction"
+    reduce_bandwidth: Bandwidth = Field(
+        default=written("5 GB/s"),
+        description="Rate at which a rank combines buffers in a reduction; one value, or segments by size (caches, "
+        "memory)",
+    )
+    copy_bandwidth: Bandwidth | None = Field(
+        default=None,
+        description="Rate at which a rank copies between its own buffers in a collective; one value, or segments by "
+        "size; null: copies take no time",
+    )
+    collective_call: Latency = Field(
+        default=written("0 ns"),
+        description="Processor time of each rank at the entry of a collective: checks, choice of the algorithm, "
+        "temporary buffers",
+    )
+    collective_step: Latency = Field(
+        default=written("0 ns"),
+        description="Processor time of each step of a collective beyond the overheads of its messages: posting, "
+        "matching, progress; once for the messages that are waited for together",
     )
     rails: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1, description="NICs per node; each NIC is one host of the topology, which leaves room for fewer nodes"
@@ -134,10 +171,11 @@ class Host(Section):
     @model_validator(mode="after")
     def _segments(self) -> Host:
         overheads = {"overhead_send": self.overhead_send, "overhead_recv": self.overhead_recv}
-        for key, overhead in overheads.items():
-            if not isinstance(overhead, list):
+        rates = {"reduce_bandwidth": self.reduce_bandwidth, "copy_bandwidth": self.copy_bandwidth}
+        for key, values in {**overheads, **rates}.items():
+            if not isinstance(values, list):
                 continue
-            starts = [segment.from_ for segment in overhead]
+            starts = [segment.from_ for segment in values]
             if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
                 raise ValueError(
                     f"{key}: the first segment must begin at 0 B and each next one at a larger size (found "
@@ -156,6 +194,13 @@ def overhead_segments(host: Host, key: Literal["overhead_send", "overhead_recv"]
     return [
         {"from_bytes": round(part.from_), "seconds": part.time, "seconds_per_byte": part.per_byte} for part in overhead
     ]
+
+
+def bandwidth_of_run(bandwidth: float | list[BandwidthSegment]) -> float | list[dict[str, float]]:
+    """Return a rate of a host in the form of the run file (SI units)."""
+    if not isinstance(bandwidth, list):
+        return bandwidth
+    return [{"from_bytes": round(part.from_), "bandwidth_Bps": part.bandwidth} for part in bandwidth]
 
 
 class Intranode(Section):

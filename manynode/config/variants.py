@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ class Variant:
 
     name: str
     settings: dict[str, Value]
-    changes: list[tuple[str, Value]]
+    changes: Sequence[tuple[str, Value | None]]
 
     def applied(self, base: Resolved) -> Resolved:
         """Return the experiment ``base`` with the changes; a network file is applied first."""

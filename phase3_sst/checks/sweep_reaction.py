@@ -25,6 +25,8 @@ RATE_PART = 0.05
 
 _VARIED = ("network.", "application.parameters.", "simulate.collectives.", "simulate.placement.", "ranks_per_node")
 _LARGE = ("bandwidth", "per_byte")
+# Rates of the processor's own work, which no ping-pong shows.
+_LOCAL = ("reduce_bandwidth", "copy_bandwidth")
 _SMALL = ("latency", "nic_latency", "switch_latency", "gap", "overhead_send", "overhead_recv")
 
 
@@ -83,7 +85,7 @@ def _probe_for(key: str) -> tuple[str, Callable[[Prober], list[float]]]:
     """Return the probe that shows the effect of ``key``: its name and its measured times [s]."""
     last = key.rsplit(".", 1)[-1]
     on_the_way = key.startswith("network.") and not key.startswith("network.intranode.")
-    if on_the_way and any(word in last for word in _LARGE) and "reduce" not in last:
+    if on_the_way and any(word in last for word in _LARGE) and last not in _LOCAL:
         return "a large message and the exchange of the halves", _large
     if on_the_way and last in _SMALL:
         return "a small message", _small

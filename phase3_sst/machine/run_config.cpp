@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "manynode/error_report.hpp"
 #include "run_config_jobs.hpp"
@@ -41,6 +42,24 @@ std::vector<OverheadSegment> read_overhead(StrictObject& host, const std::string
   return segments;
 }
 
+// A number, or segments by size.
+BandwidthBySize read_bandwidth(StrictObject& host, const std::string& key) {
+  if (!host.value(key).is_array()) return host.bandwidth(key);
+  std::vector<BandwidthSegment> segments;
+  for (StrictObject& object : host.objects(key)) {
+    BandwidthSegment segment;
+    segment.from_bytes = static_cast<std::uint64_t>(object.integer("from_bytes", 0));
+    segment.bandwidth_Bps = object.bandwidth("bandwidth_Bps");
+    object.finish();
+    if (segments.empty() ? segment.from_bytes != 0 : segment.from_bytes <= segments.back().from_bytes) {
+      object.refuse("from_bytes", "0 in the first segment, more than in the segment before in the others");
+    }
+    segments.push_back(segment);
+  }
+  if (segments.empty()) host.refuse(key, "a number, or at least one segment");
+  return BandwidthBySize(std::move(segments));
+}
+
 HostConfig read_host(StrictObject object) {
   HostConfig host;
   host.overhead_send = read_overhead(object, "overhead_send");
@@ -49,7 +68,10 @@ HostConfig read_host(StrictObject object) {
   host.eager_limit_bytes = static_cast<std::uint64_t>(object.integer("eager_limit_bytes", 0));
   host.nic_bandwidth_Bps = object.bandwidth("nic_bandwidth_Bps");
   host.nic_latency_s = object.seconds("nic_latency_s");
-  host.reduce_bandwidth_Bps = object.bandwidth("reduce_bandwidth_Bps");
+  host.reduce_bandwidth_Bps = read_bandwidth(object, "reduce_bandwidth_Bps");
+  if (object.has("copy_bandwidth_Bps")) host.copy_bandwidth_Bps = read_bandwidth(object, "copy_bandwidth_Bps");
+  if (object.has("collective_call_s")) host.collective_call_s = object.seconds("collective_call_s");
+  if (object.has("collective_step_s")) host.collective_step_s = object.seconds("collective_step_s");
   if (object.has("rails")) host.rails = static_cast<std::uint32_t>(object.integer("rails", 1, kMostRails));
   if (object.has("rail_choice")) {
     const std::string choice = object.text("rail_choice");

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bandwidth_by_size.hpp"
 #include "manynode/parameters.hpp"
 #include "manynode/primitive.hpp"
 #include "topology.hpp"
@@ -41,11 +42,19 @@ struct HostConfig {
   double gap_s{0};                     // a NIC starts at most one message per gap, in each direction
   std::uint64_t eager_limit_bytes{0};  // longer messages wait for the receiver (rendezvous)
   double nic_bandwidth_Bps{1e10};
-  double nic_latency_s{0};  // in each direction
-  double reduce_bandwidth_Bps{1e10};
-  std::uint32_t rails{1};  // NICs per node: hosts node * rails ... of the topology
+  double nic_latency_s{0};                            // in each direction
+  BandwidthBySize reduce_bandwidth_Bps{1e10};         // at which a rank combines buffers
+  std::optional<BandwidthBySize> copy_bandwidth_Bps;  // at which collectives copy; absent: copies take no time
+  double collective_call_s{0};                        // of the processor, once per collective and rank
+  double collective_step_s{0};                        // likewise, once per step of a collective
+  std::uint32_t rails{1};                             // NICs per node: hosts node * rails ... of the topology
   RailChoice rail_choice{RailChoice::ByRank};
   Receive receive{Receive::InCall};
+
+  // Of collectives: what takes time.
+  LocalWork local_work() const {
+    return {.copies = copy_bandwidth_Bps.has_value(), .calls = collective_call_s > 0, .steps = collective_step_s > 0};
+  }
 };
 
 struct IntranodeConfig {

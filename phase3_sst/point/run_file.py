@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manynode.config.injection import InjectionControl
-from manynode.config.network import Link, LinkClass, Network, overhead_segments
+from manynode.config.network import Host, Link, LinkClass, Network, bandwidth_of_run, overhead_segments
 from manynode.config.placement import Placement
 from manynode.config.simulate import CollectivesSection, CountersSection
 from manynode.errors import UsageError
@@ -185,13 +185,21 @@ def network_description(network: Network) -> dict[str, Any]:
             "eager_limit_bytes": round(host.eager_limit),
             "nic_bandwidth_Bps": host.nic_bandwidth,
             "nic_latency_s": host.nic_latency,
-            "reduce_bandwidth_Bps": host.reduce_bandwidth,
+            "reduce_bandwidth_Bps": bandwidth_of_run(host.reduce_bandwidth),
+            **_local_work(host),
             "rails": host.rails,
             "rail_choice": host.rail_choice,
             "receive": host.receive,
         },
         "intranode": {"latency_s": intranode.latency, "bandwidth_Bps": intranode.bandwidth},
     }
+
+
+def _local_work(host: Host) -> dict[str, Any]:
+    """Return the costs of collectives beside messages and reductions; none that take no time."""
+    copies = {} if host.copy_bandwidth is None else {"copy_bandwidth_Bps": bandwidth_of_run(host.copy_bandwidth)}
+    times = {"collective_call_s": host.collective_call, "collective_step_s": host.collective_step}
+    return {**copies, **{key: time for key, time in times.items() if time > 0}}
 
 
 def _link(link: Link | LinkClass) -> dict[str, float]:

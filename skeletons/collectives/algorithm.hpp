@@ -10,7 +10,8 @@
 // rank's part.
 //
 // Receiving replaces the rank's data, or adds to it if pieces are collected. combine() after a receive reduces the
-// received data with the rank's own. Tests follow contributions through the messages by these rules.
+// received data with the rank's own. Tests follow contributions through the messages by these rules. copy() says which
+// bytes the library copies between buffers of the rank; it changes no contribution.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +24,14 @@
 
 namespace manynode::collectives {
 
+// Whose implementation of an algorithm is followed where they differ: which buffers it copies.
+enum class Library : std::uint8_t { Mpich, OpenMpi };
+
 struct Task {
   int rank{0};
   int size{1};
   int root{0};
+  Library library{Library::Mpich};            // that of the rules
   bool exclusive{false};                      // exscan
   std::uint64_t bytes{0};                     // as Call::bytes; 0 of alltoallv and alltoallw
   std::span<const std::uint64_t> send_bytes;  // alltoallv, alltoallw: by rank; neighbour collectives: by destination
@@ -51,11 +56,12 @@ class Messages {
     std::int32_t tag{0};
   };
 
-  Messages(const Envelope& envelope, Communicator communicator, const Communicators& communicators,
+  Messages(const Envelope& envelope, Communicator communicator, const Communicators& communicators, LocalWork work,
            std::uint32_t& next_request, std::vector<Primitive>& out)
       : envelope_(envelope),
         communicator_(communicator),
         communicators_(communicators),
+        work_(work),
         next_request_(next_request),
         out_(out) {}
 
@@ -66,13 +72,15 @@ class Messages {
   // As exchange(); messages without bytes are left out. For shares whose sizes both ends know and which may be empty.
   void exchange_filled(int destination, std::uint64_t send_bytes, int source, std::uint64_t recv_bytes);
 
-  // Posted now; complete() completes all of them.
+  // Posted now; complete() completes all of them, which is a step of the collective unless there are none. Each of the
+  // blocking forms above is a step.
   void post_send(int peer, std::uint64_t bytes);
   void post_recv(int peer, std::uint64_t bytes);
   void complete();
 
   // Nothing if there are no bytes.
   void combine(std::uint64_t bytes);
+  void copy(std::uint64_t bytes);
 
  private:
   void post(PrimitiveKind kind, int peer, std::uint64_t bytes);
@@ -80,6 +88,7 @@ class Messages {
   Envelope envelope_;
   Communicator communicator_;
   const Communicators& communicators_;
+  LocalWork work_;
   std::uint32_t& next_request_;
   std::vector<Primitive>& out_;
   std::uint32_t posted_{0};  // the last so many requests are not yet completed

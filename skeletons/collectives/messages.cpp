@@ -45,9 +45,15 @@ void Messages::post_send(int peer, std::uint64_t bytes) { post(PrimitiveKind::Is
 void Messages::post_recv(int peer, std::uint64_t bytes) { post(PrimitiveKind::Irecv, peer, bytes); }
 
 void Messages::complete() {
+  if (posted_ == 0) {
+    return;
+  }
   for (; posted_ > 0; --posted_) {
     const std::uint32_t request = kLoweredRequest | ((next_request_ - posted_) & ~kLoweredRequest);
     out_.push_back({.kind = PrimitiveKind::Wait, .call = envelope_.call, .request = request});
+  }
+  if (work_.steps) {
+    out_.push_back({.kind = PrimitiveKind::CollectiveStep, .call = envelope_.call});
   }
 }
 
@@ -56,6 +62,13 @@ void Messages::combine(std::uint64_t bytes) {
     return;
   }
   out_.push_back({.kind = PrimitiveKind::ReduceLocal, .call = envelope_.call, .bytes = bytes});
+}
+
+void Messages::copy(std::uint64_t bytes) {
+  if (bytes == 0 || !work_.copies) {
+    return;
+  }
+  out_.push_back({.kind = PrimitiveKind::CopyLocal, .call = envelope_.call, .bytes = bytes});
 }
 
 void Messages::post(PrimitiveKind kind, int peer, std::uint64_t bytes) {

@@ -17,9 +17,10 @@ namespace {
 struct RulesEntry {
   const char* name;
   Rules rules;
+  Library library;
 };
 
-constexpr RulesEntry kRules[] = {{"mpich", mpich_rules}, {"openmpi", openmpi_rules}};
+constexpr RulesEntry kRules[] = {{"mpich", mpich_rules, Library::Mpich}, {"openmpi", openmpi_rules, Library::OpenMpi}};
 
 // The longest collective that the name begins with: for "reduce_scatter_ring", reduce_scatter and not reduce.
 const CollectiveField* collective_of(std::string_view file_name) {
@@ -55,11 +56,11 @@ Algorithm find_algorithm(const std::string& collective, const std::string& name)
   throw UserError("unknown algorithm", "collectives." + collective, name, joined(names), did_you_mean(name, names));
 }
 
-Rules find_rules(const std::string& name) {
+const RulesEntry& find_rules(const std::string& name) {
   std::vector<std::string> names;
   for (const RulesEntry& entry : kRules) {
     if (name == entry.name) {
-      return entry.rules;
+      return entry;
     }
     names.emplace_back(entry.name);
   }
@@ -75,7 +76,8 @@ bool same(const CollectiveChoice& a, const CollectiveChoice& b) {
 
 }  // namespace
 
-Plan::Plan(const CollectiveChoice& choice) : rules_(find_rules(choice.rules)) {
+Plan::Plan(const CollectiveChoice& choice)
+    : rules_(find_rules(choice.rules).rules), library_(find_rules(choice.rules).library) {
   const auto name = [&](CallKind kind, const char* collective, const std::string& algorithm) {
     named_[static_cast<std::size_t>(kind)] = find_algorithm(collective, algorithm);
   };

@@ -19,9 +19,13 @@ class Plan {
     return named != nullptr ? named : rules_(kind, size, bytes);
   }
 
+  // Whose rules they are; also of algorithms that were chosen by name.
+  Library library() const { return library_; }
+
  private:
   std::array<Algorithm, kCallKinds> named_{};  // null: the rules decide
   Rules rules_;
+  Library library_;
 };
 
 // Made at the first call and kept: there are few different choices but very many ranks.

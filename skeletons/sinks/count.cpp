@@ -53,6 +53,15 @@ void count_primitive(const Primitive& primitive, const Step& step, const std::ve
     case PrimitiveKind::ReduceLocal:
       totals.operations["ReduceLocal"].add(primitive.bytes);
       break;
+    case PrimitiveKind::CopyLocal:
+      totals.operations["CopyLocal"].add(primitive.bytes);
+      break;
+    case PrimitiveKind::CollectiveCall:
+      totals.operations["CollectiveCall"].add(0);
+      break;
+    case PrimitiveKind::CollectiveStep:
+      totals.operations["CollectiveStep"].add(0);
+      break;
     case PrimitiveKind::Wait:
       totals.operations["Wait"].add(0);
       break;

@@ -1,7 +1,8 @@
 // The goal sink: the schedule language of LogGOPSim (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly
 // Language", 2009), from primitives. GOAL has no wait: the next operation requires the operations that were waited for.
-// Compute phases, pauses and reductions are `calc` with whole nanoseconds (0 if the selection has no times). The
-// rounding error of one is added to the next.
+// Compute phases, pauses, reductions and other work of collectives are `calc` with whole nanoseconds (0 if the
+// selection has no times; copies, entries and steps of collectives without a time are left out). The rounding error of
+// one is added to the next.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,6 +67,12 @@ class Schedule {
       owed_s_ += selection_.timing->draw(rank_, primitive.phase, draws_[primitive.phase]++);
     } else if (primitive.kind == PrimitiveKind::ReduceLocal && selection_.reduce_bandwidth_Bps > 0) {
       owed_s_ += static_cast<double>(primitive.bytes) / selection_.reduce_bandwidth_Bps;
+    } else if (primitive.kind == PrimitiveKind::CopyLocal) {
+      owed_s_ += static_cast<double>(primitive.bytes) / selection_.copy_bandwidth_Bps;
+    } else if (primitive.kind == PrimitiveKind::CollectiveCall) {
+      owed_s_ += selection_.collective_call_s;
+    } else if (primitive.kind == PrimitiveKind::CollectiveStep) {
+      owed_s_ += selection_.collective_step_s;
     }
     const double whole = std::max(0.0, std::round(owed_s_ * 1e9));
     owed_s_ -= whole * 1e-9;
@@ -102,6 +109,9 @@ class Schedule {
 void print_goal(const Selection& selection, std::ostream& out) {
   Selection lowered = selection;
   lowered.lowered = true;
+  lowered.work = {.copies = selection.copy_bandwidth_Bps > 0,
+                  .calls = selection.collective_call_s > 0,
+                  .steps = selection.collective_step_s > 0};
   out << fmt::format("num_ranks {}\n", selection.size);
   for (const int rank : selection.ranks) {
     lowered.ranks = {rank};

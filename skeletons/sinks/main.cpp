@@ -31,6 +31,9 @@ struct StreamOptions {
   std::uint32_t persistent{0};
   bool tail{false};
   double reduce_bandwidth_Bps{0};
+  double copy_bandwidth_Bps{0};
+  double collective_call_s{0};
+  double collective_step_s{0};
 };
 
 // "allreduce=ring", "rules=openmpi" and the like.
@@ -100,7 +103,11 @@ void stream(const StreamOptions& options) {
                              .lowered = options.lowered,
                              .collectives = collective_choice(options.collectives),
                              .timing = nullptr,
-                             .reduce_bandwidth_Bps = options.reduce_bandwidth_Bps};
+                             .work = {.copies = true},
+                             .reduce_bandwidth_Bps = options.reduce_bandwidth_Bps,
+                             .copy_bandwidth_Bps = options.copy_bandwidth_Bps,
+                             .collective_call_s = options.collective_call_s,
+                             .collective_step_s = options.collective_step_s};
   std::optional<TimingProfile> profile;
   std::optional<TimingModel> timing;
   if (!options.timing_profile.empty()) {
@@ -195,6 +202,16 @@ int main(int argc, char** argv) {
                            "goal: phases that the profile lacks take no time");
   stream_command
       ->add_option("--reduce-bandwidth", options.reduce_bandwidth_Bps, "goal: bytes per second that reductions combine")
+      ->check(CLI::NonNegativeNumber);
+  stream_command
+      ->add_option("--copy-bandwidth", options.copy_bandwidth_Bps,
+                   "goal: bytes per second that collectives copy; 0: copies take no time")
+      ->check(CLI::NonNegativeNumber);
+  stream_command
+      ->add_option("--collective-call", options.collective_call_s, "goal: seconds of a rank at a collective's entry")
+      ->check(CLI::NonNegativeNumber);
+  stream_command
+      ->add_option("--collective-step", options.collective_step_s, "goal: seconds of a rank after a collective's step")
       ->check(CLI::NonNegativeNumber);
   stream_command->add_flag("--lowered", options.lowered, "primitives in place of calls");
 

@@ -19,7 +19,11 @@ struct Selection {
   bool lowered{false};
   CollectiveChoice collectives;
   const TimingModel* timing{nullptr};  // of compute phases; null: they take no time
+  LocalWork work{.copies = true};      // of collectives, in lowered streams
   double reduce_bandwidth_Bps{0};      // at which reductions combine; 0: they take no time
+  double copy_bandwidth_Bps{0};        // at which collectives copy; 0: they take no time
+  double collective_call_s{0};         // at the entry of a collective
+  double collective_step_s{0};         // after each of its steps
 };
 
 // One step of one rank. `primitives` is filled if the selection includes lowering.

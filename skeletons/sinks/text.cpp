@@ -195,6 +195,14 @@ void Lines::write(const Primitive& primitive) {
     case PrimitiveKind::ReduceLocal:
       begin("ReduceLocal call={} bytes={}", call_name(primitive.call), primitive.bytes);
       break;
+    case PrimitiveKind::CopyLocal:
+      begin("CopyLocal call={} bytes={}", call_name(primitive.call), primitive.bytes);
+      break;
+    case PrimitiveKind::CollectiveCall:
+    case PrimitiveKind::CollectiveStep:
+      begin("{} call={}", primitive.kind == PrimitiveKind::CollectiveCall ? "CollectiveCall" : "CollectiveStep",
+            call_name(primitive.call));
+      break;
     case PrimitiveKind::Wait:
       begin("Wait call={} request={}", call_name(primitive.call), primitive.request);
       break;

@@ -23,8 +23,8 @@ bool sizes_known(CallKind kind) {
 
 }  // namespace
 
-Lowering::Lowering(int, const CollectiveChoice& choice, const Communicators& communicators)
-    : plan_(&collectives::plan_of(choice)), communicators_(&communicators) {}
+Lowering::Lowering(int, const CollectiveChoice& choice, const Communicators& communicators, LocalWork work)
+    : plan_(&collectives::plan_of(choice)), communicators_(&communicators), work_(work) {}
 
 Lowering::Lowering(Lowering&&) noexcept = default;
 Lowering::~Lowering() = default;
@@ -144,6 +144,7 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
   collectives::Task task{.rank = communicators_->rank(communicator),
                          .size = communicators_->size(communicator),
                          .root = std::max(call.peer, 0),
+                         .library = plan_->library(),
                          .exclusive = call.kind == CallKind::Exscan,
                          .bytes = call.bytes,
                          .send_bytes = {},
@@ -190,12 +191,15 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
     return;
   }
 
+  if (work_.calls) {
+    out.push_back({.kind = PrimitiveKind::CollectiveCall, .call = call.kind});
+  }
   // A tag counts the collectives of this communicator; 20 bits distinguish more than can be active at once.
   constexpr std::uint32_t kTagMask = (1u << 20) - 1;
   const collectives::Messages::Envelope envelope{.call = call.kind,
                                                  .context = collective_context(call.communicator),
                                                  .tag = static_cast<std::int32_t>(number & kTagMask)};
-  collectives::Messages messages(envelope, communicator, *communicators_, next_request_, out);
+  collectives::Messages messages(envelope, communicator, *communicators_, work_, next_request_, out);
   plan_->algorithm(call.kind, task.size, bytes_of_rules)(task, messages);
 }
 

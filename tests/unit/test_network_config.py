@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from manynode.config.network import Network, overhead_segments
+from manynode.config.network import Network, bandwidth_of_run, overhead_segments
 from manynode.config.quantities import RESOLVED
 from manynode.config.resolved import read_yaml, validation_error
 from manynode.paths import ROOT
@@ -66,7 +66,13 @@ def test_a_resolved_network_reads_back_as_itself() -> None:
     segments = [{"from": "0 B", "time": "300 ns"}, {"from": "1 KiB", "time": "400 ns"}]
     model = network(
         topology={"kind": "fat-tree", "children": [4, 4], "parents": [1, 4], "parallel_links": [1, 1], "taper": [2]},
-        host={"overhead_send": segments, "rails": 2, "rail_choice": "striped", "receive": "on-arrival"},
+        host={
+            "overhead_send": segments,
+            "copy_bandwidth": [{"from": "0 B", "bandwidth": "9 GB/s"}],
+            "rails": 2,
+            "rail_choice": "striped",
+            "receive": "on-arrival",
+        },
         link_classes={"leaf-up": {"bandwidth": "50 Gbit/s", "latency": "1 us"}},
         contention=False,
     )
@@ -76,6 +82,26 @@ def test_a_resolved_network_reads_back_as_itself() -> None:
     assert again == model
     assert resolved["topology"]["parents"] == [1, 2]
     assert "taper" not in resolved["topology"]
+
+
+def test_a_rate_of_the_processor_is_one_value_or_grows_by_segments() -> None:
+    segments = [{"from": "0 B", "bandwidth": "20 GB/s"}, {"from": "1 MiB", "bandwidth": "6 GB/s"}]
+    host = network(host={"reduce_bandwidth": segments, "copy_bandwidth": "10 GB/s"}).host
+    assert bandwidth_of_run(host.reduce_bandwidth) == [
+        {"from_bytes": 0, "bandwidth_Bps": 20e9},
+        {"from_bytes": 2**20, "bandwidth_Bps": 6e9},
+    ]
+    assert host.copy_bandwidth == 10e9
+    assert network().host.copy_bandwidth is None
+
+
+@pytest.mark.parametrize("key", ["reduce_bandwidth", "copy_bandwidth"])
+def test_a_wrong_rate_of_the_processor_is_named(key: str) -> None:
+    segments = [{"from": "0 B", "bandwidth": "20 GB/s"}, {"from": "0 B", "bandwidth": "6 GB/s"}]
+    assert f"{key}: the first segment must begin at 0 B" in message(host={key: segments})
+    assert f"host: {key}" in message(host={key: []})
+    assert f"host: {key}" in message(host={key: "20 ns"})
+    assert "unknown key; did you mean 'bandwidth'?" in message(host={key: [{"from": "0 B", "bandwith": "1 GB/s"}]})
 
 
 @pytest.mark.parametrize("starts", [["1 B"], ["0 B", "0 B"], ["0 B", "2 KiB", "1 KiB"]])

@@ -46,6 +46,7 @@ def error_of(run: dict[str, Any]) -> ManynodeError:
     [
         ({"host": {"reduce_bandwidth_Bps": 1e-20}}, "network.host.reduce_bandwidth"),
         ({"host": {"reduce_bandwidth_Bps": 1e-3}}, "network.host.reduce_bandwidth"),
+        ({"host": {"collective_step_s": 1e6}}, "network.host.collective_step"),
         ({"link": {"bandwidth_Bps": 1e-9, "latency_s": 0}}, "network.link.bandwidth"),
         ({"link": {"bandwidth_Bps": 1e-2, "latency_s": 0}}, "network.link.bandwidth"),
         ({"link": {"bandwidth_Bps": 1e300, "latency_s": 0}}, "network.link.bandwidth"),

@@ -306,6 +306,8 @@ def test_a_sweep_behind_the_processors_is_refused_and_they_are_named() -> None:
         ("network.host.overhead_send", ["350 ns", "400 ns"], True),
         ("network.host.overhead_per_byte", ["0.02 ns/B", "0.1 ns/B"], True),
         ("network.host.reduce_bandwidth", ["5 GB/s", "10 GB/s"], False),
+        ("network.host.copy_bandwidth", ["5 GB/s", "10 GB/s"], False),
+        ("network.host.collective_step", ["0 ns", "500 ns"], False),
         ("network.intranode.bandwidth", ["8 GB/s", "9 GB/s"], False),
         ("simulate.collectives.alltoall", ["pairwise", "scattered"], False),
     ],

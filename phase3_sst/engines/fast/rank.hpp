@@ -31,8 +31,8 @@ struct alignas(64) Mailbox {
 
 struct alignas(64) Rank {
   // `rank` and `size` are those of its job.
-  Rank(int rank, int size, std::unique_ptr<Skeleton> program, const CollectiveChoice& choice)
-      : skeleton(std::move(program)), communicators(rank, size), lowering(rank, choice, communicators) {}
+  Rank(int rank, int size, std::unique_ptr<Skeleton> program, const CollectiveChoice& choice, LocalWork work)
+      : skeleton(std::move(program)), communicators(rank, size), lowering(rank, choice, communicators, work) {}
   // The lowering points into this object.
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;

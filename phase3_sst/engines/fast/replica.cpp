@@ -17,6 +17,9 @@ Operation operation_of(PrimitiveKind kind) {
   switch (kind) {
     case PrimitiveKind::Compute:
     case PrimitiveKind::ReduceLocal:
+    case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::CollectiveCall:
+    case PrimitiveKind::CollectiveStep:
       return Operation::Compute;
     case PrimitiveKind::Isend:
     case PrimitiveKind::Remote:
@@ -49,7 +52,8 @@ Replica::Replica(const std::vector<Program>& programs, const RunConfig& config, 
     : config_(config),
       overhead_send_(config.network.host.overhead_send),
       overhead_receive_(config.network.host.overhead_recv),
-      reduce_time_(ByteTime::of_bandwidth(config.network.host.reduce_bandwidth_Bps)),
+      collective_call_(to_picoseconds(config.network.host.collective_call_s)),
+      collective_step_(to_picoseconds(config.network.host.collective_step_s)),
       network_(config.network, config.jobs.size(), config.seed + replica, events_),
       steps_(config.network.host.eager_limit_bytes),
       ranks_(config.ranks()),
@@ -85,7 +89,8 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
   for (std::uint32_t index = 0; index < job.size; ++index) {
     const int rank = static_cast<int>(index);
     const int size = static_cast<int>(job.size);
-    Rank& state = ranks_.emplace_back(rank, size, job.application->make(rank, size), config_.collectives);
+    Rank& state = ranks_.emplace_back(rank, size, job.application->make(rank, size), config_.collectives,
+                                      config_.network.host.local_work());
     nodes_.push_back(config.node_of(index));
     rails_.push_back(static_cast<std::uint8_t>(config.number_on_node(index) % rails));
     state.job = number;
@@ -345,7 +350,10 @@ bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitiv
       compute(rank, index, primitive.phase, primitive.bytes);
       return true;
     case PrimitiveKind::ReduceLocal:
-      spend(rank, index, reduce_time_.of_any(primitive.bytes), Spent::Reduce, primitive.bytes);
+    case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::CollectiveCall:
+    case PrimitiveKind::CollectiveStep:
+      work_locally(rank, index, primitive);
       return true;
     case PrimitiveKind::Isend:
       start_send(rank, index, primitive, primitive.request != kForgotten);
@@ -367,6 +375,25 @@ void Replica::compute(Rank& rank, std::uint32_t index, std::uint32_t phase, std:
     spend(rank, index, static_cast<Picoseconds>(pause), Spent::Pause, pause);
   } else {
     spend(rank, index, compute_time(rank, index, phase), Spent::Compute, phase);
+  }
+}
+
+void Replica::work_locally(Rank& rank, std::uint32_t index, const Primitive& primitive) {
+  const HostConfig& host = config_.network.host;
+  const std::uint64_t bytes = primitive.bytes;
+  switch (primitive.kind) {
+    case PrimitiveKind::ReduceLocal:
+      spend(rank, index, host.reduce_bandwidth_Bps.time(bytes), Spent::Reduce, bytes);
+      break;
+    case PrimitiveKind::CopyLocal:
+      spend(rank, index, host.copy_bandwidth_Bps->time(bytes), Spent::Copy, bytes);
+      break;
+    case PrimitiveKind::CollectiveCall:
+      spend(rank, index, collective_call_, Spent::CollectiveCall, 0);
+      break;
+    default:
+      spend(rank, index, collective_step_, Spent::CollectiveStep, 0);
+      break;
   }
 }
 

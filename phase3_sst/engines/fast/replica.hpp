@@ -54,13 +54,15 @@ class Replica {
   bool execute(Rank& rank, std::uint32_t index, const Primitive& primitive);
   Picoseconds compute_time(const Rank& rank, std::uint32_t index, std::uint32_t phase);
   // The use of a rank's time. Compute: `amount` is the phase; else bytes.
-  enum class Spent : std::uint8_t { Compute, Pause, Reduce, Send, Receive };
+  enum class Spent : std::uint8_t { Compute, Pause, Reduce, Copy, CollectiveCall, CollectiveStep, Send, Receive };
   void spend(Rank& rank, std::uint32_t index, Picoseconds duration, Spent on, std::uint64_t amount) {
     if (duration > kEndOfTime - rank.clock) [[unlikely]]
       refuse_time(rank, index, duration, on, amount);
     rank.clock += duration;
   }
   void compute(Rank& rank, std::uint32_t index, std::uint32_t phase, std::uint64_t pause);
+  // Reductions, copies and the other work of collectives.
+  void work_locally(Rank& rank, std::uint32_t index, const Primitive& primitive);
 
   // too_long.cpp. check_length() throws for a message that takes too long, the others always; the errors name the keys.
   void check_length(const Rank& rank, std::uint32_t index, const Message& message) const;
@@ -121,7 +123,8 @@ class Replica {
   Overhead overhead_receive_;
   std::vector<std::pair<Picoseconds, Picoseconds>>
       completions_;  // of a wait: when each request completed, its overhead
-  ByteTime reduce_time_;
+  Picoseconds collective_call_;
+  Picoseconds collective_step_;
   EventQueue events_;
   Network network_;
   std::vector<Job> jobs_;

@@ -50,7 +50,19 @@ void Replica::refuse_time(const Rank& rank, std::uint32_t index, Picoseconds dur
       break;
     case Spent::Reduce:
       key = "network.host.reduce_bandwidth";
-      what = "combining " + bytes + " at " + rounded(host.reduce_bandwidth_Bps) + " B/s";
+      what = "combining " + bytes + " at " + rounded(host.reduce_bandwidth_Bps.of(amount)) + " B/s";
+      break;
+    case Spent::Copy:
+      key = "network.host.copy_bandwidth";
+      what = "copying " + bytes + " at " + rounded(host.copy_bandwidth_Bps->of(amount)) + " B/s";
+      break;
+    case Spent::CollectiveCall:
+      key = "network.host.collective_call";
+      what = "entering a collective";
+      break;
+    case Spent::CollectiveStep:
+      key = "network.host.collective_step";
+      what = "a step of a collective";
       break;
     case Spent::Send:
       key = "network.host.overhead_send";

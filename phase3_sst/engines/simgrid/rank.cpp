@@ -52,7 +52,7 @@ Rank::Rank(World& world, std::size_t job, int rank, int size)
       size_(size),
       skeleton_(world.job(job).application->make(rank, size)),
       communicators_(rank, size),
-      lowering_(rank, world.config().collectives, communicators_),
+      lowering_(rank, world.config().collectives, communicators_, world.config().network.host.local_work()),
       draws_(world.job(job).phases, 0) {}
 
 void Rank::run() {
@@ -127,6 +127,7 @@ void Rank::play_step() {
 
 void Rank::execute(const Primitive& primitive) {
   const World::Job& job = world_.job(job_);
+  const network::HostConfig& host = world_.config().network.host;
   switch (primitive.kind) {
     case PrimitiveKind::Compute:
       if (primitive.phase == kPause) {
@@ -136,7 +137,16 @@ void Rank::execute(const Primitive& primitive) {
       }
       break;
     case PrimitiveKind::ReduceLocal:
-      pass(static_cast<double>(primitive.bytes) / world_.config().network.host.reduce_bandwidth_Bps);
+      pass(static_cast<double>(primitive.bytes) / host.reduce_bandwidth_Bps.of(primitive.bytes));
+      break;
+    case PrimitiveKind::CopyLocal:
+      pass(static_cast<double>(primitive.bytes) / host.copy_bandwidth_Bps->of(primitive.bytes));
+      break;
+    case PrimitiveKind::CollectiveCall:
+      pass(host.collective_call_s);
+      break;
+    case PrimitiveKind::CollectiveStep:
+      pass(host.collective_step_s);
       break;
     case PrimitiveKind::Isend:
       start_send(primitive);

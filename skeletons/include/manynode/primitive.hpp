@@ -16,13 +16,16 @@
 namespace manynode {
 
 enum class PrimitiveKind : std::uint8_t {
-  Compute,      // a compute phase of the application: `phase`; kPause: `bytes` picoseconds
-  ReduceLocal,  // combining `bytes` of two buffers within a reduction
-  Isend,        // to `peer`, `bytes`, `tag`; completes `request` locally
-  Irecv,        // from `peer` (or kAnySource), `bytes`, `tag`; completes `request`
-  Wait,         // until `request` has completed
-  Remote,       // a message of `bytes` to the memory of `peer`, and one of `returned` bytes back, which the target's
-                // processor takes no part in; completes `request` when the second has come
+  Compute,         // a compute phase of the application: `phase`; kPause: `bytes` picoseconds
+  ReduceLocal,     // combining `bytes` of two buffers within a reduction
+  CopyLocal,       // copying `bytes` between two buffers of the rank within a collective
+  CollectiveCall,  // what a collective costs a rank at its entry, whatever it sends
+  CollectiveStep,  // what a step of a collective costs beyond its messages: see LocalWork
+  Isend,           // to `peer`, `bytes`, `tag`; completes `request` locally
+  Irecv,           // from `peer` (or kAnySource), `bytes`, `tag`; completes `request`
+  Wait,            // until `request` has completed
+  Remote,          // a message of `bytes` to the memory of `peer`, and one of `returned` bytes back, which the target's
+                   // processor takes no part in; completes `request` when the second has come
 };
 
 // Blocking calls are lowered to Isend or Irecv and Wait. Requests of the application keep their numbers. Requests made
@@ -73,6 +76,16 @@ struct CollectiveChoice {
   std::string rules{"mpich"};  // whose rules "auto" follows: mpich or openmpi
 };
 
+// Which work of a rank within its collectives becomes primitives, beside messages and reductions. Work that takes no
+// time would only take memory, and could change the order of a processor's operations.
+struct LocalWork {
+  bool copies{false};  // CopyLocal
+  bool calls{false};   // CollectiveCall: one at the entry of a collective that sends anything
+  bool steps{false};   // CollectiveStep: one after each set of messages that a collective waits for together
+
+  bool any() const { return copies || calls || steps; }
+};
+
 // The collectives by name, each with the place of its choice.
 struct CollectiveField {
   const char* collective;
@@ -114,7 +127,7 @@ class Plan;
 class Lowering {
  public:
   // Throws as check_collective_choice. Algorithms are looked up once for all ranks with the same choice.
-  Lowering(int rank, const CollectiveChoice& choice, const Communicators& communicators);
+  Lowering(int rank, const CollectiveChoice& choice, const Communicators& communicators, LocalWork work = {});
   Lowering(Lowering&&) noexcept;
   ~Lowering();
 
@@ -157,6 +170,7 @@ class Lowering {
 
   const collectives::Plan* plan_;
   const Communicators* communicators_;
+  LocalWork work_;
   std::unique_ptr<Seldom> seldom_;
   std::uint32_t next_request_{0};
   std::uint32_t next_world_collective_{0};

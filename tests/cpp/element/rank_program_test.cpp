@@ -83,6 +83,31 @@ TEST(RankProgram, SendsCollectivesAsMessagesOfTheProjectsAlgorithms) {
   EXPECT_EQ(rank.use(CallKind::Allreduce).bytes, 10'000u);
 }
 
+TEST(RankProgram, DelaysForTheOwnWorkOfACollective) {
+  network::RunConfig config = ranks_on(2);
+  config.collectives.allgather = "bruck";
+  config.network.host.collective_call_s = 3e-6;
+  config.network.host.collective_step_s = 1.5e-6;
+  config.network.host.copy_bandwidth_Bps = network::BandwidthBySize({{0, 1e9}, {20'000, 1e8}});
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) { mpi.allgather(10'000); }));
+  PlayedRank rank(*world, 0);
+  rank.play();
+  EXPECT_EQ(rank.rounds, (Rounds{{"delay 3000", "delay 10000", "irecv 1 00000000 10000", "isend 1 00000000 10000",
+                                  "waitall 2", "delay 1500", "delay 200000"}}));
+}
+
+TEST(RankProgram, WorkOfLessThanANanosecondIsCarriedOn) {
+  network::RunConfig config = ranks_on(2);
+  config.network.host.collective_call_s = 0.3e-9;
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) {
+                                const std::array<std::uint64_t, 2> nothing{0, 0};
+                                for (int i = 0; i < 3; ++i) mpi.alltoallv(nothing, nothing);
+                              }));
+  PlayedRank rank(*world, 0);
+  rank.play();
+  EXPECT_EQ(rank.rounds, (Rounds{{"delay 0"}, {"delay 1"}, {"delay 0"}})) << "0.3, 0.6 and 0.9 ns";
+}
+
 TEST(RankProgram, TurnsAMessageAndItsWaitIntoOneEvent) {
   network::RunConfig config = ranks_on(4);
   config.collectives.bcast = "binomial";

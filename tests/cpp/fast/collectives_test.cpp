@@ -21,6 +21,63 @@ TEST(Collectives, RecursiveDoublingAllreduce) {
   }
 }
 
+TEST(Collectives, EveryStepAndEveryEntryTakeTheirTime) {
+  auto config = small_machine({8}, {1}, {1});
+  config.collectives.allreduce = "recursive_doubling";
+  config.network.host.collective_call_s = 700e-9;
+  config.network.host.collective_step_s = 450e-9;
+  constexpr std::uint64_t kBytes = 1000;
+  const Picoseconds round = eager_time(kBytes, 2) + 450'000 + kBytes * kReducePerByte;
+  const auto result = run(config, [](Mpi& mpi) { mpi.allreduce(kBytes); });
+  EXPECT_EQ(result.makespan, 700'000 + 3 * round);
+  // Messages of the application have no steps.
+  const auto message = [](Mpi& mpi) {
+    if (mpi.rank() == 0) mpi.send(1, kBytes);
+    if (mpi.rank() == 1) mpi.recv(0, kBytes);
+  };
+  EXPECT_EQ(run(config, message).makespan, eager_time(kBytes, 2));
+  EXPECT_EQ(run(config, [](Mpi& mpi) { mpi.allreduce(0); }).makespan, 0) << "the library returns at once";
+}
+
+TEST(Collectives, AStepIsOneForAllThatIsWaitedForTogether) {
+  auto config = small_machine({8}, {1}, {1});
+  config.collectives.bcast = "linear";
+  const auto last = [&] {
+    const auto result = run(config, [](Mpi& mpi) { mpi.bcast(8, 0); });
+    return std::pair{finish_time(result, 0), finish_time(result, 7)};
+  };
+  const auto [root, leaf] = last();
+  config.network.host.collective_step_s = 1e-6;
+  EXPECT_EQ(last(), std::pair(root + 1'000'000, leaf + 1'000'000)) << "the root waits once for seven sends";
+}
+
+TEST(Collectives, BuffersAreCombinedAtTheRateOfTheirSize) {
+  auto config = small_machine({8}, {1}, {1});
+  config.collectives.allreduce = "recursive_doubling";
+  config.network.host.reduce_bandwidth_Bps = BandwidthBySize({{0, 1e10}, {1000, 2e9}});
+  const auto time = [&](std::uint64_t bytes) { return run(config, [=](Mpi& mpi) { mpi.allreduce(bytes); }).makespan; };
+  EXPECT_EQ(time(992), 3 * (eager_time(992, 2) + 992 * 100));
+  EXPECT_EQ(time(1000), 3 * (eager_time(1000, 2) + 1000 * 500));
+}
+
+TEST(Collectives, CopiesTakeTimeOnlyWhereARateIsGiven) {
+  auto config = small_machine({8}, {1}, {1});
+  config.collectives.allgather = "bruck";
+  constexpr std::uint64_t kBytes = 1000;
+  const auto time = [&] { return run(config, [](Mpi& mpi) { mpi.allgather(kBytes); }).makespan; };
+  const Picoseconds messages = eager_time(kBytes, 2) + eager_time(2 * kBytes, 2) + eager_time(4 * kBytes, 2);
+  EXPECT_EQ(time(), messages);
+  // The own share, then all of them out of MPICH's temporary buffer: at most 7 at once.
+  config.network.host.copy_bandwidth_Bps = 1e9;
+  EXPECT_EQ(time(), messages + 9 * kBytes * 1000);
+  config.network.host.copy_bandwidth_Bps = BandwidthBySize({{0, 1e9}, {8 * kBytes, 1e8}});
+  EXPECT_EQ(time(), messages + kBytes * 1000 + 8 * kBytes * 10'000) << "rank 0 copies all at once";
+  // Open MPI: rank 1 moves seven shares out of the way and back.
+  config.collectives.rules = "openmpi";
+  config.network.host.copy_bandwidth_Bps = 1e9;
+  EXPECT_EQ(time(), messages + (1 + 7 + 1 + 7) * kBytes * 1000);
+}
+
 TEST(Collectives, DisseminationBarrier) {
   const auto result = run(small_machine({8}, {1}, {1}), [](Mpi& mpi) { mpi.barrier(); });
   EXPECT_EQ(result.makespan, 3 * eager_time(0, 2));

@@ -46,6 +46,24 @@ TEST(LongTimes, AReductionThatTakesTooLongNamesItsBandwidth) {
   EXPECT_TRUE(names(refusal(config, allreduce(800)), "1e-05 B/s"));
 }
 
+TEST(LongTimes, OtherWorkOfACollectiveThatTakesTooLongNamesItsKey) {
+  auto copies = small_machine();
+  copies.collectives.allgather = "bruck";
+  copies.network.host.copy_bandwidth_Bps = BandwidthBySize({{0, 1e9}, {800, 1e-5}});
+  const Body allgather = [](Mpi& mpi) { mpi.allgather(800); };
+  EXPECT_TRUE(names(refusal(copies, allgather), "network.host.copy_bandwidth: "));
+  EXPECT_TRUE(names(refusal(copies, allgather), "1e-05 B/s"));
+  const auto hundred = [](Mpi& mpi) {
+    for (int i = 0; i < 100; ++i) mpi.allreduce(8);
+  };
+  auto call = small_machine();
+  call.network.host.collective_call_s = 1e5;
+  EXPECT_TRUE(names(refusal(call, hundred), "network.host.collective_call: "));
+  auto step = small_machine();
+  step.network.host.collective_step_s = 1e5;
+  EXPECT_TRUE(names(refusal(step, hundred), "network.host.collective_step: "));
+}
+
 TEST(LongTimes, AMessageThatTakesTooLongNamesTheLink) {
   auto config = small_machine();
   config.network.link.bandwidth_Bps = 1e-4;

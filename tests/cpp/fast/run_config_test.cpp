@@ -5,6 +5,8 @@
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "manynode/error_report.hpp"
@@ -64,6 +66,8 @@ TEST(RunConfig, TimesAndRatesBeyondSimulatedTimeAreRefusedByName) {
     EXPECT_EQ(with("/network/switch_latency_s", seconds), "network.switch_latency_s");
     EXPECT_EQ(with("/network/host/gap_s", seconds), "network.host.gap_s");
     EXPECT_EQ(with("/network/host/nic_latency_s", seconds), "network.host.nic_latency_s");
+    EXPECT_EQ(with("/network/host/collective_call_s", seconds), "network.host.collective_call_s");
+    EXPECT_EQ(with("/network/host/collective_step_s", seconds), "network.host.collective_step_s");
     EXPECT_EQ(with("/network/intranode/latency_s", seconds), "network.intranode.latency_s");
     EXPECT_EQ(with("/network/host/overhead_send/0/seconds", seconds), "network.host.overhead_send[0].seconds");
     EXPECT_EQ(with("/network/host/overhead_recv/0/seconds_per_byte", seconds),
@@ -73,12 +77,46 @@ TEST(RunConfig, TimesAndRatesBeyondSimulatedTimeAreRefusedByName) {
     EXPECT_EQ(with("/network/link/bandwidth_Bps", rate), "network.link.bandwidth_Bps");
     EXPECT_EQ(with("/network/host/nic_bandwidth_Bps", rate), "network.host.nic_bandwidth_Bps");
     EXPECT_EQ(with("/network/host/reduce_bandwidth_Bps", rate), "network.host.reduce_bandwidth_Bps");
+    EXPECT_EQ(with("/network/host/copy_bandwidth_Bps", rate), "network.host.copy_bandwidth_Bps");
     EXPECT_EQ(with("/network/intranode/bandwidth_Bps", rate), "network.intranode.bandwidth_Bps");
   }
   EXPECT_EQ(with("/jobs/0/start_s", 1e300), "jobs[0].start_s");
   EXPECT_EQ(with("/jobs/0/start_s", 1e6), "no error");
   EXPECT_EQ(with("/network/chunk_bytes", 1e10), "network.chunk_bytes");
   EXPECT_EQ(place([](json& f) { f["counters"] = {{"per", "class"}, {"interval_s", 1e300}}; }), "counters.interval_s");
+}
+
+TEST(RunConfig, ARateOfTheProcessorIsANumberOrGrowingSegments) {
+  const auto host_with = [](const char* key, const json& value) {
+    json file = good();
+    file["network"]["host"][key] = value;
+    return parse_run_config(file.dump()).network.host;
+  };
+  const json segments = {{{"from_bytes", 0}, {"bandwidth_Bps", 2e10}}, {{"from_bytes", 1024}, {"bandwidth_Bps", 6e9}}};
+  const HostConfig host = host_with("reduce_bandwidth_Bps", segments);
+  EXPECT_EQ(host.reduce_bandwidth_Bps.of(1023), 2e10);
+  EXPECT_EQ(host.reduce_bandwidth_Bps.of(1024), 6e9);
+  EXPECT_EQ(host.reduce_bandwidth_Bps.time(2048), std::llrint(2048 / 6e9 * 1e12));
+  EXPECT_FALSE(host.copy_bandwidth_Bps) << "copies take no time by default";
+  EXPECT_EQ(host_with("copy_bandwidth_Bps", 4e9).copy_bandwidth_Bps->of(1 << 30), 4e9);
+  EXPECT_FALSE(host_with("copy_bandwidth_Bps", nullptr).copy_bandwidth_Bps);
+  for (const char* key : {"reduce_bandwidth_Bps", "copy_bandwidth_Bps"}) {
+    const std::string place_of_key = std::string("network.host.") + key;
+    EXPECT_EQ(place([&](json& f) { f["network"]["host"][key] = json::array(); }), place_of_key);
+    EXPECT_EQ(place([&](json& f) { f["network"]["host"][key] = "fast"; }), place_of_key);
+    json wrong = segments;
+    wrong[0]["from_bytes"] = 1;
+    EXPECT_EQ(place([&](json& f) { f["network"]["host"][key] = wrong; }), place_of_key + "[0].from_bytes");
+    wrong = segments;
+    wrong[1]["from_bytes"] = 0;
+    EXPECT_EQ(place([&](json& f) { f["network"]["host"][key] = wrong; }), place_of_key + "[1].from_bytes");
+    wrong = segments;
+    wrong[1]["bandwidth_Bps"] = 0;
+    EXPECT_EQ(place([&](json& f) { f["network"]["host"][key] = wrong; }), place_of_key + "[1].bandwidth_Bps");
+    wrong = segments;
+    wrong[1]["seconds"] = 1;
+    EXPECT_EQ(place([&](json& f) { f["network"]["host"][key] = wrong; }), place_of_key + "[1].seconds");
+  }
 }
 
 TEST(RunConfig, AShareThatLeavesALinkWithNextToNothingIsRefused) {

@@ -26,6 +26,23 @@ TEST(Collectives, RingSendsEachShareAroundTwice) {
   EXPECT_NEAR(makespan_s(config, body), expected_s, 6 * kNear);
 }
 
+TEST(Collectives, TheOwnWorkOfARankTakesTime) {
+  auto config = machine({4}, {1});
+  config.collectives.allgather = "bruck";
+  config.collectives.allreduce = "recursive_doubling";
+  constexpr std::uint64_t kBytes = 1000;
+  config.network.host.collective_call_s = 5e-6;
+  config.network.host.collective_step_s = 2e-6;
+  config.network.host.copy_bandwidth_Bps = network::BandwidthBySize({{0, 1e9}, {4 * kBytes, 1e8}});
+  config.network.host.reduce_bandwidth_Bps = network::BandwidthBySize({{0, 1e9}, {kBytes, 5e8}});
+  const double two_steps_s = 5e-6 + 2 * 2e-6;
+  // Rank 0 copies its share, then all four at the slower rate.
+  EXPECT_NEAR(makespan_s(config, [](Mpi& mpi) { mpi.allgather(kBytes); }),
+              two_steps_s + eager_time(kBytes, 2) + eager_time(2 * kBytes, 2) + 1e-6 + 40e-6, 2 * kNear);
+  EXPECT_NEAR(makespan_s(config, [](Mpi& mpi) { mpi.allreduce(kBytes); }),
+              two_steps_s + 2 * eager_time(kBytes, 2) + 2 * 2e-6, 2 * kNear);
+}
+
 TEST(Collectives, RareCallsEnd) {
   EXPECT_EQ(failure(machine(), [](Mpi& mpi) { manynode::testing::emit_rare_calls(mpi, 8); }), "no error");
   EXPECT_EQ(failure(machine(), [](Mpi& mpi) { manynode::testing::emit_rare_calls(mpi, 50'000); }), "no error");

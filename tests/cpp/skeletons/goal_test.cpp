@@ -67,6 +67,40 @@ TEST(GoalSink, ReductionsTakeTimeWhereABandwidthIsGiven) {
   EXPECT_NE(goal(allreduce, nullptr, 1e9).find(": calc 800\n"), std::string::npos);
 }
 
+TEST(GoalSink, OtherWorkOfCollectivesIsThereWhereItTakesTime) {
+  const auto text = [](double copy_Bps, double call_s, double step_s) {
+    const Given application([](Mpi& mpi) { mpi.allgather(800); });
+    sinks::Selection selection;
+    selection.application = &application;
+    selection.size = 2;
+    selection.ranks = {0};
+    selection.collectives.allgather = "bruck";
+    selection.copy_bandwidth_Bps = copy_Bps;
+    selection.collective_call_s = call_s;
+    selection.collective_step_s = step_s;
+    std::ostringstream out;
+    sinks::print_goal(selection, out);
+    return out.str();
+  };
+  EXPECT_EQ(text(0, 0, 0).find("calc"), std::string::npos);
+  EXPECT_EQ(text(1e9, 3e-6, 1e-6),
+            "num_ranks 2\n"
+            "rank 0 {\n"
+            "l1: calc 3000\n"
+            "l2: calc 800\n"
+            "l2 requires l1\n"
+            "l3: recv 800b from 1 tag 1048576\n"
+            "l3 requires l2\n"
+            "l4: send 800b to 1 tag 1048576\n"
+            "l4 irequires l3\n"
+            "l5: calc 1000\n"
+            "l5 requires l3\n"
+            "l5 requires l4\n"
+            "l6: calc 1600\n"
+            "l6 requires l5\n"
+            "}\n");
+}
+
 TEST(GoalSink, ComputeTimesAddUpInSpiteOfRounding) {
   TimingProfile profile;
   profile.classes = {"0"};

@@ -70,6 +70,7 @@ class Matcher {
   const Known& from_below(int rank) const { return ranks_[static_cast<std::size_t>(rank)].from_below; }
   std::uint64_t bytes_sent(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_sent; }
   std::uint64_t bytes_received(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_received; }
+  std::uint64_t bytes_copied(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_copied; }
   // By ReduceLocal, on all ranks.
   std::uint64_t bytes_combined() const {
     return std::accumulate(ranks_.begin(), ranks_.end(), std::uint64_t{0},
@@ -91,6 +92,7 @@ class Matcher {
     std::uint64_t bytes_sent{0};
     std::uint64_t bytes_received{0};
     std::uint64_t bytes_combined{0};
+    std::uint64_t bytes_copied{0};
   };
 
   struct Message {
@@ -143,6 +145,11 @@ class Matcher {
     const Primitive& primitive = self.program[self.position];
     switch (primitive.kind) {
       case PrimitiveKind::Compute:
+      case PrimitiveKind::CollectiveCall:
+      case PrimitiveKind::CollectiveStep:
+        break;
+      case PrimitiveKind::CopyLocal:
+        self.bytes_copied += primitive.bytes;
         break;
       case PrimitiveKind::ReduceLocal:
         self.bytes_combined += primitive.bytes;
@@ -197,9 +204,9 @@ class Matcher {
   }
 
   void take(Rank& self, const Known& contributions) {
-    const auto next =
-        std::find_if(self.program.begin() + static_cast<std::ptrdiff_t>(self.position), self.program.end(),
-                     [](const Primitive& p) { return p.kind != PrimitiveKind::Wait; });
+    const auto next = std::find_if(
+        self.program.begin() + static_cast<std::ptrdiff_t>(self.position), self.program.end(),
+        [](const Primitive& p) { return p.kind != PrimitiveKind::Wait && p.kind != PrimitiveKind::CollectiveStep; });
     if (next != self.program.end() && next->kind == PrimitiveKind::ReduceLocal) {
       self.incoming = contributions;
       return;
@@ -217,14 +224,15 @@ class Matcher {
 
 // The primitives of every rank of a world in which each rank does `program(mpi)`.
 template <typename Program>
-std::vector<std::vector<Primitive>> lowered(int size, const CollectiveChoice& choice, const Program& program) {
+std::vector<std::vector<Primitive>> lowered(int size, const CollectiveChoice& choice, const Program& program,
+                                            LocalWork work = {}) {
   std::vector<std::vector<Primitive>> all;
   for (int rank = 0; rank < size; ++rank) {
     Communicators communicators(rank, size);
     Calls calls;
     Mpi mpi(rank, size, calls, communicators);
     program(mpi);
-    Lowering lowering(rank, choice, communicators);
+    Lowering lowering(rank, choice, communicators, work);
     std::vector<Primitive>& primitives = all.emplace_back();
     for (const Call& call : calls.calls) {
       lowering.lower(call, calls, primitives);

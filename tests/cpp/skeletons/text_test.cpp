@@ -25,12 +25,15 @@ class Emitted : public Application, public Skeleton {
 };
 
 // Of rank 1 of three.
-std::string lines(void (*calls)(Mpi&)) {
+std::string lines(void (*calls)(Mpi&), bool lowered = false, const CollectiveChoice& choice = {}, LocalWork work = {}) {
   const Emitted application(calls);
   sinks::Selection selection;
   selection.application = &application;
   selection.size = 3;
   selection.ranks = {1};
+  selection.lowered = lowered;
+  selection.collectives = choice;
+  selection.work = work;
   std::ostringstream out;
   sinks::print_text(selection, out);
   return out.str();
@@ -52,6 +55,22 @@ TEST(TextSink, WaitsNameTheirRequestsAtTheEnd) {
             "1 5 MPI_Waitany requests=1 ids=2\n"
             "1 6 MPI_Waitsome requests=2 ids=0,1\n"
             "1 7 MPI_Waitall requests=0\n");
+}
+
+TEST(TextSink, TheOwnWorkOfACollectiveHasItsLines) {
+  CollectiveChoice bruck;
+  bruck.allgather = "bruck";
+  const auto allgather = [](Mpi& mpi) { mpi.allgather(8); };
+  const std::string text = lines(allgather, true, bruck, {.copies = true, .calls = true, .steps = true});
+  EXPECT_EQ(text.substr(0, text.find("Irecv")),
+            "1 0 CollectiveCall call=MPI_Allgather\n"
+            "1 1 CopyLocal call=MPI_Allgather bytes=8\n"
+            "1 2 ");
+  EXPECT_EQ(text.substr(text.rfind("1 11 ")),
+            "1 11 CollectiveStep call=MPI_Allgather\n"
+            "1 12 CopyLocal call=MPI_Allgather bytes=16\n"
+            "1 13 CopyLocal call=MPI_Allgather bytes=8\n");
+  EXPECT_EQ(lines(allgather, true, bruck).find("Copy"), std::string::npos);
 }
 
 TEST(TextSink, OneSidedCallsNameTheirWindow) {

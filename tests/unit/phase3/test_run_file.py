@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from phase3_cases import demo_point
 
+from manynode.config.network import BandwidthSegment
 from manynode.errors import UsageError
 from phase3_sst.engines.simgrid.engine import SimgridEngine
 from phase3_sst.engines.sst.engine import SstEngine
-from phase3_sst.point.run_file import run_description, run_text
+from phase3_sst.point.run_file import network_description, run_description, run_text
 
 
 def test_a_point_becomes_one_job_with_its_ranks_classes_and_profile() -> None:
@@ -123,6 +124,19 @@ def test_all_jobs_draw_as_the_experiment_says() -> None:
 
 def test_a_point_may_ask_for_some_of_its_replicas() -> None:
     assert run_description(dataclasses.replace(demo_point(replicas=9), replicas=[7]))["replicas"] == [7]
+
+
+def test_work_within_collectives_is_in_the_run_file_where_it_takes_time() -> None:
+    free = run_description(demo_point())["network"]["host"]
+    assert not {"copy_bandwidth_Bps", "collective_call_s", "collective_step_s"} & set(free)
+    experiment = demo_point().experiment
+    rates = [BandwidthSegment.model_validate({"from": start, "bandwidth": "1 GB/s"}) for start in ("0 B", "1 MiB")]
+    changes = {"copy_bandwidth": rates, "collective_call": 1e-6, "collective_step": 2e-7}
+    host = network_description(
+        experiment.network.model_copy(update={"host": experiment.network.host.model_copy(update=changes)})
+    )["host"]
+    assert [part["from_bytes"] for part in host["copy_bandwidth_Bps"]] == [0, 2**20]
+    assert (host["collective_call_s"], host["collective_step_s"]) == (1e-6, 2e-7)
 
 
 def test_the_network_is_in_si_units() -> None:

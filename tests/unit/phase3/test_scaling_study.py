@@ -29,6 +29,7 @@ def test_each_stage_takes_one_more_cost_away() -> None:
     network["link_classes"] = {"leaf-up": {"bandwidth": "50 Gbit/s", "latency": "500 ns"}}
     network["flow_control"] = "credits"
     network["host"] = {"overhead_send": [{"from": "0 B", "time": "1 us"}], "overhead_per_byte": "1 ns/B"}
+    network["host"] |= {"copy_bandwidth": "5 GB/s", "collective_call": "1 us", "collective_step": "1 us"}
     experiment = demo(network=network)
     changed = {variant.name: variant.applied(experiment).content for variant in counterfactuals(experiment)}
     assert list(changed) == list(STAGES)
@@ -47,6 +48,8 @@ def test_each_stage_takes_one_more_cost_away() -> None:
     assert near["host"]["overhead_send"][0]["time"] == pytest.approx(1e-6)
     idle = networks["without-overhead"]["host"]
     assert idle["overhead_send"] == idle["overhead_recv"] == idle["overhead_per_byte"] == 0
+    assert idle["copy_bandwidth"] is None and idle["collective_call"] == idle["collective_step"] == 0
+    assert networks["without-latency"]["host"]["collective_step"] == pytest.approx(1e-6)
     assert changed["without-overhead"]["simulate"]["replicas"] == experiment.simulate.replicas
     assert changed["without-variability"]["simulate"]["replicas"] == 1
     assert technique_of("without-variability", "no-ext-var") == "no-ext-const"

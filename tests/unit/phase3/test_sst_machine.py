@@ -129,6 +129,17 @@ def test_parameters_of_sst_can_be_overridden(extra: str) -> None:
     assert found[extra]["probe"] == "42"
 
 
+@pytest.mark.parametrize("key", ["copy_bandwidth", "collective_call", "collective_step"])
+def test_ssts_own_collectives_have_no_local_work(key: str) -> None:
+    net = runs.network()
+    net["host"]["copy_bandwidth_Bps" if key == "copy_bandwidth" else f"{key}_s"] = 1e6
+    assert run_of(runs.run_content(net, runs.job([0]), collectives="expanded")).options.collectives == "expanded"
+    with pytest.raises(UsageError) as refused:
+        run_of(runs.run_content(net, runs.job([0]), collectives="sst"))
+    assert refused.value.where == f"network.host.{key}"
+    assert "expanded" in str(refused.value.remedy)
+
+
 REFUSED: list[tuple[str, dict[str, Any], int]] = [
     ("contention", {"contention": False}, 1),
     ("rail_choice", {"rails": 2, "rail_choice": "striped"}, 1),

@@ -73,9 +73,10 @@ void RankProgram::run_primitive(EventSink& sink) {
       }
       break;
     case PrimitiveKind::ReduceLocal:
-      if (const auto nanoseconds = reduce_time_.of(world_.reduce_time(primitive.bytes)); nanoseconds > 0) {
-        sink.delay(nanoseconds);
-      }
+    case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::CollectiveCall:
+    case PrimitiveKind::CollectiveStep:
+      work_locally(primitive, sink);
       break;
     case PrimitiveKind::Compute:
       sink.compute(primitive.phase);
@@ -84,6 +85,12 @@ void RankProgram::run_primitive(EventSink& sink) {
       break;
   }
   ++next_primitive_;
+}
+
+void RankProgram::work_locally(const Primitive& primitive, EventSink& sink) {
+  const auto nanoseconds = local_time_.of(world_.local_time(primitive));
+  // The entry may be all that there is of a collective, and a call that is lowered asks for some event.
+  if (nanoseconds > 0 || primitive.kind == PrimitiveKind::CollectiveCall) sink.delay(nanoseconds);
 }
 
 // A wait comes after the events that start what it waits for: its handles are known only then.
@@ -116,9 +123,10 @@ void RankProgram::run_answering(EventSink& sink) {
       sink.irecv(to_ember(primitive.peer), tag(), size(), lowered(primitive.request));
       break;
     case PrimitiveKind::ReduceLocal:
-      if (const auto nanoseconds = reduce_time_.of(world_.reduce_time(primitive.bytes)); nanoseconds > 0) {
-        sink.delay(nanoseconds);
-      }
+    case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::CollectiveCall:
+    case PrimitiveKind::CollectiveStep:
+      work_locally(primitive, sink);
       break;
     case PrimitiveKind::Remote: {
       count_message(primitive.bytes);

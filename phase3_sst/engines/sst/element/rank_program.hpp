@@ -62,6 +62,7 @@ class RankProgram {
   bool start(const Call& call, EventSink& sink);
   void more_primitives(EventSink& sink);
   void run_primitive(EventSink& sink);
+  void work_locally(const Primitive& primitive, EventSink& sink);
   // The same for ranks that answer others while they wait.
   void more_answering(EventSink& sink);
   void run_answering(EventSink& sink);
@@ -116,7 +117,7 @@ class RankProgram {
 
   std::vector<std::uint32_t> draws_;  // [phase]
   WholeNanoseconds compute_time_;
-  WholeNanoseconds reduce_time_;
+  WholeNanoseconds local_time_;  // of own work in collectives
   network::Picoseconds clock_{0};
   std::uint64_t messages_{0};
   std::uint64_t bytes_{0};

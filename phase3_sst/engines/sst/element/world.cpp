@@ -31,7 +31,6 @@ network::Program load(const network::JobConfig& job) {
 World::World(Settings settings, network::RunConfig config, std::vector<network::Program> programs)
     : settings_(std::move(settings)),
       config_(std::move(config)),
-      reduce_time_(network::ByteTime::of_bandwidth(config_.network.host.reduce_bandwidth_Bps)),
       loaded_(std::move(programs)),
       jobs_(config_.jobs.size()),
       steps_(config_.jobs.size()),
@@ -79,6 +78,20 @@ void World::check_one_sided(const network::JobConfig& config) const {
     throw UserError("one-sided calls need SST in one process", "job " + config.name,
                     std::to_string(settings_.processes) + " processes", "1, with any number of threads",
                     "choose simulate: sst: processes: 1, or the engine fast");
+  }
+}
+
+network::Picoseconds World::local_time(const Primitive& primitive) const {
+  const network::HostConfig& host = config_.network.host;
+  switch (primitive.kind) {
+    case PrimitiveKind::ReduceLocal:
+      return host.reduce_bandwidth_Bps.time(primitive.bytes);
+    case PrimitiveKind::CopyLocal:
+      return host.copy_bandwidth_Bps->time(primitive.bytes);
+    case PrimitiveKind::CollectiveCall:
+      return network::to_picoseconds(host.collective_call_s);
+    default:
+      return network::to_picoseconds(host.collective_step_s);
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "manynode/call.hpp"
+#include "manynode/primitive.hpp"
 #include "manynode/skeleton.hpp"
 #include "manynode/timing.hpp"
 #include "one_sided.hpp"
@@ -60,8 +61,8 @@ class World {
 
   const network::RunConfig& config() const { return config_; }
   const Settings& settings() const { return settings_; }
-  // The time to combine `bytes` in a reduction.
-  network::Picoseconds reduce_time(std::uint64_t bytes) const { return reduce_time_.of_any(bytes); }
+  // The time of a rank's own work in a collective: a reduction, a copy, an entry or a step.
+  network::Picoseconds local_time(const Primitive& primitive) const;
   const Job& job(std::size_t index) const { return jobs_[index]; }
   std::size_t jobs() const { return jobs_.size(); }
 
@@ -96,7 +97,6 @@ class World {
 
   Settings settings_;
   network::RunConfig config_;
-  network::ByteTime reduce_time_;
   std::vector<network::Program> loaded_;  // [job]
   std::vector<Job> jobs_;
   RemoteOperations remote_operations_;

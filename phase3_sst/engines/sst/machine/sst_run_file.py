@@ -17,6 +17,12 @@ from typing import Any
 from manynode.errors import InputError, UsageError
 
 SCHEMA = "sst-run/1"
+# Keys of the run file's host and of the network file: work of a rank within its collectives.
+_LOCAL_WORK = {
+    "copy_bandwidth_Bps": "copy_bandwidth",
+    "collective_call_s": "collective_call",
+    "collective_step_s": "collective_step",
+}
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,17 @@ def _refuse(run: Run) -> None:
             allowed="none: merlin's routers have one rate for all ports of a kind",
             remedy="use the engine fast or simgrid for a network with slow links",
         )
-    if run.rails > 1 and run.network["host"].get("rail_choice", "by-rank") == "striped":
+    host = run.network["host"]
+    for key, given in _LOCAL_WORK.items():
+        if run.options.collectives == "sst" and host.get(key):
+            raise UsageError(
+                "SST's own collectives have no local work",
+                where=f"network.host.{given}",
+                found=f"{host[key]}",
+                allowed="copy_bandwidth: null, collective_call: 0 ns, collective_step: 0 ns",
+                remedy="choose simulate: sst: collectives: expanded, or leave the key out",
+            )
+    if run.rails > 1 and host.get("rail_choice", "by-rank") == "striped":
         raise UsageError(
             "the sst engine cannot stripe messages over the rails of a node",
             where="network.host.rail_choice",
