@@ -52,7 +52,7 @@ def run_file(experiment: Resolved, row: MeasuredCollective) -> dict[str, Any]:
         "application": {"name": "patterns", "parameters": parameters},
         "nodes": row.nodes,
         "ranks_per_node": row.ranks_per_node,
-        "hosts": hosts(placement, row.nodes, experiment.network.room(), experiment.seed, set()),
+        "hosts": hosts(placement, row.nodes, experiment.network.room(), experiment.seed, set(), experiment.network),
         **rank_order_of(placement, row.nodes, row.ranks_per_node),
     }
     return run_of(experiment.network, experiment.simulate.collectives, [job], seed=experiment.seed, replicas=[0])

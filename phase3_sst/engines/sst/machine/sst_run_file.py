@@ -142,12 +142,13 @@ def _refuse(run: Run) -> None:
                 allowed="copy_bandwidth: null, collective_call: 0 ns, collective_step: 0 ns",
                 remedy="choose simulate: sst: collectives: expanded, or leave the key out",
             )
-    if run.rails > 1 and host.get("rail_choice", "by-rank") == "striped":
+    choice = host.get("rail_choice", "by-rank")
+    if run.rails > 1 and choice != "by-rank":
         raise UsageError(
-            "the sst engine cannot stripe messages over the rails of a node",
+            "the sst engine cannot spread the messages of a rank over the rails of a node",
             where="network.host.rail_choice",
-            found="striped",
-            allowed="by-rank: a firefly NIC sends whole messages",
+            found=choice,
+            allowed="by-rank: a rank of firefly has one NIC, which sends whole messages",
             remedy="choose by-rank, or the engine fast",
         )
     for job in run.jobs:
