@@ -1,7 +1,7 @@
 """Legal machines drawn at random, and the true least cut between their halves.
 
-The wiring of trees follows the definition of a PGFT (Zahavi 2010). That of tori and dragonflies is
-:mod:`phase3_sst.engines.sst.machine.wiring`, which does not accept every tree. The cut is scipy's maximum flow.
+The wiring of trees follows the definition of a PGFT (Zahavi 2010), that of tori their coordinates. That of dragonflies
+is :mod:`phase3_sst.engines.sst.machine.wiring`. The cut is scipy's maximum flow.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import maximum_flow
 from phase3_sst.engines.sst.machine.wiring import wiring_of
 
 MOST_HOSTS = 150
-_WIRED = {"torus": "dimension-order", "dragonfly": "minimal"}
+_WIRED = {"dragonfly": "minimal"}
 
 
 def _fat_tree(levels: Sequence[tuple[int, int, int]], routing: str) -> dict[str, Any]:
@@ -59,6 +59,22 @@ tori = st.fixed_dictionaries(
         "routing": st.sampled_from(["dimension-order", "dimension-order-plus"]),
     }
 ).filter(_fits)
+
+
+@st.composite
+def _meshes(draw: st.DrawFn) -> dict[str, Any]:
+    shape = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
+    return {
+        "kind": "torus",
+        "shape": shape,
+        "hosts_per_switch": draw(st.integers(1, 5)),
+        "links_per_direction": 1,
+        "links_by_dimension": [draw(st.integers(1, 3)) for _ in shape],
+        "mesh": [dimension for dimension in range(len(shape)) if draw(st.booleans())],
+    }
+
+
+meshes = _meshes().filter(_fits)
 dragonflies = st.fixed_dictionaries(
     {
         "kind": st.just("dragonfly"),
@@ -89,8 +105,24 @@ def _tree_cables(topology: dict[str, Any]) -> Cables:
     return found
 
 
+def _torus_cables(topology: dict[str, Any]) -> Cables:
+    """Return the ends and the number of parallel cables between the nodes of a torus, whose dimensions may be rows."""
+    shape, local = topology["shape"], topology["hosts_per_switch"]
+    widths = topology.get("links_by_dimension") or [topology["links_per_direction"]] * len(shape)
+    found: Cables = [(f"0:{host}", f"1:{host // local}", 1) for host in range(hosts_of(topology))]
+    for dimension, (size, width) in enumerate(zip(shape, widths, strict=True)):
+        stride = math.prod(shape[:dimension])
+        for at in range(math.prod(shape)):
+            last = at // stride % size == size - 1
+            if size > 1 and not (last and dimension in topology.get("mesh", [])):
+                found.append((f"1:{at}", f"1:{at + (1 - size if last else 1) * stride}", width))
+    return found
+
+
 def _wired_cables(topology: dict[str, Any]) -> Cables:
     # Routing, which SST does not have with every wiring, changes no cable.
+    if topology["kind"] == "torus":
+        return _torus_cables(topology)
     wiring = wiring_of({**topology, "routing": _WIRED[topology["kind"]]})
     hosts = [(f"0:{port.host}", f"1:{port.switch}", 1) for port in wiring.hosts]
     return hosts + [(f"1:{cable.a}", f"1:{cable.b}", 1) for cable in wiring.cables]

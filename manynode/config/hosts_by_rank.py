@@ -1,6 +1,6 @@
 """Turns the hosts of ranks, as a job's host list has them, into a placement.
 
-In: rank -> number of the machine's node. Out: the keys of ``simulate: placement``: the nodes in the order of their
+In: rank -> number or name of the node. Out: the keys of ``simulate: placement``: the nodes in the order of their
 first rank, and the slot of each rank. A slot says on which of the job's nodes a rank is, and which of the node's ranks
 it is.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from manynode.errors import InputError
 
 
-def placement_of(hosts: Mapping[int, int], where: str) -> dict[str, Any]:
+def placement_of(hosts: Mapping[int, int | str], where: str) -> dict[str, Any]:
     """Return the placement of rank -> host; ranks without gaps, and as many of them on each host."""
     missing = sorted(set(range(len(hosts))) - set(hosts))
     if missing:
@@ -36,7 +36,7 @@ def placement_of(hosts: Mapping[int, int], where: str) -> dict[str, Any]:
             allowed="as many ranks on each host",
         )
     order = {host: index for index, host in enumerate(counts)}
-    taken: Counter[int] = Counter()
+    taken: Counter[int | str] = Counter()
     slots = []
     for host in by_rank:
         slots.append(order[host] * each + taken[host])

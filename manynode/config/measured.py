@@ -30,6 +30,8 @@ COLLECTIVE_COLUMNS = ("collective", "bytes", "nodes", "ranks_per_node", "seconds
 TEXT_COLUMNS = ("campaign", "algorithm", "shape", "placement")
 OPTIONAL_COLUMNS = (*TEXT_COLUMNS, "iterations", "p10_s", "p90_s")
 HOST_COLUMNS = ("rank", "host")
+# Where a host is; not read.
+_OF_HOSTS = ("system", "campaign", "location")
 _LEAST = {"nodes": 1, "ranks_per_node": 1, "replica": 0, "bytes": 0, "iterations": 1, "rank": 0, "host": 0}
 # Names of columns that other tools give to times and sizes.
 _OTHER_NAMES = re.compile(r"(time|latency|median|mean|avg|seconds?|size|msg|message|p\d+)", re.IGNORECASE)
@@ -126,21 +128,28 @@ def read_collectives(path: Path) -> list[dict[str, Any]]:
 
 def read_hosts(path: Path) -> dict[str, Any]:
     """Return the placement in the CSV file ``path`` (rank, host), with the keys of ``simulate: placement``."""
-    hosts: dict[int, int] = {}
-    seen: dict[tuple[int], int] = {}
-    for line, cells in _rows(path, HOST_COLUMNS, None):
+    hosts: dict[int, int | str] = {}
+    seen: dict[int, int] = {}
+    for line, cells in _rows(path, HOST_COLUMNS, _OF_HOSTS):
         where = f"{path}:{line}"
-        if not cells["host"].isdecimal() and cells["host"]:
+        rank, host = _whole(cells, "rank", where), cells["host"]
+        if rank in seen:
             raise InputError(
-                "host must be a node of the network",
-                where=f"{where}, column host",
-                found=repr(cells["host"]),
-                allowed="the number of a node, from 0",
-                remedy="replace names of hosts by the numbers of the network's nodes",
+                "a rank is given twice",
+                where=where,
+                found=f"rank {rank}, as in line {seen[rank]}",
+                allowed="each rank once",
+                remedy="keep the rows of one job: a placement is that of one",
             )
-        rank = _whole(cells, "rank", where)
-        _once(seen, (rank,), "rank", line, where)
-        hosts[rank] = _whole(cells, "host", where)
+        if not re.fullmatch(r"[A-Za-z0-9._-]+", host):
+            raise InputError(
+                "a host cannot be read",
+                where=f"{where}, column host",
+                found=repr(host) if host else "an empty cell",
+                allowed="the number of the network's node, from 0; or its name, if the network file has 'node_names'",
+            )
+        seen[rank] = line
+        hosts[rank] = _whole(cells, "host", where) if host.isdecimal() else host
     if not hosts:
         raise InputError("a table of hosts has no rows", where=str(path), found="0 rows", allowed="a row for each rank")
     return placement_of(hosts, str(path))
@@ -293,12 +302,12 @@ def check_collective(row: Mapping[str, Any], where: str) -> None:
             allowed="extents from 1 on with an x between them, such as 4x4x4",
         )
     places = math.prod(int(extent) for extent in shape.split("x")) if shape else None
-    if places not in (None, row["nodes"], row["nodes"] * row["ranks_per_node"]):
+    if places not in (None, row["nodes"]):
         raise InputError(
-            "a shape does not fit the ranks",
+            "a shape does not fit the nodes",
             where=f"{where}, column shape",
-            found=f"{shape}: {places} places; {row['nodes']} nodes with {row['ranks_per_node']} ranks each",
-            allowed="a shape of as many nodes, or as many ranks",
+            found=f"{shape}: {places} places; {row['nodes']} nodes",
+            allowed="a shape of as many nodes",
         )
     low, high = row.get("p10_s"), row.get("p90_s")
     if (low is None) != (high is None):

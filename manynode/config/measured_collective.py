@@ -6,7 +6,6 @@ A campaign of hundreds of such rows is one table. Each row may name its algorith
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -42,12 +41,14 @@ class MeasuredCollective(Section):
         "empty: the experiment's choice (simulate: collectives)",
     )
     shape: Annotated[str, Field(pattern=SHAPE, max_length=100)] = Field(
-        default="", description="The job's logical shape in nodes (or in ranks), such as 4x4x4; empty: unknown"
+        default="",
+        description="The job's logical shape in nodes, such as 4x4x4; the first dimension runs fastest. On a torus, a "
+        "row with a shape of several dimensions and no placement is folded",
     )
     placement: Annotated[str, Field(max_length=500)] = Field(
         default="",
-        description="A name in 'placements', a kind of placement without further keys (linear, random), or a CSV file "
-        "of hosts by rank; empty: the experiment's (simulate: placement)",
+        description="A name in 'placements', a kind of placement (linear, random, fragmented; folded with the row's "
+        "shape), or a CSV file of hosts by rank; empty: the experiment's (simulate: placement)",
     )
     iterations: PositiveInt | None = Field(
         default=None, description="Executions to simulate; empty: the section's 'iterations'"
@@ -68,10 +69,10 @@ class MeasuredCollective(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> MeasuredCollective:
-        if self.shape and math.prod(self.extents) not in (self.nodes, self.nodes * self.ranks_per_node):
+        if self.shape and math.prod(self.extents) != self.nodes:
             raise ValueError(
-                f"shape {self.shape} has {math.prod(self.extents)} places; the row has {self.nodes} nodes with "
-                f"{self.ranks_per_node} ranks each: give a shape of as many nodes or ranks"
+                f"shape {self.shape} has {math.prod(self.extents)} places, the row {self.nodes} nodes; give a shape of "
+                "as many nodes"
             )
         if (self.p10_s is None) != (self.p90_s is None):
             raise ValueError("p10_s and p90_s need each other; give both or neither")
@@ -83,6 +84,6 @@ class MeasuredCollective(Section):
         return self
 
     @property
-    def extents(self) -> Sequence[int]:
+    def extents(self) -> list[int]:
         """The extents of the shape; empty if it is unknown."""
         return [int(word) for word in self.shape.split("x")] if self.shape else []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, model_serializer, model_validator
 
+from manynode.config.host_names import all_expanded
 from manynode.config.quantities import (
     RESOLVED,
     BufferBytes,
@@ -120,10 +121,11 @@ class Host(Section):
     rails: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1, description="NICs per node; each NIC is one host of the topology, which leaves room for fewer nodes"
     )
-    rail_choice: Literal["by-rank", "striped"] = Field(
+    rail_choice: Literal["by-rank", "by-message", "by-direction", "striped"] = Field(
         default="by-rank",
-        description="With several NICs: by-rank gives each rank one NIC; striped spreads the chunks of a message "
-        "over all",
+        description="With several NICs: by-rank gives each rank one NIC; by-message lets the messages of a rank take "
+        "turns over all; by-direction (tori) chooses by the direction in which a message leaves its switch; striped "
+        "spreads the chunks of a message over all. simgrid and sst know by-rank only",
     )
     receive: Literal["in-call", "on-arrival"] = Field(
         default="in-call",
@@ -201,6 +203,11 @@ class Network(Section):
         default_factory=Host, description="Hosts and NICs; 'manynode calibrate' fits these values to measurements"
     )
     intranode: Intranode = Field(default_factory=Intranode, description="Messages within a node")
+    node_names: list[str] = Field(
+        default_factory=list,
+        description="Names of the nodes in the order of their numbers, as host lists such as as[01-07]r[1-5]b[01-32]; "
+        "placements may then list nodes by name",
+    )
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Network:
@@ -221,6 +228,20 @@ class Network(Section):
             raise ValueError(
                 "flow_control: host: receive: on-arrival does not cut messages into chunks, and finite buffers cannot "
                 "hold whole messages; choose flow_control: none, or receive: in-call"
+            )
+        try:
+            named = len(all_expanded(self.node_names))
+        except ValueError as error:
+            raise ValueError(f"node_names: {error}") from None
+        if named > self.topology.hosts() // self.host.rails:
+            raise ValueError(
+                f"node_names: {named} names for a machine of {self.topology.hosts() // self.host.rails} nodes; leave "
+                "some out, or enlarge the topology"
+            )
+        if self.host.rail_choice == "by-direction" and not self.topology.has_directions:
+            raise ValueError(
+                f"host: rail_choice: by-direction: routes of a {self.topology.kind} leave in no directions; choose "
+                "by-rank, by-message or striped, or a torus"
             )
         if self.topology.hosts() % self.host.rails:
             raise ValueError(

@@ -39,6 +39,8 @@ class Topology(Section, ABC):
     """All names of these classes, in machines of any shape."""
     link_names: ClassVar[str]
     """Classes of links beside ``host-up`` and ``host-down``, as words for people."""
+    has_directions: ClassVar[bool] = False
+    """Whether routes leave a switch in directions by which nodes can choose one of several NICs."""
 
     kind: str
 

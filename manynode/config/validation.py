@@ -19,8 +19,9 @@ COMPUTE = "compute"
 OPERATION = r"^(compute|MPI_[A-Z][A-Za-z_]*)$"
 # Largest sum of the parts relative to the run: reports round their figures.
 MOST_SUM = 1.02
+FOLDED = "folded"
 # Kinds of placements that need no further keys.
-_KINDS = ("linear", "random")
+_KINDS = ("linear", "random", "fragmented", FOLDED)
 
 
 def _or_path(schema: dict[str, Any]) -> None:
@@ -114,27 +115,33 @@ class ValidationSection(Section):
         """Refuse a row whose placement is unknown or of another number of ranks."""
         if not row.placement:
             return
-        placement = self.placements.get(row.placement) or _of_kind(row.placement)
+        placement = self.placements.get(row.placement) or _of_kind(row.placement, row.extents)
+        if placement is None and row.placement == FOLDED:
+            raise ValueError(f"{where}: placement {FOLDED!r} needs a shape; give it in the column shape")
         if placement is None:
             near = nearest(row.placement, [*self.placements, *_KINDS])
             raise ValueError(
                 f"{where}: unknown placement {row.placement!r}; known: {', '.join([*self.placements, *_KINDS])}"
                 + (f"; did you mean {near!r}?" if near else "; add it to 'placements'")
             )
-        if placement.slots and (len(placement.hosts or range(row.nodes)), len(placement.slots)) != (
-            row.nodes,
-            row.nodes * row.ranks_per_node,
-        ):
+        if placement.shape and row.extents and placement.shape != row.extents:
             raise ValueError(
-                f"{where}: placement {row.placement!r} has {len(placement.slots)} ranks on {len(placement.hosts)} "
-                f"hosts; the row has {row.nodes} nodes with {row.ranks_per_node} ranks each"
+                f"{where}: placement {row.placement!r} has the shape {'x'.join(map(str, placement.shape))}, the row "
+                f"{row.shape}"
+            )
+        ranks = (row.nodes, row.nodes * row.ranks_per_node)
+        if placement.slots and (placement.listed_nodes() or row.nodes, len(placement.slots)) != ranks:
+            on = f" on {placement.listed_nodes()} hosts" if placement.hosts else ""
+            raise ValueError(
+                f"{where}: placement {row.placement!r} has {len(placement.slots)} ranks{on}; the row has {row.nodes} "
+                f"nodes with {row.ranks_per_node} ranks each"
             )
 
     def placement_of(self, row: MeasuredCollective, default: Placement) -> Placement:
         """Return the placement of a measured collective; ``default`` if it names none."""
         if not row.placement:
             return default
-        found = self.placements.get(row.placement) or _of_kind(row.placement)
+        found = self.placements.get(row.placement) or _of_kind(row.placement, row.extents)
         assert found is not None  # refused by the model
         return found
 
@@ -171,9 +178,9 @@ def _once(keys: list[Any], what: str) -> None:
         seen.add(key)
 
 
-def _of_kind(name: str) -> Placement | None:
-    """Return the placement of a kind that needs no further keys; None for any other name."""
+def _of_kind(name: str, extents: list[int]) -> Placement | None:
+    """Return the placement of a kind that needs no further key but a row's shape; None for any other name."""
     try:
-        return Placement.model_validate({"nodes": name})
+        return Placement.model_validate({"nodes": name, **({"shape": extents} if name == FOLDED else {})})
     except ValidationError:
         return None

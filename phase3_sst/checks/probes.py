@@ -99,7 +99,8 @@ class Prober:
 
     def _ranks_per_node(self) -> int:
         host = self.network["host"]
-        return int(host["rails"]) if host["rail_choice"] == "by-rank" else 1
+        # By message, the first message of each rank goes over the NIC that it has by rank.
+        return int(host["rails"]) if host["rail_choice"] in ("by-rank", "by-message") else 1
 
     def own(self) -> Measurement:
         """Run the first iterations of the experiment's application, on few enough nodes for a small job."""

@@ -53,8 +53,13 @@ HostConfig read_host(StrictObject object) {
   if (object.has("rails")) host.rails = static_cast<std::uint32_t>(object.integer("rails", 1, kMostRails));
   if (object.has("rail_choice")) {
     const std::string choice = object.text("rail_choice");
-    if (choice != "by-rank" && choice != "striped") object.refuse("rail_choice", "by-rank, striped");
-    host.rail_choice = choice == "by-rank" ? RailChoice::ByRank : RailChoice::Striped;
+    const std::map<std::string, RailChoice> choices{{"by-rank", RailChoice::ByRank},
+                                                    {"by-message", RailChoice::ByMessage},
+                                                    {"by-direction", RailChoice::ByDirection},
+                                                    {"striped", RailChoice::Striped}};
+    const auto found = choices.find(choice);
+    if (found == choices.end()) object.refuse("rail_choice", "by-rank, by-message, by-direction, striped");
+    host.rail_choice = found->second;
   }
   if (object.has("receive")) {
     const std::string receive = object.text("receive");
@@ -169,6 +174,11 @@ NetworkConfig read_network(StrictObject object) {
   network.input_buffer_bytes = read_buffer(object, "input_buffer_bytes");
   network.output_buffer_bytes = read_buffer(object, "output_buffer_bytes");
   network.host = read_host(object.object("host"));
+  if (network.host.rail_choice == RailChoice::ByDirection && !network.topology->has_directions()) {
+    throw UserError("routes of the " + network.topology->kind() + " leave in no direction that could choose a rail",
+                    object.place_of("host") + ".rail_choice", "by-direction",
+                    "by-rank, by-message or striped; by-direction in tori", "choose another rail_choice");
+  }
   if (network.topology->hosts() % network.host.rails != 0) {
     throw UserError(
         "the rails do not divide the hosts of the topology", object.place_of("host") + ".rails",

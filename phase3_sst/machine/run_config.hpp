@@ -24,8 +24,10 @@ struct OverheadSegment {
 };
 
 enum class RailChoice : std::uint8_t {
-  ByRank,   // a rank has one of its node's NICs: its number on the node modulo the rails
-  Striped,  // chunks of a message take turns over the NICs
+  ByRank,       // a rank has one of its node's NICs: its number on the node modulo the rails
+  ByMessage,    // a rank's messages take turns over the NICs, beginning with its own
+  ByDirection,  // the direction in which the route leaves the switch chooses the NIC, modulo the rails
+  Striped,      // chunks of a message take turns over the NICs
 };
 
 // Who receives messages.

@@ -65,6 +65,11 @@ class Topology {
   virtual LinkId link_at(std::uint32_t source, std::uint32_t destination, std::uint32_t place,
                          std::uint32_t hops) const;
 
+  // Whether routes between switches leave in directions; the direction in which the route from one host to another
+  // leaves its first switch (0 within a switch). Nodes with several NICs may choose one by it.
+  virtual bool has_directions() const { return false; }
+  virtual std::uint32_t direction(std::uint32_t /*source*/, std::uint32_t /*destination*/) const { return 0; }
+
   // Virtual channels of each link: enough to exclude cyclic waiting between links with finite buffers.
   virtual std::uint32_t virtual_channels() const { return 1; }
 

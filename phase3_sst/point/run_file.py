@@ -150,7 +150,7 @@ def _place(jobs: Sequence[dict[str, Any]], placements: Sequence[Placement], expe
     room = experiment.network.room()
     taken: set[int] = set()
     for job, placement in zip(jobs, placements, strict=True):
-        job["hosts"] = hosts(placement, job["nodes"], room, experiment.seed, taken)
+        job["hosts"] = hosts(placement, job["nodes"], room, experiment.seed, taken, experiment.network)
         job.update(rank_order_of(placement, job["nodes"], job["ranks_per_node"]))
         taken.update(job["hosts"])
 

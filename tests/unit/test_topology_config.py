@@ -97,6 +97,23 @@ def test_tori_have_the_parts_and_the_cut_of_the_engine(
 
 
 @pytest.mark.parametrize(
+    ("shape", "hosts", "widths", "mesh", "links", "bisection"),
+    [
+        ([3, 4], 20, [1, 2], [1], 480 + 2 * 12 + 2 * 9 * 2, 6),
+        ([3, 4], 20, [1, 2], [0], 480 + 2 * 8 + 2 * 12 * 2, 12),
+        ([2, 3, 2, 2, 3, 2], 6, [1] * 6, [0, 2], 2 * 864 + 2 * (2 * 72 + 4 * 144), 144),
+        ([2, 3, 2], 6, [1] * 3, [0, 2], 144 + 2 * (6 + 12 + 6), 6),
+        ([3, 3], 21, [2, 1], [0, 1], 378 + 2 * (12 + 6), 15),
+    ],
+)
+def test_meshes_have_the_parts_and_the_cut_of_the_engine(
+    shape: list[int], hosts: int, widths: list[int], mesh: list[int], links: int, bisection: int
+) -> None:
+    made = Torus(kind="torus", shape=shape, hosts_per_switch=hosts, links_by_dimension=widths, mesh=mesh)
+    assert (made.links(), made.bisection_links()) == (links, bisection)
+
+
+@pytest.mark.parametrize(
     ("shape", "hosts", "links", "bisection"),
     [
         ((5, 18, 24, 1, 7), 2160, 6480, 270),
@@ -201,6 +218,12 @@ FAT_TREE = {"kind": "fat-tree", "children": [4, 3], "parents": [1, 2], "parallel
         ({**TORUS, "hosts_per_switch": 2**30}, "the torus is too large"),
         ({**TORUS, "links_per_direction": 0}, "topology: links_per_direction"),
         ({**TORUS, "routing": "adaptive"}, "Input should be 'dimension-order' or 'dimension-order-plus'"),
+        ({**TORUS, "mesh": [0, 2]}, "mesh: there is no dimension 2; a shape of 2 has 0 to 1"),
+        ({**TORUS, "mesh": [1, 1]}, "mesh: a dimension is given twice"),
+        ({**TORUS, "links_by_dimension": [1]}, "links_by_dimension: a shape of 2 dimensions needs as many numbers"),
+        ({**TORUS, "links_by_dimension": [1, 0]}, "topology: links_by_dimension: 1"),
+        ({**TORUS, "links_by_dimension": [1, 2], "links_per_direction": 2}, "has no effect beside links_by_dimension"),
+        ({**TORUS, "shape": [255], "mesh": [0]}, "routes of the torus have up to 256 links"),
         ({**TORUS, "shap": [2]}, "topology: shap: unknown key; did you mean 'shape'?"),
         ({**FAT_TREE, "parents": [1, 0]}, "topology: parents: 1"),
         ({**FAT_TREE, "parents": [1]}, "must have one entry per level"),

@@ -75,6 +75,8 @@ class Draw:
             ({"kind": "fat-tree", "children": [1], "parents": [1], "parallel_links": [1]}, 1),
             ({"kind": "torus", "shape": [3, 2], "hosts_per_switch": 2}, 12),
             ({"kind": "torus", "shape": [2, 2, 2], "hosts_per_switch": 1, "links_per_direction": 2}, 8),
+            ({"kind": "torus", "shape": [2, 3, 2], "hosts_per_switch": 1, "mesh": [0, 2]}, 12),
+            ({"kind": "torus", "shape": [4, 2], "hosts_per_switch": 2, "links_by_dimension": [1, 2], "mesh": [0]}, 16),
             (
                 {"kind": "dragonfly", "groups": 3, "routers_per_group": 2, "hosts_per_router": 2, "global_links": 1},
                 12,
@@ -93,7 +95,7 @@ class Draw:
         if rng.random() < 0.3:
             network["flow_control"] = "credits"
         if rng.random() < 0.2 and room % 2 == 0:
-            network["host"] |= {"rails": 2, "rail_choice": rng.choice(("by-rank", "striped"))}
+            network["host"] |= {"rails": 2, "rail_choice": rng.choice(("by-rank", "by-message", "striped"))}
             room //= 2
         elif rng.random() < 0.2 and "flow_control" not in network:
             network["host"]["receive"] = "on-arrival"
@@ -108,7 +110,11 @@ class Draw:
         rng = self.rng
         host = content["network"]["host"]
         simulate: dict[str, Any] = {"engine": "fast", "replicas": rng.choice((1, 2)), "time_limit": "60 s"}
-        flows = "flow_control" in content["network"] or "receive" in host or host.get("rail_choice") == "striped"
+        flows = (
+            "flow_control" in content["network"]
+            or "receive" in host
+            or host.get("rail_choice") in ("by-message", "striped")
+        )
         if rng.random() < 0.15 and not flows:
             simulate["engine"] = "simgrid"
         fast = simulate["engine"] == "fast"
@@ -119,6 +125,7 @@ class Draw:
             simulate["placement"] = rng.choice(
                 (
                     {"nodes": "random"},
+                    {"nodes": "fragmented"},
                     {"nodes": "strided", "stride": 3},
                     {"offset": room - 1},
                     {"rank_order": "cyclic"},

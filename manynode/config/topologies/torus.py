@@ -1,4 +1,4 @@
-"""Tori: numbers of switches per dimension, parallel cables, and their cut."""
+"""Tori: numbers of switches per dimension, dimensions without wrap-around, parallel cables, and their cut."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,12 +15,13 @@ from manynode.config.topology import Count, Topology, check_size, topology
 
 @topology
 class Torus(Topology):
-    """A torus of any number of dimensions; routes take the dimensions in order, each the shorter way round."""
+    """A torus or mesh of any number of dimensions; routes take the dimensions in order, each the shorter way round."""
 
     title: ClassVar[str] = "tori"
     cable_names: ClassVar[str] = "dim0 ..."
     cable_pattern: ClassVar[re.Pattern[str]] = re.compile(r"dim\d*")
     link_names: ClassVar[str] = "dim0-plus, dim0-minus ..."
+    has_directions: ClassVar[bool] = True
 
     kind: Literal["torus"] = Field(description="Kind of topology")
     shape: list[Count] = Field(
@@ -29,6 +30,15 @@ class Torus(Topology):
     hosts_per_switch: Count = Field(description="Nodes at each switch (NICs, if nodes have several rails)")
     links_per_direction: Count = Field(
         default=1, description="Parallel cables from a switch to each neighbour, in each direction of each dimension"
+    )
+    links_by_dimension: list[Count] = Field(
+        default_factory=list,
+        description="The same for each dimension, where they differ; links_per_direction is then left out",
+    )
+    mesh: list[Annotated[int, Field(ge=0)]] = Field(
+        default_factory=list,
+        description="Dimensions, from 0, whose last switch has no link to the first one: two switches then share one "
+        "bundle of cables, as in axes a and c of Tofu-D; otherwise two",
     )
     routing: Literal["dimension-order", "dimension-order-plus"] = Field(
         default="dimension-order",
@@ -39,8 +49,31 @@ class Torus(Topology):
 
     @model_validator(mode="after")
     def _fits(self) -> Torus:
-        check_size(self.kind, max(self.hosts(), self.links()), 2 + sum(size // 2 for size in self.shape))
+        dimensions = len(self.shape)
+        if self.links_by_dimension:
+            if len(self.links_by_dimension) != dimensions:
+                raise ValueError(
+                    f"links_by_dimension: a shape of {dimensions} dimensions needs as many numbers (found "
+                    f"{len(self.links_by_dimension)})"
+                )
+            if self.links_per_direction != 1:
+                raise ValueError(
+                    "links_per_direction has no effect beside links_by_dimension; leave one of the two out"
+                )
+        beyond = [dimension for dimension in self.mesh if dimension >= dimensions]
+        if beyond:
+            raise ValueError(
+                f"mesh: there is no dimension {beyond[0]}; a shape of {dimensions} has 0 to {dimensions - 1}"
+            )
+        if len(set(self.mesh)) != len(self.mesh):
+            raise ValueError("mesh: a dimension is given twice")
+        farthest = [size - 1 if d in self.mesh else size // 2 for d, size in enumerate(self.shape)]
+        check_size(self.kind, max(self.hosts(), self.links()), 2 + sum(farthest))
         return self
+
+    def widths(self) -> list[int]:
+        """Return the cables of one direction in each dimension."""
+        return self.links_by_dimension or [self.links_per_direction] * len(self.shape)
 
     def hosts(self) -> int:
         return self.switches() * self.hosts_per_switch
@@ -53,8 +86,12 @@ class Torus(Topology):
         return self.switches()
 
     def cables(self) -> dict[str, int]:
-        each = self.switches() * self.links_per_direction
-        return {"host": self.hosts(), **{f"dim{d}": each for d, size in enumerate(self.shape) if size > 1}}
+        found = {"host": self.hosts()}
+        for d, (size, width) in enumerate(zip(self.shape, self.widths(), strict=True)):
+            if size > 1:
+                joints = size - 1 if d in self.mesh else size
+                found[f"dim{d}"] = self.switches() // size * joints * width
+        return found
 
     def link_classes(self) -> list[str]:
         """Return the names of the classes of links; a dimension of one switch has none."""
@@ -64,13 +101,14 @@ class Torus(Topology):
     def bisection_links(self) -> int:
         """Return the minimum cut between the halves of the hosts, in links of one direction.
 
-        The last dimension runs slowest, so the cut crosses each of its rings twice. If its size is odd, the dimension
-        before it divides the middle plane in the same way.
+        The last dimension runs slowest, so the cut crosses each of its rings twice, each of its rows once. If its size
+        is odd, the dimension before it divides the middle plane in the same way. The cut is then an upper bound where
+        dimensions have different numbers of cables, and beyond about a dozen switches in a dimension.
         """
         cut, rings = 0, self.switches()
-        for size in reversed([size for size in self.shape if size > 1]):
+        for d, size in reversed([(d, size) for d, size in enumerate(self.shape) if size > 1]):
             rings //= size
-            cut += 2 * self.links_per_direction * rings
+            cut += (1 if d in self.mesh else 2) * self.widths()[d] * rings
             if size % 2 == 0:
                 return min(cut, self.hosts() // 2)
         return min(cut + self.hosts_per_switch // 2, self.hosts() // 2)
@@ -78,8 +116,9 @@ class Torus(Topology):
     def places(self, hosts: Sequence[int]) -> list[list[float]]:
         """Return the coordinates of each host's switch, each ring cut in the longest gap between the hosts."""
         columns, rest = [], [host // self.hosts_per_switch for host in hosts]
-        for size in self.shape:
-            columns.append(_opened([switch % size for switch in rest], size))
+        for dimension, size in enumerate(self.shape):
+            column = [switch % size for switch in rest]
+            columns.append([float(at) for at in column] if dimension in self.mesh else _opened(column, size))
             rest = [switch // size for switch in rest]
         return [list(place) for place in zip(*columns, strict=True)]
 
@@ -91,9 +130,11 @@ class Torus(Topology):
         """With an even last dimension, along which alone the exchange goes, and unlimited buffers.
 
         With finite buffers, the hosts of a switch together get a larger share of a ring than passing traffic, which
-        then blocks the ring behind it.
+        then blocks the ring behind it. In a row with parallel cables, messages between the same places of both halves
+        may all take the same cable.
         """
-        return self.shape[-1] % 2 == 0 and not flow_control
+        row_with_cables = len(self.shape) - 1 in self.mesh and self.widths()[-1] > 1
+        return self.shape[-1] % 2 == 0 and not flow_control and not row_with_cables
 
     def exchange_share(self) -> float:
         """Where the halves split a plane, messages also use other rings."""

@@ -59,7 +59,7 @@ class Network {
   const Pool<Message>& messages() const { return messages_; }
 
   // Whether a message may overtake another one of the same pair of ranks.
-  bool overtakes() const { return own_routes_; }
+  bool overtakes() const { return own_routes_ || config_.host.rail_choice == RailChoice::ByMessage; }
 
   // The time in which the receiving NIC, or a processor of the same node, takes the bytes of a message.
   Picoseconds bytes_time(const Message& message) const {

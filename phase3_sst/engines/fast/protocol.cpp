@@ -28,9 +28,32 @@ std::uint32_t Replica::new_message(const Rank& rank, std::uint32_t index, const 
   message.context = primitive.context;
   message.job = static_cast<std::uint8_t>(rank.job);
   const std::uint32_t rails = config_.network.host.rails;
-  message.from_nic = nodes_[index] * rails + rails_[index];
-  message.to_nic = nodes_[message.destination] * rails + rails_[index];
+  const std::uint32_t rail = rail_of(index, message.destination);
+  message.from_nic = nodes_[index] * rails + rail;
+  message.to_nic = nodes_[message.destination] * rails + rail;
   return sent;
+}
+
+// Both ends use the NIC of the same number. Half a ring apart, the NIC's number decides which way a torus goes round:
+// the NIC of the other direction then leads in the wanted one, which keeps the links of the ring balanced.
+std::uint32_t Replica::rail_of(std::uint32_t index, std::uint32_t destination) {
+  const HostConfig& host = config_.network.host;
+  const std::uint32_t own = rails_[index];
+  if (host.rails == 1 || nodes_[index] == nodes_[destination]) return own;
+  if (host.rail_choice == RailChoice::ByMessage) {
+    rails_[index] = static_cast<std::uint8_t>((own + 1) % host.rails);
+    return own;
+  }
+  if (host.rail_choice != RailChoice::ByDirection) return own;
+  const Topology& topology = *config_.network.topology;
+  const auto direction = [&](std::uint32_t rail) {
+    return topology.direction(nodes_[index] * host.rails + rail, nodes_[destination] * host.rails + rail);
+  };
+  const std::uint32_t wanted = direction(0);
+  const std::uint32_t rail = wanted % host.rails;
+  if (direction(rail) == wanted) return rail;
+  const std::uint32_t other = (wanted ^ 1) % host.rails;
+  return direction(other) == wanted ? other : rail;
 }
 
 void Replica::start_send(Rank& rank, std::uint32_t index, const Primitive& primitive, bool record_eager) {

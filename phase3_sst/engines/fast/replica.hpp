@@ -77,6 +77,8 @@ class Replica {
   void start_remote(Rank& rank, std::uint32_t index, const Primitive& primitive);
   // A free message with the ends of the primitive and its NICs.
   std::uint32_t new_message(const Rank& rank, std::uint32_t index, const Primitive& primitive);
+  // The number of the NIC, among those of its node, over which a message of a rank goes.
+  std::uint32_t rail_of(std::uint32_t index, std::uint32_t destination);
   bool wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> requests, CallKind call);
   std::uint32_t slot_of(std::uint32_t index, std::uint32_t request, CallKind call);
   void deliver(const Progress& progress);
@@ -126,7 +128,7 @@ class Replica {
   Network network_;
   std::vector<Job> jobs_;
   std::vector<std::uint32_t> nodes_;  // [rank] of the machine
-  std::vector<std::uint8_t> rails_;   // [rank] which of its node's NICs
+  std::vector<std::uint8_t> rails_;   // [rank] which of its node's NICs (by-message: its next one)
   std::vector<Mailbox> mailboxes_;    // [rank]
   StepStore steps_;
   FixedArray<Rank> ranks_;

@@ -137,9 +137,12 @@ std::vector<std::string> last_lines(std::FILE* file) {
 
 void check(const network::RunConfig& config) {
   const auto& host = config.network.host;
-  if (host.rails > 1 && host.rail_choice == network::RailChoice::Striped) {
-    throw UserError("the engine simgrid does not stripe messages over rails", "network.host.rail_choice", "striped",
-                    "by-rank", "choose by-rank, or the engine fast");
+  if (host.rails > 1 && host.rail_choice != network::RailChoice::ByRank) {
+    const char* found = host.rail_choice == network::RailChoice::Striped     ? "striped"
+                        : host.rail_choice == network::RailChoice::ByMessage ? "by-message"
+                                                                             : "by-direction";
+    throw UserError("the engine simgrid gives each rank one NIC", "network.host.rail_choice", found, "by-rank",
+                    "choose by-rank, or the engine fast");
   }
   if (host.receive == network::Receive::OnArrival) {
     throw UserError("the engine simgrid has no processors that take messages in as they come", "network.host.receive",

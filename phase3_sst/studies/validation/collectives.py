@@ -24,7 +24,9 @@ from typing import Any
 import pandas as pd
 
 from manynode.config.measured_collective import KEYS, MeasuredCollective
+from manynode.config.placement import Placement
 from manynode.config.resolved import Resolved
+from manynode.config.topologies.torus import Torus
 from manynode.errors import ManynodeError, UsageError
 from phase3_sst.point.contract import Measurement, NetworkEngine
 from phase3_sst.point.placement import hosts, rank_order_of
@@ -160,16 +162,15 @@ def run_file(experiment: Resolved, row: MeasuredCollective) -> dict[str, Any]:
         "iterations": validation.iterations_of(row),
         **({"barrier": True} if _begins_with_barrier(experiment, row) else {}),
     }
-    placement = validation.placement_of(row, simulate.placement)
+    placement = _placement(experiment, row)
     try:
         placed = {
-            "hosts": hosts(placement, row.nodes, experiment.network.room(), experiment.seed, set()),
+            "hosts": hosts(placement, row.nodes, experiment.network.room(), experiment.seed, set(), experiment.network),
             **rank_order_of(placement, row.nodes, row.ranks_per_node),
         }
     except UsageError as error:
-        if row.placement:
-            error.where = f"validation: placements: {row.placement} (of {row.name})"
-        raise
+        place = f"validation: collectives: {row.name}" + (f", {row.placement}" if row.placement else "")
+        raise error.named(place) from None
     job = {
         "name": row.collective,
         "application": {"name": "patterns", "parameters": parameters},
@@ -181,11 +182,20 @@ def run_file(experiment: Resolved, row: MeasuredCollective) -> dict[str, Any]:
     return run_of(experiment.network, chosen, [job], seed=experiment.seed, replicas=[0])
 
 
+def _placement(experiment: Resolved, row: MeasuredCollective) -> Placement:
+    """Return the placement of a row: its own, or the experiment's. On a torus, a shape is folded by default."""
+    assert experiment.validation is not None
+    default = experiment.simulate.placement
+    if len(row.extents) > 1 and default == Placement() and isinstance(experiment.network.topology, Torus):
+        default = Placement(nodes="folded", shape=row.extents)
+    return experiment.validation.placement_of(row, default)
+
+
 def distinct(experiment: Resolved, rows: Sequence[MeasuredCollective]) -> dict[str, dict[str, Any]]:
     """Return name -> run file of the rows, the longest message of those that differ in nothing else."""
     chosen: dict[tuple[Any, ...], MeasuredCollective] = {}
     for row in rows:
-        key = (row.collective, row.algorithm, row.nodes, row.ranks_per_node, row.placement)
+        key = (row.collective, row.algorithm, row.nodes, row.ranks_per_node, row.shape, row.placement)
         if key not in chosen or row.bytes > chosen[key].bytes:
             chosen[key] = row
     return {f"validation: collectives: {row.name}": run_file(experiment, row) for row in chosen.values()}

@@ -68,12 +68,22 @@ TEST(Errors, AMessageBeyondTwoGigabytesIsRefused) {
   EXPECT_TRUE(contains(text, "too long for the engine simgrid")) << text;
 }
 
-TEST(Errors, StripedRailsAreRefused) {
-  auto config = machine();
-  config.network.host.rails = 2;
-  config.network.host.rail_choice = network::RailChoice::Striped;
-  config.jobs[0].nodes = 2;
-  EXPECT_THROW(run(config, one_way(8, 1)), UserError);
+TEST(Errors, RailsOtherThanByRankAreRefusedByName) {
+  const std::map<network::RailChoice, std::string> choices{{network::RailChoice::Striped, "striped"},
+                                                           {network::RailChoice::ByMessage, "by-message"},
+                                                           {network::RailChoice::ByDirection, "by-direction"}};
+  for (const auto& [choice, name] : choices) {
+    auto config = machine();
+    config.network.host.rails = 2;
+    config.network.host.rail_choice = choice;
+    config.jobs[0].nodes = 2;
+    try {
+      run(config, one_way(8, 1));
+      ADD_FAILURE() << name;
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.found, name);
+    }
+  }
 }
 
 TEST(Errors, ProcessorsThatTakeMessagesInAsTheyComeAreRefused) {

@@ -87,6 +87,14 @@ TEST(Topology, RefusesSizesAndLinksOfZero) {
   expect_refused(with(kDragonfly, "ugal_bias", -1), "network.topology.ugal_bias", "from 0 to");
 }
 
+TEST(Topology, RefusesLinksAndRowsOfDimensionsThatATorusDoesNotHave) {
+  expect_refused(with(kTorus, "links_by_dimension", {1}), "network.topology.links_by_dimension", "each of the 2");
+  expect_refused(with(kTorus, "links_by_dimension", {1, 0}), "network.topology.links_by_dimension", "at least 1");
+  expect_refused(with(kTorus, "mesh", {2}), "network.topology.mesh", "0 to 1");
+  EXPECT_EQ(make_topology(with(kTorus, "mesh", json::array()), "")->links(), make_topology(kTorus, "")->links());
+  EXPECT_LT(make_topology(with(kTorus, "mesh", {1}), "")->links(), make_topology(kTorus, "")->links());
+}
+
 TEST(Topology, RefusesGroupsThatCannotAllBeJoined) {
   // 2 routers with 1 global link each reach 2 other groups.
   expect_refused(with(kDragonfly, "groups", 4), "network.topology.global_links", "at least 2");

@@ -182,6 +182,97 @@ TEST(Torus, TheLeastCutBetweenTheHalves) {
   EXPECT_EQ(least_cut(odd), 2u * 3 + 2 + 10);
 }
 
+// Axes a and c of Tofu-D are rows of two, b is a ring of three; the last ring has two cables.
+const Torus& tofu() {
+  static const Torus torus({2, 3, 2, 4, 3, 2}, 6, std::vector<std::int64_t>{1, 1, 1, 1, 1, 2}, {0, 2}, "topology");
+  return torus;
+}
+
+std::vector<Torus> meshes() {
+  using List = std::vector<std::int64_t>;
+  return {Torus({5}, 2, List{1}, {0}, ""), Torus({4, 3}, 2, List{1, 2}, {0}, ""), Torus({4, 3}, 1, List{3, 1}, {1}, ""),
+          Torus({2, 2, 5}, 2, List{1, 2, 1}, {0, 1, 2}, ""), Torus({3, 1, 4, 2}, 1, List{2, 1, 1, 1}, {0, 1, 3}, "")};
+}
+
+TEST(Torus, RowsOfTwoShareOneCable) {
+  const auto ports = ports_of_switches(tofu());
+  // 6 hosts, 1 each for a and c, 2 each for b, x and y, 2 * 2 for z.
+  for (const auto& [name, count] : ports) EXPECT_EQ(count, 6u + 1 + 2 + 1 + 2 + 2 + 4) << name;
+  const auto links = links_per_class(tofu());
+  EXPECT_EQ(links.at("dim0-plus"), 144u);
+  EXPECT_EQ(links.at("dim0-minus"), 144u);
+  EXPECT_EQ(links.at("dim1-plus"), 288u);
+  EXPECT_EQ(links.at("dim5-plus"), 2u * 288);
+  EXPECT_EQ(tofu().max_hops(), 2u + 1 + 1 + 1 + 2 + 1 + 1);
+}
+
+TEST(Torus, LinksAndRoutesOfMeshesAgree) {
+  expect_links_agree(tofu());
+  for (const auto& torus : meshes()) {
+    expect_links_agree(torus);
+    expect_every_pair_routable(torus);
+  }
+}
+
+TEST(Torus, RoutesInRowsAreAsLongAsTheCoordinatesAreApart) {
+  const Torus torus({5, 4, 2}, 2, std::vector<std::int64_t>{1, 2, 3}, {0, 2}, "");
+  const Loads idle(torus);
+  std::size_t longest = 0;
+  for (std::uint32_t source = 0; source < torus.hosts(); ++source) {
+    for (std::uint32_t destination = 0; destination < torus.hosts(); ++destination) {
+      if (source == destination) continue;
+      const int from = static_cast<int>(source) / 2;
+      const int to = static_cast<int>(destination) / 2;
+      const int ring = std::abs(from / 5 % 4 - to / 5 % 4);
+      const auto expected = static_cast<std::size_t>(2 + std::abs(from % 5 - to % 5) + std::min(ring, 4 - ring) +
+                                                     std::abs(from / 20 - to / 20));
+      ASSERT_EQ(route(torus, {source, destination}, idle).size(), expected) << source << " to " << destination;
+      longest = std::max(longest, expected);
+    }
+  }
+  EXPECT_EQ(longest, torus.max_hops());
+}
+
+TEST(Torus, UniformTrafficLoadsTheLinksOfARowByTheHostsBeforeAndBehind) {
+  const Torus row({6}, 3, std::vector<std::int64_t>{1}, {0}, "");
+  const auto uses = uniform_traffic(row);
+  for (LinkId link = 2 * row.hosts(); link < row.links(); ++link) {
+    const auto ends = row.describe(link);
+    const auto at = static_cast<std::uint32_t>(std::stoi(ends.source.substr(7)));
+    const auto next = static_cast<std::uint32_t>(std::stoi(ends.target.substr(7)));
+    const std::uint32_t before = next > at ? at + 1 : 6 - at;
+    EXPECT_EQ(uses[link], 3u * before * 3 * (6 - before)) << ends.source << " to " << ends.target;
+  }
+}
+
+TEST(Torus, TheLeastCutOfMeshes) {
+  const auto cut = [](const std::vector<std::int64_t>& shape, std::int64_t hosts,
+                      const std::vector<std::int64_t>& links, const std::vector<std::int64_t>& mesh) {
+    return least_cut(Torus(shape, hosts, links, mesh, ""));
+  };
+  EXPECT_EQ(cut({3, 4}, 20, {1, 2}, {1}), 2u * 3);
+  EXPECT_EQ(cut({3, 4}, 20, {1, 2}, {0}), 2u * 2 * 3);
+  EXPECT_EQ(cut({2, 3, 2, 2, 3, 2}, 6, {1, 1, 1, 1, 1, 1}, {0, 2}), 2u * 72);  // z is a ring of two: two cables
+  EXPECT_EQ(cut({2, 3, 2}, 6, {1, 1, 1}, {0, 2}), 6u);
+  EXPECT_EQ(cut({3, 3}, 21, {2, 1}, {0, 1}), 1u * 3 + 2 + 10);
+}
+
+TEST(Torus, DirectionsAreThoseOfTheFirstLinkBetweenSwitches) {
+  // Switch 0 is at the origin; z + 1 and z - 1 are the same switch here: half of the hosts go each way.
+  const auto direction = [](std::uint32_t to) { return tofu().direction(0, 6 * to); };
+  EXPECT_EQ(direction(1), 0u);                      // a
+  EXPECT_EQ(tofu().direction(6, 0), 1u);            // back
+  EXPECT_EQ(direction(2), 2u);                      // b
+  EXPECT_EQ(direction(4), 3u);                      // b the other way round
+  EXPECT_EQ(direction(6), 4u);                      // c
+  EXPECT_EQ(direction(12), 6u);                     // x
+  EXPECT_EQ(direction(36), 7u);                     // x the other way round
+  EXPECT_EQ(direction(48), 8u);                     // y
+  EXPECT_EQ(direction(13), 0u);                     // a comes before x
+  EXPECT_EQ(tofu().direction(0, 1), 0u);            // within a switch
+  EXPECT_EQ(tofu().direction(0, 6 * 144) / 2, 5u);  // z
+}
+
 TEST(Torus, RefusesAnEmptyShape) { EXPECT_THROW(Torus({}, 1, 1, "t"), UserError); }
 
 TEST(Torus, RefusesMachinesThatDoNotFit31Bits) {

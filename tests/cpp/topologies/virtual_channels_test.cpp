@@ -26,6 +26,15 @@ TEST(VirtualChannels, ToriHaveNoCircles) {
   }
 }
 
+TEST(VirtualChannels, MeshesHaveNoCircles) {
+  const std::string torus =
+      R"({"kind":"torus","hosts_per_switch":2,"links_per_direction":1,"links_by_dimension":[1,2,1],"shape":[4,3,2])";
+  for (const char* mesh : {"[0]", "[1,2]", "[0,1,2]"}) {
+    EXPECT_FALSE(can_deadlock(torus + R"(,"mesh":)" + mesh + "}")) << mesh;
+  }
+  EXPECT_FALSE(can_deadlock_on_one_channel(torus + R"(,"mesh":[0,1,2]})"));
+}
+
 TEST(VirtualChannels, DragonfliesHaveNoCircles) {
   for (const char* routing : {"minimal", "valiant", "ugal"}) {
     EXPECT_FALSE(can_deadlock(dragonfly(routing))) << routing;

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from machines_drawn import dragonflies, fat_trees, hosts_of, least_cut, tori
+from machines_drawn import dragonflies, fat_trees, hosts_of, least_cut, meshes, tori
 
 from manynode.config.network import topology_of
 from phase3_sst.checks.probes import bisection, halves
@@ -34,6 +34,15 @@ def cuts(topology: dict[str, Any], rails: int = 1) -> tuple[int, int]:
 def test_the_cut_of_trees_and_tori_is_the_least_one(topology: dict[str, Any]) -> None:
     formula, true = cuts(topology)
     assert formula == true
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(meshes)
+def test_the_cut_of_a_mesh_is_the_least_one_or_a_bound_of_it(topology: dict[str, Any]) -> None:
+    formula, true = cuts(topology)
+    several = [size for size in topology["shape"] if size > 1]
+    exact = not several or several[-1] % 2 == 0
+    assert formula == true if exact else formula >= true
 
 
 @settings(deadline=None, max_examples=150, derandomize=True)

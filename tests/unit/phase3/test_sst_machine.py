@@ -29,6 +29,11 @@ TOPOLOGIES: dict[str, dict[str, Any]] = {
     "torus": {"kind": "torus", "shape": [3, 1, 4], "hosts_per_switch": 2, "links_per_direction": 2},
     "ring of two": {"kind": "torus", "shape": [2, 3], "hosts_per_switch": 1, "links_per_direction": 1},
     "torus of one switch": {"kind": "torus", "shape": [1], "hosts_per_switch": 3, "links_per_direction": 2},
+    "rows of two beside rings": {
+        **{"kind": "torus", "shape": [2, 3, 2], "hosts_per_switch": 2},
+        **{"links_per_direction": 1, "links_by_dimension": [1, 2, 3], "mesh": [0, 2]},
+    },
+    "mesh": {"kind": "torus", "shape": [3, 4], "hosts_per_switch": 1, "links_per_direction": 2, "mesh": [0, 1]},
     "dragonfly": {
         **{"kind": "dragonfly", "groups": 5, "routers_per_group": 3, "hosts_per_router": 2},
         **{"local_links": 1, "global_links": 3},
@@ -132,6 +137,8 @@ def test_parameters_of_sst_can_be_overridden(extra: str) -> None:
 REFUSED: list[tuple[str, dict[str, Any], int]] = [
     ("contention", {"contention": False}, 1),
     ("rail_choice", {"rails": 2, "rail_choice": "striped"}, 1),
+    ("rail_choice", {"rails": 2, "rail_choice": "by-message"}, 2),
+    ("mesh", {"topology": {**TOPOLOGIES["torus"], "mesh": [2]}}, 1),
     ("ranks_per_node", {"rails": 2}, 3),
     ("chunk_bytes", {"chunk_bytes": 1001}, 1),
     ("input_buffer_bytes", {"chunk_bytes": 2048, "input_buffer_bytes": 2048}, 1),  # no room for the header

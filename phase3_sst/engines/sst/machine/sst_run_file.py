@@ -126,12 +126,13 @@ def _refuse(run: Run) -> None:
             allowed="none: merlin's routers have one rate for all ports of a kind",
             remedy="use the engine fast or simgrid for a network with slow links",
         )
-    if run.rails > 1 and run.network["host"].get("rail_choice", "by-rank") == "striped":
+    choice = run.network["host"].get("rail_choice", "by-rank")
+    if run.rails > 1 and choice != "by-rank":
         raise UsageError(
-            "the sst engine cannot stripe messages over the rails of a node",
+            "the sst engine cannot spread the messages of a rank over the rails of a node",
             where="network.host.rail_choice",
-            found="striped",
-            allowed="by-rank: a firefly NIC sends whole messages",
+            found=choice,
+            allowed="by-rank: a rank of firefly has one NIC, which sends whole messages",
             remedy="choose by-rank, or the engine fast",
         )
     for job in run.jobs:

@@ -1,8 +1,12 @@
-"""The torus of the fast engine, wired for merlin's ``torus``: same numbers, same rings, merlin's choice of cables.
+"""The torus of the fast engine, wired for merlin's ``torus`` or ``mesh``: same numbers, same rings, merlin's cables.
 
-Each switch has, per dimension of more than one switch, links_per_direction ports to the next switch ("plus") and as
-many to the one before ("minus"), then its hosts. Cable k of a direction has the number switch * links_per_direction + k
-in the fast engine (``phase3_sst/machine/topologies/torus.hpp``).
+Each switch has, per dimension of more than one switch, its cables to the next switch ("plus") and as many to the one
+before ("minus"), then its hosts. Links have the numbers of the fast engine
+(``phase3_sst/machine/topologies/torus.hpp``).
+
+merlin has dimensions that are all rings or all rows. One kind of row is possible beside rings: of two switches, both of
+which always use their ports "plus", because at equal distance merlin's torus goes up. One bundle of cables therefore
+joins these ports.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from manynode.errors import UsageError
 from phase3_sst.engines.sst.machine.wiring import Cable, HostPort, Link, Switch, Wiring, host_name, topology
 
 
@@ -18,23 +23,35 @@ from phase3_sst.engines.sst.machine.wiring import Cable, HostPort, Link, Switch,
 def torus(description: Mapping[str, Any]) -> Wiring:
     """Return the wiring of a torus."""
     shape = list(description["shape"])
-    width = description["links_per_direction"]
+    widths = list(description.get("links_by_dimension") or [description["links_per_direction"]] * len(shape))
     local = description["hosts_per_switch"]
     count = math.prod(shape)
     rings = [dimension for dimension, size in enumerate(shape) if size > 1]
-    first_host_port = 2 * width * len(rings)
+    rows = {dimension for dimension in rings if dimension in (description.get("mesh") or [])}
+    all_rows = bool(rings) and len(rows) == len(rings)
+    long_rows = [dimension for dimension in rows if shape[dimension] > 2]
+    if long_rows and not all_rows:
+        raise UsageError(
+            "the sst engine cannot mix rings and rows of more than two switches",
+            where="network.topology.mesh",
+            found=f"dimension {long_rows[0]} with {shape[long_rows[0]]} switches beside rings",
+            allowed="merlin's torus (rings, and rows of two switches) or merlin's mesh (rows only)",
+            remedy="use the engine fast or simgrid, or make all dimensions rings or all rows",
+        )
     # merlin numbers coordinates as the fast engine does; dimensions of one switch have no ports and are left out. A
     # torus of one switch keeps one dimension with free ports.
     sizes = [shape[dimension] for dimension in rings] or [1]
-    ports = max(first_host_port, 2 * width) + local
+    ring_widths = [widths[dimension] for dimension in rings] or [widths[0]]
+    first_host_port = 2 * sum(ring_widths)
+    ports = first_host_port + local
     return Wiring(
-        merlin="merlin.torus",
+        merlin="merlin.mesh" if all_rows else "merlin.torus",
         switches=[Switch(_name(shape, index), index, ports, {}) for index in range(count)],
-        cables=_cables(shape, rings, width, 2 * count * local),
-        hosts=_hosts(shape, local, ports - local),
+        cables=_cables(shape, rings, widths, rows, both_plus=not all_rows, first=2 * count * local),
+        hosts=_hosts(shape, local, first_host_port),
         parameters={
             "shape": "x".join(str(size) for size in sizes),
-            "width": "x".join(str(width) for _ in sizes),
+            "width": "x".join(str(width) for width in ring_widths),
             "local_ports": local,
         },
         reorders=False,
@@ -51,28 +68,39 @@ def _name(shape: list[int], index: int) -> str:
     return name
 
 
-def _cables(shape: list[int], rings: list[int], width: int, first: int) -> list[Cable]:
+def _cables(
+    shape: list[int], rings: list[int], widths: list[int], rows: set[int], *, both_plus: bool, first: int
+) -> list[Cable]:
+    """Return the cables; ``first`` is the number of the first link, ``both_plus`` joins the ports plus in rows."""
     count = math.prod(shape)
-    cables = []
-    for place, dimension in enumerate(rings):
+    cables: list[Cable] = []
+    plus, first_port = first, 0
+    for dimension in rings:
+        size, width = shape[dimension], widths[dimension]
         stride = math.prod(shape[:dimension])
-        plus = first + 2 * place * count * width
-        minus = plus + count * width
+        is_row = dimension in rows
+        minus = plus + (count // size * (size - 1) if is_row else count) * width
         for index in range(count):
-            coordinate = index // stride % shape[dimension]
-            following = index + ((coordinate + 1) % shape[dimension] - coordinate) * stride
+            block, coordinate = divmod(index // stride, size)
+            if is_row and coordinate == size - 1:
+                continue
+            following = index + ((coordinate + 1) % size - coordinate) * stride
             names = _name(shape, index), _name(shape, following)
+            # In rows, the numbers of the switches with a link of the direction close up.
+            sender, back = (index - block * stride, following - (block + 1) * stride) if is_row else (index, following)
             for cable in range(width):
                 cables.append(
                     Cable(
                         a=index,
-                        a_port=2 * place * width + cable,
+                        a_port=first_port + cable,
                         b=following,
-                        b_port=(2 * place + 1) * width + cable,
-                        forward=Link(plus + index * width + cable, f"dim{dimension}-plus", *names),
-                        backward=Link(minus + following * width + cable, f"dim{dimension}-minus", *reversed(names)),
+                        b_port=first_port + cable + (0 if is_row and both_plus else width),
+                        forward=Link(plus + sender * width + cable, f"dim{dimension}-plus", *names),
+                        backward=Link(minus + back * width + cable, f"dim{dimension}-minus", *reversed(names)),
                     )
                 )
+        plus = minus + (minus - plus)
+        first_port += 2 * width
     return cables
 
 
