@@ -14,6 +14,7 @@ from pathlib import Path
 
 from manynode import native_trial
 from manynode.config.resolved import Resolved
+from manynode.config.studies import studies
 from manynode.errors import ManynodeError
 from manynode.measured_runs import KnownRuns, MeasuredRun, ranks_words, read_runs, time_words
 from manynode.native_trial import Trial, read_trial, run_trial
@@ -22,6 +23,8 @@ from manynode.steps import CONTROL
 
 _PHASES = ("profile", "nodesim")
 _NOT_KNOWN = "not known"
+# Rules of studies that work on no other step's results.
+_MEASURING_NOTHING = {study.rule for study in studies() if not study.after}
 
 
 def announce_measurements(
@@ -31,6 +34,8 @@ def announce_measurements(
 
     With ``may_run``, a missing native trial is run. ``until`` is the last rule or file wanted.
     """
+    if until in _MEASURING_NOTHING:
+        return KnownRuns()
     if not to_measure(resolved, results):
         return KnownRuns(_asked(experiment, resolved, results, ask=False), read_trial(results, _digest(resolved)))
     runs = _asked(experiment, resolved, results, ask=True)

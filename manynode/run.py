@@ -19,7 +19,7 @@ from manynode.config.changes import changed
 from manynode.config.crowding import crowding_warning
 from manynode.config.loader import load_experiment, resolve
 from manynode.config.resolved import Resolved, write_resolved
-from manynode.config.studies import all_points
+from manynode.config.studies import all_points, studies
 from manynode.errors import EngineMissingError, ManynodeError
 from manynode.hostlock import only_here
 from manynode.measurements import adopt
@@ -103,8 +103,17 @@ def run_experiment(
     if not dry_run:
         for line in headline(results) if headline is not None else ():
             print(line)
+        for line in _said(results, resolved):
+            print(line)
         report = results / "report.html"
         print(f"report: {report}" if report.is_file() else f"results: {results}")
+
+
+def _said(results: Path, resolved: Resolved) -> list[str]:
+    """Return the lines of the studies that the run has concluded."""
+    asked = [study for study in studies() if study.asked(resolved)]
+    return [line for study in asked if all((results / file.name).is_file() for file in study.files) for line in
+            study.said(results)]  # fmt: skip
 
 
 def _check_finished(results: Path, resolved: Resolved) -> None:

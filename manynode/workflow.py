@@ -90,6 +90,12 @@ class Plan:
         asked = study.asked(self.experiment)
         return [self.path(name) for name in study.inputs(self.experiment)] if asked else []
 
+    def study_cores(self, study: Study, cores: int | None) -> int:
+        """Return the number of cores of a study's conclusion: for all its simulations, or as many as there are."""
+        wanted = study.processes(self.experiment) if study.asked(self.experiment) else 1
+        each = self.cores_of_a_replica if wanted > 1 else 1
+        return each * max(1, min(wanted, (cores or wanted * each) // each))
+
     def study_files(self) -> list[str]:
         """Return the file of each study that the experiment asks for which stands for all of its files."""
         return [self.path(study.files[0].name) for study in self.studies if study.asked(self.experiment)]

@@ -196,11 +196,18 @@ def _add_conclusion(study: Study) -> None:
     """Add the command that concludes ``study``."""
 
     @app.command(study.command, help=study.help)
-    def conclude(ctx: typer.Context, experiment: Experiment) -> None:
+    def conclude(
+        ctx: typer.Context,
+        experiment: Experiment,
+        cores: Annotated[int, typer.Option(min=1, help="cores for simulations of the conclusion itself")] = 1,
+    ) -> None:
         from manynode.steps import step_of
 
         resolved = ctx.with_resource(step_of(experiment))
-        study.write(study.conclude(resolved, experiment.parent), experiment.parent)
+        processes = max(1, cores // resolved.simulate.cores_of_replica())
+        study.write(study.conclude(resolved, experiment.parent, processes), experiment.parent)
+        for line in study.said(experiment.parent):
+            typer.echo(line)
 
 
 for _study in studies():

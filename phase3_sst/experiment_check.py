@@ -34,9 +34,9 @@ def check(resolved: Resolved) -> None:
         point = Point(described, nodes, resolved.techniques[0], None, (), seed=0, variant=variant)
         check_slow_node(described.simulate.slow_node, nodes)
         runs[f"{nodes} nodes" if variant is None else f"{nodes} nodes, {variant}"] = run_description(point, [0])
-    for row in resolved.validation.collectives if resolved.validation is not None else ():
-        name = f"validation: collectives: {row.collective}, {row.bytes} bytes on {row.nodes} nodes"
-        runs[name] = collectives.run_file(resolved, row)
+    collectives.check(resolved)
+    if resolved.validation is not None:
+        runs |= collectives.distinct(resolved, resolved.validation.collectives)
     for key in resolved.simulate.preflight.vary:
         check_varied(key)
     lacking = None

@@ -172,13 +172,15 @@ for study in plan.studies:
             plan.path(f"logs/{study.rule}.log"),
         conda:
             "../environment.yaml"
+        threads: plan.study_cores(study, workflow.cores)
         params:
             experiment=plan.path("experiment.json"),
             digest=plan.digest(study.name),
             code=plan.code("phase3_sst", "skeletons"),
             command=study.command,
         shell:
-            "manynode simulate {params.command} --experiment {params.experiment} > {log} 2>&1"
+            "manynode simulate {params.command} --experiment {params.experiment}"
+            " --cores {threads} > {log} 2>&1"
 
 
 rule phase3_analyse_points:

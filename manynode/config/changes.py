@@ -59,6 +59,9 @@ def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
         content["application"]["command"] = resolved["application"]["command"]
     if resolved["validation"] is not None:
         content["validation"] |= {key: resolved["validation"][key] for key in ("measured", "collectives")}
+        # A placement may be a file beside the experiment.
+        if resolved["validation"]["placements"]:
+            content["validation"]["placements"] = resolved["validation"]["placements"]
     for given, job in zip((content.get("simulate") or {}).get("jobs") or [], resolved["simulate"]["jobs"], strict=True):
         if job["timing_profile"] is not None:
             given["timing_profile"] = job["timing_profile"]

@@ -85,3 +85,7 @@ class Placement(Section):
         if sorted(self.slots) != list(range(len(self.slots))):
             raise ValueError(f"slots: {len(self.slots)} ranks need each slot from 0 to {len(self.slots) - 1} once")
         return self
+
+    def listed_nodes(self) -> int:
+        """Return the number of nodes in 'hosts'; host lists count with all of their names."""
+        return sum(len(expanded(entry)) if isinstance(entry, str) else 1 for entry in self.hosts)

@@ -112,9 +112,19 @@ class Study(StudySection, ABC):
         own = [f"simulate/{technique}/nodes-{nodes}/result.json" for technique, nodes in self.own_points(experiment)]
         return [*(f"{point.folder}/result.json" for point in self.points(experiment)), *own]
 
+    def processes(self, experiment: Resolved) -> int:
+        """Return how many simulations :meth:`conclude` can run side by side; 1 if it runs none."""
+        return 1
+
     @abstractmethod
-    def conclude(self, experiment: Resolved, results: Path) -> Mapping[str, pd.DataFrame | dict[str, Any]]:
+    def conclude(
+        self, experiment: Resolved, results: Path, processes: int = 1
+    ) -> Mapping[str, pd.DataFrame | dict[str, Any]]:
         """Return the study's files by name, from the results of the experiment in ``results``."""
+
+    def said(self, results: Path) -> Sequence[str]:
+        """Return what the terminal shows of the study's files in ``results`` at the end of a run; usually nothing."""
+        return ()
 
     def write(self, found: Mapping[str, pd.DataFrame | dict[str, Any]], folder: Path) -> None:
         """Write the files of :meth:`conclude` to ``folder``, the first one last."""

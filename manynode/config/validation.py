@@ -8,23 +8,31 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from manynode.config.measured_collective import AUTO, KEYS, Collective, MeasuredCollective
+from manynode.config.placement import Placement
 from manynode.config.quantities import NotNegativeInt, PositiveInt, Section
+from manynode.errors import nearest
 
-Collective = Literal[
-    "barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall", "reduce_scatter"
-]
 COMPUTE = "compute"
 OPERATION = r"^(compute|MPI_[A-Z][A-Za-z_]*)$"
 # Largest sum of the parts relative to the run: reports round their figures.
 MOST_SUM = 1.02
+FOLDED = "folded"
+# Kinds of placements that need no further keys.
+_KINDS = ("linear", "random", "fragmented", FOLDED)
 
 
 def _or_path(schema: dict[str, Any]) -> None:
     """Let editors accept the path of a CSV file in place of its rows."""
     kept = {key: schema.pop(key) for key in ("items", "type") if key in schema}
     schema["anyOf"] = [{"type": "string"}, kept]
+
+
+def _or_paths(schema: dict[str, Any]) -> None:
+    """Let editors accept the path of a CSV file in place of each value."""
+    schema["additionalProperties"] = {"anyOf": [{"type": "string"}, schema["additionalProperties"]]}
 
 
 class MeasuredRun(Section):
@@ -50,18 +58,6 @@ class MeasuredRun(Section):
         return self
 
 
-class MeasuredCollective(Section):
-    """A measured latency of a collective operation over all ranks."""
-
-    collective: Collective = Field(description="Name of the collective")
-    bytes: Annotated[int, Field(ge=0, le=10**15)] = Field(
-        description="One rank's contribution [bytes]; 0 for a barrier"
-    )
-    nodes: PositiveInt = Field(description="Nodes that took part")
-    ranks_per_node: PositiveInt = Field(description="Ranks per node that took part")
-    seconds: Annotated[float, Field(gt=0, le=1e9)] = Field(description="Time of one execution [s]")
-
-
 class ValidationSection(Section):
     """Measurements of the real machine to compare with the projection."""
 
@@ -73,14 +69,34 @@ class ValidationSection(Section):
     )
     collectives: list[MeasuredCollective] = Field(
         default_factory=list,
-        description="Latencies of collectives: a CSV file (collective, bytes, nodes, ranks_per_node, seconds), or "
-        "its rows. Each is simulated on the experiment's network",
+        description="Latencies of collectives: a CSV file (collective, bytes, nodes, ranks_per_node, seconds, and "
+        "optionally campaign, algorithm, shape, placement, iterations, p10_s, p90_s), or its rows. Each is simulated "
+        "on the experiment's network",
         json_schema_extra=_or_path,
+    )
+    start: Literal["row", "barrier", "together"] = Field(
+        default="row",
+        description="How the measured executions began. row: one after the other without a barrier, as IMB measures; "
+        "barrier: after a barrier each, and the slowest rank's time counts, as pico measures; together: one execution "
+        "from a common start, as the OSU benchmarks come near",
     )
     iterations: PositiveInt = Field(
         default=10,
-        description="Executions of each collective in a row without a barrier, as IMB measures. 1: one execution "
-        "from a common start, as the OSU benchmarks measure",
+        description="Executions of each collective to simulate, where its row has no number of its own. With start: "
+        "together it is one",
+    )
+    algorithm_names: dict[
+        Collective, dict[Annotated[str, Field(min_length=1)], Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]]
+    ] = Field(
+        default_factory=dict,
+        description="By collective: name of an algorithm in the table -> its name in this toolkit, such as "
+        "{alltoall: {modified-bruck: bruck}}",
+    )
+    placements: dict[Annotated[str, Field(min_length=1)], Placement] = Field(
+        default_factory=dict,
+        description="Placements that rows name. Each has the keys of simulate: placement, or is a CSV file of hosts by "
+        "rank (rank, host)",
+        json_schema_extra=_or_paths,
     )
     machine: str | None = Field(default=None, description="Name of the measured machine, if it is not the experiment's")
     network: str | None = Field(default=None, description="Name of the measured network, if it is not the experiment's")
@@ -90,11 +106,54 @@ class ValidationSection(Section):
         if not self.measured and not self.collectives:
             raise ValueError("give 'measured' (runs of the application) or 'collectives', with at least one row")
         _once([(run.nodes, run.replica) for run in self.measured], "measured: nodes and replica")
-        _once(
-            [(row.collective, row.bytes, row.nodes, row.ranks_per_node) for row in self.collectives],
-            "collectives: collective, bytes, nodes and ranks_per_node",
-        )
+        _once([row.key for row in self.collectives], f"collectives: {', '.join(KEYS)}")
+        for number, row in enumerate(self.collectives, start=1):
+            self._check_placement(row, f"collectives: row {number} ({row.name})")
         return self
+
+    def _check_placement(self, row: MeasuredCollective, where: str) -> None:
+        """Refuse a row whose placement is unknown or of another number of ranks."""
+        if not row.placement:
+            return
+        placement = self.placements.get(row.placement) or _of_kind(row.placement, row.extents)
+        if placement is None and row.placement == FOLDED:
+            raise ValueError(f"{where}: placement {FOLDED!r} needs a shape; give it in the column shape")
+        if placement is None:
+            near = nearest(row.placement, [*self.placements, *_KINDS])
+            raise ValueError(
+                f"{where}: unknown placement {row.placement!r}; known: {', '.join([*self.placements, *_KINDS])}"
+                + (f"; did you mean {near!r}?" if near else "; add it to 'placements'")
+            )
+        if placement.shape and row.extents and placement.shape != row.extents:
+            raise ValueError(
+                f"{where}: placement {row.placement!r} has the shape {'x'.join(map(str, placement.shape))}, the row "
+                f"{row.shape}"
+            )
+        ranks = (row.nodes, row.nodes * row.ranks_per_node)
+        if placement.slots and (placement.listed_nodes() or row.nodes, len(placement.slots)) != ranks:
+            on = f" on {placement.listed_nodes()} hosts" if placement.hosts else ""
+            raise ValueError(
+                f"{where}: placement {row.placement!r} has {len(placement.slots)} ranks{on}; the row has {row.nodes} "
+                f"nodes with {row.ranks_per_node} ranks each"
+            )
+
+    def placement_of(self, row: MeasuredCollective, default: Placement) -> Placement:
+        """Return the placement of a measured collective; ``default`` if it names none."""
+        if not row.placement:
+            return default
+        found = self.placements.get(row.placement) or _of_kind(row.placement, row.extents)
+        assert found is not None  # refused by the model
+        return found
+
+    def algorithm_of(self, row: MeasuredCollective) -> str | None:
+        """Return the toolkit's name of a row's algorithm; None where the experiment chooses."""
+        if row.algorithm in ("", AUTO):
+            return None
+        return self.algorithm_names.get(row.collective, {}).get(row.algorithm, row.algorithm)
+
+    def iterations_of(self, row: MeasuredCollective) -> int:
+        """Return how many executions of a row are simulated."""
+        return 1 if self.start == "together" else row.iterations or self.iterations
 
     def check_nodes(self, projected: list[int], room: int) -> None:
         """Raise :class:`ValueError` if no measurement can be compared with the ``projected`` node counts."""
@@ -117,3 +176,11 @@ def _once(keys: list[Any], what: str) -> None:
         if key in seen:
             raise ValueError(f"{what}: {', '.join(map(str, key))} is given twice")
         seen.add(key)
+
+
+def _of_kind(name: str, extents: list[int]) -> Placement | None:
+    """Return the placement of a kind that needs no further key but a row's shape; None for any other name."""
+    try:
+        return Placement.model_validate({"nodes": name, **({"shape": extents} if name == FOLDED else {})})
+    except ValidationError:
+        return None

@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.report.campaign import campaign_sentences
 from manynode.report.figure import rows_of
 from manynode.report.load import BY_COMPLETENESS, Inputs, at_point
-from manynode.report.wording import count, duration, listing, percent, signed, size
+from manynode.report.wording import count, duration, listing, percent, signed
 
 _COMPUTE, _ALL_MPI = "compute", "all MPI"
 # Parts that differ by less than this share of the run get no sentence.
@@ -27,7 +28,7 @@ def validation_sentences(inputs: Inputs) -> list[str]:
             _region(inputs),
             _parts(inputs),
         ]
-    return [sentence for sentence in [*sentences, *_collectives(inputs)] if sentence]
+    return [sentence for sentence in [*sentences, *campaign_sentences(inputs)] if sentence]
 
 
 def validated(inputs: Inputs) -> str:
@@ -175,23 +176,6 @@ def _parts(inputs: Inputs) -> str:
         names = listing([str(name) for name in free["operation"]])
         text += f" Measured, but without time in the projection: {names} ({percent(share)} of the run)."
     return text
-
-
-def _collectives(inputs: Inputs) -> list[str]:
-    frame = inputs.validation_collectives
-    if frame is None:
-        return []
-    sentences = []
-    for (name, nodes, each), own in frame.groupby(["collective", "nodes", "ranks_per_node"], sort=False):
-        absolute = own["error"].abs()
-        worst = own.loc[absolute.idxmax()]
-        at = f", at {size(worst['bytes'])}" if len(own) > 1 else ""
-        sentences.append(
-            f"The network alone: {name} on {count(int(nodes), 'node')} x {count(int(each), 'rank')}, "
-            f"{count(len(own), 'message size')}: off by {percent(absolute.mean())} on average, the median "
-            f"{signed(own['error'].median())}, the worst {signed(worst['error'])}{at}."
-        )
-    return sentences
 
 
 def error_table(inputs: Inputs) -> dict[str, Any] | None:

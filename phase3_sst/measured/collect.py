@@ -1,23 +1,25 @@
 """Converts reports and benchmark tables to rows of the tables of a validation study.
 
 Reports of a run (mpiP, IPM, a folder of marker files) become runs; tables of collectives (OSU, IMB, in the formats of
-:mod:`phase3_sst.calibration.readers`) become latencies.
+:mod:`phase3_sst.calibration.readers`) become latencies, and so do campaigns with named algorithms (pico).
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from manynode import input_file
 from manynode.config.measured import check_parts
-from manynode.config.validation import COMPUTE, Collective
+from manynode.config.measured_collective import Collective
+from manynode.config.validation import COMPUTE
 from manynode.errors import InputError, UsageError
 from phase3_sst.calibration.measurements import AUTO, read_measurements
 from phase3_sst.calibration.readers.interface import readers as table_readers
+from phase3_sst.measured.campaigns.interface import Wanted, campaigns
 from phase3_sst.measured.marker_files import read_markers
 from phase3_sst.measured.readers.interface import Report, readers
 
@@ -28,13 +30,46 @@ _WHOLE_VECTOR = "reduce_scatter"
 
 def formats() -> list[str]:
     """Return the names of all formats."""
-    return [AUTO, *readers.names(), MARKERS, *table_readers.names()]
+    return [AUTO, *readers.names(), MARKERS, *campaigns.names(), *table_readers.names()]
 
 
 def check_format(form: str) -> None:
     """Raise :class:`UsageError` for an unknown format."""
     if form not in formats():
         raise UsageError("unknown format", where="--format", found=form, allowed=", ".join(formats()))
+
+
+def campaign_format(path: Path, form: str) -> str | None:
+    """Return the form of a campaign of collectives with named algorithms; None if ``path`` is none."""
+    if form != AUTO:
+        return form if form in campaigns.names() else None
+    if os.path.isdir(path):
+        return None
+    text = _text(path)
+    return next((name for name in campaigns.names() if campaigns.get(name)().recognises(text)), None)
+
+
+def campaign(paths: Sequence[Path], forms: Sequence[str], wanted: Wanted) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the wanted rows of the campaigns in ``paths``, and remarks on what was left out or joined."""
+    rows: list[dict[str, Any]] = []
+    remarks: list[str] = []
+    for path, form in zip(paths, forms, strict=True):
+        found, said = campaigns.get(form)().read(_text(path), path.name, wanted)
+        rows += found
+        remarks += said
+    return rows, remarks
+
+
+def ignored_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return warnings on names of algorithms that the library seems to have ignored."""
+    import pandas as pd
+
+    from phase3_sst.studies.validation.ignored_names import equal_names, sentence
+
+    named = {"seconds": "measured_s", "p10_s": "measured_p10_s", "p90_s": "measured_p90_s"}
+    columns = {**dict.fromkeys(named), **dict.fromkeys(("shape", "placement"), "")}
+    frame = pd.DataFrame([{**columns, **row, "simulated_algorithm": row["algorithm"]} for row in rows])
+    return [sentence(row) for row in equal_names(frame.rename(columns=named)).itertuples()]
 
 
 def report_format(path: Path, form: str) -> str | None:

@@ -29,7 +29,7 @@ A quantity that an engine does not model is 0 or empty (SimGrid's flows neither 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -88,12 +88,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Results of a probe: makespan [s], classes of the links in use, their chunks, and the messages."""
+    """Results of a probe: makespan [s], classes of the links in use, their chunks, and the messages.
+
+    ``slowest_s`` has, for each operation of job 0, the seconds of the rank that spent most time in it.
+    """
 
     makespan_s: float
     link_classes: frozenset[str]
     packet_hops: float = 0.0
     messages: int = 0
+    slowest_s: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

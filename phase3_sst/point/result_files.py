@@ -146,13 +146,25 @@ def collect_parts(parts: Sequence[Path], directory: Path) -> None:
 def read_measurement(part: Path) -> Measurement:
     """Return a probe's measurement from the engine's folder ``part``."""
     result = tables.read_json(part / "result.json", RESULT_SCHEMA, sealed=False)
-    links = next(table for table in _TABLES if table.name == "links")
-    table = _read(part / "links.csv", links)
+    tables_by_name = {table.name: table for table in _TABLES}
+    table = _read(part / "links.csv", tables_by_name["links"])
+    ranks = _read(part / "ranks.csv", tables_by_name["ranks"])
     replica = result["replicas"][0]
     # An engine that does not model chunks leaves them empty.
     chunks = sum(value for value in table["chunks"].to_pylist() if value is not None)
     classes = frozenset(map(str, table["class"].to_pylist()))
-    return Measurement(float(replica["makespan_s"]), classes, float(chunks), int(replica["messages"]))
+    slowest = _slowest(ranks)
+    return Measurement(float(replica["makespan_s"]), classes, float(chunks), int(replica["messages"]), slowest)
+
+
+def _slowest(ranks: pa.Table) -> dict[str, float]:
+    """Return operation -> the most seconds of a rank of job 0 in it, in the first replica."""
+    import pyarrow.compute as pc
+
+    first = pc.min(ranks["replica"])
+    chosen = ranks.filter(pc.and_(pc.equal(ranks["job"], 0), pc.equal(ranks["replica"], first)))
+    found = chosen.group_by("operation").aggregate([("seconds", "max")])
+    return dict(zip(found["operation"].to_pylist(), found["seconds_max"].to_pylist(), strict=True))
 
 
 def _joined(parts: Sequence[pa.Table]) -> pa.Table:

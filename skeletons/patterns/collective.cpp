@@ -30,14 +30,19 @@ constexpr Named kCollectives[] = {
 
 class Collective final : public Pattern {
  public:
-  Collective(Emit emit, std::uint64_t bytes, int root) : emit_(emit), bytes_(bytes), root_(root) {}
+  Collective(Emit emit, std::uint64_t bytes, int root, bool barrier)
+      : emit_(emit), bytes_(bytes), root_(root), barrier_(barrier) {}
 
-  void iteration(Mpi& mpi, const Groups&) const override { emit_(mpi, bytes_, root_); }
+  void iteration(Mpi& mpi, const Groups&) const override {
+    if (barrier_) mpi.barrier();
+    emit_(mpi, bytes_, root_);
+  }
 
  private:
   Emit emit_;
   std::uint64_t bytes_;
   int root_;
+  bool barrier_;
 };
 
 std::unique_ptr<Pattern> make(const Parameters& parameters, int size) {
@@ -49,7 +54,8 @@ std::unique_ptr<Pattern> make(const Parameters& parameters, int size) {
   std::vector<std::string> names;
   for (const Named& one : kCollectives) {
     if (name == one.name) {
-      return std::make_unique<Collective>(one.emit, bytes_of(parameters), static_cast<int>(root));
+      return std::make_unique<Collective>(one.emit, bytes_of(parameters), static_cast<int>(root),
+                                          parameters.flag("barrier"));
     }
     names.emplace_back(one.name);
   }
@@ -59,6 +65,6 @@ std::unique_ptr<Pattern> make(const Parameters& parameters, int size) {
 }  // namespace
 
 extern const PatternEntry collective_pattern;
-const PatternEntry collective_pattern{"collective", make, {"bytes", "collective", "root"}};
+const PatternEntry collective_pattern{"collective", make, {"bytes", "collective", "root", "barrier"}};
 
 }  // namespace manynode::patterns

@@ -79,7 +79,8 @@ def study(folder: Path, *, width: float = 0.0, machine: str = "broadwell", tau: 
     region = [distance("ext-var", n, d, t, machine) for n, d, t in ((1, 0.0, 0.005), (4, 0.0, 0.035), (64, 4.0, 0.115))]
     collectives = [
         {**{"collective": "bcast", "bytes": size, "nodes": 4, "ranks_per_node": 2}, "error": error}
-        | {"measured_s": 1e-5, "simulated_s": 1e-5 * (1 + error)}
+        | {"measured_s": 1e-5, "simulated_s": 1e-5 * (1 + error), "simulated_algorithm": "auto"}
+        | dict.fromkeys(("campaign", "algorithm", "shape", "placement"), "")
         for size, error in ((8, -0.4), (1024, 0.1))
     ]
     parts = [operation("compute", 0.8, 0.81), operation("MPI_Allreduce", 0.15, 0.03), operation("MPI_Test", 0.02, 0.0)]
@@ -93,7 +94,7 @@ def study(folder: Path, *, width: float = 0.0, machine: str = "broadwell", tau: 
         ),
         ("validation_region", "validation-region/1", region),
         ("validation_breakdown", "validation-breakdown/1", parts),
-        ("validation_collectives", "validation-collectives/1", collectives),
+        ("validation_collectives", "validation-collectives/2", collectives),
     ):
         tables.write_table(directory / f"{name}.parquet", schema, pd.DataFrame(content))
     return load(fixture.sign(directory))

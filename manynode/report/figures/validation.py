@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -13,11 +15,13 @@ from manynode.report.wording import percent, size
 
 _MEASURED = "measured"
 _ALL_MPI = "all MPI"
+# With as many series of measured collectives, one figure shows all errors.
+_CAMPAIGN = 4
 
 
 def draw(inputs: Inputs) -> list[Figure]:
     """Return the figures of the validation study, in the report's order."""
-    found = [_times(inputs), _errors(inputs), _operations(inputs), _collectives(inputs)]
+    found = [_times(inputs), _errors(inputs), _operations(inputs), _campaign(inputs), _collectives(inputs)]
     return [figure for figure in found if figure is not None]
 
 
@@ -127,11 +131,19 @@ def _operations(inputs: Inputs) -> Figure | None:
     )
 
 
+def _case(row: Any) -> str:
+    """Return the name of a series of sizes."""
+    name = " ".join(word for word in (row.collective, row.algorithm) if word)
+    return ", ".join(
+        word for word in (name, f"{row.nodes} x {row.ranks_per_node}", row.campaign, row.placement) if word
+    )
+
+
 def _collectives(inputs: Inputs) -> Figure | None:
     if inputs.validation_collectives is None:
         return None
     frame = inputs.validation_collectives.copy()
-    frame["case"] = [f"{row.collective}, {row.nodes} x {row.ranks_per_node}" for row in frame.itertuples()]
+    frame["case"] = [_case(row) for row in frame.itertuples()]
     frame["message"] = [size(value) for value in frame["bytes"]]
     long = frame.melt(
         id_vars=["case", "collective", "bytes", "message", "nodes", "ranks_per_node", "error"],
@@ -167,4 +179,40 @@ def _collectives(inputs: Inputs) -> Figure | None:
         "its collective algorithms.",
         chart,
         long,
+    )
+
+
+def _campaign(inputs: Inputs) -> Figure | None:
+    """Return the error of every measured collective; none where there are few, which the other figure shows."""
+    if inputs.validation_collectives is None:
+        return None
+    frame = inputs.validation_collectives.copy()
+    frame["case"] = [_case(row) for row in frame.itertuples()]
+    if frame["case"].nunique() < _CAMPAIGN:
+        return None
+    frame["ratio"] = 1 + frame["error"]
+    frame["message"] = [size(value) for value in frame["bytes"]]
+    base = alt.Chart(alt.NamedData(name="table"))
+    ratio = alt.Y("ratio:Q", title="simulated / measured", scale=alt.Scale(type="log"))
+    points = base.mark_circle(size=45, opacity=0.7).encode(
+        x=alt.X("message:O", title="message", sort=alt.SortField("bytes"), axis=alt.Axis(labelAngle=-40)),
+        y=ratio,
+        color=alt.Color("collective:N", legend=alt.Legend(title=None)),
+        tooltip=[
+            alt.Tooltip("case:N", title="measured"),
+            alt.Tooltip("simulated_algorithm:N", title="simulated as"),
+            alt.Tooltip("message:O"),
+            alt.Tooltip("measured_s:Q", title="measured [s]", format=".4~g"),
+            alt.Tooltip("simulated_s:Q", title="simulated [s]", format=".4~g"),
+            alt.Tooltip("error:Q", format="+.1%"),
+        ],
+    )
+    one = base.mark_rule(strokeWidth=1, strokeDash=[2, 3], color="currentColor").encode(y=alt.datum(1))
+    columns = ["case", "collective", "simulated_algorithm", "bytes", "message", "measured_s", "simulated_s", "error"]
+    return Figure(
+        "validation-campaign",
+        "Collectives alone, the error of every measurement",
+        "Simulated over measured latency against one rank's contribution; on the dashed line they are equal.",
+        alt.layer(points, one).properties(height=320),
+        frame[[*columns, "ratio"]],
     )

@@ -46,7 +46,9 @@ class ConfirmationStudy(Study):
         again = [] if lacks(experiment) else [f"{folder}/result.json" for folder in confirmed_points(experiment)]
         return [*study_named(self.key).inputs(experiment), *again]
 
-    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame | dict[str, Any]]:
+    def conclude(
+        self, experiment: Resolved, results: Path, processes: int = 1
+    ) -> dict[str, pd.DataFrame | dict[str, Any]]:
         """Return the comparison of both engines; without the second engine, only what it lacks."""
         from phase3_sst.studies.confirmation.comparison import of_study
         from phase3_sst.studies.confirmation.second_engine import lacks

@@ -59,7 +59,7 @@ class Scaling(Study):
             return []
         return [(technique, nodes) for technique in loss_techniques(experiment) for nodes in loss_nodes(experiment)]
 
-    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame]:
+    def conclude(self, experiment: Resolved, results: Path, processes: int = 1) -> dict[str, pd.DataFrame]:
         """Return the table of losses."""
         from phase3_sst.studies.scaling.loss_table import analyse
 

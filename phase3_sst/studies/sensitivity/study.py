@@ -60,7 +60,7 @@ class Sensitivity(Study):
             for count in nodes
         ]
 
-    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame]:
+    def conclude(self, experiment: Resolved, results: Path, processes: int = 1) -> dict[str, pd.DataFrame]:
         """Return times, knees and Sobol indices."""
         from phase3_sst.studies.sensitivity.effect_tables import analyse
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from manynode.report.campaign import summary_rows
 from manynode.report.figures import validation
 from manynode.report.load import Inputs
 from manynode.report.study_page import StudyPage, pages
@@ -22,5 +23,5 @@ def page(inputs: Inputs) -> StudyPage | None:
         validation_sentences(inputs),
         place=20,
         before=str(Path(__file__).with_name("validation.html.j2")),
-        values={"errors": error_table(inputs), "region": region_rows(inputs)},
+        values={"errors": error_table(inputs), "region": region_rows(inputs), "campaign": summary_rows(inputs)},
     )

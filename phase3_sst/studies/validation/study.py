@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from manynode.config.resolved import Resolved
 
+_OF_COLLECTIVES = ("collectives", "start", "iterations", "algorithm_names", "placements")
+# Simulations of measured collectives side by side.
+MOST_PROCESSES = 16
 _REGION = ("machine_measured", "machine", "network_measured", "network")
 
 
@@ -26,7 +29,7 @@ class Validation(Study):
     command = "validate"
     help = "Compare the projection with the measurements of the section validation."
     reads = ("seed", "nodes", "techniques", "machine", "network", "simulate", "validation")
-    unread = (*LIMITS, "validation.collectives", "validation.iterations")
+    unread = (*LIMITS, *(f"validation.{key}" for key in _OF_COLLECTIVES))
     after = ("analyse",)
     files = (
         StudyFile(
@@ -71,7 +74,7 @@ class Validation(Study):
         """Return the projection and its breakdown."""
         return ["projection.parquet", "breakdown.parquet"]
 
-    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame]:
+    def conclude(self, experiment: Resolved, results: Path, processes: int = 1) -> dict[str, pd.DataFrame]:
         """Return the errors, their summary, the measured region and the errors of the operations."""
         from manynode import tables
         from phase3_sst.analysis.projection_tables import BREAKDOWN_SCHEMA, PROJECTION_SCHEMA
@@ -106,8 +109,24 @@ class Collectives(Study):
     files = (
         StudyFile(
             "validation_collectives.parquet",
-            "validation-collectives/1",
-            ("collective", "bytes", "nodes", "ranks_per_node", "measured_s", "simulated_s", "error"),
+            "validation-collectives/2",
+            (
+                *("campaign", "collective", "algorithm", "simulated_algorithm", "bytes", "nodes", "ranks_per_node"),
+                *("shape", "placement", "measured_s", "simulated_s", "error"),
+            ),
+        ),
+        StudyFile(
+            "validation_collectives_summary.parquet",
+            "validation-collectives-summary/1",
+            (
+                *("by", "group", "points", "median_error", "median_absolute", "p90_absolute", "within_5", "within_10"),
+                *("within_20", "within_35", "within_spread", "worst_error", "worst_bytes", "worst_nodes"),
+            ),
+        ),
+        StudyFile(
+            "validation_equal_names.parquet",
+            "validation-equal-names/1",
+            ("campaign", "collective", "nodes", "first", "second", "bytes", "sizes", "common_sizes"),
         ),
     )
 
@@ -115,9 +134,28 @@ class Collectives(Study):
         """Return whether latencies of collectives were measured."""
         return experiment.validation is not None and bool(experiment.validation.collectives)
 
-    def conclude(self, experiment: Resolved, results: Path) -> dict[str, pd.DataFrame]:
-        """Return measured and simulated latencies."""
+    def processes(self, experiment: Resolved) -> int:
+        """Return the number of measurements, up to a limit: each has a simulation."""
+        return min(MOST_PROCESSES, len(experiment.validation.collectives)) if experiment.validation else 1
+
+    def conclude(self, experiment: Resolved, results: Path, processes: int = 1) -> dict[str, pd.DataFrame]:
+        """Return measured and simulated latencies, their summary, and names that the library seems to ignore."""
+        from manynode.notices import warn
         from phase3_sst.point.contract import engine_of
+        from phase3_sst.studies.validation import campaign_summary, ignored_names
         from phase3_sst.studies.validation.collectives import compare
 
-        return {self.files[0].name: compare(experiment, engine_of(experiment.simulate))}
+        points = compare(experiment, engine_of(experiment.simulate), processes, print)
+        equal = ignored_names.equal_names(points)
+        for row in equal.itertuples():
+            warn(ignored_names.sentence(row))
+        tables = (points, campaign_summary.summarise(points), equal)
+        return {file.name: table for file, table in zip(self.files, tables, strict=True)}
+
+    def said(self, results: Path) -> list[str]:
+        """Return the summary as lines."""
+        from manynode.report.campaign import summary_lines
+        from manynode.tables import read_table
+
+        file = self.files[1]
+        return summary_lines(read_table(results / file.name, file.schema, file.columns))
