@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".html", ".png", ".svg")
 _LINE_POINTS = 400
-_SIZE_LABEL = (
+SIZE_LABEL = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
     "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
 )
@@ -34,10 +34,10 @@ def write(path: Path, frame: pd.DataFrame, fitted: Fit, title: str) -> None:
     """Draw ``frame`` (see ``quality.residuals``) and ``fitted`` into ``path``: HTML that works offline, PNG or SVG."""
     check_format(path)
     with tables.replacing(path) as part:
-        chart(frame, fitted, title).save(str(part), format=path.suffix[1:], **_options(path.suffix))
+        chart(frame, fitted, title).save(str(part), format=path.suffix[1:], **options(path.suffix))
 
 
-def _options(suffix: str) -> dict[str, Any]:
+def options(suffix: str) -> dict[str, Any]:
     return {"inline": True} if suffix == ".html" else {"scale_factor": 2} if suffix == ".png" else {}
 
 
@@ -67,7 +67,7 @@ def chart(frame: pd.DataFrame, fitted: Fit, title: str) -> Any:
         "size_bytes:Q",
         title="message size",
         scale=alt.Scale(type="log", base=2, domain=[1, largest], nice=False),
-        axis=alt.Axis(tickCount=10, labelExpr=_SIZE_LABEL),
+        axis=alt.Axis(tickCount=10, labelExpr=SIZE_LABEL),
     )
     time = alt.Y(
         "time:Q",

@@ -62,11 +62,11 @@ def text(
     intranode: tuple[float, float, str, str] | None,
 ) -> str:
     """Return the file; ``remarks`` are its first lines, ``intranode`` as ``fit.intranode`` returns it."""
-    lines = _comment(remarks)
-    lines.extend([*_block("name", name), *_block("description", description)])
+    lines = comment(remarks)
+    lines.extend([*block("name", name), *block("description", description)])
     for key, value in base.items():
         if key not in ("name", "description", "host", "intranode"):
-            lines.extend(_block(key, value))
+            lines.extend(block(key, value))
     lines.extend(_host(base.get("host", {}), fitted))
     if intranode is not None:
         latency, bandwidth, latency_origin, bandwidth_origin = intranode
@@ -74,7 +74,7 @@ def text(
         lines.extend(_value("latency", render(latency, "time", _DIGITS), latency_origin))
         lines.extend(_value("bandwidth", render(bandwidth, "bandwidth", _DIGITS), bandwidth_origin))
     elif "intranode" in base:
-        lines.extend(_block("intranode", base["intranode"]))
+        lines.extend(block("intranode", base["intranode"]))
     result = "\n".join(lines) + "\n"
     read(yaml.safe_load(result), "the calibrated network")
     return result
@@ -90,14 +90,14 @@ def _host(base: Mapping[str, Any], fitted: Fit) -> list[str]:
     }
     lines = ["host:"]
     for key, pieces in (("overhead_send", fitted.overhead_send), ("overhead_recv", fitted.overhead_recv)):
-        lines.extend(_comment([origin[key]], indent="  "))
+        lines.extend(comment([origin[key]], indent="  "))
         lines.append(f"  {key}:")
         lines.extend(f"    - {_segment(piece)}" for piece in pieces)
     for key, value in values.items():
         lines.extend(_value(key, value, origin[key]))
     for key, value in base.items():
         if key not in ("overhead_send", "overhead_recv", "overhead_per_byte", *values):
-            lines.extend(_block(key, value, "  "))
+            lines.extend(block(key, value, "  "))
     return lines
 
 
@@ -112,10 +112,10 @@ def _size(bytes_: int) -> str:
 
 
 def _value(key: str, value: str, origin: str) -> list[str]:
-    return [*_comment([origin], indent="  "), f"  {key}: {value}"]
+    return [*comment([origin], indent="  "), f"  {key}: {value}"]
 
 
-def _comment(remarks: Sequence[str], indent: str = "") -> list[str]:
+def comment(remarks: Sequence[str], indent: str = "") -> list[str]:
     lines: list[str] = []
     for remark in remarks:
         # Tables keep their lines.
@@ -124,12 +124,12 @@ def _comment(remarks: Sequence[str], indent: str = "") -> list[str]:
     return lines
 
 
-def _block(key: str, value: Any, indent: str = "") -> list[str]:
+def block(key: str, value: Any, indent: str = "") -> list[str]:
     """Return ``key: value`` in the style of the shipped files: mappings in blocks, lists in one line, long texts
     folded.
     """
     if isinstance(value, Mapping):
-        return [f"{indent}{key}:", *[line for k, v in value.items() for line in _block(k, v, indent + "  ")]]
+        return [f"{indent}{key}:", *[line for k, v in value.items() for line in block(k, v, indent + "  ")]]
     dumped: str = yaml.safe_dump(value, default_flow_style=True, width=10**6, allow_unicode=True)
     dumped = dumped.removesuffix("...\n").strip()
     if isinstance(value, str) and len(dumped) > _WIDTH - len(key):

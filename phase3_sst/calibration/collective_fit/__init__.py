@@ -1,0 +1,1 @@
+"""Fits a network's host parameters to measured collectives, by simulation; see ``solve.py``."""
