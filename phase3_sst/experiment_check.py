@@ -44,6 +44,8 @@ def check(resolved: Resolved) -> None:
         engine.check(runs)
     except EngineMissingError as error:
         lacking = error
+    except UsageError as error:
+        raise collectives.explain(error) from None
     _check_confirming(resolved)
     if lacking is not None:
         raise lacking
