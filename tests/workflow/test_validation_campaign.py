@@ -100,6 +100,19 @@ def test_a_wrong_campaign_is_refused_before_anything_runs(
         assert word in done.stderr, done.stderr
 
 
+def test_collectives_of_an_experiment_without_skeleton_are_checked_as_well(tmp_path: Path) -> None:
+    table(tmp_path)
+    content = pipeline.tiny(
+        application={"command": ["/bin/true"], "mpi": "mpich"}, validation={"collectives": "campaign.csv"}
+    )
+    del content["nodes"]
+    done = pipeline.manynode("config", "check", pipeline.write(tmp_path, content))
+    assert done.returncode == 2 and "unknown placement 'far'" in done.stderr
+    content["validation"]["placements"] = {"far": {"nodes": "random"}}
+    done = pipeline.manynode("config", "check", pipeline.write(tmp_path, content))
+    assert done.returncode == 2 and "unknown algorithm" in done.stderr, done.stderr
+
+
 def simulated(start: str, collective: str, nodes: int, bytes_: int = 8, **simulate: Any) -> float:
     """Return a collective's simulated latency by the engine."""
     content = yaml.safe_load((pipeline.ROOT / "configs" / "demo.yaml").read_text())
