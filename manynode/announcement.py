@@ -31,6 +31,8 @@ def announce_measurements(
 
     With ``may_run``, a missing native trial is run. ``until`` is the last rule or file wanted.
     """
+    if resolved.own_times is not None:
+        return KnownRuns([], None)
     if not to_measure(resolved, results):
         return KnownRuns(_asked(experiment, resolved, results, ask=False), read_trial(results, _digest(resolved)))
     runs = _asked(experiment, resolved, results, ask=True)
@@ -54,6 +56,8 @@ def announce_measurements(
 
 def to_measure(resolved: Resolved, results: Path) -> bool:
     """Return whether the table of a measured run is missing, without asking the phases."""
+    if resolved.own_times is not None:
+        return False
     profile = resolved.profile
     places = [
         f"profile/nodes-{nodes}-rep-{repetition}/counters.parquet"

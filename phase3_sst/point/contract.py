@@ -88,12 +88,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Results of a probe: makespan [s], classes of the links in use, their chunks, and the messages."""
+    """Results of a probe: makespan [s], classes of the links in use, their chunks, the messages, and the end of each
+    iteration of the first job [s].
+    """
 
     makespan_s: float
     link_classes: frozenset[str]
     packet_hops: float = 0.0
     messages: int = 0
+    iteration_ends_s: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,8 @@ class Capabilities:
     """Simulates messages that never wait for busy links (``network: contention: false``)."""
     is_timed_here: bool = False
     """Is quick enough to time an experiment's first iterations on this host before a run."""
+    chooses_flow_control: bool = False
+    """Simulates unlimited buffers or credits, as ``network: flow_control`` says."""
     always_has_buffers: bool = False
     """Simulates finite buffers even with ``flow_control: none``."""
 

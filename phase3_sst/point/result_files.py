@@ -152,7 +152,8 @@ def read_measurement(part: Path) -> Measurement:
     # An engine that does not model chunks leaves them empty.
     chunks = sum(value for value in table["chunks"].to_pylist() if value is not None)
     classes = frozenset(map(str, table["class"].to_pylist()))
-    return Measurement(float(replica["makespan_s"]), classes, float(chunks), int(replica["messages"]))
+    ends = tuple(map(float, replica["jobs"][0]["iteration_end_s"]))
+    return Measurement(float(replica["makespan_s"]), classes, float(chunks), int(replica["messages"]), ends)
 
 
 def _joined(parts: Sequence[pa.Table]) -> pa.Table:
