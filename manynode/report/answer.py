@@ -32,9 +32,13 @@ def answer(inputs: Inputs) -> Answer | None:
     nodes = int(own["nodes"].max())
     row = _row(projection, technique, nodes)
     assert row is not None
-    time, limits = interval(row["time_s"], row["low_s"], row["high_s"])
-    smallest = int(own["nodes"].min())
+    _, limits = interval(row["time_s"], row["low_s"], row["high_s"])
     around = band(inputs)
+    # More digits than the models' errors leave would be no knowledge of the machine.
+    time = duration(row["time_s"])
+    if around is not None and around.low_s is not None and around.high_s is not None:
+        time, _ = interval(row["time_s"], around.low_s, around.high_s)
+    smallest = int(own["nodes"].min())
     facts = [
         *([("known errors", around.limits)] if around is not None else []),
         (f"{percent(inputs.experiment.simulate.confidence)} interval of the draws", limits),

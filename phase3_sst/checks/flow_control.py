@@ -133,10 +133,11 @@ def _chunks(situation: Situation, engine: NetworkEngine, chosen: Choice, known: 
     warnings: list[str] = []
     left = difference(given, finer)
     if left > AGREE and network.most_chunks is None:
-        most = MOST_CHUNKS
-        given = _played(situation, engine, flow_control=chosen, most_chunks=most)
-        tried.append(_chunk_trial(most, network.chunk, given))
-        left = difference(given, finer)
+        raised = _played(situation, engine, flow_control=chosen, most_chunks=MOST_CHUNKS)
+        tried.append(_chunk_trial(MOST_CHUNKS, network.chunk, raised))
+        # Where no message is that long, more chunks change nothing.
+        if difference(raised, finer) < left:
+            most, left = MOST_CHUNKS, difference(raised, finer)
     if left > AGREE:
         warnings.append(
             f"with chunks half as large {situation.name} differs by {left:.1%}: lower network: chunk"

@@ -94,7 +94,7 @@ def test_more_chunks_are_taken_where_they_change_the_time() -> None:
 def test_chunks_that_are_still_too_large_are_a_warning_that_names_the_key() -> None:
     engine = Played(lambda network: 1.0 + network["chunk_bytes"] / 1e4)
     found = choose(situations(point(chunk=4096.0)), engine)
-    assert found["most_chunks"] == 128
+    assert found["most_chunks"] == 64, "more chunks changed nothing"
     (warning,) = found["warnings"]
     assert "18.5%" in warning and "lower network: chunk" in warning
 
