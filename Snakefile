@@ -24,7 +24,17 @@ rule all:
         plan.preflight_verdict(),
 
 
-include: "phase1_profile/rules.smk"
-include: "phase2_nodesim/rules.smk"
+# Compute times that the user knows already stand in place of phases 1 and 2.
+if plan.has_own_times:
+
+    include: "phase2_nodesim/own_times.smk"
+
+else:
+
+    include: "phase1_profile/rules.smk"
+    include: "phase2_nodesim/rules.smk"
+
+
+include: "phase2_nodesim/judge.smk"
 include: "phase3_sst/rules.smk"
 include: "manynode/report/rules.smk"

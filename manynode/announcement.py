@@ -34,7 +34,7 @@ def announce_measurements(
 
     With ``may_run``, a missing native trial is run. ``until`` is the last rule or file wanted.
     """
-    if until in _MEASURING_NOTHING:
+    if until in _MEASURING_NOTHING or resolved.own_times is not None:
         return KnownRuns()
     if not to_measure(resolved, results):
         return KnownRuns(_asked(experiment, resolved, results, ask=False), read_trial(results, _digest(resolved)))
@@ -59,6 +59,8 @@ def announce_measurements(
 
 def to_measure(resolved: Resolved, results: Path) -> bool:
     """Return whether the table of a measured run is missing, without asking the phases."""
+    if resolved.own_times is not None:
+        return False
     profile = resolved.profile
     places = [
         f"profile/nodes-{nodes}-rep-{repetition}/counters.parquet"

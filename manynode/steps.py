@@ -18,10 +18,11 @@ from typing import Any
 from manynode import artefacts
 from manynode.artefacts import Identity
 from manynode.config.engine_section import engine_sections, unread_keys
-from manynode.config.experiment import NodesimSection
+from manynode.config.experiment import NodesimSection, most_complete
 from manynode.config.resolved import Resolved, digest_of, read_resolved, resolve_json
 from manynode.config.simulate import SimulateSection
 from manynode.config.studies import LIMITS, SHARED, studies, variants_of
+from manynode.config.study_section import section_keys
 from manynode.config.variants import Variant, confirmed, with_confirming_engine
 
 _MEASURED = ("application", "ranks_per_node")
@@ -29,11 +30,13 @@ _STUDIES = studies()
 # The sections whose change makes a step's results stale.
 SECTIONS = {
     "profile": (*_MEASURED, "profile"),
-    "classify": (*SHARED, "profile", "nodesim"),
+    "classify": (*SHARED, "profile", "nodesim", "own_times"),
     "nodesim": (*_MEASURED, "machine", "nodesim"),
-    "fit": (*SHARED, "machine", "nodesim"),
+    "fit": (*SHARED, "machine", "nodesim", "own_times"),
     "judge": (*_MEASURED, "nodes"),
     "simulate": (*SHARED, "network", "simulate"),
+    "flow-control": (*SHARED, "nodes", "techniques", "network", "simulate"),
+    "flow-control-studies": (*SHARED, "nodes", "techniques", "network", "simulate", *section_keys()),
     "analyse": (*SHARED, "nodes", "techniques", "simulate"),
     "preflight": (*SHARED, "nodes", "network", "simulate"),
     "report": (),
@@ -48,6 +51,10 @@ UNREAD: dict[str, tuple[str, ...]] = {
     "classify": ("nodesim.tail",),
     "nodesim": ("nodesim.tail",),
     "simulate": (*LIMITS, "simulate.confidence", "simulate.profile_bootstrap"),
+    **dict.fromkeys(
+        ("flow-control", "flow-control-studies"),
+        (*LIMITS, *(f"simulate.{key}" for key in ("replicas", "confidence", "profile_bootstrap", "converge"))),
+    ),
     "analyse": LIMITS,
     **{study.name: study.unread for study in _STUDIES},
     "preflight": tuple(f"simulate.{key}" for key in _DRAWS),
@@ -57,6 +64,8 @@ _UPSTREAM = {
     "classify": ("profile",),
     "fit": ("classify", "nodesim"),
     "simulate": ("fit",),
+    "flow-control": ("fit",),
+    "flow-control-studies": ("flow-control",),
     "analyse": ("simulate",),
     **{study.name: study.after for study in _STUDIES},
 }
@@ -79,6 +88,8 @@ _FILES = tuple(
         (rf"nodesim/(timing-profile-{_MODE}\.json|resamples-{_MODE}\.json|{_MODE}/segments\.parquet)", "fit"),
         (r"nodesim/skeleton-verdicts\.json", "judge"),
         (r"simulate/preflight\.json", "preflight"),
+        (r"simulate/flow-control\.json", "flow-control"),
+        (r"simulate/flow-control-studies\.json", "flow-control-studies"),
         (rf"simulate/{_POINT}", "simulate"),
         (r"resamples/[^/]+/nodes-\d+\.parquet", "simulate"),
         (rf"(?P<study>{'|'.join(study.name for study in _STUDIES)})/(?P<variant>.+)/{_POINT}", _VARIANT),
@@ -118,7 +129,15 @@ class Steps:
             sections = ("network", "simulate")
             unread = tuple(f"simulate.{key}" for key in simulate if key not in _OF_THE_NETWORK)
             unread = (*unread, *self._unread_by_engines())
-        return digest_of(self._content, *sections, without=unread)
+        content = self._content
+        if step == "flow-control":
+            # Only the largest point is tried: smaller ones that are added do not repeat the trials.
+            content = {
+                **content,
+                "nodes": [max(content["nodes"])],
+                "techniques": [most_complete(content["techniques"])],
+            }
+        return digest_of(content, *sections, without=unread)
 
     @functools.cache  # noqa: B019
     def variant_digest(self, name: str) -> str:

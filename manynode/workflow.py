@@ -50,6 +50,7 @@ class Plan:
         self.root = f"results/{self.experiment.name}"
         self.shell_prefix = f"set -euo pipefail; export PATH={shlex.quote(sysconfig.get_path('scripts'))}:$PATH; "
         self.has_skeleton = self.experiment.application.name is not None
+        self.has_own_times = self.experiment.own_times is not None
         self.steps = Steps(self.experiment.content)
         self.studies = studies()
         self.modes = sorted({"ext" if name.startswith("ext") else "no-ext" for name in self.experiment.techniques})
@@ -130,6 +131,8 @@ class Plan:
     @property
     def has_control(self) -> bool:
         """Return whether a node is simulated again without sharing: asked for, and by an engine that can share."""
+        if self.has_own_times:
+            return False
         return self.experiment.nodesim.qemu.control and uses_qemu(self.experiment)[0]
 
     def control_segments(self, classes: str) -> list[str]:

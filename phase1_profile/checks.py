@@ -10,6 +10,8 @@ from phase1_profile.sources.interface import choose_source
 
 def check(resolved: Resolved) -> None:
     """Ask the mini-app if it accepts its parameters on every profiled number of ranks, and the host for counters."""
+    if resolved.own_times is not None:
+        return  # nothing is profiled
     application = resolved.application
     # A node on its own is a job of phase 2, of the same program.
     sizes = {*resolved.profile.nodes, 1}

@@ -139,6 +139,37 @@ def fit(
     )
 
 
+@app.command("own-times")
+def own_times(
+    ctx: typer.Context,
+    experiment: Experiment,
+    mode: Annotated[str, typer.Option(help="ext or no-ext")] = "ext",
+    profile: Annotated[Path | None, typer.Option(help="timing profile to write")] = None,
+    classes: Annotated[Path | None, typer.Option(help="rank classes to write")] = None,
+) -> None:
+    """Make timing profile and rank classes of the user's own compute times (section own_times)."""
+    from manynode import rank_classes, tables
+    from manynode.errors import UsageError
+    from manynode.provenance import provenance
+    from manynode.steps import step_of
+    from manynode.timing_profile import write_timing_profile
+    from phase2_nodesim import own_times as own
+
+    resolved = ctx.with_resource(step_of(experiment))
+    if resolved.own_times is None:
+        raise UsageError(
+            "the experiment has no compute times of its own",
+            where=f"{experiment}: own_times",
+            remedy="add the section own_times, or run phases 1 and 2",
+        )
+    if classes is not None:
+        tables.write_json(classes, rank_classes.SCHEMA, own.rank_classes(resolved))
+    if profile is not None:
+        sections = ("application", "ranks_per_node", "machine", "own_times")
+        origin = provenance(seed=resolved.seed, experiment_digest=resolved.digest(*sections), tools={})
+        write_timing_profile(profile, own.timing_profile(resolved, external=_external(mode), provenance=origin))
+
+
 @app.command("resample")
 def resample(
     ctx: typer.Context,

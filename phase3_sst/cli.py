@@ -16,6 +16,11 @@ app = typer.Typer(help="Phase 3: the skeleton on the simulated network.", no_arg
 Experiment = Annotated[Path, typer.Option(help="resolved experiment (results/NAME/experiment.json)")]
 
 
+FlowControl = Annotated[
+    Path | None, typer.Option(help="choice of 'manynode simulate flow-control'; without it, auto means credits")
+]
+
+
 @app.command("run")
 def run(
     ctx: typer.Context,
@@ -30,15 +35,19 @@ def run(
     cost: Annotated[Path | None, typer.Option(help="CSV file to write: wall and processor time, memory")] = None,
     variant: Annotated[str | None, typer.Option(help="variant of a study: STUDY/NAME")] = None,
     confirm: Annotated[bool, typer.Option("--confirm", help="use the study's confirming engine")] = False,
+    flow_control: FlowControl = None,
 ) -> None:
     """Simulate all replicas of one point: a technique at a node count."""
+    from manynode.steps import step_of
     from phase3_sst.point.contract import engine_of
     from phase3_sst.point.convergence.converged_point import simulate_point
     from phase3_sst.point.point_cost import recorded
     from phase3_sst.point.point_progress import shown
 
     with shown(progress) as sink, recorded(cost):
-        point = _point(ctx, experiment, technique, nodes, classes, profile, processes, sink, variant, confirm)
+        resolved = ctx.with_resource(step_of(experiment))
+        point = _point(resolved, technique, nodes, classes, profile, processes, sink, variant, confirm)
+        point = _with_flow_control(point, flow_control)
         simulate_point(engine_of(point.experiment.simulate), point, result.parent)
 
 
@@ -53,23 +62,26 @@ def resamples(
     resamples: Annotated[Path, typer.Option(help="resamples of the timing profile, from phase 2")],
     output: Annotated[Path, typer.Option(help="table to write: makespan of each resample")],
     processes: Annotated[int, typer.Option(min=1, help="cores of each simulation")] = 1,
+    flow_control: FlowControl = None,
 ) -> None:
     """Simulate one point with each resample of its timing profile."""
     from manynode import tables
     from manynode.profile_resamples import read_resamples
+    from manynode.steps import step_of
     from phase3_sst.analysis.interval_parts import RESAMPLES_SCHEMA
     from phase3_sst.point.point_progress import shown
     from phase3_sst.point.resampled import simulate_resamples
 
     with shown(True) as sink:
-        point = _point(ctx, experiment, technique, nodes, classes, profile, processes, sink, None)
+        resolved = ctx.with_resource(step_of(experiment))
+        point = _point(resolved, technique, nodes, classes, profile, processes, sink, None)
+        point = _with_flow_control(point, flow_control)
         table = simulate_resamples(point, read_resamples(resamples))
     tables.write_table(output, RESAMPLES_SCHEMA, table)
 
 
 def _point(
-    ctx: typer.Context,
-    experiment: Path,
+    resolved: Any,
     technique: str,
     nodes: int,
     classes: Path,
@@ -84,13 +96,11 @@ def _point(
     from manynode.config.variants import with_confirming_engine
     from manynode.rank_classes import classes_of_job
     from manynode.seeds import derive_seed
-    from manynode.steps import step_of
     from manynode.timing_profile import read_timing_profile
     from phase3_sst.point.contract import Point
     from phase3_sst.point.inputs import check_profile
     from phase3_sst.point.point_experiment import PointExperiment
 
-    resolved = ctx.with_resource(step_of(experiment))
     # Also checked here, for better messages than those of the engines, which read the file themselves.
     check_profile(profile, read_timing_profile(profile), technique, str(resolved.application.name))
     if variant is not None:
@@ -158,6 +168,61 @@ def preflight(
         tables.write_json(output, checks.PREFLIGHT_SCHEMA, document)
 
 
+@app.command("flow-control")
+def flow_control(
+    ctx: typer.Context,
+    experiment: Experiment,
+    classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
+    profiles: Annotated[Path, typer.Option(help="folder with the timing profiles of phase 2")],
+    output: Annotated[Path, typer.Option(help="flow-control.json to write")],
+    base: Annotated[Path | None, typer.Option(help="the experiment's own choice: choose for its studies")] = None,
+) -> None:
+    """Choose the flow control of network: flow_control: auto by trials of the first iterations."""
+    from manynode import tables
+    from manynode.config.experiment import mode_of, most_complete
+    from manynode.config.studies import all_points
+    from manynode.steps import step_of
+    from phase3_sst.checks import flow_control as trials
+    from phase3_sst.point.contract import engine_of
+
+    resolved = ctx.with_resource(step_of(experiment))
+    engine = engine_of(resolved.simulate)
+
+    def situation(variant: str | None, technique: str, nodes: int) -> trials.Situation:
+        profile = profiles / f"timing-profile-{mode_of(technique)}.json"
+        point = _point(resolved, technique, nodes, classes, profile, 1, None, variant)
+        return trials.Situation(point.name, point)
+
+    if base is None:
+        own = iter([situation(None, most_complete(resolved.techniques), max(resolved.nodes))])
+        document = trials.choose(own, engine)
+        if document["flow_control"] == "credits":
+            trials.check_buffers(resolved, engine, str(experiment))
+    else:
+        largest = {
+            f"{one.study}/{one.variant.name}": one for one in sorted(all_points(resolved), key=lambda p: p.nodes)
+        }
+        varied = (situation(name, one.technique, one.nodes) for name, one in largest.items())
+        open_ones = (one for one in varied if one.point.experiment.network.flow_control == "auto")
+        document = trials.follow(tables.read_json(base, trials.FLOW_CONTROL_SCHEMA), open_ones, engine)
+    typer.echo(f"flow control: {document['flow_control']} ({document['reason']})")
+    for warning in document["warnings"]:
+        typer.echo(f"WARNING {warning}")
+    tables.write_json(output, trials.FLOW_CONTROL_SCHEMA, {k: v for k, v in document.items() if k in trials.MEMBERS})
+
+
+def _with_flow_control(point: Any, choice: Path | None) -> Any:
+    """Return the point with the choice in the file, if there is one."""
+    if choice is None:
+        return point
+    from dataclasses import replace
+
+    from manynode import tables
+    from phase3_sst.checks.flow_control import FLOW_CONTROL_SCHEMA, decided
+
+    return replace(point, experiment=decided(point.experiment, tables.read_json(choice, FLOW_CONTROL_SCHEMA)))
+
+
 @app.command("analyse")
 def analyse(
     ctx: typer.Context,
@@ -169,6 +234,7 @@ def analyse(
     from manynode import provenance, tables
     from manynode.steps import step_of
     from phase3_sst.analysis import projection_tables
+    from phase3_sst.checks.flow_control import FLOW_CONTROL_SCHEMA, is_chosen
     from phase3_sst.point.contract import RESULT_SCHEMA
 
     resolved = ctx.with_resource(step_of(experiment))
@@ -184,11 +250,12 @@ def analyse(
     engine = tables.read_json(results[0], RESULT_SCHEMA)["engine"]
     tools = {engine["name"]: engine["version"], **_phase2_tools(projection.parent, content["techniques"])}
     # The projection is written last, since it stands for all files of this step.
-    tables.write_json(
-        projection.parent / "provenance.json",
-        "provenance/1",
-        provenance.provenance(seed=content["seed"], experiment_digest=resolved.projection_digest(), tools=tools),
-    )
+    origin = provenance.provenance(seed=content["seed"], experiment_digest=resolved.projection_digest(), tools=tools)
+    choice = projection.parent / "simulate/flow-control.json"
+    if is_chosen(resolved) and choice.is_file():
+        chosen = tables.read_json(choice, FLOW_CONTROL_SCHEMA)
+        origin |= {key: chosen[key] for key in ("flow_control", "most_chunks")}
+    tables.write_json(projection.parent / "provenance.json", "provenance/1", origin)
     projection_tables.write(found, projection)
 
 
@@ -212,6 +279,27 @@ def _add_conclusion(study: Study) -> None:
 
 for _study in studies():
     _add_conclusion(_study)
+
+
+@app.command("record")
+def record(
+    results: Annotated[Path, typer.Argument(help="results folder of an experiment with a section validation")],
+    output: Annotated[Path, typer.Option(help="table to write (validation-record/1), such as validation/NAME.parquet")],
+    fitted_to: Annotated[str, typer.Option(help="what the parameters of machine and network were fitted to")],
+    source: Annotated[str, typer.Option(help="the command or publication that the comparison comes from")],
+) -> None:
+    """Record a validation: the report's band of known errors can use it (docs/how-to/validate.md)."""
+    from manynode import artefacts
+    from manynode.config.resolved import read_resolved
+    from manynode.known_errors.records import write_records
+    from manynode.steps import Steps
+    from phase3_sst.studies.validation.records import records
+
+    resolved = read_resolved(results / "experiment.json")
+    with artefacts.bound(results, Steps(resolved.content).identity_of):
+        found = records(resolved, results, fitted_to=fitted_to, source=source)
+    write_records(output, found)
+    typer.echo(f"{len(found)} records: {output}")
 
 
 @app.command("situations")

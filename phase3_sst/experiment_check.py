@@ -27,16 +27,17 @@ def check(resolved: Resolved) -> None:
     """Check every point with its engine, including a study's points that another engine confirms."""
     engine = _engine(resolved.simulate)
     _check_injection(resolved.simulate, engine)
-    if resolved.application.name is None:
-        return  # nothing is simulated without a skeleton
+    collectives.check(resolved)
     runs: dict[str, dict[str, Any]] = {}
-    for variant, nodes, described in _points(resolved):
+    # Without a skeleton, only measured collectives are simulated.
+    for variant, nodes, described in _points(resolved) if resolved.application.name is not None else ():
         point = Point(described, nodes, resolved.techniques[0], None, (), seed=0, variant=variant)
         check_slow_node(described.simulate.slow_node, nodes)
         runs[f"{nodes} nodes" if variant is None else f"{nodes} nodes, {variant}"] = run_description(point, [0])
-    collectives.check(resolved)
     if resolved.validation is not None:
         runs |= collectives.distinct(resolved, resolved.validation.collectives)
+    if not runs:
+        return
     for key in resolved.simulate.preflight.vary:
         check_varied(key)
     lacking = None
@@ -44,7 +45,10 @@ def check(resolved: Resolved) -> None:
         engine.check(runs)
     except EngineMissingError as error:
         lacking = error
-    _check_confirming(resolved)
+    except UsageError as error:
+        raise collectives.explain(error) from None
+    if resolved.application.name is not None:
+        _check_confirming(resolved)
     if lacking is not None:
         raise lacking
 

@@ -1,6 +1,22 @@
 # Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
+from manynode.config.experiment import mode_of, most_complete
 from phase3_sst.analysis.estimates import step_resources
+from phase3_sst.checks.flow_control import is_chosen
 from phase3_sst.studies.confirmation import second_engine
+
+# Trials choose the flow control where the network leaves it open; the files are inputs of the points then.
+tried = is_chosen(plan.experiment)
+flow_control = [plan.path("simulate/flow-control.json")] if tried else []
+flow_control_studies = (
+    [plan.path("simulate/flow-control-studies.json")] if tried else []
+)
+
+# The report says what was chosen.
+flow_control_files = (
+    [*flow_control, *(flow_control_studies if plan.steps.variants else [])]
+    if tried
+    else []
+)
 
 # The engine that confirms a study.
 confirm_engine = second_engine.engine_of_study(plan.experiment)
@@ -24,6 +40,55 @@ rule phase3_check_network:
         " --output {output.verdict} > {log} 2>&1"
 
 
+rule phase3_choose_flow_control:
+    input:
+        classes=plan.path("profile/rank-classes.json"),
+        profile=plan.path(
+            f"nodesim/timing-profile-{mode_of(most_complete(plan.experiment.techniques))}.json"
+        ),
+        job_profiles=plan.job_profiles(),
+        preflight=ancient(plan.preflight_verdict()),
+    output:
+        choice=plan.path("simulate/flow-control.json"),
+    log:
+        plan.path("logs/phase3_choose_flow_control.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("flow-control"),
+        code=plan.code("phase3_sst", "skeletons"),
+        profiles=plan.path("nodesim"),
+    shell:
+        "manynode simulate flow-control --experiment {params.experiment} --classes {input.classes}"
+        " --profiles {params.profiles} --output {output.choice} > {log} 2>&1"
+
+
+# A study that is added later changes nothing of the experiment's own choice.
+rule phase3_choose_flow_control_of_studies:
+    input:
+        base=plan.path("simulate/flow-control.json"),
+        classes=plan.path("profile/rank-classes.json"),
+        profiles=expand(
+            plan.path("nodesim/timing-profile-{mode}.json"), mode=plan.modes
+        ),
+        job_profiles=plan.job_profiles(),
+    output:
+        choice=plan.path("simulate/flow-control-studies.json"),
+    log:
+        plan.path("logs/phase3_choose_flow_control_of_studies.log"),
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("flow-control-studies"),
+        code=plan.code("phase3_sst", "skeletons"),
+        profiles=plan.path("nodesim"),
+    shell:
+        "manynode simulate flow-control --experiment {params.experiment} --classes {input.classes}"
+        " --profiles {params.profiles} --base {input.base} --output {output.choice} > {log} 2>&1"
+
+
 rule phase3_simulate_point:
     input:
         classes=plan.path("profile/rank-classes.json"),
@@ -32,6 +97,7 @@ rule phase3_simulate_point:
         ),
         job_profiles=plan.job_profiles(),
         preflight=ancient(plan.preflight_verdict()),
+        flow_control=flow_control,
     output:
         result=plan.path("simulate/{technique}/nodes-{nodes}/result.json"),
         ranks=plan.path("simulate/{technique}/nodes-{nodes}/ranks.parquet"),
@@ -47,13 +113,16 @@ rule phase3_simulate_point:
     resources:
         **step_resources.of_points(plan),
     params:
+        choice=lambda wildcards, input: (
+            f" --flow-control {input.flow_control}" if tried else ""
+        ),
         experiment=plan.path("experiment.json"),
         digest=plan.digest("simulate"),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
         "manynode simulate run --experiment {params.experiment} --technique {wildcards.technique}"
         " --nodes {wildcards.nodes} --classes {input.classes} --profile {input.profile}"
-        " --processes {threads} --progress --cost {log.cost} --result {output.result} > {log.text} 2>&1"
+        " --processes {threads} --progress --cost {log.cost} --result {output.result}{params.choice} > {log.text} 2>&1"
 
 
 # One replica for each resample of the timing profile: what its limited samples add to the interval.
@@ -68,6 +137,7 @@ rule phase3_simulate_resamples:
         ),
         job_profiles=plan.job_profiles(),
         preflight=ancient(plan.preflight_verdict()),
+        flow_control=flow_control,
     output:
         table=plan.path("resamples/{technique}/nodes-{nodes}.parquet"),
     log:
@@ -78,13 +148,16 @@ rule phase3_simulate_resamples:
     resources:
         **step_resources.of_points(plan),
     params:
+        choice=lambda wildcards, input: (
+            f" --flow-control {input.flow_control}" if tried else ""
+        ),
         experiment=plan.path("experiment.json"),
         digest=plan.digest("simulate"),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
         "manynode simulate resamples --experiment {params.experiment} --technique {wildcards.technique}"
         " --nodes {wildcards.nodes} --classes {input.classes} --profile {input.profile}"
-        " --resamples {input.resamples} --processes {threads} --output {output.table} > {log} 2>&1"
+        " --resamples {input.resamples} --processes {threads} --output {output.table}{params.choice} > {log} 2>&1"
 
 
 rule phase3_simulate_variant:
@@ -95,6 +168,7 @@ rule phase3_simulate_variant:
         ),
         job_profiles=plan.job_profiles(),
         preflight=ancient(plan.preflight_verdict()),
+        flow_control=flow_control_studies,
     output:
         result=plan.path("{study}/{variant}/{technique}/nodes-{nodes}/result.json"),
         ranks=plan.path("{study}/{variant}/{technique}/nodes-{nodes}/ranks.parquet"),
@@ -114,6 +188,9 @@ rule phase3_simulate_variant:
     resources:
         **step_resources.of_points(plan),
     params:
+        choice=lambda wildcards, input: (
+            f" --flow-control {input.flow_control}" if tried else ""
+        ),
         experiment=plan.path("experiment.json"),
         digest=lambda wildcards: plan.steps.variant_digest(
             f"{wildcards.study}/{wildcards.variant}"
@@ -122,7 +199,7 @@ rule phase3_simulate_variant:
     shell:
         "manynode simulate run --experiment {params.experiment} --variant {wildcards.study}/{wildcards.variant:q}"
         " --technique {wildcards.technique} --nodes {wildcards.nodes} --classes {input.classes}"
-        " --profile {input.profile} --processes {threads} --result {output.result:q} > {log:q} 2>&1"
+        " --profile {input.profile} --processes {threads} --result {output.result:q}{params.choice} > {log:q} 2>&1"
 
 
 rule phase3_confirm_variant:

@@ -13,6 +13,8 @@ def computing_threads(model: Experiment) -> int:
     come from the host.
     """
     section = model.nodesim
+    if model.own_times is not None:
+        return 0
     if section.engine != "native" or section.clock != "wall":
         return 0
     beside_each_other = any(technique.startswith("ext") for technique in model.techniques) and not section.turns

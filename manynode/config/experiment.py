@@ -6,6 +6,7 @@ config`` generates the commented default, the JSON schema and the reference page
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, create_model, field_validator, model_validator
@@ -13,6 +14,7 @@ from pydantic import Field, create_model, field_validator, model_validator
 from manynode.config.engine_section import AUTO, CHANGES_NO_RESULT, EngineSection
 from manynode.config.machine import Machine
 from manynode.config.network import Network
+from manynode.config.own_times import OwnTimesSection
 from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Quantity, Section, written
 from manynode.config.scaling import ScalingSection
 from manynode.config.sensitivity import SensitivitySection
@@ -22,6 +24,16 @@ from manynode.config.validation import ValidationSection
 
 Technique = Literal["no-ext-const", "no-ext-var", "ext-const", "ext-var"]
 TECHNIQUES: tuple[Technique, ...] = ("no-ext-const", "no-ext-var", "ext-const", "ext-var")
+
+
+def most_complete(techniques: Sequence[str]) -> str:
+    """Return the technique that leaves out least, in the order of the mean errors in Eyerman et al., Table 2."""
+    return next(name for name in reversed(TECHNIQUES) if name in techniques)
+
+
+def mode_of(technique: str) -> str:
+    """Return the mode of phase 2 that measures the times of ``technique``: ``ext`` or ``no-ext``."""
+    return "ext" if technique.startswith("ext") else "no-ext"
 
 
 class ApplicationSection(Section):
@@ -263,6 +275,14 @@ class ExperimentWithoutStudies(Section):
     network: Network = Field(
         description="Network model: the name of a file in configs/networks/, a path, or the content itself"
     )
+    known_errors: list[str] = Field(
+        default_factory=list,
+        description="Tables of own validations (validation-record/1, from 'manynode simulate record'), beside the "
+        "shipped ones, for the report's band of known errors",
+    )
+    own_times: OwnTimesSection | None = Field(
+        default=None, description="Compute times that are known already, in place of phases 1 and 2"
+    )
     profile: ProfileSection = Field(default_factory=ProfileSection, description="Phase 1: profile of the ranks")
     nodesim: NodesimSection = Field(
         default_factory=NodesimSection, description="Phase 2: compute times on the target node"
@@ -309,7 +329,7 @@ class ExperimentWithoutStudies(Section):
                 f"{self.application.threads}; choose clock: wall"
             )
         for name, control in self.simulate.injections().items():
-            if control.kind == "aimd" and self.network.flow_control != "credits":
+            if control.kind == "aimd" and self.network.flow_control == "none":
                 raise ValueError(
                     f"simulate: injection: aimd of the job {name!r} needs credits, which the network "
                     f"{self.network.name!r} does not have; set its flow_control: credits, or choose static"
@@ -324,6 +344,9 @@ class ExperimentWithoutStudies(Section):
                 study.fits(section, self)
         if self.simulate.tail and self.nodesim.tail is None:
             raise ValueError("simulate: tail: needs tails to draw from; add 'tail: {}' to nodesim")
+        if self.own_times is not None:
+            self._fits_own_times(self.own_times)
+            return self
         if self.nodesim.nodes not in self.profile.nodes:
             raise ValueError(
                 f"nodesim: nodes: {self.nodesim.nodes} is not among profile: nodes {self.profile.nodes}; phase 2 needs "
@@ -332,6 +355,17 @@ class ExperimentWithoutStudies(Section):
         if self.nodesim.nodes < 2 and any(technique.startswith("ext") for technique in self.techniques):
             raise ValueError("nodesim: nodes: the techniques ext-* need at least 2 nodes (one simulated, one external)")
         return self
+
+    def _fits_own_times(self, own: OwnTimesSection) -> None:
+        own.check_techniques(list(self.techniques))
+        if self.application.name is None and self.application.recorded is None and self.application.derived is None:
+            raise ValueError("own_times: there are no compute phases without a skeleton (application: name)")
+        if self.simulate.profile_bootstrap:
+            raise ValueError(
+                "simulate: profile_bootstrap: own_times are no samples that could be drawn again; leave it out"
+            )
+        if self.simulate.tail:
+            raise ValueError("simulate: tail: own_times have no tails; leave it out")
 
 
 def _with_studies() -> type[ExperimentWithoutStudies]:

@@ -15,11 +15,12 @@ from pydantic import ValidationError
 
 from manynode import input_file
 from manynode.config import yaml_text
-from manynode.config.application import read_application
+from manynode.config.application import ApplicationDescription, read_application
 from manynode.config.converge import iterations_of
 from manynode.config.engine_section import engine_sections
 from manynode.config.experiment import Experiment, NodesimSection
 from manynode.config.measured import with_tables
+from manynode.config.own_times import OwnTimesSection, with_own_times
 from manynode.config.resolved import (
     Resolved,
     ResolvedApplication,
@@ -34,7 +35,7 @@ from manynode.config.skeleton import resolve_skeleton
 from manynode.config.skeleton_files import derived_application, recorded_application
 from manynode.config.studies import studies
 from manynode.config.variation import with_value
-from manynode.errors import UsageError
+from manynode.errors import UsageError, nearest
 from manynode.launch import find_executable
 
 
@@ -51,6 +52,8 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
             content[key] = included(key, content[key], folder, base, where)
     if isinstance(content.get("validation"), dict):
         content["validation"] = with_tables(content["validation"], base)
+    if isinstance(content.get("own_times"), dict):
+        content["own_times"] = with_own_times(content["own_times"], base)
     try:
         _check_texts(content, where)
         model = Experiment.model_validate(content)
@@ -62,6 +65,7 @@ def resolve(given: Mapping[str, Any], *, where: str, base: Path) -> Resolved:
     jobs = [_resolved_job(job, f"simulate: jobs: {index}", base) for index, job in enumerate(model.simulate.jobs)]
     sections = {
         "application": application,
+        "known_errors": [_record_table(name, base) for name in model.known_errors],
         "nodesim": _with_programs(model.nodesim, base),
         "simulate": model.simulate.model_copy(update={"jobs": jobs}),
         "sensitivity": _with_network_files(model.sensitivity, base),
@@ -101,7 +105,7 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
         filled |= derived_application(given, base)
     if given.name is not None:
         description = read_application(given.name, base=base)
-        if description.executable is None and given.command is None:
+        if description.executable is None and given.command is None and model.own_times is None:
             raise UsageError(
                 "the application has no mini-app to measure",
                 where="application: name",
@@ -110,6 +114,8 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
             )
         filled["parameters"] = description.resolve(dict(given.parameters))
         filled["executable"] = description.executable
+        if model.own_times is not None:
+            _check_own_phases(model.own_times, description)
         if model.simulate.converge is not None:
             iterations_of(given.name, filled["parameters"], model.simulate.converge)
     if given.command is not None:
@@ -117,6 +123,46 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
         if given.guest is not None:
             (filled["guest"],) = find_executable([given.guest], base)
     return ResolvedApplication.model_construct(given.model_fields_set, **filled)
+
+
+def _check_own_phases(own: OwnTimesSection, application: ApplicationDescription) -> None:
+    """Refuse phases that the application does not have, and gaps; recordings and derived skeletons declare none."""
+    known = list(application.phases)
+    for key, external in (("phases", True), ("alone", False)):
+        given = own.named_phases(external)
+        where = f"own_times: {key}"
+        for name in given if known else ():
+            if name not in known:
+                near = nearest(name, known)
+                raise UsageError(
+                    f"{application.name} has no such compute phase",
+                    where=where,
+                    found=repr(name),
+                    allowed=", ".join(known),
+                    remedy=f"did you mean {near!r}?" if near else None,
+                )
+        if given and (lacking := [name for name in known if name not in given]):
+            raise UsageError(
+                "a compute phase has no time",
+                where=where,
+                found=f"no row for {', '.join(lacking)}",
+                allowed=f"a row for each phase of {application.name}: {', '.join(known)}",
+                remedy="add the rows; 'mean: 0 s' for a phase that takes no time or does not occur",
+            )
+
+
+def _record_table(name: str, base: Path) -> str:
+    """Return the absolute path of a table of validations; the report's step reads and checks it."""
+    found = next((path for path in (base / name, Path(name)) if input_file.is_file(path)), None)
+    if found is None:
+        raise UsageError(
+            "a table of validations does not exist",
+            where="known_errors",
+            found=name,
+            allowed="a file of validation-record/1, relative to the experiment's folder or to the working directory",
+            remedy="correct the path; 'manynode simulate record' makes such a table",
+        )
+    return str(found.resolve())
 
 
 def _with_programs(nodesim: NodesimSection, base: Path) -> NodesimSection:

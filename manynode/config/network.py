@@ -229,10 +229,16 @@ class Network(Section):
     switch_latency: Latency = Field(default=written("100 ns"), description="Latency of an idle switch, port to port")
     chunk: ChunkBytes = Field(default=written("2 KiB"), description="Size of the chunks in which messages occupy links")
     contention: bool = Field(default=True, description="Whether chunks wait for links that others use")
-    flow_control: Literal["none", "credits"] = Field(
-        default="none",
+    most_chunks: Annotated[int, Field(ge=1, le=128)] | None = Field(
+        default=None,
+        description="Engine fast: chunks of a message; longer messages have larger chunks. Default: 64, or 128 where "
+        "the check of flow_control: auto finds that it matters",
+    )
+    flow_control: Literal["auto", "none", "credits"] = Field(
+        default="auto",
         description="Engine fast. none: switch buffers are unlimited; credits: finite buffers, virtual channels and "
-        "back-pressure. sst always has these, simgrid never",
+        "back-pressure. auto: none where the first iterations take the same time within 1 % with both, else credits. "
+        "sst always has credits, simgrid never",
     )
     input_buffer: BufferBytes | None = Field(
         default=None,
@@ -267,9 +273,9 @@ class Network(Section):
         for key, size in (("input_buffer", self.input_buffer), ("output_buffer", self.output_buffer)):
             if size is not None and size < self.chunk:
                 raise ValueError(f"{key}: {size:g} B cannot hold a chunk of {self.chunk:g} B; enlarge it")
-        if self.flow_control != "none" and not self.contention:
+        if self.flow_control == "credits" and not self.contention:
             raise ValueError("flow_control: needs contention: true; set that, or flow_control: none")
-        if self.flow_control != "none" and self.host.receive == "on-arrival":
+        if self.flow_control == "credits" and self.host.receive == "on-arrival":
             raise ValueError(
                 "flow_control: host: receive: on-arrival does not cut messages into chunks, and finite buffers cannot "
                 "hold whole messages; choose flow_control: none, or receive: in-call"
@@ -294,6 +300,10 @@ class Network(Section):
                 "topology; choose a divisor, or another number of hosts"
             )
         return self
+
+    def can_have_credits(self) -> bool:
+        """Return whether finite buffers can be simulated: messages are cut into chunks that wait for links."""
+        return self.contention and self.host.receive != "on-arrival"
 
     def room(self) -> int:
         """Return how many nodes the machine has room for."""

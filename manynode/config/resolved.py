@@ -77,7 +77,7 @@ class Resolved(Experiment):
     def projection_digest(self) -> str:
         """Return the digest of everything that the projection depends on: all but the title and the studies."""
         studies = [study.key for study in study_sections() if not study.in_projection_digest]
-        return self.digest(without=("title", *studies))
+        return self.digest(without=("title", "known_errors", *studies))
 
 
 def digest_of(content: Mapping[str, Any], *sections: str, without: Collection[str] = ()) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.report.band import Band, band
 from manynode.report.extrapolation import headline
 from manynode.report.load import Inputs, at_point
 from manynode.report.wording import change, count, duration, interval, listing, percent
@@ -31,10 +32,16 @@ def answer(inputs: Inputs) -> Answer | None:
     nodes = int(own["nodes"].max())
     row = _row(projection, technique, nodes)
     assert row is not None
-    time, limits = interval(row["time_s"], row["low_s"], row["high_s"])
+    _, limits = interval(row["time_s"], row["low_s"], row["high_s"])
+    around = band(inputs)
+    # More digits than the models' errors leave would be no knowledge of the machine.
+    time = duration(row["time_s"])
+    if around is not None and around.low_s is not None and around.high_s is not None:
+        time, _ = interval(row["time_s"], around.low_s, around.high_s)
     smallest = int(own["nodes"].min())
     facts = [
-        (f"{percent(inputs.experiment.simulate.confidence)} interval", limits),
+        *([("known errors", around.limits)] if around is not None else []),
+        (f"{percent(inputs.experiment.simulate.confidence)} interval of the draws", limits),
         (
             "efficiency",
             percent(row["efficiency"]) + (f" against {count(smallest, 'node')}" if smallest < nodes else ""),
@@ -45,6 +52,7 @@ def answer(inputs: Inputs) -> Answer | None:
     sentences = [
         text
         for text in (
+            _band_sentence(around),
             headline(row),
             _dominates(inputs, technique, nodes),
             _spread(inputs, technique, nodes),
@@ -54,6 +62,13 @@ def answer(inputs: Inputs) -> Answer | None:
     ]
     subject = f"on {count(nodes, 'node')}, {count(int(row['ranks']), 'rank')}"
     return Answer(time, subject, facts, sentences)
+
+
+def _band_sentence(around: Band | None) -> str:
+    """Return the band of known errors with its parts."""
+    if around is None:
+        return ""
+    return f"{around.headline()[:1].upper()}{around.headline()[1:]}."
 
 
 def _row(projection: pd.DataFrame, technique: str, nodes: int) -> dict[str, Any] | None:

@@ -147,6 +147,25 @@ class SkeletonVerdicts(Document):
     verdicts: list[SkeletonVerdict]
 
 
+class FlowControlTrial(Document):
+    situation: str
+    nodes: int
+    none_s: float
+    credits_s: float
+    difference: float
+
+
+class FlowControl(Document):
+    """``flow-control/1``: the choice of ``network: flow_control: auto``."""
+
+    flow_control: str
+    most_chunks: int
+    reason: str
+    iterations: int
+    trials: list[FlowControlTrial] = []
+    warnings: list[str] = []
+
+
 class ProvenanceFile(Document):
     """``provenance/1``."""
 

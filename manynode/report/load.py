@@ -20,12 +20,14 @@ from manynode.config.application import DERIVED
 from manynode.config.resolved import resolve_json
 from manynode.config.studies import studies
 from manynode.errors import InputError
+from manynode.known_errors.records import read_records, shipped
 from manynode.rank_classes import read_rank_classes
 from manynode.report.documents import (
     Confirmation,
     Document,
     Experiment,
     ExperimentFile,
+    FlowControl,
     ProvenanceFile,
     RankClasses,
     SkeletonVerdicts,
@@ -49,7 +51,8 @@ class Inputs:
     """Everything the report shows.
 
     ``segments`` and ``profiles`` are by mode (``ext``, ``no-ext``), ``studies`` has every table of a study by the
-    name of its file. ``control`` has the segments of the node that was simulated again without sharing.
+    name of its file, ``records`` the known validations. ``control`` has the segments of the node that was
+    simulated again without sharing.
     """
 
     digest: str
@@ -62,6 +65,9 @@ class Inputs:
     control: pd.DataFrame | None
     profiles: dict[str, TimingProfile]
     verdicts: SkeletonVerdicts | None
+    records: pd.DataFrame
+    flow_control: FlowControl | None
+    flow_control_studies: FlowControl | None
     projection: pd.DataFrame | None
     interval_parts: pd.DataFrame | None
     makespans: pd.DataFrame | None
@@ -155,6 +161,9 @@ def load(directory: Path) -> Inputs:
             if experiment.experiment.application.name == DERIVED
             else None
         ),
+        records=read_records([*shipped(), *map(Path, resolved.get("known_errors", []))]),
+        flow_control=_choice(directory / "simulate/flow-control.json", resolved),
+        flow_control_studies=_choice(directory / "simulate/flow-control-studies.json", resolved),
         projection=_projection(directory / "projection.parquet"),
         interval_parts=_table(
             directory / "interval_parts.parquet",
@@ -273,6 +282,12 @@ def _mode(technique: str) -> str:
 
 def _by_mode(found: dict[str, T | None]) -> dict[str, T]:
     return {mode: value for mode, value in found.items() if value is not None}
+
+
+def _choice(path: Path, resolved: Mapping[str, Any]) -> FlowControl | None:
+    """Return a choice of ``flow_control: auto``; one of before the network stated it is not read."""
+    undecided = resolved["network"].get("flow_control") == "auto" and resolved["simulate"]["engine"] == "fast"
+    return _document(path, "flow-control/1", FlowControl) if undecided else None
 
 
 def _document(path: Path, schema: str, kind: type[D]) -> D | None:

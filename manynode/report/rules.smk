@@ -1,6 +1,8 @@
 # The report: one offline HTML file from whatever the phases left.
 from pathlib import Path
 
+from manynode.known_errors.records import shipped
+
 
 rule report_build_page:
     input:
@@ -17,6 +19,8 @@ rule report_build_page:
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
         studies=plan.study_files(),
         verdicts=plan.skeleton_verdicts(),
+        flow_control=flow_control_files,
+        records=plan.experiment.known_errors,
     output:
         report(plan.path("report.html"), category="manynode"),
     log:
@@ -26,6 +30,8 @@ rule report_build_page:
     params:
         directory=lambda wildcards, output: Path(output[0]).parent,
         digest=plan.digest("report"),
-        code=plan.code("manynode/report"),
+        # Shipped records are part of the answer, too.
+        records=[plan.code(f"validation/{path.name}") for path in shipped()],
+        code=plan.code("manynode/report", "manynode/known_errors"),
     shell:
         "manynode report {params.directory} --output {output} > {log} 2>&1"

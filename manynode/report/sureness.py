@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from manynode.config.application import REPLAY
+from manynode.report.band import band_words, paired_words
 from manynode.report.communication import communication
 from manynode.report.extrapolation import extrapolation
+from manynode.report.flow_control import flow_control_words
 from manynode.report.interval_parts import parts_words
 from manynode.report.load import Inputs, at_point
 from manynode.report.persistence import persistence_words, variance_split
@@ -18,9 +20,12 @@ from manynode.report.wording import count, duration, engine, listing, number, pe
 def sureness(inputs: Inputs) -> list[tuple[str, str]]:
     """Return (heading, sentences) on the reliability of the results."""
     statements = [
+        ("Band of known errors", band_words(inputs)),
+        ("Comparisons", paired_words(inputs)),
         ("Interval", _interval(inputs)),
         ("Iterations", extrapolation(inputs)),
         ("Parts of the interval", parts_words(inputs)),
+        ("Flow control", flow_control_words(inputs)),
         ("Techniques", _techniques(inputs)),
         ("Measurements", validated(inputs)),
         ("Communication", communication(inputs)),
@@ -37,7 +42,21 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
             "checked. Both are in the checkout of manynode.",
         ),
     ]
-    return [(heading, text) for heading, text in statements if text]
+    unsaid = _OF_MEASURED_TIMES if has_own_times(inputs) else ()
+    return [(heading, text) for heading, text in statements if text and heading not in unsaid]
+
+
+# What phases 1 and 2 would say of the times that they measure.
+_OF_MEASURED_TIMES = (
+    *("Parts of the interval", "Rank classes", "Unlabelled gaps", "Variability", "Persistent differences"),
+    "Slowest ranks",
+)
+
+
+def has_own_times(inputs: Inputs) -> bool:
+    """Return whether the compute times are the user's own (section ``own_times``)."""
+    profile = inputs.profiles.get(inputs.mode or "")
+    return profile is not None and profile.engine == "own"
 
 
 def _largest(inputs: Inputs) -> tuple[str, int] | None:
@@ -181,6 +200,13 @@ def _engine(inputs: Inputs) -> str:
     profile = inputs.profiles.get(inputs.mode or "")
     if profile is None:
         return ""
+    if has_own_times(inputs):
+        own = inputs.resolved.get("own_times") or {}
+        return (
+            f"Compute times are the user's own, from {own.get('source', 'an unknown file')}, of the machine "
+            f"{profile.machine}. Nothing was measured or simulated here for them. Within a phase they are drawn from a "
+            "log-normal distribution with the given mean and spread; a rank keeps its share of that spread."
+        )
     simulated = len(profile.simulated_ranks)
     how = (
         f"beside {count(profile.ranks - simulated, 'external rank')} that ran natively"

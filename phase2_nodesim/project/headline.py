@@ -20,7 +20,7 @@ def lines(results: Path) -> list[str]:
     found = answer(inputs)
     if found is None or inputs.projection is None:
         return []
-    facts = ", ".join(f"{name} {value}" for name, value in found.facts[:2])
+    facts = ", ".join(f"{name} {value}" for name, value in found.facts[:3])
     rows = [("nodes", "ranks", "time", "interval", "efficiency")]
     for row in inputs.projection[inputs.projection["technique"] == inputs.technique].to_dict("records"):
         time, limits = interval(row["time_s"], row["low_s"], row["high_s"])

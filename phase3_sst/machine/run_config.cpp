@@ -21,6 +21,8 @@ constexpr std::int64_t kMost32 = 0xffffffff;
 constexpr std::int64_t kMostRails = 64;
 constexpr std::int64_t kMostBuffer = std::int64_t{1} << 32;
 constexpr std::int64_t kMostChunk = kMost32;
+// The engine fast numbers the chunks of a message by 7 bits.
+constexpr std::int64_t kMostChunks = 128;
 // Of buffers that are derived.
 constexpr double kMostDerived = 0x1p53;
 constexpr double kLeastInterval_s = 1e-12;
@@ -187,6 +189,9 @@ NetworkConfig read_network(StrictObject object) {
   }
   network.switch_latency_s = object.seconds("switch_latency_s");
   network.chunk_bytes = static_cast<std::uint64_t>(object.integer("chunk_bytes", 1, kMostChunk));
+  if (object.has("most_chunks")) {
+    network.most_chunks = static_cast<std::uint32_t>(object.integer("most_chunks", 1, kMostChunks));
+  }
   if (object.has("contention")) network.contention = object.flag("contention");
   if (object.has("flow_control")) {
     const std::string flow_control = object.text("flow_control");

@@ -86,6 +86,9 @@ struct NetworkConfig {
   std::map<std::string, LinkConfig> link_classes;  // where a class of links differs
   double switch_latency_s{0};
   std::uint64_t chunk_bytes{2048};
+  // Longer messages have larger chunks, which limits the number of events. 64 chunks reach 98 % of the line rate for
+  // any rates of NIC and link: if a slow port feeds a fast one, one chunk is delayed by its own length.
+  std::uint32_t most_chunks{64};
   bool contention{true};  // false: links never make a chunk wait
   FlowControl flow_control{FlowControl::None};
   std::optional<std::uint64_t> input_buffer_bytes;

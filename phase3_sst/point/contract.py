@@ -90,13 +90,15 @@ class Point:
 class Measurement:
     """Results of a probe: makespan [s], classes of the links in use, their chunks, and the messages.
 
-    ``slowest_s`` has, for each operation of job 0, the seconds of the rank that spent most time in it.
+    Of the first job: the end of each iteration [s], and for each operation the seconds of the rank that spent most time
+    in it.
     """
 
     makespan_s: float
     link_classes: frozenset[str]
     packet_hops: float = 0.0
     messages: int = 0
+    iteration_ends_s: Sequence[float] = ()
     slowest_s: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -112,6 +114,8 @@ class Capabilities:
     """Simulates messages that never wait for busy links (``network: contention: false``)."""
     is_timed_here: bool = False
     """Is quick enough to time an experiment's first iterations on this host before a run."""
+    chooses_flow_control: bool = False
+    """Simulates unlimited buffers or credits, as ``network: flow_control`` says."""
     always_has_buffers: bool = False
     """Simulates finite buffers even with ``flow_control: none``."""
 

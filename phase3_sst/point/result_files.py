@@ -153,8 +153,10 @@ def read_measurement(part: Path) -> Measurement:
     # An engine that does not model chunks leaves them empty.
     chunks = sum(value for value in table["chunks"].to_pylist() if value is not None)
     classes = frozenset(map(str, table["class"].to_pylist()))
-    slowest = _slowest(ranks)
-    return Measurement(float(replica["makespan_s"]), classes, float(chunks), int(replica["messages"]), slowest)
+    ends = tuple(map(float, replica["jobs"][0]["iteration_end_s"]))
+    return Measurement(
+        float(replica["makespan_s"]), classes, float(chunks), int(replica["messages"]), ends, _slowest(ranks)
+    )
 
 
 def _slowest(ranks: pa.Table) -> dict[str, float]:

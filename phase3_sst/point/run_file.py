@@ -17,7 +17,7 @@ from manynode.config.network import Host, Link, LinkClass, Network, bandwidth_of
 from manynode.config.placement import Placement
 from manynode.config.simulate import CollectivesSection, CountersSection
 from manynode.errors import UsageError
-from phase3_sst.point.contract import Point
+from phase3_sst.point.contract import Point, engines
 from phase3_sst.point.placement import hosts, rank_order_of
 from phase3_sst.point.point_experiment import PointExperiment
 
@@ -54,9 +54,21 @@ def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict
     jobs = [main_job(point), *further_jobs(point)]
     _place(jobs, [simulate.placement, *(job.placement for job in simulate.jobs)], point.experiment)
     return {
-        **run_of(point.experiment.network, simulate.collectives, jobs, seed=point.seed, replicas=chosen),
+        **run_of(network_of(point.experiment), simulate.collectives, jobs, seed=point.seed, replicas=chosen),
         **_counters(simulate.counters),
     }
+
+
+def network_of(experiment: PointExperiment) -> Network:
+    """Return the network of an experiment's points; an undecided ``flow_control: auto`` becomes the costlier choice.
+
+    :mod:`phase3_sst.checks.flow_control` decides with trials. Where there were none, credits are never wrong.
+    """
+    network = experiment.network
+    if network.flow_control != "auto":
+        return network
+    chooses = engines.get(experiment.simulate.engine).capabilities.chooses_flow_control
+    return network.model_copy(update={"flow_control": "credits" if chooses and network.can_have_credits() else "none"})
 
 
 def run_of(
@@ -172,7 +184,9 @@ def network_description(network: Network) -> dict[str, Any]:
         "switch_latency_s": network.switch_latency,
         "chunk_bytes": round(network.chunk),
         "contention": network.contention,
-        "flow_control": network.flow_control,
+        # Probes and single collectives have no trials; the probes' closed formulas hold without credits.
+        "flow_control": "none" if network.flow_control == "auto" else network.flow_control,
+        **({} if network.most_chunks is None else {"most_chunks": network.most_chunks}),
         **{
             f"{key}_bytes": round(size)
             for key, size in (("input_buffer", network.input_buffer), ("output_buffer", network.output_buffer))

@@ -57,6 +57,7 @@ def test_every_measurement_can_be_imported_and_has_figures(run: ModuleType, name
         ("delay", "the engine fast is not installed"),
         ("variability", "the engine fast is not installed"),
         ("fugaku_collectives", "the engine fast is not installed"),
+        ("validation_campaign", "the engine fast is not installed"),
         ("point_estimates", "the engine fast is not installed"),
         ("paper_figures", "run the shipped studies first"),
     ],

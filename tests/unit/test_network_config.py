@@ -134,7 +134,8 @@ def test_a_buffer_has_room_for_a_chunk(key: str) -> None:
 
 
 def test_flow_control_goes_with_contention_and_chunks() -> None:
-    assert network().flow_control == "none"
+    assert network().flow_control == "auto"
+    assert network(contention=False).flow_control == "auto", "it becomes none where there is nothing to control"
     assert "flow_control: needs contention" in message(flow_control="credits", contention=False)
     assert "flow_control: host: receive: on-arrival" in message(flow_control="credits", host={"receive": "on-arrival"})
 

@@ -98,6 +98,7 @@ def test_a_timing_profile_is_found_beside_the_experiment(demo: dict[str, Any], t
     ],
 )
 def test_a_mistake_is_named_with_its_place(demo: dict[str, Any], simulate: dict[str, Any], words: list[str]) -> None:
+    demo["network"] = {**read_yaml(ROOT / "configs" / "networks" / "opa100-fat-tree.yaml", "n"), "flow_control": "none"}
     with pytest.raises(UsageError) as caught:
         resolved(demo, **simulate)
     for word in words:

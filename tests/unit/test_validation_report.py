@@ -18,6 +18,7 @@ from manynode.report.page import render
 from manynode.report.sureness import sureness
 from manynode.report.validation import error_table, region_rows, validation_sentences
 from manynode.report.wording import signed
+from phase3_sst.studies.validation.campaign_summary import summarise
 
 RUNS = [{"nodes": n, "replica": 0, "seconds": 1.0, "operations": {}} for n in (1, 4, 256)]
 
@@ -184,3 +185,48 @@ def test_the_figures_show_what_was_measured_beside_the_projections(tmp_path: Pat
 
 def test_a_share_has_its_sign() -> None:
     assert [signed(value) for value in (0.031, -0.12, 0.0)] == ["+3.1 %", "-12 %", "0 %"]
+
+
+def campaign(folder: Path) -> Inputs:
+    """The study with 5 x 2 measured collectives in place of two, their summary, and two names with equal times."""
+    study(folder)
+    directory = folder
+    rows = [
+        {"campaign": "c", "collective": "bcast", "algorithm": name, "simulated_algorithm": name, "bytes": size}
+        | {"nodes": nodes, "ranks_per_node": 1, "shape": "", "placement": "", "measured_s": 1e-5, "error": error}
+        | {"simulated_s": 1e-5 * (1 + error), "within_spread": error == 0}
+        for name in ("binomial", "chain", "linear", "ring", "pipeline", "knomial", "binary")
+        for nodes, size, error in ((4, 8, 0.0), (8, 1024, 0.5 if name == "chain" else -0.04))
+    ]
+    points = pd.DataFrame(rows).astype({"within_spread": "boolean"})
+    equal = {"campaign": "c", "collective": "bcast", "nodes": 8, "ranks_per_node": 1, "shape": "", "placement": ""}
+    equal |= {"first": "chain", "second": "ring", "bytes": "8 64 1024", "sizes": 3, "common_sizes": 5}
+    for name, schema, content in (
+        ("validation_collectives", "validation-collectives/2", points),
+        ("validation_collectives_summary", "validation-collectives-summary/1", summarise(points)),
+        ("validation_equal_names", "validation-equal-names/1", pd.DataFrame([{**equal, "largest_difference": 0.01}])),
+    ):
+        tables.write_table(directory / f"{name}.parquet", schema, content)
+    return load(fixture.sign(directory))
+
+
+def test_a_campaign_is_told_by_its_summary(tmp_path: Path) -> None:
+    *_, whole, spread, far, equal = validation_sentences(campaign(tmp_path))
+    assert whole.startswith("The network alone, 14 measured collectives: the median of the absolute error is 2.0 %")
+    assert "93 % within 5 %" in whole and "the worst +50 %" in whole
+    assert spread.startswith("50 % of the simulated times")
+    assert far == "Algorithms with a median of the absolute error above 20 %: bcast chain (25 %)."
+    assert "bcast chain and ring on 8 nodes (c), at 8 B, 64 B and 1 KiB" in equal
+
+
+def test_a_campaign_has_a_table_and_a_figure_of_its_own(tmp_path: Path) -> None:
+    inputs = campaign(tmp_path)
+    figures = {figure.name: figure for figure in draw(inputs)}
+    assert list(figures["validation-campaign"].data["ratio"])[:4] == pytest.approx([1, 0.96, 1, 1.5])
+    assert figures["validation-collectives"].data["case"].nunique() == 14
+    for figure in figures.values():
+        assert json.dumps(figure.spec(), allow_nan=False)
+    page = render(inputs)
+    assert 'id="table-validation-campaign"' in page and "bcast chain (above 20 %)" in page
+    assert page.count("by collective and algorithm</td>") == 1
+    assert 'id="table-validation-campaign"' not in render(study(tmp_path / "few"))

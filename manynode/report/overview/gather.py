@@ -94,7 +94,7 @@ def gather_all(results: Path, names: Sequence[str], failures: Mapping[str, str])
 
 
 def _sentences(inputs: Inputs) -> list[str]:
-    """Return the time at the largest node count, and the first sentence of the report's answer."""
+    """Return the time at the largest node count, and the first sentences of the report's answer."""
     found = answer(inputs)
     if found is None or inputs.projection is None:
         return []
@@ -103,4 +103,4 @@ def _sentences(inputs: Inputs) -> list[str]:
     efficiency = f", efficiency {percent(float(row['efficiency']))}" if len(own) > 1 else ""
     first = f"{found.figure} {found.subject} ({inputs.technique}{efficiency})."
     warning = oversubscribed(inputs)
-    return [*([warning] if warning else []), first, *found.sentences[:1]]
+    return [*([warning] if warning else []), first, *found.sentences[:2]]

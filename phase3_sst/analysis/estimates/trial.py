@@ -16,7 +16,7 @@ from manynode.config.converge import iterations_of
 from manynode.config.simulate import SkeletonChoice
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.point.point_experiment import PointExperiment
-from phase3_sst.point.run_file import run_of
+from phase3_sst.point.run_file import network_of, run_of
 
 # Long enough for the processor clock, short compared with a study.
 _ENOUGH_S = 0.15
@@ -49,7 +49,7 @@ def bare_run(experiment: PointExperiment, nodes: int) -> dict[str, Any]:
         taken += job.nodes
         kept = {"name": job.name, "nodes": job.nodes, "ranks_per_node": job.ranks_per_node}
         jobs.append({**kept, "application": job.application.model_dump(mode="json"), "hosts": hosts})
-    return run_of(experiment.network, experiment.simulate.collectives, jobs, seed=experiment.seed, replicas=[0])
+    return run_of(network_of(experiment), experiment.simulate.collectives, jobs, seed=experiment.seed, replicas=[0])
 
 
 def iterations(experiment: PointExperiment) -> tuple[str | None, int]:

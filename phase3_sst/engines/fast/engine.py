@@ -18,7 +18,11 @@ class FastEngine(NativeEngine):
 
     name = "fast"
     capabilities = Capabilities(
-        controls_injection=True, counts_stalls=True, switches_contention_off=True, is_timed_here=True
+        controls_injection=True,
+        counts_stalls=True,
+        chooses_flow_control=True,
+        switches_contention_off=True,
+        is_timed_here=True,
     )
     program = "manynode-fast"
     what = "the fast engine"

@@ -44,7 +44,7 @@ struct Event {
   std::uint8_t hops{0};   // links of the route
   EventKind kind : 3 {EventKind::Resume};
   std::uint8_t job : 5 {0};
-  std::uint8_t chunk : 6 {0};
+  std::uint8_t chunk : 7 {0};
   bool alone : 1 {false};  // the only chunk of its leg
 };
 

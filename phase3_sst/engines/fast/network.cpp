@@ -45,6 +45,7 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
       lanes_(static_cast<std::uint8_t>(config.host.rail_choice == RailChoice::Striped ? config.host.rails : 1)),
       route_stride_(topology_.max_hops()),
       chunk_bytes_(config.host.receive == Receive::OnArrival ? kWhole : config.chunk_bytes),
+      most_chunks_(config.most_chunks),
       nic_time_(ByteTime::of_bandwidth(config.host.nic_bandwidth_Bps)),
       intranode_time_(ByteTime::of_bandwidth(config.intranode.bandwidth_Bps)),
       nic_latency_(to_picoseconds(config.host.nic_latency_s)),
@@ -86,11 +87,12 @@ LinkId Network::first_link(std::uint32_t nic) const {
   return route[0];
 }
 
-// Longer chunks instead of more chunks: bytes / kMostChunks, rounded up.
+// Longer chunks instead of more chunks: bytes / most_chunks_, rounded up.
 std::uint64_t Network::chunk_size(const Message& message, std::uint32_t chunk) const {
   if (!has_data(message) || message.bytes == 0) return 0;
   if (message.bytes <= chunk_bytes_) return message.bytes;
-  const std::uint64_t size = std::min(std::max(chunk_bytes_, (message.bytes - 1) / kMostChunks + 1), most_chunk_bytes_);
+  const std::uint64_t size =
+      std::min(std::max(chunk_bytes_, (message.bytes - 1) / most_chunks_ + 1), most_chunk_bytes_);
   return std::min(size, message.bytes - chunk * size);
 }
 
@@ -124,7 +126,7 @@ void Network::send(std::uint32_t index, Picoseconds time) {
     event.hops = static_cast<std::uint8_t>(hops);
     event.kind = EventKind::Inject;
     event.job = message.job & 0x1f;
-    event.chunk = chunk & 0x3f;
+    event.chunk = chunk & 0x7f;
     event.alone = message.chunks == 1;
   }
 }
@@ -250,7 +252,7 @@ Progress Network::inject(const Event& event) {
     nic.last_event = std::max(nic.last_event, nic.free);
     Event& chunk = events_.push(event, nic.free);
     chunk.kind = EventKind::Inject;
-    chunk.chunk = static_cast<std::uint8_t>((event.chunk + lanes_) & 0x3f);
+    chunk.chunk = static_cast<std::uint8_t>((event.chunk + lanes_) & 0x7f);
     chunk.bytes = static_cast<std::uint32_t>(chunk_size(message, chunk.chunk));
   }
   return {};

@@ -41,10 +41,6 @@ struct Progress {
 
 class Network {
  public:
-  // Longer messages have larger chunks, which limits the number of events. 64 chunks reach 98 % of the line rate for
-  // any rates of NIC and link: if a slow port feeds a fast one, one chunk is delayed by its own length.
-  static constexpr std::uint64_t kMostChunks = 64;
-
   // `seed` is for random routing; `config` and `events` outlive this object.
   Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t seed, EventQueue& events);
 
@@ -181,6 +177,7 @@ class Network {
   std::uint8_t lanes_;  // chunks of a message that may be injected in parallel: rails if striped, else 1
   std::uint32_t route_stride_;
   std::uint64_t chunk_bytes_;
+  std::uint64_t most_chunks_;
   std::uint64_t most_chunk_bytes_{std::numeric_limits<std::uint64_t>::max()};
   std::uint64_t most_bytes_{0};            // of a message
   std::uint64_t most_intranode_bytes_{0};  // within a node

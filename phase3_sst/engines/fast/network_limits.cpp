@@ -27,7 +27,7 @@ std::uint64_t Network::most_message_bytes() const {
   chunk = std::min(chunk, nic_time_.most_bytes());
   for (const LinkClass& link_class : classes_) chunk = std::min(chunk, link_class.time.most_bytes());
   if (chunk < chunk_bytes_) return chunk;
-  std::uint64_t most = kMostChunks * chunk;
+  std::uint64_t most = most_chunks_ * chunk;
   if (most_chunk_bytes_ <= chunk) most = most_chunk_bytes_ * std::numeric_limits<std::uint32_t>::max();
   // A receiving processor is busy with a whole message.
   if (config_.host.receive == Receive::OnArrival) most = std::min(most, nic_time_.most_bytes());

@@ -118,13 +118,14 @@ def _is_row(line: str) -> bool:
 def _records(text: str, source: str) -> Iterator[Row]:
     names = _header(text)
     _check_header(names, source)
-    seen_header = False
+    seen_header = seen_row = False
     for line, content in enumerate(text.lstrip("\ufeff").splitlines(), start=1):
         if not _is_row(content):
             continue
         if not seen_header:
             seen_header = True
             continue
+        seen_row = True
         cells = [cell.strip() for cell in next(csv.reader([content]))]
         where = f"{source}:{line}"
         if len(cells) != len(names):
@@ -135,7 +136,7 @@ def _records(text: str, source: str) -> Iterator[Row]:
                 allowed=f"{len(names)}: {', '.join(names)}",
             )
         yield _row(dict(zip(names, cells, strict=True)), where)
-    if not seen_header:
+    if not seen_row:
         raise InputError("a table has no rows", where=source, found="0 rows", allowed="at least one")
 
 

@@ -151,6 +151,16 @@ def check(experiment: Resolved) -> None:
         )
 
 
+def explain(error: UsageError) -> UsageError:
+    """Return an engine's refusal of a row's algorithm with the key that translates names."""
+    key = str(error.where or "")
+    if "validation: collectives" in error.what and key.startswith("collectives."):
+        collective = key.removeprefix("collectives.")
+        hint = f"translate the table's name in 'validation: algorithm_names: {collective}'"
+        error.remedy = f"{error.remedy}; or {hint}" if error.remedy else hint
+    return error
+
+
 def run_file(experiment: Resolved, row: MeasuredCollective) -> dict[str, Any]:
     """Return the run file of one measured latency, with its placement and its algorithm."""
     validation, simulate = experiment.validation, experiment.simulate

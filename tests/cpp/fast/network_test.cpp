@@ -22,6 +22,29 @@ TEST(Network, ClassesOfLinksHaveTheirOwnLatencyAndBandwidth) {
               static_cast<double>(bytes_time(800)));
 }
 
+TEST(Network, ALongMessageHasAsManyChunksAsTheRunFileAllows) {
+  for (const FlowControl flow_control : {FlowControl::None, FlowControl::Credits}) {
+    for (const std::uint32_t most : {1u, 16u, 64u, 127u, 128u}) {
+      auto config = small_machine();
+      config.network.flow_control = flow_control;
+      config.network.chunk_bytes = 100;
+      config.network.input_buffer_bytes = config.network.output_buffer_bytes = 1 << 20;
+      config.network.most_chunks = most;
+      const auto result = run(config, one_way(16'000, 2));
+      std::uint64_t crossed = 0;
+      for (const auto& link : result.links) {
+        if (link.chunks == 0) continue;
+        ++crossed;
+        EXPECT_EQ(link.bytes, 16'000u);
+        EXPECT_LE(link.chunks, most);
+        EXPECT_GT(link.chunks, most * 9 / 10) << "longer chunks are rounded up";
+      }
+      EXPECT_EQ(crossed, 4u);
+      EXPECT_EQ(result.makespan, eager_time(16'000, 4));
+    }
+  }
+}
+
 TEST(Network, WithoutContentionLinksNeverWait) {
   auto config = small_machine({2, 2}, {1, 1}, {1, 1});
   config.network.contention = false;

@@ -183,6 +183,16 @@ TEST(RunConfig, BuffersHaveRoomForAChunk) {
             "network.flow_control");
 }
 
+TEST(RunConfig, AMessageHasAtMost128Chunks) {
+  const auto place_with = [](const json& most) { return place([&](json& f) { f["network"]["most_chunks"] = most; }); };
+  EXPECT_EQ(place_with(0), "network.most_chunks");
+  EXPECT_EQ(place_with(129), "network.most_chunks");
+  json file = good();
+  EXPECT_EQ(parse_run_config(file.dump()).network.most_chunks, 64u);
+  file["network"]["most_chunks"] = 128;
+  EXPECT_EQ(parse_run_config(file.dump()).network.most_chunks, 128u);
+}
+
 TEST(RunConfig, BuffersAreThoseOfTheEngineSst) {
   // tests/unit/phase3/test_sst_machine_parameters.py has the same figures.
   json file = good();

@@ -125,7 +125,7 @@ def check(machine: Machine, settings: ThrottlingSection) -> None:
     where = "throttling"
     check_counts_stalls(machine, where)
     engine = engine_of_settings(machine.simulate)
-    if not engine.capabilities.controls_injection or machine.network.flow_control != "credits":
+    if not engine.capabilities.controls_injection or machine.network.flow_control == "none":
         raise UsageError(
             "control of injection needs stalls that reach the NICs",
             where=where,

@@ -1,0 +1,146 @@
+"""The error of a model on a machine that was never validated, from its errors on those that were.
+
+In: records of one component and engine (:mod:`manynode.known_errors.records`). Out: an interval of
+ln(measured / predicted). The method is a hierarchical one, because records of a machine are alike:
+
+- The groups are machines; below :data:`LEAST` of them, applications of machines. Each group counts the same, in it each
+  application, in that each record: a long table does not outvote a short one.
+- A new group's mean is a draw around the groups' mean: Student's t with (groups - 1) degrees of freedom, the standard
+  deviation of the group means and the factor sqrt(1 + 1/groups) (the prediction interval of a normal sample).
+- A new record lies around its group's mean as records of all groups do: their residuals, as they are, with no form
+  assumed. Residuals of n records are widened by sqrt(n / (n - 1)), because their mean was fitted to them.
+
+The distribution of the sum is computed on a grid of the quantiles of t, without random numbers. Nothing is fitted to
+coverage; :func:`left_out` measures it: each group's records against the interval of all others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from manynode.known_errors.records import log_errors
+
+# Below this number of groups the spread between them is hardly known, and no interval is given.
+LEAST = 3
+_GRID = 200
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KnownError:
+    """Interval of ln(measured / predicted) at ``confidence``; ``level``: what the groups are, machine or application.
+
+    ``bias`` is the mean of the groups.
+    """
+
+    bias: float
+    low: float
+    high: float
+    confidence: float
+    level: str
+    groups: int
+    machines: tuple[str, ...]
+    records: int
+    doublings: float
+    """Largest distance in scale among the records."""
+
+    @property
+    def half_width(self) -> float:
+        """Return half of the interval's width, as a share of the time."""
+        return math.expm1((self.high - self.low) / 2)
+
+
+def known_error(records: pd.DataFrame, confidence: float) -> KnownError | None:
+    """Return the error to expect on a machine without a record; None if too few groups are known."""
+    level = level_of(records)
+    if level is None:
+        return None
+    means, residuals, weights = _groups(records, level)
+    low, high = _interval(means, residuals, weights, confidence)
+    return KnownError(
+        bias=float(np.mean(means)),
+        low=low,
+        high=high,
+        confidence=confidence,
+        level=level,
+        groups=len(means),
+        machines=tuple(sorted(records["machine"].unique())),
+        records=len(records),
+        doublings=float(records["doublings"].max()),
+    )
+
+
+def level_of(records: pd.DataFrame) -> str | None:
+    """Return what the groups are: ``machine``; ``application`` (of a machine) where machines are too few; or None."""
+    if records["machine"].nunique() >= LEAST:
+        return "machine"
+    applications = len(records[["machine", "application"]].drop_duplicates())
+    return "application" if applications >= LEAST else None
+
+
+def left_out(records: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Return a row per record: its ``group``, ``error`` (log), and the interval ``low``, ``high`` of all other groups.
+
+    Groups without which too few are left have no row.
+    """
+    level = level_of(records)
+    rows = []
+    for group, own in [] if level is None else _by_group(records, level):
+        others = records.drop(own.index)
+        known = None if others.empty else _at_level(others, str(level), confidence)
+        if known is not None:
+            errors = log_errors(own)
+            rows += [{"group": group, "error": float(e), "low": known[0], "high": known[1]} for e in errors]
+    found = pd.DataFrame(rows, columns=["group", "error", "low", "high"])
+    found["covered"] = found["error"].between(found["low"], found["high"])
+    return found
+
+
+def _at_level(records: pd.DataFrame, level: str, confidence: float) -> tuple[float, float] | None:
+    means, residuals, weights = _groups(records, level)
+    return None if len(means) < LEAST - 1 else _interval(means, residuals, weights, confidence)
+
+
+def _by_group(records: pd.DataFrame, level: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    keys = ["machine"] if level == "machine" else ["machine", "application"]
+    for key, own in records.groupby(keys, sort=True):
+        yield ", ".join(map(str, key)), own
+
+
+def _groups(records: pd.DataFrame, level: str) -> tuple[Array, Array, Array]:
+    """Return the means of the groups, and the residuals of all records with their weights (sum 1)."""
+    means, residuals, weights = [], [], []
+    for _, own in _by_group(records, level):
+        errors = log_errors(own)
+        applications = own["application"]
+        # Each application of a group has the same weight, and each record of an application.
+        weight = 1 / (applications.map(applications.value_counts()) * applications.nunique())
+        mean = float((errors * weight).sum())
+        widened = math.sqrt(len(own) / (len(own) - 1)) if len(own) > 1 else 1.0
+        means.append(mean)
+        residuals.append((errors - mean).to_numpy() * widened)
+        weights.append(weight.to_numpy())
+    return np.array(means), np.concatenate(residuals), np.concatenate(weights) / len(means)
+
+
+def _interval(means: Array, residuals: Array, weights: Array, confidence: float) -> tuple[float, float]:
+    from scipy.stats import t
+
+    count = len(means)
+    probability = (np.arange(_GRID) + 0.5) / _GRID
+    between = float(np.std(means, ddof=1)) * math.sqrt(1 + 1 / count) * t.ppf(probability, count - 1)
+    sums = (between[:, None] + residuals[None, :]).ravel()
+    masses = np.tile(weights / _GRID, (_GRID, 1)).ravel()
+    order = np.argsort(sums, kind="stable")
+    reached = np.cumsum(masses[order])
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    places = np.minimum(np.searchsorted(reached, ends), len(sums) - 1)
+    low, high = np.mean(means) + sums[order][places]
+    return float(low), float(high)

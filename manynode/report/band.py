@@ -1,0 +1,203 @@
+"""The band around the answer: every known error together, and its parts; or why no band is known.
+
+The projected time T is low because of too few draws, of limited samples, of the node model's and of the network model's
+error. With s the share of a part of the time, b its bias and h its half-width (in logarithms; the models' from
+:mod:`manynode.known_errors.predictive`, draws and samples from their intervals), the band is T exp(sum s b +- sqrt(sum
+(s h)^2)): the parts are independent. Computing has the node model's error, the rest the network model's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from manynode.known_errors.predictive import KnownError, known_error
+from manynode.known_errors.records import NETWORK, NODE
+from manynode.report.load import Inputs, at_point
+from manynode.report.wording import count, interval, listing, number, percent, signed
+
+CONFIDENCE = 0.9
+_WORDS = {NODE: "node model", NETWORK: "network"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the band: half-widths below and above and its bias as logarithms of the time, None where not known.
+
+    ``why`` says why it is not known, or where it comes from.
+    """
+
+    name: str
+    below: float | None
+    above: float | None
+    bias: float = 0.0
+    why: str = ""
+    known: KnownError | None = None
+    share: float = 1.0
+
+    def words(self) -> str:
+        """Return the part as in the headline."""
+        if self.below is None or self.above is None:
+            return f"{self.name} not known"
+        return f"{self.name} {percent(math.expm1((self.below + self.above) / 2))}"
+
+
+@dataclass(frozen=True)
+class Band:
+    """The band at the largest node count of the most complete technique; no limits where a part is not known."""
+
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    parts: list[Part]
+
+    @property
+    def limits(self) -> str:
+        """Return the band in words, such as ``46 to 57 ms with 90 %``; or that none is known."""
+        if self.low_s is None or self.high_s is None:
+            return "no band is known"
+        return f"{interval(self.time_s, self.low_s, self.high_s)[1]} with {percent(CONFIDENCE)}"
+
+    def headline(self) -> str:
+        """Return the band and its parts."""
+        return f"{self.limits}: {', '.join(part.words() for part in self.parts)}"
+
+
+def band(inputs: Inputs) -> Band | None:
+    """Return the band around the report's answer; None without a projection."""
+    technique, projection = inputs.technique, inputs.projection
+    if technique is None or projection is None:
+        return None
+    own = projection[projection["technique"] == technique]
+    nodes = int(own["nodes"].max())
+    time_s = float(at_point(own, technique, nodes)["time_s"].iloc[0])
+    if time_s <= 0:
+        return None
+    computing = _computing(inputs, technique, nodes)
+    parts = [
+        *_of_chance(inputs, technique, nodes, time_s),
+        _of_node(inputs, computing),
+        _of_model(inputs, NETWORK, str(inputs.resolved["simulate"]["engine"]), 1 - computing),
+    ]
+    if any(part.below is None for part in parts if part.name != "samples"):
+        return Band(time_s, None, None, parts)
+    bias = sum(part.bias for part in parts)
+    below = math.sqrt(sum((part.below or 0.0) ** 2 for part in parts))
+    above = math.sqrt(sum((part.above or 0.0) ** 2 for part in parts))
+    return Band(time_s, time_s * math.exp(bias - below), time_s * math.exp(bias + above), parts)
+
+
+def _computing(inputs: Inputs, technique: str, nodes: int) -> float:
+    """Return the share of the time in which the ranks compute; all of it where no breakdown exists."""
+    if inputs.breakdown is None:
+        return 1.0
+    own = at_point(inputs.breakdown, technique, nodes)
+    total = float(own["seconds"].sum())
+    return float(own.loc[own["operation"] == "compute", "seconds"].sum()) / total if total > 0 else 1.0
+
+
+def _of_chance(inputs: Inputs, technique: str, nodes: int, time_s: float) -> list[Part]:
+    """Return draws and samples, from intervals at the experiment's confidence."""
+    row = at_point(inputs.projection, technique, nodes).iloc[0]  # type: ignore[arg-type]
+    found = None if inputs.interval_parts is None else at_point(inputs.interval_parts, technique, nodes)
+    narrower = _quantile(CONFIDENCE) / _quantile(float(inputs.experiment.simulate.confidence))
+
+    def part(name: str, low: float, high: float) -> Part:
+        half = narrower * (high - low) / 2 / time_s
+        return Part(name, math.log1p(half), math.log1p(half))
+
+    if found is None or found.empty:
+        samples = Part("samples", None, None, why="the timing profile was not resampled (simulate: profile_bootstrap)")
+        return [part("draws", float(row["low_s"]), float(row["high_s"])), samples]
+    by_name = found.set_index("part")
+    return [
+        part(name, float(by_name.loc[key, "low_s"]), float(by_name.loc[key, "high_s"]))
+        for name, key in (("draws", "replicas"), ("samples", "profile"))
+    ]
+
+
+def _quantile(confidence: float) -> float:
+    from scipy.stats import norm
+
+    return float(norm.ppf((1 + confidence) / 2))
+
+
+def _of_node(inputs: Inputs, computing: float) -> Part:
+    profile = inputs.profiles.get(inputs.mode or "")
+    if profile is None:
+        return Part(_WORDS[NODE], None, None, why="there is no timing profile", share=computing)
+    if profile.engine == "own":
+        why = "the compute times are the user's own: their error is not counted"
+        return Part("own compute times", 0.0, 0.0, why=why, share=computing)
+    return _of_model(inputs, NODE, profile.engine, computing)
+
+
+def _of_model(inputs: Inputs, component: str, engine: str, share: float) -> Part:
+    records = inputs.records
+    own = records[(records["component"] == component) & (records["engine"] == engine)]
+    known = known_error(own, CONFIDENCE) if len(own) else None
+    name = _WORDS[component]
+    if known is None:
+        found = f"{count(len(own), 'record')} of too few machines and applications" if len(own) else "no record"
+        return Part(name, None, None, why=f"the engine {engine} has {found} of a validation", share=share)
+    below, above = share * (known.bias - known.low), share * (known.high - known.bias)
+    return Part(name, below, above, share * known.bias, _origin(known, engine), known, share)
+
+
+def _origin(known: KnownError, engine: str) -> str:
+    """Return what the error of a model was taken from."""
+    where = listing(list(known.machines))
+    if known.level == "machine":
+        groups = f"{number(known.groups)} machines ({where})"
+    else:
+        groups = (
+            f"{number(known.groups)} applications on {where}: how much machines differ from each other is hardly "
+            "known, and on another one it may be further off"
+        )
+    low, high = (signed(math.expm1(value)) for value in (known.low, known.high))
+    return (
+        f"{engine} was compared with {count(known.records, 'measurement')} of {groups}. A new measurement differs from "
+        f"the prediction by {low} to {high} with {percent(known.confidence)}"
+    )
+
+
+def band_words(inputs: Inputs) -> str:
+    """Return where the parts of the band come from."""
+    found = band(inputs)
+    if found is None:
+        return ""
+    sentences = [f"The band: {found.headline()}."]
+    for part in found.parts:
+        if part.why:
+            of = "" if part.share == 1.0 else f" It counts for {percent(part.share)} of the time."
+            sentences.append(f"{part.name[:1].upper()}{part.name[1:]}: {part.why}.{of if part.known else ''}")
+    beyond = _beyond(inputs, found)
+    return " ".join([*sentences, *([beyond] if beyond else [])])
+
+
+def _beyond(inputs: Inputs, found: Band) -> str:
+    """Warn of a scale beyond what was validated."""
+    profile, projection = inputs.profiles.get(inputs.mode or ""), inputs.projection
+    if profile is None or projection is None:
+        return ""
+    doublings = math.log2(max(1.0, float(projection["nodes"].max()) / profile.nodes))
+    reached = max((part.known.doublings for part in found.parts if part.known), default=None)
+    if reached is None or doublings <= reached:
+        return ""
+    return (
+        f"The largest node count lies {number(round(doublings, 1))} doublings beyond the measured one, the validations "
+        f"at most {number(round(reached, 1))} beyond what their models were fitted to: the band does not cover what "
+        "grows with the scale."
+    )
+
+
+def paired_words(inputs: Inputs) -> str:
+    """Return which errors cancel where the experiment compares variants; nothing where it compares none."""
+    if inputs.sensitivity is None and inputs.losses is None:
+        return ""
+    return (
+        "Differences between variants are far better known than times. All variants have the same draws, the same "
+        "samples and the same node model, and these errors cancel in a ratio as far as the share of computing is the "
+        "same. The network model's error cancels only where a variant leaves the network as it is. The intervals of "
+        "differences are those of the paired draws; the band does not belong to them."
+    )

@@ -1,0 +1,187 @@
+"""Chooses flow control and the number of chunks for ``network: flow_control: auto``: the cheapest that agrees.
+
+In: situations (points of an experiment, the most decisive first) and an engine. Out: ``flow-control/1``. The first
+iterations of each situation are played with its own compute times, with credits and without. Without credits the engine
+is two to three times faster; it is chosen only if the times of all situations agree within :data:`AGREE`. Credits are
+the reference because SST, and real switches, have them.
+
+Long messages are cut into a limited number of chunks. The first situation is also played with chunks half as large and
+twice as many. If that changes the time, the number of chunks is doubled; what is still left is a warning, because the
+size of a chunk stands for the network's packets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal
+
+from manynode.config.network import Network
+from manynode.config.resolved import Resolved
+from phase3_sst.checks.preflight import check_network, verdict
+from phase3_sst.point.contract import Measurement, NetworkEngine, Point, engines
+from phase3_sst.point.point_experiment import PointExperiment
+from phase3_sst.point.run_file import run_description
+
+FLOW_CONTROL_SCHEMA = "flow-control/1"
+# Largest relative difference of two times that count as equal.
+AGREE = 0.01
+# The first iteration may start from a common time and idle links; the later ones show what remains.
+ITERATIONS = 3
+CHUNKS, MOST_CHUNKS = 64, 128
+MEMBERS = ("flow_control", "most_chunks", "reason", "iterations", "trials", "chunks", "warnings")
+
+Choice = Literal["none", "credits"]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A point whose first iterations are played, and its name in messages."""
+
+    name: str
+    point: Point
+
+
+def is_chosen(experiment: Resolved) -> bool:
+    """Return whether trials choose the flow control of an experiment's points."""
+    able = (
+        engines.get(experiment.simulate.engine).capabilities if experiment.simulate.engine in engines.names() else None
+    )
+    return bool(
+        able is not None
+        and able.chooses_flow_control
+        and experiment.application.name is not None
+        and experiment.network.flow_control == "auto"
+        and experiment.network.can_have_credits()
+        and experiment.simulate.preflight.enabled
+    )
+
+
+def decided(experiment: PointExperiment, decision: Mapping[str, Any]) -> PointExperiment:
+    """Return the experiment of a point with the choices of ``flow-control/1``, where its own keys leave them open."""
+    network, update = experiment.network, {}
+    if network.flow_control == "auto":
+        update["flow_control"] = decision["flow_control"] if network.can_have_credits() else "none"
+    if network.most_chunks is None:
+        update["most_chunks"] = decision["most_chunks"]
+    return experiment.model_copy(update={"network": network.model_copy(update=update)})
+
+
+def choose(situations: Iterator[Situation], engine: NetworkEngine) -> dict[str, Any]:
+    """Return ``flow-control/1`` for the experiment of ``situations``; the first one decides the number of chunks."""
+    first = next(situations)
+    chosen, reason, trials, kept = _flow_control(chain([first], situations), engine)
+    chunks = _chunks(first, engine, chosen, kept)
+    return {"flow_control": chosen, "reason": reason, "iterations": ITERATIONS, "trials": trials, **chunks}
+
+
+def follow(base: Mapping[str, Any], situations: Iterator[Situation], engine: NetworkEngine) -> dict[str, Any]:
+    """Return the choice for variants: that of the experiment ``base``, or credits where one of them differs."""
+    found = {**base, "trials": [], "chunks": [], "warnings": []}
+    if base["flow_control"] == "credits":
+        return {**found, "reason": "as for the experiment"}
+    chosen, reason, trials, _ = _flow_control(situations, engine)
+    return {**found, "flow_control": chosen, "reason": reason, "trials": trials}
+
+
+def check_buffers(experiment: Resolved, engine: NetworkEngine, where: str) -> None:
+    """Probe line rate and bisection with credits; the pre-flight check of ``auto`` has probed without them.
+
+    Raises :class:`CheckFailedError` if the buffers are too small for the line rate.
+    """
+    network = experiment.network.model_copy(update={"flow_control": "credits"})
+    verdict(check_network(experiment.model_copy(update={"network": network}), engine), where)
+
+
+def _flow_control(
+    situations: Iterator[Situation], engine: NetworkEngine
+) -> tuple[Choice, str, list[dict[str, Any]], Measurement | None]:
+    """Return the choice, its reason, the trials and what was measured of the first situation with the choice."""
+    trials: list[dict[str, Any]] = []
+    first: Measurement | None = None
+    for situation in situations:
+        if any(control.kind == "aimd" for control in situation.point.experiment.simulate.injections().values()):
+            return "credits", "injection control by stalls needs credits", trials, None
+        free, credits = (_played(situation, engine, flow_control=choice) for choice in ("none", "credits"))
+        apart = difference(free, credits)
+        trials.append(
+            {
+                "situation": situation.name,
+                "nodes": situation.point.nodes,
+                "none_s": free.makespan_s,
+                "credits_s": credits.makespan_s,
+                "difference": apart,
+            }
+        )
+        if apart > AGREE:
+            reason = f"without credits {situation.name} differs by {apart:.1%}"
+            return "credits", reason, trials, credits if len(trials) == 1 else None
+        first = first or free
+    largest = max((trial["difference"] for trial in trials), default=0.0)
+    return "none", f"with and without credits the times differ by at most {largest:.2%}", trials, first
+
+
+def _chunks(situation: Situation, engine: NetworkEngine, chosen: Choice, known: Measurement | None) -> dict[str, Any]:
+    """Return ``most_chunks``, the trials ``chunks`` and the ``warnings``."""
+    network = situation.point.experiment.network
+    most = network.most_chunks or CHUNKS
+    given = known or _played(situation, engine, flow_control=chosen)
+    half, twice = max(1.0, network.chunk / 2), min(MOST_CHUNKS, 2 * most)
+    finer = _played(situation, engine, flow_control=chosen, chunk=half, most_chunks=twice)
+    tried = [_chunk_trial(most, network.chunk, given), _chunk_trial(twice, half, finer)]
+    warnings: list[str] = []
+    left = difference(given, finer)
+    if left > AGREE and network.most_chunks is None:
+        raised = _played(situation, engine, flow_control=chosen, most_chunks=MOST_CHUNKS)
+        tried.append(_chunk_trial(MOST_CHUNKS, network.chunk, raised))
+        # Where no message is that long, more chunks change nothing.
+        if difference(raised, finer) < left:
+            most, left = MOST_CHUNKS, difference(raised, finer)
+    if left > AGREE:
+        warnings.append(
+            f"with chunks half as large {situation.name} differs by {left:.1%}: lower network: chunk"
+            + (" or raise most_chunks" if network.most_chunks is not None else "")
+            + ", unless chunks of this size are the network's packets"
+        )
+    return {"most_chunks": most, "chunks": tried, "warnings": warnings}
+
+
+def _chunk_trial(most: int, chunk_bytes: float, found: Measurement) -> dict[str, Any]:
+    return {"most_chunks": most, "chunk_bytes": chunk_bytes, "time_s": found.makespan_s}
+
+
+def _played(situation: Situation, engine: NetworkEngine, **changes: Any) -> Measurement:
+    """Return the first iterations of a situation on its network with ``changes``, from its first replica."""
+    experiment = situation.point.experiment
+    network: Network = experiment.network.model_copy(update=changes)
+    changed = experiment.model_copy(update={"network": network})
+    point = Point(
+        changed,
+        situation.point.nodes,
+        situation.point.technique,
+        situation.point.timing_profile,
+        situation.point.class_of_rank,
+        situation.point.seed,
+    )
+    run = run_description(point, [0])
+    run["jobs"][0]["iterations_limit"] = ITERATIONS
+    run.pop("counters", None)
+    return engine.measure(run, experiment.simulate.time_limit)
+
+
+def difference(one: Measurement, reference: Measurement) -> float:
+    """Return the larger relative difference of the makespans and of the time after the first iteration.
+
+    What an application does once at its start would hide a difference of its iterations.
+    """
+    return max(_apart(one.makespan_s, reference.makespan_s), _apart(_later(one), _later(reference)))
+
+
+def _later(found: Measurement) -> float:
+    ends: Sequence[float] = found.iteration_ends_s
+    return ends[-1] - ends[0] if len(ends) > 1 else 0.0
+
+
+def _apart(one: float, reference: float) -> float:
+    return abs(one - reference) / reference if reference > 0 else float(one > 0)
