@@ -69,15 +69,11 @@ class Core {
   void fetch(const Piece& piece);
   void fetch_blocks(const Piece& piece);
   void make_room(const Piece& piece);
-  struct Late {          // what comes later than the piece's own map says
-    std::int32_t after;  // dispatch
-    std::uint32_t row;
-  };
-  // A piece in flight is never so late that the bound matters: that is millions of cycles.
-  std::int32_t after_dispatch(Stamp at) const {
-    return static_cast<std::int32_t>(std::min<Stamp>(at - std::min(at, now_), kLatest));
-  }
-  int late_loads(const Block& block, const Piece& piece, bool addresses_late, Late* late);
+  Stamp address_of(const Block& block, const Load& load, std::uint32_t late, const Stamp* data) const;
+  template <typename Add>
+  void add_late_loads(const Block& block, const Piece& piece, Add&& add);
+  void evaluate(const Block& block, const Piece& piece);
+  template <bool kOneVector>
   void evaluate(const Block& block, const Piece& piece);
   void finish_stores(const Block& block, const Piece& piece);
   void use_units(const Block& block, const Piece& piece);

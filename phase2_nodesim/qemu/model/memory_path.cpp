@@ -56,6 +56,14 @@ MemoryPath::MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place
 
 // ---- while the block executes -----------------------------------------------------------------------------------
 
+// A load from the line that its set was asked for last, which may still be on its way.
+void MemoryPath::load_pending(std::uint64_t address, std::uint16_t instruction) {
+  const std::uint64_t line = address >> line_bits_;
+  const Arrival& arrival = arrivals_[line % kArrivals];
+  if (arrival.line != line || arrival.at <= now_) return look_at_line(address, instruction, false);
+  loads.push_back({address, kAbsent, instruction, Access::kHeld});
+}
+
 void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store) {
   look_at_line(address, instruction, store);
   const std::uint64_t last = address + size - 1;
@@ -66,15 +74,14 @@ void MemoryPath::look_at_line(std::uint64_t address, std::uint16_t instruction, 
   Access access{address, kAbsent, instruction, 0};
   const std::uint64_t line = address >> line_bits_;
   const std::uint64_t page = address >> tlb_bits_;
-  if (data_tlb_.find(page) == nullptr) {
-    data_tlb_.insert(page);
-    if (settings_.translation.present) access.what |= Access::kTlbMissed;
+  if (data_tlb_.front(page) != page && !data_tlb_.take(page, page).found && settings_.translation.present) {
+    access.what |= Access::kTlbMissed;
   }
-  std::uint64_t* word = l1d_.find(line);
-  if (word == nullptr) {
+  const auto [word, found, replaced] = l1d_.take(line, line | kPending | (store ? kDirty : 0));
+  if (!found) {
     ++counts.l1d_misses;
     access.what |= Access::kMissed;
-    access.victim = l1d_.insert(line | kPending | (store ? kDirty : 0));
+    access.victim = replaced;
     arrivals_[line % kArrivals] = {line, now_ + kTick};  // until the miss is worked out
     // This host fetches the sets that will be looked up: the one for now, and in time the next one of a stream.
     const std::uint64_t frame = physical(line);

@@ -50,21 +50,16 @@ class MemoryPath {
   // `now` is the core's dispatch time, which only grows.
   MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place, const Stamp& now);
 
-  // `size` is at most 8 bytes.
+  // `size` is at most 8 bytes. What is not at hand goes to functions of its own, so that this one needs no stack frame.
   void load(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
     const std::uint64_t line = address >> line_bits_, word = address >> 3;
     const std::uint64_t difference = (l1d_.front(line) ^ line) & ~kDirty;
     const bool simple = ((address + size - 1) >> line_bits_) == line &&
                         data_tlb_.front(address >> tlb_bits_) == address >> tlb_bits_ &&
                         stored_[word % kStored].word != word;
-    if (__builtin_expect(simple && difference == 0, 1)) return;
-    if (simple && difference == kPending) {  // the line that was asked for last
-      const Arrival& arrival = arrivals_[line % kArrivals];
-      if (arrival.line == line && arrival.at > now_) {
-        loads.push_back({address, kAbsent, instruction, Access::kHeld});
-        return;
-      }
-    }
+    if (__builtin_expect(!simple, 0)) return look(address, size, instruction, false);
+    if (difference == 0) return;
+    if (difference == kPending) return load_pending(address, instruction);
     look(address, size, instruction, false);
   }
   void store(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
@@ -72,26 +67,23 @@ class MemoryPath {
     std::uint64_t& front = l1d_.front(line);
     const bool at_hand = ((front ^ line) & ~kDirty) == 0 && ((address + size - 1) >> line_bits_) == line &&
                          data_tlb_.front(address >> tlb_bits_) == address >> tlb_bits_;
-    if (__builtin_expect(!at_hand, 0)) {
-      look(address, size, instruction, true);
-    } else {
-      front |= kDirty;
-      stores.push_back({address, kAbsent, instruction, 0});
-    }
+    if (__builtin_expect(!at_hand, 0)) return look(address, size, instruction, true);
+    front |= kDirty;
+    stores.push_back({address, kAbsent, instruction, 0});
   }
 
   // Noted accesses of the block, in program order.
   std::vector<Access> loads, stores;
 
+  // When the line of a noted access that only waits for it (kHeld) comes; 0: it is there.
+  Stamp arrival_of(const Access& noted) const {
+    const std::uint64_t line = noted.address >> line_bits_;
+    const Arrival& arrival = arrivals_[line % kArrivals];
+    return arrival.line == line ? arrival.at : 0;
+  }
   // The data of a load whose address is ready at `at`; `vector`: it goes to a vector register.
   Stamp finish_load(const Access& noted, std::uint64_t code, Stamp at, bool vector = false) {
-    if (__builtin_expect(noted.what == Access::kHeld, 1)) {
-      const std::uint64_t line = noted.address >> line_bits_;
-      const Arrival& arrival = arrivals_[line % kArrivals];
-      const Stamp hit = at + hit_latency(vector);
-      if (arrival.line == line) return std::max(hit, arrival.at);
-      return hit;
-    }
+    if (noted.what == Access::kHeld) return std::max(at + hit_latency(vector), arrival_of(noted));
     return finish_load_slowly(noted, code, at, vector);
   }
   // A store with address and data at `at`; returns when its line is there (0: it was).
@@ -139,6 +131,7 @@ class MemoryPath {
     std::uint64_t page = ~std::uint64_t{0}, first_line = 0;
   };
 
+  void load_pending(std::uint64_t address, std::uint16_t instruction);
   void look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store);
   void look_at_line(std::uint64_t address, std::uint16_t instruction, bool store);
   Stamp access(const Access& access, std::uint64_t code, Stamp at);

@@ -22,6 +22,29 @@ class TagStore {
   // The set's most recent word.
   std::uint64_t& front(std::uint64_t number) { return words_[(number & mask_) * ways_]; }
 
+  struct Taken {
+    std::uint64_t* word;  // at the front
+    bool found;
+    std::uint64_t replaced;  // if it was absent
+  };
+  // Moves `number` to the front of its set. If it is absent, `word` comes there and the oldest one leaves.
+  Taken take(std::uint64_t number, std::uint64_t word) {
+    std::uint64_t* set = &front(number);
+    // Every word moves back by one until the gap is filled.
+    std::uint64_t moving = set[0];
+    if ((moving & kNumber) == number) return {set, true, 0};
+    for (std::uint32_t way = 1; way < ways_; ++way) {
+      const std::uint64_t next = set[way];
+      set[way] = moving;
+      moving = next;
+      if ((moving & kNumber) != number) continue;
+      set[0] = moving;
+      return {set, true, 0};
+    }
+    set[0] = word;
+    return {set, false, moving};
+  }
+
   // Moves `number` to the front of its set; nullptr if it is absent.
   std::uint64_t* find(std::uint64_t number) {
     std::uint64_t* set = &front(number);
