@@ -50,8 +50,6 @@ MemoryPath::MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place
       l1_prefetcher_(settings.l1d.prefetch, lines_per_page(settings)),
       l2_prefetcher_(settings.has_l2 ? settings.l2.prefetch : Prefetch::kNone, lines_per_page(settings)) {
   page_of_frame_.fill(0);
-  loads.reserve(1024);
-  stores.reserve(1024);
 }
 
 // ---- while the block executes -----------------------------------------------------------------------------------
@@ -61,7 +59,7 @@ void MemoryPath::load_pending(std::uint64_t address, std::uint16_t instruction) 
   const std::uint64_t line = address >> line_bits_;
   const Arrival& arrival = arrivals_[line % kArrivals];
   if (arrival.line != line || arrival.at <= now_) return look_at_line(address, instruction, false);
-  loads.push_back({address, kAbsent, instruction, Access::kHeld});
+  loads.add(address, kAbsent, instruction, Access::kHeld);
 }
 
 void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store) {
@@ -71,20 +69,22 @@ void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t i
 }
 
 void MemoryPath::look_at_line(std::uint64_t address, std::uint16_t instruction, bool store) {
-  Access access{address, kAbsent, instruction, 0};
+  std::uint8_t what = 0;
+  std::uint64_t victim = kAbsent;
   const std::uint64_t line = address >> line_bits_;
   const std::uint64_t page = address >> tlb_bits_;
   if (data_tlb_.front(page) != page && !data_tlb_.take(page, page).found && settings_.translation.present) {
-    access.what |= Access::kTlbMissed;
+    what |= Access::kTlbMissed;
   }
   const auto [word, found, replaced] = l1d_.take(line, line | kPending | (store ? kDirty : 0));
   if (!found) {
     ++counts.l1d_misses;
-    access.what |= Access::kMissed;
-    access.victim = replaced;
+    what |= Access::kMissed;
+    victim = replaced;
     arrivals_[line % kArrivals] = {line, now_ + kTick};  // until the miss is worked out
     // This host fetches the sets that will be looked up: the one for now, and in time the next one of a stream.
     const std::uint64_t frame = physical(line);
+    l2_.announce(frame);
     uncore_.announce(place_.last_level, frame, place_.owner);
     uncore_.announce(place_.last_level, frame + 1, place_.owner);
   } else {
@@ -92,16 +92,16 @@ void MemoryPath::look_at_line(std::uint64_t address, std::uint16_t instruction, 
       const Arrival& arrival = arrivals_[line % kArrivals];
       if (arrival.line != line || arrival.at <= now_) *word &= ~kPending;
     }
-    if ((*word & (kPending | kPrefetched)) != 0) access.what |= Access::kHeld;
-    if ((*word & kPrefetched) != 0) access.what |= Access::kFirstUse;
+    if ((*word & (kPending | kPrefetched)) != 0) what |= Access::kHeld;
+    if ((*word & kPrefetched) != 0) what |= Access::kFirstUse;
     if (store) *word |= kDirty;
   }
   if (store) {
-    stores.push_back(access);
+    stores.add(address, victim, instruction, what);
     return;
   }
-  if (stored_[(address >> 3) % kStored].word == address >> 3) access.what |= Access::kForwarded;
-  if (access.what != 0) loads.push_back(access);
+  if (stored_[(address >> 3) % kStored].word == address >> 3) what |= Access::kForwarded;
+  if (what != 0) loads.add(address, victim, instruction, what);
 }
 
 // ---- when its times are worked out ------------------------------------------------------------------------------

@@ -29,6 +29,37 @@ struct alignas(32) Access {
   std::uint8_t what = 0;
 };
 
+// Accesses in program order. Fields are written one by one to their place: a whole object that this host would copy from
+// its stack would wait for its parts there.
+class AccessList {
+ public:
+  AccessList() { clear(); }
+  void add(std::uint64_t address, std::uint64_t victim, std::uint16_t instruction, std::uint8_t what) {
+    next_->address = address;
+    next_->victim = victim;
+    next_->instruction = instruction;
+    next_->what = what;
+    if (__builtin_expect(++next_ == end_, 0)) grow();
+  }
+  const Access* data() const { return places_.data(); }
+  std::size_t size() const { return static_cast<std::size_t>(next_ - places_.data()); }
+  void clear() {
+    next_ = places_.data();
+    end_ = next_ + places_.size();
+  }
+
+ private:
+  [[gnu::noinline]] void grow() {
+    const std::size_t count = places_.size();
+    places_.resize(2 * count);
+    next_ = places_.data() + count;
+    end_ = places_.data() + places_.size();
+  }
+
+  Access *next_, *end_;
+  std::vector<Access> places_ = std::vector<Access>(1024);
+};
+
 struct MemoryCounts {
   // of loads, stores and instruction fetches; prefetches have a count of their own
   std::uint64_t l1d_misses = 0, l1i_misses = 0, l2_misses = 0, last_level_misses = 0;
@@ -69,11 +100,11 @@ class MemoryPath {
                          data_tlb_.front(address >> tlb_bits_) == address >> tlb_bits_;
     if (__builtin_expect(!at_hand, 0)) return look(address, size, instruction, true);
     front |= kDirty;
-    stores.push_back({address, kAbsent, instruction, 0});
+    stores.add(address, kAbsent, instruction, 0);
   }
 
   // Noted accesses of the block, in program order.
-  std::vector<Access> loads, stores;
+  AccessList loads, stores;
 
   // When the line of a noted access that only waits for it (kHeld) comes; 0: it is there.
   Stamp arrival_of(const Access& noted) const {

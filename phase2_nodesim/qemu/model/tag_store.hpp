@@ -17,10 +17,13 @@ inline constexpr std::uint64_t kAbsent = kNumber;
 class TagStore {
  public:
   TagStore(std::uint32_t sets, std::uint32_t ways)
-      : mask_(sets - 1), ways_(ways), words_(std::size_t{sets} * ways, kAbsent) {}
+      : mask_(sets - 1),
+        ways_(ways),
+        stride_((ways + kTogether - 1) / kTogether * kTogether),
+        words_(std::size_t{sets} * stride_, kAbsent) {}
 
   // The set's most recent word.
-  std::uint64_t& front(std::uint64_t number) { return words_[(number & mask_) * ways_]; }
+  std::uint64_t& front(std::uint64_t number) { return words_[(number & mask_) * stride_]; }
 
   struct Taken {
     std::uint64_t* word;  // at the front
@@ -47,24 +50,34 @@ class TagStore {
 
   // Moves `number` to the front of its set; nullptr if it is absent.
   std::uint64_t* find(std::uint64_t number) {
+    std::uint64_t* at = peek(number);
+    if (at == nullptr) return nullptr;
     std::uint64_t* set = &front(number);
-    for (std::uint32_t way = 0; way < ways_; ++way) {
-      if ((set[way] & kNumber) != number) continue;
-      const std::uint64_t word = set[way];
-      std::memmove(set + 1, set, way * sizeof *set);
-      set[0] = word;
-      return set;
-    }
-    return nullptr;
+    const std::uint64_t word = *at;
+    std::memmove(set + 1, set, static_cast<std::size_t>(at - set) * sizeof *set);
+    set[0] = word;
+    return set;
   }
 
   // The word of `number` where it is, or nullptr.
   std::uint64_t* peek(std::uint64_t number) {
     std::uint64_t* set = &front(number);
-    for (std::uint32_t way = 0; way < ways_; ++way) {
-      if ((set[way] & kNumber) == number) return set + way;
+    // Most numbers that are looked for here are absent: whether any word matches is found without a branch.
+    Words any{};
+    for (std::uint32_t way = 0; way < stride_; way += kTogether) {
+      Words words;
+      std::memcpy(&words, set + way, sizeof words);
+      any |= static_cast<Words>((words & kNumber) == number);
     }
-    return nullptr;
+    if ((any[0] | any[1] | any[2] | any[3]) == 0) return nullptr;
+    while ((*set & kNumber) != number) ++set;
+    return set;
+  }
+
+  // Says that `number` will be looked for soon: this host fetches its set meanwhile. (Always inline: see Uncore.)
+  [[gnu::always_inline]] void announce(std::uint64_t number) {
+    const std::uint64_t* set = &front(number);
+    for (std::uint32_t way = 0; way < ways_; way += 8) __builtin_prefetch(set + way, 1);
   }
 
   // Puts an absent word at the front and returns the one that it replaces.
@@ -97,7 +110,11 @@ class TagStore {
 
  private:
   std::uint64_t mask_;
-  std::uint32_t ways_;
+  // Words that are compared at once; sets are filled up to a multiple of it with absent ones.
+  static constexpr std::uint32_t kTogether = 4;
+  using Words = std::uint64_t __attribute__((vector_size(kTogether * sizeof(std::uint64_t))));
+
+  std::uint32_t ways_, stride_;
   std::vector<std::uint64_t> words_;
 };
 
