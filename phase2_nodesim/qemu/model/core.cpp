@@ -44,12 +44,11 @@ void Core::run(const Block& block, std::size_t first, std::size_t end) {
     charge(Cause::kBase, piece.length);
     operations_ += piece.operations;
     retired_ = std::max(retired_ + piece.length, done);
-    loads_ += piece.loads;
-    reorder_buffer_.push({operations_ - piece.operations / 2, loads_ - piece.loads / 2, retired_});
+    counts.loads += piece.loads;
+    reorder_buffer_.push(operations_ - piece.operations / 2 + settings_.core.reorder_buffer,
+                         counts.loads - piece.loads / 2 + settings_.core.load_queue, retired_);
     if (piece.stores != 0) finish_stores(block, piece);
     counts.instructions += static_cast<std::uint64_t>(piece.end - piece.begin);
-    counts.loads += piece.loads;
-    counts.stores += piece.stores;
   }
   memory.loads.clear();
   memory.stores.clear();
@@ -78,14 +77,17 @@ void Core::stall_until(Stamp need) {
   }
 }
 
-void Core::fetch(const Piece& piece) {
+inline void Core::fetch(const Piece& piece) {
   const int bits = static_cast<int>(settings_.line_bits);
   std::uint64_t line = piece.code_begin >> bits;
   const std::uint64_t last = piece.code_last >> bits;
   if (line == code_line_ && last == code_line_) return;
-  if (const Stamp late = memory.translate_code(piece.code_begin, now_)) {
-    charge(Cause::kTlb, late);
-    now_ += late;
+  if (const std::uint64_t page = memory.page_of(piece.code_begin); page != code_page_) {
+    code_page_ = page;
+    if (const Stamp late = memory.translate_code(piece.code_begin, now_)) {
+      charge(Cause::kTlb, late);
+      now_ += late;
+    }
   }
   for (; line <= last; ++line) {
     if (const Stamp late = memory.fetch(line, now_)) {
@@ -113,23 +115,15 @@ void Core::fetch_blocks(const Piece& piece) {
 
 // Waits until the reorder buffer, the load queue and the store queue have room. A piece enters and leaves as a whole;
 // the middle of it stands for its operations.
-void Core::make_room(const Piece& piece) {
-  const std::uint64_t upto = operations_ + piece.operations / 2, loads = loads_ + (piece.loads + 1) / 2;
-  const CoreSettings& core = settings_.core;
-  Stamp need = 0;
-  for (; !reorder_buffer_.empty() && (reorder_buffer_.front().end + core.reorder_buffer <= upto ||
-                                      reorder_buffer_.front().loads + core.load_queue <= loads);
-       reorder_buffer_.pop()) {
-    need = reorder_buffer_.front().at;
-  }
-  if (need > now_) stall_until(need);
+inline void Core::make_room(const Piece& piece) {
+  const std::uint64_t upto = operations_ + piece.operations / 2, loads = counts.loads + (piece.loads + 1) / 2;
+  const Stamp retired =
+      reorder_buffer_.take_out([&](const Retired& first) { return first.room <= upto || first.load_room <= loads; });
+  if (retired > now_) stall_until(retired);
   if (piece.stores == 0) return;
-  const std::uint64_t stores = stores_ + piece.stores;
-  need = 0;
-  for (; !store_queue_.empty() && store_queue_.front().end + settings_.core.store_queue <= stores; store_queue_.pop()) {
-    need = store_queue_.front().at;
-  }
-  if (need > now_) stall_until(need);
+  const std::uint64_t stores = counts.stores + piece.stores;
+  const Stamp drained = store_queue_.take_out([&](const Retired& first) { return first.room <= stores; });
+  if (drained > now_) stall_until(drained);
 }
 
 // When the address of a load is there; `data` are the times of earlier loads of the piece that are `late` (a bit each).
@@ -234,11 +228,11 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
     leaves = std::max(leaves, memory.finish_store(access, block.address_of(access.instruction), times_[sink]));
   }
   drained_ = leaves;
-  stores_ += piece.stores;
-  store_queue_.push({stores_, 0, leaves});
+  counts.stores += piece.stores;
+  store_queue_.push(counts.stores + settings_.core.store_queue, 0, leaves);
 }
 
-void Core::use_units(const Block& block, const Piece& piece) {
+inline void Core::use_units(const Block& block, const Piece& piece) {
   Stamp need = 0;
   const Occupied* occupied = block.occupied.data() + piece.resource_first;
   for (int i = 0; i < piece.resources; ++i) {

@@ -124,6 +124,7 @@ class MemoryPath {
     if (__builtin_expect(l1i_.front(line) == line, 1)) return 0;
     return fetch_slowly(line, now);
   }
+  std::uint64_t page_of(std::uint64_t address) const { return address >> page_bits_; }
   // The code page of an address, likewise.
   Stamp translate_code(std::uint64_t address, Stamp now) {
     const std::uint64_t page = address >> page_bits_;
