@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fill_buffers.hpp"
 #include "first_touch.hpp"
 #include "prefetcher.hpp"
 #include "rate_limit.hpp"
@@ -166,6 +167,7 @@ class MemoryPath {
   void load_pending(std::uint64_t address, std::uint16_t instruction);
   void look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store);
   void look_at_line(std::uint64_t address, std::uint16_t instruction, bool store);
+  void miss_begins(std::uint64_t line);
   Stamp access(const Access& access, std::uint64_t code, Stamp at);
   Stamp finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at, bool vector);
   Stamp translate_slowly(std::uint64_t page, Stamp at);
@@ -203,7 +205,7 @@ class MemoryPath {
       walk_latency_;
   Stamp vector_latency_, forward_latency_, vector_forward_latency_;
   Stamp forwarded_late_;  // how long after a store's data is there a load may come and get it later than by a hit
-  std::vector<Stamp> fill_buffers_, l2_fill_buffers_;
+  FillBuffers fill_buffers_, l2_fill_buffers_;
   std::array<Arrival, kL2Arrivals> l2_arrivals_;
   std::array<Frame, kFrames> frames_;
   std::array<std::uint64_t, kReverse> page_of_frame_;

@@ -54,7 +54,7 @@ class TagStore {
     if (at == nullptr) return nullptr;
     std::uint64_t* set = &front(number);
     const std::uint64_t word = *at;
-    std::memmove(set + 1, set, static_cast<std::size_t>(at - set) * sizeof *set);
+    move_back(set, static_cast<std::uint32_t>(at - set));
     set[0] = word;
     return set;
   }
@@ -84,7 +84,7 @@ class TagStore {
   std::uint64_t insert(std::uint64_t word) {
     std::uint64_t* set = &front(word & kNumber);
     const std::uint64_t victim = set[ways_ - 1];
-    std::memmove(set + 1, set, (ways_ - 1) * sizeof *set);
+    move_back(set, ways_ - 1);
     set[0] = word;
     return victim;
   }
@@ -109,6 +109,16 @@ class TagStore {
   }
 
  private:
+  // Moves the first `count` words back by one. (A call of memmove takes longer.)
+  static void move_back(std::uint64_t* set, std::uint32_t count) {
+    for (; count >= kTogether; count -= kTogether) {
+      Words words;
+      std::memcpy(&words, set + count - kTogether, sizeof words);
+      std::memcpy(set + count - kTogether + 1, &words, sizeof words);
+    }
+    for (; count > 0; --count) set[count] = set[count - 1];
+  }
+
   std::uint64_t mask_;
   // Words that are compared at once; sets are filled up to a multiple of it with absent ones.
   static constexpr std::uint32_t kTogether = 4;
