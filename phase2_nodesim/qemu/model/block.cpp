@@ -83,16 +83,14 @@ class Summary {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Times times = play_from(inputs_[i], -1);
       const auto [row, slack] = add_row(times);
-      block_.inputs.push_back({inputs_[i], false, row, slack});
+      block_.inputs.push_back({inputs_[i], row, slack});
       for (int m = 0; m < piece_.loads; ++m) {
-        if (addresses_[m] < kFar) continue;
-        from_inputs[m].push_back({static_cast<std::uint8_t>(i), below(addresses_[m])});
-        block_.inputs.back().addresses = true;
+        if (addresses_[m] >= kFar) from_inputs[m].push_back({inputs_[i], below(addresses_[m])});
       }
     }
-    std::vector<std::uint32_t> rows;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
     for (int load = 0; load < piece_.loads; ++load) {
-      rows.push_back(add_row(play_from(kReady, load)).first);
+      rows.push_back(add_row(play_from(kReady, load)));
       for (int m = load + 1; m < piece_.loads; ++m) {
         if (addresses_[m] >= kFar) from_loads[m].push_back({static_cast<std::uint8_t>(load), below(addresses_[m])});
       }
@@ -184,15 +182,17 @@ class Summary {
     return {row, static_cast<std::uint32_t>(std::max<std::int64_t>(slack, 0))};
   }
 
-  void add_loads(const std::vector<std::uint32_t>& rows, const std::vector<std::vector<Path>>& from_inputs,
-                 const std::vector<std::vector<Path>>& from_loads) {
+  void add_loads(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& rows,
+                 const std::vector<std::vector<Path>>& from_inputs, const std::vector<std::vector<Path>>& from_loads) {
     piece_.load_first = static_cast<std::uint32_t>(block_.loads.size());
     std::size_t load = 0;
     for (int number = piece_.begin; number < piece_.end; ++number) {
       if (!block_.instructions[number].load) continue;
-      block_.loads.push_back({static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(from_inputs[load].size()),
-                              static_cast<std::uint16_t>(from_loads[load].size()), rows[load],
+      block_.load_numbers[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(load);
+      block_.loads.push_back({static_cast<std::uint16_t>(from_inputs[load].size()),
+                              static_cast<std::uint16_t>(from_loads[load].size()), rows[load].first, rows[load].second,
                               static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load], 0,
+                              static_cast<std::uint32_t>(hit(block_.instructions[number].vector)),
                               block_.instructions[number].vector});
       for (const Path& path : from_loads[load]) block_.loads.back().after |= 1u << path.from;
       for (const auto* list : {&from_inputs[load], &from_loads[load]}) {
@@ -242,6 +242,7 @@ Stamp latency_of(Kind kind, const CoreSettings& core) {
 
 void prepare(Block& block, const CoreSettings& core, Stamp hit) {
   block.store_sinks.assign(block.instructions.size(), kNowhere);
+  block.load_numbers.assign(block.instructions.size(), kNowhere);
   const auto count = static_cast<int>(block.instructions.size());
   std::size_t mark = 0;
   for (int begin = 0; begin < count;) {

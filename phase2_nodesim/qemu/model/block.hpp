@@ -41,28 +41,29 @@ inline constexpr int kResources = 11;
 // Rows of a map: one number for each result of the piece, in stamps, filled up to whole vectors.
 inline constexpr std::uint32_t kLanes = 8;
 using Lanes = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
+inline constexpr std::uint32_t kMostVectors = (kSinks + kLanes - 1) / kLanes;
 // No path: with a stamp that is late by no more than kLatest, the sum is before dispatch.
 inline constexpr std::int32_t kNoPath = -(1 << 30), kLatest = 1 << 30;
 
 struct Path {
-  std::uint8_t from;  // number of an input or a load
+  std::uint8_t from;  // a register, or the number of a load in the piece
   std::uint32_t length;
 };
 
 struct Input {
   std::uint8_t reg;
-  bool addresses;       // some load's address depends on it
   std::uint32_t row;    // its paths to the results: a number of vectors
   std::uint32_t slack;  // how late after dispatch it may be without making anything late
 };
 
-struct Load {
-  std::uint16_t instruction;  // in the block
+// 32 bytes, so that a load's number is a shift away from its place.
+struct alignas(32) Load {
   std::uint16_t from_inputs, from_loads;
-  std::uint32_t row;            // paths from its data
+  std::uint32_t row, slack;     // as an input's, of its data
   std::uint32_t address_first;  // paths to its address
   std::uint32_t offset;         // of its address from dispatch
   std::uint32_t after;          // earlier loads that its address depends on: a bit each
+  std::uint32_t hit;            // latency of a hit
   bool vector;                  // into a vector register
 };
 
@@ -113,7 +114,8 @@ struct Block {
   std::vector<Load> loads;
   std::vector<Path> address_paths;
   std::vector<Occupied> occupied;
-  std::vector<std::uint8_t> store_sinks;  // of each instruction; kNowhere: stores nothing
+  std::vector<std::uint8_t> store_sinks;   // of each instruction; kNowhere: stores nothing
+  std::vector<std::uint8_t> load_numbers;  // of each instruction: which load of its piece; kNowhere: loads nothing
 
   std::uint64_t address_of(std::uint16_t instruction) const { return address + starts[instruction]; }
 };

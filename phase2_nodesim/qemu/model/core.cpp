@@ -11,6 +11,8 @@ constexpr std::uint64_t kPartsOfTick = 1 << 16;
 // ahead while dispatch waits.
 constexpr std::uint64_t kFetchQueue = 64;
 
+using HalfOfStamps = Stamp __attribute__((vector_size(kLanes / 2 * sizeof(Stamp))));
+
 }  // namespace
 
 Core::Core(const NodeSettings& settings, Uncore& uncore, Place place)
@@ -42,12 +44,11 @@ void Core::run(const Block& block, std::size_t first, std::size_t end) {
     charge(Cause::kBase, piece.length);
     operations_ += piece.operations;
     retired_ = std::max(retired_ + piece.length, done);
-    loads_ += piece.loads;
-    reorder_buffer_.push({operations_ - piece.operations / 2, loads_ - piece.loads / 2, retired_});
+    counts.loads += piece.loads;
+    reorder_buffer_.push(operations_ - piece.operations / 2 + settings_.core.reorder_buffer,
+                         counts.loads - piece.loads / 2 + settings_.core.load_queue, retired_);
     if (piece.stores != 0) finish_stores(block, piece);
     counts.instructions += static_cast<std::uint64_t>(piece.end - piece.begin);
-    counts.loads += piece.loads;
-    counts.stores += piece.stores;
   }
   memory.loads.clear();
   memory.stores.clear();
@@ -76,14 +77,17 @@ void Core::stall_until(Stamp need) {
   }
 }
 
-void Core::fetch(const Piece& piece) {
+inline void Core::fetch(const Piece& piece) {
   const int bits = static_cast<int>(settings_.line_bits);
   std::uint64_t line = piece.code_begin >> bits;
   const std::uint64_t last = piece.code_last >> bits;
   if (line == code_line_ && last == code_line_) return;
-  if (const Stamp late = memory.translate_code(piece.code_begin, now_)) {
-    charge(Cause::kTlb, late);
-    now_ += late;
+  if (const std::uint64_t page = memory.page_of(piece.code_begin); page != code_page_) {
+    code_page_ = page;
+    if (const Stamp late = memory.translate_code(piece.code_begin, now_)) {
+      charge(Cause::kTlb, late);
+      now_ += late;
+    }
   }
   for (; line <= last; ++line) {
     if (const Stamp late = memory.fetch(line, now_)) {
@@ -111,92 +115,103 @@ void Core::fetch_blocks(const Piece& piece) {
 
 // Waits until the reorder buffer, the load queue and the store queue have room. A piece enters and leaves as a whole;
 // the middle of it stands for its operations.
-void Core::make_room(const Piece& piece) {
-  const std::uint64_t upto = operations_ + piece.operations / 2, loads = loads_ + (piece.loads + 1) / 2;
-  const CoreSettings& core = settings_.core;
-  Stamp need = 0;
-  for (; !reorder_buffer_.empty() && (reorder_buffer_.front().end + core.reorder_buffer <= upto ||
-                                      reorder_buffer_.front().loads + core.load_queue <= loads);
-       reorder_buffer_.pop()) {
-    need = reorder_buffer_.front().at;
-  }
-  if (need > now_) stall_until(need);
+inline void Core::make_room(const Piece& piece) {
+  const std::uint64_t upto = operations_ + piece.operations / 2, loads = counts.loads + (piece.loads + 1) / 2;
+  const Stamp retired =
+      reorder_buffer_.take_out([&](const Retired& first) { return first.room <= upto || first.load_room <= loads; });
+  if (retired > now_) stall_until(retired);
   if (piece.stores == 0) return;
-  const std::uint64_t stores = stores_ + piece.stores;
-  need = 0;
-  for (; !store_queue_.empty() && store_queue_.front().end + settings_.core.store_queue <= stores; store_queue_.pop()) {
-    need = store_queue_.front().at;
-  }
-  if (need > now_) stall_until(need);
+  const std::uint64_t stores = counts.stores + piece.stores;
+  const Stamp drained = store_queue_.take_out([&](const Retired& first) { return first.room <= stores; });
+  if (drained > now_) stall_until(drained);
 }
 
-// The noted loads of a piece whose data comes later than from a hit; returns their number.
-int Core::late_loads(const Block& block, const Piece& piece, bool addresses_late, Late* late) {
-  int lates = 0;
-  const Input* inputs = block.inputs.data() + piece.input_first;
-  const Load* load = block.loads.data() + piece.load_first;
-  const Load* const loads_end = load + piece.loads;
-  const Load* const first = load;
-  Stamp data[kMostInPiece];  // of late loads
+// When the address of a load is there; `data` are the times of earlier loads of the piece that are `late` (a bit each).
+inline Stamp Core::address_of(const Block& block, const Load& load, std::uint32_t late, const Stamp* data) const {
+  Stamp at = now_ + load.offset;
+  const Path* path = block.address_paths.data() + load.address_first;
+  for (int i = 0; i < load.from_inputs; ++i, ++path) at = std::max(at, times_[path->from] + path->length);
+  if ((late & load.after) == 0) return at;
+  for (int i = 0; i < load.from_loads; ++i, ++path) {
+    if ((late >> path->from & 1) != 0) at = std::max(at, data[path->from] + path->length);
+  }
+  return at;
+}
+
+// Calls `add(time of the data, row)` for the noted loads of a piece whose data comes later than from a hit, and so late
+// that it matters.
+template <typename Add>
+inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& add) {
+  const Load* const loads = block.loads.data() + piece.load_first;
+  const std::uint8_t* const numbers = block.load_numbers.data();
+  Stamp data[kMostInPiece];  // of loads that come later than hits
   std::uint32_t known = 0;   // which of them
-  while (load_ != loads_end_ && load_->instruction < piece.end) {
-    const std::uint16_t instruction = load_->instruction;
-    while (load != loads_end && load->instruction < instruction) ++load;
-    if (load == loads_end || load->instruction != instruction) {  // not known as a load
-      ++load_;
+  const Access* noted = load_;
+  while (noted != loads_end_ && noted->instruction < piece.end) {
+    const std::uint16_t instruction = noted->instruction;
+    const std::uint8_t number = numbers[instruction];
+    if (number == kNowhere) {  // not known as a load
+      ++noted;
       continue;
     }
-    Stamp at = now_ + load->offset;
-    const Path* path = block.address_paths.data() + load->address_first;
-    if (addresses_late) {
-      for (int i = 0; i < load->from_inputs; ++i) at = std::max(at, times_[inputs[path[i].from].reg] + path[i].length);
+    const Load& load = loads[number];
+    const Stamp by_hit = now_ + load.offset + load.hit;
+    Stamp at = 0, got = 0;
+    for (; noted != loads_end_ && noted->instruction == instruction; ++noted) {
+      const bool only_waits = noted->what == Access::kHeld;
+      const Stamp arrival = only_waits ? memory.arrival_of(*noted) : 0;
+      if (only_waits && arrival <= by_hit) continue;
+      if (at == 0) at = address_of(block, load, known, data);
+      got = std::max(got, only_waits ? arrival
+                                     : memory.finish_load(*noted, block.address_of(instruction), at, load.vector));
     }
-    if ((known & load->after) != 0) {
-      path += load->from_inputs;
-      for (int i = 0; i < load->from_loads; ++i) {
-        if ((known >> path[i].from & 1) != 0) at = std::max(at, data[path[i].from] + path[i].length);
-      }
-    }
-    const std::uint64_t code = block.address_of(instruction);
-    Stamp got = 0;
-    for (; load_ != loads_end_ && load_->instruction == instruction; ++load_) {
-      got = std::max(got, memory.finish_load(*load_, code, at, load->vector));
-    }
-    if (got <= at + memory.hit_latency(load->vector)) continue;
-    const auto number = static_cast<std::uint32_t>(load - first);
+    if (got <= at + load.hit) continue;
     data[number] = got;
     known |= 1u << number;
-    late[lates++] = {after_dispatch(got), load->row};
+    if (got > now_ + load.slack) add(got, load.row);
   }
-  return lates;
+  load_ = noted;
 }
 
-// Times of all results of a piece (see block.hpp).
+// Times of all results of a piece (see block.hpp). Nearly all pieces have one vector of them, which then stays in a
+// register of this host.
 void Core::evaluate(const Block& block, const Piece& piece) {
-  Late late[kMostInPiece + 64];
-  int lates = 0;
+  if (piece.vectors == 1) {
+    evaluate<true>(block, piece);
+  } else {
+    evaluate<false>(block, piece);
+  }
+}
+
+template <bool kOneVector>
+inline void Core::evaluate(const Block& block, const Piece& piece) {
   const Stamp now = now_;
-  const Input* inputs = block.inputs.data() + piece.input_first;
-  bool addresses_late = false;
-  for (int i = 0; i < piece.inputs; ++i) {
-    const Stamp value = times_[inputs[i].reg];
-    addresses_late |= inputs[i].addresses && value > now;
-    if (value > now + inputs[i].slack) late[lates++] = {after_dispatch(value), inputs[i].row};
+  const Lanes* const rows = block.rows.data();
+  const std::uint32_t vectors = kOneVector ? 1 : piece.vectors;
+  Lanes times[kOneVector ? 1 : kMostVectors];
+  for (std::uint32_t vector = 0; vector < vectors; ++vector) times[vector] = rows[piece.row + vector];
+  // What comes later than the piece's own map says. It is never so late that the bound matters: millions of cycles.
+  const auto add = [&](Stamp at, std::uint32_t row) {
+    const auto late = static_cast<std::int32_t>(std::min<Stamp>(at - now, kLatest));
+    for (std::uint32_t vector = 0; vector < vectors; ++vector) {
+      const Lanes other = rows[row + vector] + late;
+      times[vector] = times[vector] > other ? times[vector] : other;
+    }
+  };
+  const Input* input = block.inputs.data() + piece.input_first;
+  for (const Input* const end = input + piece.inputs; input != end; ++input) {
+    const Stamp value = times_[input->reg];
+    if (value > now + input->slack) add(value, input->row);
   }
-  if (load_ != loads_end_ && load_->instruction < piece.end) {
-    lates += late_loads(block, piece, addresses_late, late + lates);
-  }
-  const Lanes* rows = block.rows.data();
+  if (load_ != loads_end_ && load_->instruction < piece.end) add_late_loads(block, piece, add);
   const std::uint8_t* sinks = block.results.data() + piece.result_first;
-  for (std::uint32_t vector = 0; vector < piece.vectors; ++vector) {
-    Lanes times = rows[piece.row + vector];
-    for (int i = 0; i < lates; ++i) {
-      const Lanes other = rows[late[i].row + vector] + late[i].after;
-      times = times > other ? times : other;
-    }
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      times_[sinks[vector * kLanes + lane]] = now + static_cast<std::uint32_t>(times[lane]);
-    }
+  for (std::uint32_t vector = 0; vector < vectors; ++vector, sinks += kLanes) {
+    // In two halves, because stamps are twice as wide.
+    const Lanes all = times[vector];
+    const auto low = __builtin_convertvector(__builtin_shufflevector(all, all, 0, 1, 2, 3), HalfOfStamps) + now;
+    const auto high = __builtin_convertvector(__builtin_shufflevector(all, all, 4, 5, 6, 7), HalfOfStamps) + now;
+    for (std::uint32_t lane = 0; lane < kLanes / 2; ++lane) times_[sinks[lane]] = low[lane];
+    for (std::uint32_t lane = 0; lane < kLanes / 2; ++lane) times_[sinks[kLanes / 2 + lane]] = high[lane];
   }
 }
 
@@ -213,11 +228,11 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
     leaves = std::max(leaves, memory.finish_store(access, block.address_of(access.instruction), times_[sink]));
   }
   drained_ = leaves;
-  stores_ += piece.stores;
-  store_queue_.push({stores_, 0, leaves});
+  counts.stores += piece.stores;
+  store_queue_.push(counts.stores + settings_.core.store_queue, 0, leaves);
 }
 
-void Core::use_units(const Block& block, const Piece& piece) {
+inline void Core::use_units(const Block& block, const Piece& piece) {
   Stamp need = 0;
   const Occupied* occupied = block.occupied.data() + piece.resource_first;
   for (int i = 0; i < piece.resources; ++i) {

@@ -47,17 +47,32 @@ class Core {
   friend struct CoreTimes;  // of tests: sets and reads the registers' times
 
   struct Retired {
-    std::uint64_t end = 0, loads = 0;  // operations and loads up to the middle of this piece
+    std::uint64_t room = 0, load_room = 0;  // operations and loads up to which there is room without this piece
     Stamp at = 0;
   };
   // Pieces in flight, oldest first; twice as many places as operations, because a piece can be a fused jump alone.
   class Queue {
    public:
     explicit Queue(std::uint32_t operations) : pieces_(std::bit_ceil(2 * operations + 64)), mask_(pieces_.size() - 1) {}
-    bool empty() const { return oldest_ == youngest_; }
-    const Retired& front() const { return pieces_[oldest_ & mask_]; }
-    void pop() { ++oldest_; }
-    void push(Retired piece) { pieces_[youngest_++ & mask_] = piece; }
+    // Takes out the oldest pieces while `is_in_the_way(piece)`; returns when the last one of them leaves (0: none).
+    template <typename IsInTheWay>
+    Stamp take_out(IsInTheWay&& is_in_the_way) {
+      Stamp at = 0;
+      std::size_t oldest = oldest_;
+      for (; oldest != youngest_; ++oldest) {
+        const Retired& piece = pieces_[oldest & mask_];
+        if (!is_in_the_way(piece)) break;
+        at = piece.at;
+      }
+      oldest_ = oldest;
+      return at;
+    }
+    void push(std::uint64_t room, std::uint64_t load_room, Stamp at) {
+      Retired& piece = pieces_[youngest_++ & mask_];
+      piece.room = room;
+      piece.load_room = load_room;
+      piece.at = at;
+    }
 
    private:
     std::vector<Retired> pieces_;
@@ -69,15 +84,11 @@ class Core {
   void fetch(const Piece& piece);
   void fetch_blocks(const Piece& piece);
   void make_room(const Piece& piece);
-  struct Late {          // what comes later than the piece's own map says
-    std::int32_t after;  // dispatch
-    std::uint32_t row;
-  };
-  // A piece in flight is never so late that the bound matters: that is millions of cycles.
-  std::int32_t after_dispatch(Stamp at) const {
-    return static_cast<std::int32_t>(std::min<Stamp>(at - std::min(at, now_), kLatest));
-  }
-  int late_loads(const Block& block, const Piece& piece, bool addresses_late, Late* late);
+  Stamp address_of(const Block& block, const Load& load, std::uint32_t late, const Stamp* data) const;
+  template <typename Add>
+  void add_late_loads(const Block& block, const Piece& piece, Add&& add);
+  void evaluate(const Block& block, const Piece& piece);
+  template <bool kOneVector>
   void evaluate(const Block& block, const Piece& piece);
   void finish_stores(const Block& block, const Piece& piece);
   void use_units(const Block& block, const Piece& piece);
@@ -94,8 +105,9 @@ class Core {
   std::array<Stamp, kSinks> times_{};
   std::array<Stamp, kResources> busy_until_{};
   Queue reorder_buffer_, store_queue_;
-  std::uint64_t operations_ = 0, loads_ = 0, stores_ = 0;
+  std::uint64_t operations_ = 0;  // dispatched
   std::uint64_t code_line_ = ~std::uint64_t{0};          // fetched last
+  std::uint64_t code_page_ = ~std::uint64_t{0};          // translated last
   const Access *load_ = nullptr, *loads_end_ = nullptr;  // noted accesses that have not been finished
   const Access *store_ = nullptr, *stores_end_ = nullptr;
 };

@@ -5,9 +5,6 @@
 namespace manynode::node {
 namespace {
 
-// The buffer that is free first.
-Stamp& earliest(std::vector<Stamp>& buffers) { return *std::min_element(buffers.begin(), buffers.end()); }
-
 std::uint64_t lines_per_page(const NodeSettings& settings) {
   return std::uint64_t{1} << (settings.translation.page_bits - settings.line_bits);
 }
@@ -43,58 +40,72 @@ MemoryPath::MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place
       forward_latency_(settings.core.cycles(settings.core.forward_latency)),
       vector_forward_latency_(settings.core.cycles(settings.core.vector_forward_latency)),
       forwarded_late_(std::max({forward_latency_, vector_forward_latency_, l1_latency_}) - l1_latency_),
-      fill_buffers_(settings.fill_buffers, 0),
-      l2_fill_buffers_(settings.l2_fill_buffers, 0),
+      fill_buffers_(settings.fill_buffers),
+      l2_fill_buffers_(settings.l2_fill_buffers),
       from_l2_(settings.core.cycles(settings.has_l2 ? settings.l2.line_interval : 0), settings.core.cycles(1)),
       from_last_level_(settings.core.cycles(settings.last_level.line_interval), settings.core.cycles(1)),
       l1_prefetcher_(settings.l1d.prefetch, lines_per_page(settings)),
       l2_prefetcher_(settings.has_l2 ? settings.l2.prefetch : Prefetch::kNone, lines_per_page(settings)) {
   page_of_frame_.fill(0);
-  loads.reserve(1024);
-  stores.reserve(1024);
 }
 
 // ---- while the block executes -----------------------------------------------------------------------------------
 
-void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store) {
-  look_at_line(address, instruction, store);
-  const std::uint64_t last = address + size - 1;
-  if (last >> line_bits_ != address >> line_bits_) look_at_line(last, instruction, store);
+// A load from the line that its set was asked for last, which may still be on its way.
+void MemoryPath::load_pending(std::uint64_t address, std::uint16_t instruction) {
+  const std::uint64_t line = address >> line_bits_;
+  const Arrival& arrival = arrivals_[line % kArrivals];
+  if (arrival.line != line || arrival.at <= now_) return look_at_line(address, instruction, false);
+  loads.add(address, kAbsent, instruction, Access::kHeld);
 }
 
-void MemoryPath::look_at_line(std::uint64_t address, std::uint16_t instruction, bool store) {
-  Access access{address, kAbsent, instruction, 0};
+void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store) {
+  const std::uint64_t last = address + size - 1;
+  if (last >> line_bits_ != address >> line_bits_) {
+    look_at_line(address, instruction, store);
+    address = last;
+  }
+  look_at_line(address, instruction, store);
+}
+
+[[gnu::noinline]] void MemoryPath::look_at_line(std::uint64_t address, std::uint16_t instruction, bool store) {
+  std::uint8_t what = 0;
+  std::uint64_t victim = kAbsent;
   const std::uint64_t line = address >> line_bits_;
   const std::uint64_t page = address >> tlb_bits_;
-  if (data_tlb_.find(page) == nullptr) {
-    data_tlb_.insert(page);
-    if (settings_.translation.present) access.what |= Access::kTlbMissed;
+  if (data_tlb_.front(page) != page && !data_tlb_.take(page, page).found && settings_.translation.present) {
+    what |= Access::kTlbMissed;
   }
-  std::uint64_t* word = l1d_.find(line);
-  if (word == nullptr) {
-    ++counts.l1d_misses;
-    access.what |= Access::kMissed;
-    access.victim = l1d_.insert(line | kPending | (store ? kDirty : 0));
-    arrivals_[line % kArrivals] = {line, now_ + kTick};  // until the miss is worked out
-    // This host fetches the sets that will be looked up: the one for now, and in time the next one of a stream.
-    const std::uint64_t frame = physical(line);
-    uncore_.announce(place_.last_level, frame, place_.owner);
-    uncore_.announce(place_.last_level, frame + 1, place_.owner);
+  const auto [word, found, replaced] = l1d_.take(line, line | kPending | (store ? kDirty : 0));
+  if (!found) {
+    what |= Access::kMissed;
+    victim = replaced;
+    miss_begins(line);
   } else {
     if ((*word & kPending) != 0) {
       const Arrival& arrival = arrivals_[line % kArrivals];
       if (arrival.line != line || arrival.at <= now_) *word &= ~kPending;
     }
-    if ((*word & (kPending | kPrefetched)) != 0) access.what |= Access::kHeld;
-    if ((*word & kPrefetched) != 0) access.what |= Access::kFirstUse;
+    if ((*word & (kPending | kPrefetched)) != 0) what |= Access::kHeld;
+    if ((*word & kPrefetched) != 0) what |= Access::kFirstUse;
     if (store) *word |= kDirty;
   }
   if (store) {
-    stores.push_back(access);
+    stores.add(address, victim, instruction, what);
     return;
   }
-  if (stored_[(address >> 3) % kStored].word == address >> 3) access.what |= Access::kForwarded;
-  if (access.what != 0) loads.push_back(access);
+  if (stored_[(address >> 3) % kStored].word == address >> 3) what |= Access::kForwarded;
+  if (what != 0) loads.add(address, victim, instruction, what);
+}
+
+[[gnu::noinline]] void MemoryPath::miss_begins(std::uint64_t line) {
+  ++counts.l1d_misses;
+  arrivals_[line % kArrivals] = {line, now_ + kTick};  // until the miss is worked out
+  // This host fetches the sets that will be looked up: those for now, and in time the next one of a stream.
+  const std::uint64_t frame = physical(line);
+  l2_.announce(frame);
+  uncore_.announce(place_.last_level, frame, place_.owner);
+  uncore_.announce(place_.last_level, frame + 1, place_.owner);
 }
 
 // ---- when its times are worked out ------------------------------------------------------------------------------
@@ -173,11 +184,10 @@ Stamp MemoryPath::fetch_slowly(std::uint64_t line, Stamp now) {
 
 // A miss of the first level: it needs a fill buffer, and the line from further out.
 Stamp MemoryPath::miss(std::uint64_t line, std::uint64_t victim, std::uint64_t code, Stamp at) {
-  Stamp& buffer = earliest(fill_buffers_);
-  const Stamp begin = std::max(at, buffer);
+  const Stamp begin = std::max(at, fill_buffers_.free_at());
   replaced_in_l1(victim, begin);
   const Stamp got = from_l2(physical(line), line >> (page_bits_ - line_bits_), code, Why::kData, begin);
-  buffer = got;
+  fill_buffers_.take(got);
   arrivals_[line % kArrivals] = {line, got};
   prefetch_to_l1(code, line, begin);
   return got;
@@ -202,9 +212,8 @@ Stamp MemoryPath::from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t 
     *word &= ~kPrefetched;
   } else {
     counts.l2_misses += why != Why::kPrefetch;
-    Stamp& buffer = earliest(l2_fill_buffers_);
-    got = from_last_level(taken, page, why, std::max(at, buffer));
-    buffer = got;
+    got = from_last_level(taken, page, why, std::max(at, l2_fill_buffers_.free_at()));
+    l2_fill_buffers_.take(got);
     l2_arrivals_[line % kL2Arrivals] = {line, got};
     replaced_in_l2(l2_.insert(taken), at);
   }
@@ -332,11 +341,12 @@ void MemoryPath::prefetch_to_l1(std::uint64_t code, std::uint64_t line, Stamp at
   const int count = l1_prefetcher_.learn(code, line, lines);
   for (int i = 0; i < count; ++i) {
     if (l1d_.peek(lines[i]) != nullptr) continue;
-    Stamp& buffer = earliest(fill_buffers_);
-    if (buffer > at) return;
+    if (fill_buffers_.free_at() > at) return;
     ++counts.prefetches;
-    buffer = from_l2(physical(lines[i]), lines[i] >> (page_bits_ - line_bits_), code, Why::kPrefetch, at);
-    arrivals_[lines[i] % kArrivals] = {lines[i], buffer};
+    const std::uint64_t page = lines[i] >> (page_bits_ - line_bits_);
+    const Stamp got = from_l2(physical(lines[i]), page, code, Why::kPrefetch, at);
+    fill_buffers_.take(got);
+    arrivals_[lines[i] % kArrivals] = {lines[i], got};
     replaced_in_l1(l1d_.insert(lines[i] | kPending | kPrefetched), at);
   }
 }
@@ -346,12 +356,12 @@ void MemoryPath::prefetch_to_l2(std::uint64_t code, std::uint64_t line, std::uin
   const int count = l2_prefetcher_.learn(code, line, lines);
   for (int i = 0; i < count; ++i) {
     if (l2_.peek(lines[i]) != nullptr) continue;
-    Stamp& buffer = earliest(l2_fill_buffers_);
-    if (buffer > at) return;
+    if (l2_fill_buffers_.free_at() > at) return;
     ++counts.prefetches;
     std::uint64_t taken = lines[i] | kPending | kPrefetched;
-    buffer = from_last_level(taken, page, Why::kPrefetch, at);
-    l2_arrivals_[lines[i] % kL2Arrivals] = {lines[i], buffer};
+    const Stamp got = from_last_level(taken, page, Why::kPrefetch, at);
+    l2_fill_buffers_.take(got);
+    l2_arrivals_[lines[i] % kL2Arrivals] = {lines[i], got};
     replaced_in_l2(l2_.insert(taken), at);
   }
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fill_buffers.hpp"
 #include "first_touch.hpp"
 #include "prefetcher.hpp"
 #include "rate_limit.hpp"
@@ -27,6 +28,37 @@ struct alignas(32) Access {
   std::uint64_t victim = kAbsent;  // what a miss replaced in the first level
   std::uint16_t instruction = 0;   // in the block
   std::uint8_t what = 0;
+};
+
+// Accesses in program order. Fields are written one by one to their place: a whole object that this host would copy from
+// its stack would wait for its parts there.
+class AccessList {
+ public:
+  AccessList() { clear(); }
+  void add(std::uint64_t address, std::uint64_t victim, std::uint16_t instruction, std::uint8_t what) {
+    next_->address = address;
+    next_->victim = victim;
+    next_->instruction = instruction;
+    next_->what = what;
+    if (__builtin_expect(++next_ == end_, 0)) grow();
+  }
+  const Access* data() const { return places_.data(); }
+  std::size_t size() const { return static_cast<std::size_t>(next_ - places_.data()); }
+  void clear() {
+    next_ = places_.data();
+    end_ = next_ + places_.size();
+  }
+
+ private:
+  [[gnu::noinline]] void grow() {
+    const std::size_t count = places_.size();
+    places_.resize(2 * count);
+    next_ = places_.data() + count;
+    end_ = places_.data() + places_.size();
+  }
+
+  Access *next_, *end_;
+  std::vector<Access> places_ = std::vector<Access>(1024);
 };
 
 struct MemoryCounts {
@@ -50,21 +82,16 @@ class MemoryPath {
   // `now` is the core's dispatch time, which only grows.
   MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place, const Stamp& now);
 
-  // `size` is at most 8 bytes.
+  // `size` is at most 8 bytes. What is not at hand goes to functions of its own, so that this one needs no stack frame.
   void load(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
     const std::uint64_t line = address >> line_bits_, word = address >> 3;
     const std::uint64_t difference = (l1d_.front(line) ^ line) & ~kDirty;
     const bool simple = ((address + size - 1) >> line_bits_) == line &&
                         data_tlb_.front(address >> tlb_bits_) == address >> tlb_bits_ &&
                         stored_[word % kStored].word != word;
-    if (__builtin_expect(simple && difference == 0, 1)) return;
-    if (simple && difference == kPending) {  // the line that was asked for last
-      const Arrival& arrival = arrivals_[line % kArrivals];
-      if (arrival.line == line && arrival.at > now_) {
-        loads.push_back({address, kAbsent, instruction, Access::kHeld});
-        return;
-      }
-    }
+    if (__builtin_expect(!simple, 0)) return look(address, size, instruction, false);
+    if (difference == 0) return;
+    if (difference == kPending) return load_pending(address, instruction);
     look(address, size, instruction, false);
   }
   void store(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
@@ -72,26 +99,23 @@ class MemoryPath {
     std::uint64_t& front = l1d_.front(line);
     const bool at_hand = ((front ^ line) & ~kDirty) == 0 && ((address + size - 1) >> line_bits_) == line &&
                          data_tlb_.front(address >> tlb_bits_) == address >> tlb_bits_;
-    if (__builtin_expect(!at_hand, 0)) {
-      look(address, size, instruction, true);
-    } else {
-      front |= kDirty;
-      stores.push_back({address, kAbsent, instruction, 0});
-    }
+    if (__builtin_expect(!at_hand, 0)) return look(address, size, instruction, true);
+    front |= kDirty;
+    stores.add(address, kAbsent, instruction, 0);
   }
 
   // Noted accesses of the block, in program order.
-  std::vector<Access> loads, stores;
+  AccessList loads, stores;
 
+  // When the line of a noted access that only waits for it (kHeld) comes; 0: it is there.
+  Stamp arrival_of(const Access& noted) const {
+    const std::uint64_t line = noted.address >> line_bits_;
+    const Arrival& arrival = arrivals_[line % kArrivals];
+    return arrival.line == line ? arrival.at : 0;
+  }
   // The data of a load whose address is ready at `at`; `vector`: it goes to a vector register.
   Stamp finish_load(const Access& noted, std::uint64_t code, Stamp at, bool vector = false) {
-    if (__builtin_expect(noted.what == Access::kHeld, 1)) {
-      const std::uint64_t line = noted.address >> line_bits_;
-      const Arrival& arrival = arrivals_[line % kArrivals];
-      const Stamp hit = at + hit_latency(vector);
-      if (arrival.line == line) return std::max(hit, arrival.at);
-      return hit;
-    }
+    if (noted.what == Access::kHeld) return std::max(at + hit_latency(vector), arrival_of(noted));
     return finish_load_slowly(noted, code, at, vector);
   }
   // A store with address and data at `at`; returns when its line is there (0: it was).
@@ -101,6 +125,7 @@ class MemoryPath {
     if (__builtin_expect(l1i_.front(line) == line, 1)) return 0;
     return fetch_slowly(line, now);
   }
+  std::uint64_t page_of(std::uint64_t address) const { return address >> page_bits_; }
   // The code page of an address, likewise.
   Stamp translate_code(std::uint64_t address, Stamp now) {
     const std::uint64_t page = address >> page_bits_;
@@ -139,8 +164,10 @@ class MemoryPath {
     std::uint64_t page = ~std::uint64_t{0}, first_line = 0;
   };
 
+  void load_pending(std::uint64_t address, std::uint16_t instruction);
   void look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store);
   void look_at_line(std::uint64_t address, std::uint16_t instruction, bool store);
+  void miss_begins(std::uint64_t line);
   Stamp access(const Access& access, std::uint64_t code, Stamp at);
   Stamp finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at, bool vector);
   Stamp translate_slowly(std::uint64_t page, Stamp at);
@@ -178,7 +205,7 @@ class MemoryPath {
       walk_latency_;
   Stamp vector_latency_, forward_latency_, vector_forward_latency_;
   Stamp forwarded_late_;  // how long after a store's data is there a load may come and get it later than by a hit
-  std::vector<Stamp> fill_buffers_, l2_fill_buffers_;
+  FillBuffers fill_buffers_, l2_fill_buffers_;
   std::array<Arrival, kL2Arrivals> l2_arrivals_;
   std::array<Frame, kFrames> frames_;
   std::array<std::uint64_t, kReverse> page_of_frame_;
