@@ -10,7 +10,7 @@ from manynode.config.converge import ConvergeSection
 from manynode.config.engine_section import EngineSection, engine_sections
 from manynode.config.injection import AimdInjectionControl, InjectionControl, StaticInjectionControl
 from manynode.config.placement import Placement
-from manynode.config.quantities import Duration, NotNegativeInt, PositiveInt, Seconds, Section, written
+from manynode.config.quantities import Duration, NotNegativeInt, PositiveBytes, PositiveInt, Seconds, Section, written
 from manynode.config.sst import SstSection
 
 # Name of the application under study among the jobs of a machine.
@@ -20,7 +20,9 @@ MAIN_JOB = "main"
 class CollectivesSection(Section):
     """Algorithms of the collectives by name; auto chooses by size and ranks according to the rules."""
 
-    rules: Literal["mpich", "openmpi"] = Field(default="mpich", description="MPI library whose rules auto follows")
+    rules: Literal["mpich", "openmpi"] = Field(
+        default="mpich", description="MPI library whose rules auto follows, and whose local copies are counted"
+    )
     barrier: str = Field(default="auto", description="Algorithm of MPI_Barrier")
     bcast: str = Field(default="auto", description="Algorithm of MPI_Bcast")
     reduce: str = Field(default="auto", description="Algorithm of MPI_Reduce")
@@ -31,6 +33,18 @@ class CollectivesSection(Section):
     alltoall: str = Field(default="auto", description="Algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw")
     reduce_scatter: str = Field(default="auto", description="Algorithm of MPI_Reduce_scatter(_block)")
     scan: str = Field(default="auto", description="Algorithm of MPI_Scan and MPI_Exscan")
+    segment: PositiveBytes | None = Field(
+        default=None,
+        description="Segments of algorithms that send in segments and are chosen by name (Open MPI's "
+        "coll_tuned_*_algorithm_segmentsize). Default: the library's, for most one segment",
+    )
+
+    @model_validator(mode="after")
+    def _a_segment_needs_an_algorithm(self) -> CollectivesSection:
+        names = [value for key, value in self if key not in ("rules", "segment")]
+        if self.segment is not None and all(name == "auto" for name in names):
+            raise ValueError("segment: has no effect if every algorithm is auto; name an algorithm, or leave it out")
+        return self
 
 
 class CountersSection(Section):

@@ -237,8 +237,24 @@ CollectiveChoice read_collectives(StrictObject object) {
   choose("reduce_scatter", choice.reduce_scatter);
   choose("scan", choice.scan);
   choose("rules", choice.rules);
+  if (object.has("segment_bytes"))
+    choice.segment_bytes = static_cast<std::uint64_t>(object.integer("segment_bytes", 1));
   object.finish();
   return choice;
+}
+
+// Algorithms in two levels need to know who shares a node, which the library derives from blocks of ranks.
+void check_node_leaders(const RunConfig& config) {
+  for (const CollectiveField& field : collective_fields()) {
+    if (config.collectives.*field.algorithm != "node_leader") continue;
+    for (const JobConfig& job : config.jobs) {
+      if (job.block_ranks_per_node() > 0) continue;
+      throw UserError("an algorithm in two levels needs ranks that are placed node by node",
+                      std::string("collectives.") + field.collective,
+                      "node_leader, and job " + job.name + " in another order", "rank order block, or other algorithms",
+                      "choose another algorithm for " + std::string(field.collective));
+    }
+  }
 }
 
 void check_replicas(const std::vector<std::uint32_t>& replicas) {
@@ -312,6 +328,7 @@ RunConfig parse_run_config(const std::string& text) {
   }
   object.finish();
   check_jobs(config);
+  check_node_leaders(config);
   check_replicas(config.replicas);
   return config;
 }

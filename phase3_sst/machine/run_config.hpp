@@ -146,6 +146,8 @@ struct JobConfig {
   InjectionConfig injection;
 
   std::uint32_t ranks() const { return nodes * ranks_per_node; }
+  // Of ranks that are placed node by node; 0: in another order.
+  int block_ranks_per_node() const { return rank_order == RankOrder::Block ? static_cast<int>(ranks_per_node) : 0; }
   // Slots of a job are numbered node by node.
   std::uint32_t slot_of(std::uint32_t rank) const {
     if (rank_order == RankOrder::Listed) return slots[rank];

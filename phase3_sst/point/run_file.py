@@ -84,7 +84,7 @@ def run_of(
         "schema": RUN_SCHEMA,
         "jobs": [dict(job) for job in jobs],
         "network": network_description(network),
-        "collectives": collectives.model_dump(mode="json"),
+        "collectives": _collectives(collectives),
         "seed": seed,
         "replicas": list(replicas),
     }
@@ -165,6 +165,11 @@ def _place(jobs: Sequence[dict[str, Any]], placements: Sequence[Placement], expe
         job["hosts"] = hosts(placement, job["nodes"], room, experiment.seed, taken, experiment.network)
         job.update(rank_order_of(placement, job["nodes"], job["ranks_per_node"]))
         taken.update(job["hosts"])
+
+
+def _collectives(collectives: CollectivesSection) -> dict[str, Any]:
+    segment = {} if collectives.segment is None else {"segment_bytes": round(collectives.segment)}
+    return {**collectives.model_dump(mode="json", exclude={"segment"}), **segment}
 
 
 def _counters(counters: CountersSection | None) -> dict[str, Any]:

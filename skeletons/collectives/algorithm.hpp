@@ -32,6 +32,7 @@ struct Task {
   int size{1};
   int root{0};
   Library library{Library::Mpich};            // that of the rules
+  std::uint64_t segment{0};                   // of algorithms that send in segments; 0: the library's default
   bool exclusive{false};                      // exscan
   std::uint64_t bytes{0};                     // as Call::bytes; 0 of alltoallv and alltoallw
   std::span<const std::uint64_t> send_bytes;  // alltoallv, alltoallw: by rank; neighbour collectives: by destination
@@ -45,6 +46,13 @@ struct Task {
   // The share of rank `i`; those of `count` ranks from `first` on, where rank 0 follows the last one.
   std::uint64_t block(int i) const { return blocks.empty() ? bytes : blocks[static_cast<std::size_t>(i)]; }
   std::uint64_t block_sum(int first, int count) const;
+  // Between this rank and `peer`, of all-to-all collectives.
+  std::uint64_t sent_to(int peer) const {
+    return send_bytes.empty() ? bytes : send_bytes[static_cast<std::size_t>(peer)];
+  }
+  std::uint64_t received_from(int peer) const {
+    return recv_bytes.empty() ? bytes : recv_bytes[static_cast<std::size_t>(peer)];
+  }
 };
 
 // Turns an algorithm's messages into primitives. Peers are ranks of the communicator.
@@ -57,15 +65,19 @@ class Messages {
   };
 
   Messages(const Envelope& envelope, Communicator communicator, const Communicators& communicators, LocalWork work,
-           std::uint32_t& next_request, std::vector<Primitive>& out)
+           int ranks_per_node, std::uint32_t& next_request, std::vector<Primitive>& out)
       : envelope_(envelope),
         communicator_(communicator),
         communicators_(communicators),
         work_(work),
+        ranks_per_node_(ranks_per_node),
         next_request_(next_request),
         out_(out) {}
 
-  // Blocking send.
+  // A message under way.
+  using Posted = std::uint32_t;
+
+  // Blocking; other messages may be under way.
   void send(int peer, std::uint64_t bytes);
   void recv(int peer, std::uint64_t bytes);
   void exchange(int destination, std::uint64_t send_bytes, int source, std::uint64_t recv_bytes);
@@ -74,24 +86,37 @@ class Messages {
 
   // Posted now; complete() completes all of them, which is a step of the collective unless there are none. Each of the
   // blocking forms above is a step.
-  void post_send(int peer, std::uint64_t bytes);
-  void post_recv(int peer, std::uint64_t bytes);
+  Posted post_send(int peer, std::uint64_t bytes);
+  Posted post_recv(int peer, std::uint64_t bytes);
   void complete();
+  // Only these, likewise in one step.
+  void complete(std::span<const Posted> requests);
 
   // Nothing if there are no bytes.
   void combine(std::uint64_t bytes);
   void copy(std::uint64_t bytes);
 
+  // The number of the rank's node; throws UserError if nobody said which ranks share a node.
+  int node_of(int rank) const;
+  // The same rank's messages in a group of ranks of the communicator, which outlives the result: peers are places in
+  // it.
+  Messages among(std::span<const int> members) const;
+
  private:
-  void post(PrimitiveKind kind, int peer, std::uint64_t bytes);
+  Posted post(PrimitiveKind kind, int peer, std::uint64_t bytes);
+  void wait(Posted request);
+  void end_step();
 
   Envelope envelope_;
   Communicator communicator_;
   const Communicators& communicators_;
   LocalWork work_;
+  int ranks_per_node_;
+  std::span<const int> members_;  // empty: all of the communicator
   std::uint32_t& next_request_;
   std::vector<Primitive>& out_;
-  std::uint32_t posted_{0};  // the last so many requests are not yet completed
+  std::uint32_t posted_{0};  // the last so many requests are under way, but for `waited_`
+  std::vector<Posted> waited_;
 };
 
 using Algorithm = void (*)(const Task& task, Messages& messages);

@@ -9,6 +9,7 @@ void allgather_recursive_doubling(const Task& task, Messages& messages) {
     allgather_bruck(task, messages);
     return;
   }
+  messages.copy(task.block(task.rank));
   for (int distance = 1; distance < task.size; distance *= 2) {
     const int partner = task.rank ^ distance;
     const auto half = [&](int rank) { return task.block_sum(rank / distance * distance, distance); };

@@ -6,13 +6,20 @@
 namespace manynode::collectives {
 
 void allreduce_recursive_doubling(const Task& task, Messages& messages) {
+  messages.copy(task.bytes);
   const Fold fold(task);
   fold.before(messages);
   if (fold.takes_part()) {
+    // Open MPI (coll_base_allreduce.c) leaves the result in the buffer of the higher of two partners.
+    bool in_receive_buffer = false;
     for (int distance = 1; distance < fold.size(); distance *= 2) {
       const int partner = fold.real_rank(fold.rank() ^ distance);
       messages.exchange(partner, task.bytes, partner, task.bytes);
       messages.combine(task.bytes);
+      in_receive_buffer = in_receive_buffer != ((fold.rank() & distance) == 0);
+    }
+    if (task.library == Library::OpenMpi && !in_receive_buffer) {
+      messages.copy(task.bytes);
     }
   }
   fold.after(messages);

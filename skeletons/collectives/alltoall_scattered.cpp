@@ -7,20 +7,19 @@ namespace manynode::collectives {
 
 void alltoall_scattered(const Task& task, Messages& messages) {
   constexpr int kBatch = 32;
-  const auto sent = [&](int peer) { return task.send_bytes.empty() ? task.bytes : task.send_bytes[peer]; };
-  const auto received = [&](int peer) { return task.recv_bytes.empty() ? task.bytes : task.recv_bytes[peer]; };
+  messages.copy(task.sent_to(task.rank));
   for (int first = 1; first < task.size; first += kBatch) {
     const int end = std::min(first + kBatch, task.size);
     for (int step = first; step < end; ++step) {
       const int source = (task.rank + step) % task.size;
-      if (received(source) > 0) {
-        messages.post_recv(source, received(source));
+      if (task.received_from(source) > 0) {
+        messages.post_recv(source, task.received_from(source));
       }
     }
     for (int step = first; step < end; ++step) {
       const int destination = (task.rank - step + task.size) % task.size;
-      if (sent(destination) > 0) {
-        messages.post_send(destination, sent(destination));
+      if (task.sent_to(destination) > 0) {
+        messages.post_send(destination, task.sent_to(destination));
       }
     }
     messages.complete();

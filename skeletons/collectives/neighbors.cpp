@@ -10,6 +10,9 @@ void exchange_with_neighbors(const Task& task, Messages& messages) {
     return static_cast<int>(rank) != task.rank && bytes > 0;
   };
   for (std::size_t i = 0; i < task.sources.size(); ++i) {
+    if (static_cast<int>(task.sources[i]) == task.rank) {
+      messages.copy(task.recv_bytes[i]);
+    }
     if (moves(task.sources[i], task.recv_bytes[i])) {
       messages.post_recv(static_cast<int>(task.sources[i]), task.recv_bytes[i]);
     }

@@ -69,15 +69,17 @@ const RulesEntry& find_rules(const std::string& name) {
 
 bool same(const CollectiveChoice& a, const CollectiveChoice& b) {
   const auto fields = collective_fields();
-  return a.rules == b.rules && std::all_of(fields.begin(), fields.end(), [&](const CollectiveField& field) {
-           return a.*field.algorithm == b.*field.algorithm;
-         });
+  return a.rules == b.rules && a.segment_bytes == b.segment_bytes &&
+         std::all_of(fields.begin(), fields.end(),
+                     [&](const CollectiveField& field) { return a.*field.algorithm == b.*field.algorithm; });
 }
 
 }  // namespace
 
 Plan::Plan(const CollectiveChoice& choice)
-    : rules_(find_rules(choice.rules).rules), library_(find_rules(choice.rules).library) {
+    : rules_(find_rules(choice.rules).rules),
+      library_(find_rules(choice.rules).library),
+      segment_bytes_(choice.segment_bytes) {
   const auto name = [&](CallKind kind, const char* collective, const std::string& algorithm) {
     named_[static_cast<std::size_t>(kind)] = find_algorithm(collective, algorithm);
   };

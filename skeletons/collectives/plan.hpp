@@ -21,11 +21,16 @@ class Plan {
 
   // Whose rules they are; also of algorithms that were chosen by name.
   Library library() const { return library_; }
+  // Of an algorithm that was chosen by name; 0: the library's default.
+  std::uint64_t segment_bytes(CallKind kind) const {
+    return named_[static_cast<std::size_t>(kind)] != nullptr ? segment_bytes_ : 0;
+  }
 
  private:
   std::array<Algorithm, kCallKinds> named_{};  // null: the rules decide
   Rules rules_;
   Library library_;
+  std::uint64_t segment_bytes_;
 };
 
 // Made at the first call and kept: there are few different choices but very many ranks.

@@ -1,5 +1,6 @@
 // Reduction along a binomial tree, the broadcast backwards: a rank combines what it receives from those with a lower
-// bit more (counted from the root), then sends to the one without its lowest set bit.
+// bit more (counted from the root), then sends to the one without its lowest set bit. MPICH's, which first copies the
+// rank's own data.
 #include "algorithm.hpp"
 
 namespace manynode::collectives {
@@ -7,6 +8,7 @@ namespace manynode::collectives {
 void reduce_binomial(const Task& task, Messages& messages) {
   const int relative = (task.rank - task.root + task.size) % task.size;
   const auto absolute = [&](int r) { return (r + task.root) % task.size; };
+  messages.copy(task.bytes);
   for (int bit = 1; bit < task.size; bit *= 2) {
     if ((relative & bit) != 0) {
       messages.send(absolute(relative - bit), task.bytes);

@@ -12,6 +12,7 @@ void reduce_reduce_scatter_gather(const Task& task, Messages& messages) {
   const int power = power_of_two_below(task.size);
   const int rest = task.size - power;
   const auto absolute = [&](int r) { return (r + task.root) % task.size; };
+  messages.copy(task.bytes);
   if (relative < 2 * rest) {
     if (relative % 2 == 1) {
       messages.send(absolute(relative - 1), task.bytes);

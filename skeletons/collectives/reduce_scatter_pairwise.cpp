@@ -5,6 +5,7 @@
 namespace manynode::collectives {
 
 void reduce_scatter_pairwise(const Task& task, Messages& messages) {
+  messages.copy(task.block(task.rank));
   for (int step = 1; step < task.size; ++step) {
     const int destination = (task.rank + step) % task.size;
     messages.exchange_filled(destination, task.block(destination), (task.rank - step + task.size) % task.size,

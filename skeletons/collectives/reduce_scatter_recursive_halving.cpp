@@ -1,7 +1,7 @@
 // Reduce-scatter by recursive halving: partners at distance p/2, p/4, ... exchange and combine the half of the shares
 // that the other keeps; each rank moves (1 - 1/p) of the whole. With a number of ranks that is no power of two, pairs
 // of ranks take part as one, whose two shares stay together until the end (Thakur, Rabenseifner and Gropp, 2005,
-// section 4.3).
+// section 4.3). Ranks work on a copy of everything, and copy their share out of it.
 #include "fold.hpp"
 
 namespace manynode::collectives {
@@ -9,6 +9,7 @@ namespace manynode::collectives {
 void reduce_scatter_recursive_halving(const Task& task, Messages& messages) {
   Task whole = task;
   whole.bytes = task.block_sum(0, task.size);
+  messages.copy(whole.bytes);
   const Fold fold(whole);
   fold.before(messages);
   if (fold.takes_part()) {
@@ -25,6 +26,9 @@ void reduce_scatter_recursive_halving(const Task& task, Messages& messages) {
       messages.combine(kept);
       low = keep;
     }
+  }
+  if (fold.takes_part()) {
+    messages.copy(task.block(task.rank));
   }
   // A share without bytes is not handed back.
   if (const std::uint64_t share = task.block(fold.takes_part() ? std::max(task.rank - 1, 0) : task.rank); share > 0) {

@@ -7,6 +7,9 @@ namespace manynode::collectives {
 
 void scan_linear(const Task& task, Messages& messages) {
   const bool last = task.rank == task.size - 1;
+  if (!task.exclusive || (task.rank > 0 && !last)) {
+    messages.copy(task.bytes);
+  }
   if (task.rank > 0) {
     messages.recv(task.rank - 1, task.bytes);
     if (!last || !task.exclusive) {

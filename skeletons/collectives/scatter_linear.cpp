@@ -1,5 +1,5 @@
-// Scatter by the root alone: it sends each other rank its share, all posted at once. Serves MPI_Scatterv as well: a
-// share without bytes has no message.
+// Scatter by the root alone. MPICH's sends all other ranks their shares at once; Open MPI's (coll_base_scatter.c,
+// coll_basic_scatterv.c) sends one after the other. Serves MPI_Scatterv as well: a share without bytes has no message.
 #include "algorithm.hpp"
 
 namespace manynode::collectives {
@@ -12,8 +12,13 @@ void scatter_linear(const Task& task, Messages& messages) {
     return;
   }
   for (int rank = 0; rank < task.size; ++rank) {
-    if (rank != task.root && task.block(rank) > 0) {
+    if (rank == task.root) {
+      messages.copy(task.block(rank));
+    } else if (task.block(rank) > 0) {
       messages.post_send(rank, task.block(rank));
+    }
+    if (task.library == Library::OpenMpi) {
+      messages.complete();
     }
   }
   messages.complete();

@@ -1,6 +1,7 @@
 // manynode-skeleton: lists skeletons and prints their operation streams.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -34,14 +35,28 @@ struct StreamOptions {
   double copy_bandwidth_Bps{0};
   double collective_call_s{0};
   double collective_step_s{0};
+  int ranks_per_node{0};
 };
 
-// "allreduce=ring", "rules=openmpi" and the like.
+std::uint64_t segment_bytes(const std::string& text) {
+  std::uint64_t bytes = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (end.ec != std::errc{} || end.ptr != text.data() + text.size() || bytes == 0) {
+    throw UserError("wrong size of segments", "--collective", "segment=" + text, "bytes, at least 1");
+  }
+  return bytes;
+}
+
+// "allreduce=ring", "rules=openmpi", "segment=8192" and the like.
 CollectiveChoice collective_choice(const std::vector<std::string>& options) {
   CollectiveChoice choice;
   for (const std::string& option : options) {
     const std::size_t equals = option.find('=');
     const std::string name = option.substr(0, equals);
+    if (name == "segment" && equals != std::string::npos) {
+      choice.segment_bytes = segment_bytes(option.substr(equals + 1));
+      continue;
+    }
     std::string* chosen = name == "rules" ? &choice.rules : nullptr;
     for (const CollectiveField& field : collective_fields()) {
       if (name == field.collective) {
@@ -49,7 +64,8 @@ CollectiveChoice collective_choice(const std::vector<std::string>& options) {
       }
     }
     if (chosen == nullptr || equals == std::string::npos) {
-      throw UserError("unknown collective", "--collective", option, "<collective>=<algorithm>, rules=<library>",
+      throw UserError("unknown collective", "--collective", option,
+                      "<collective>=<algorithm>, rules=<library>, segment=<bytes>",
                       "manynode-skeleton list names them");
     }
     *chosen = option.substr(equals + 1);
@@ -102,6 +118,7 @@ void stream(const StreamOptions& options) {
                              .ranks = {},
                              .lowered = options.lowered,
                              .collectives = collective_choice(options.collectives),
+                             .ranks_per_node = options.ranks_per_node,
                              .timing = nullptr,
                              .work = {.copies = true},
                              .reduce_bandwidth_Bps = options.reduce_bandwidth_Bps,
@@ -213,6 +230,10 @@ int main(int argc, char** argv) {
   stream_command
       ->add_option("--collective-step", options.collective_step_s, "goal: seconds of a rank after a collective's step")
       ->check(CLI::NonNegativeNumber);
+  stream_command
+      ->add_option("--ranks-per-node", options.ranks_per_node,
+                   "for collectives in two levels: ranks of a node, in blocks")
+      ->check(CLI::PositiveNumber);
   stream_command->add_flag("--lowered", options.lowered, "primitives in place of calls");
 
   try {

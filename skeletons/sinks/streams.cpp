@@ -6,7 +6,7 @@ namespace manynode::sinks {
 void for_each_step(const Selection& selection, const std::function<void(const Step&)>& use) {
   for (const int rank : selection.ranks) {
     Communicators communicators(rank, selection.size);
-    Lowering lowering(rank, selection.collectives, communicators, selection.work);
+    Lowering lowering(rank, selection.collectives, communicators, selection.work, selection.ranks_per_node);
     const std::unique_ptr<Skeleton> skeleton = selection.application->make(rank, selection.size);
     Calls calls;
     std::vector<Primitive> primitives;

@@ -18,6 +18,7 @@ struct Selection {
   std::vector<int> ranks;
   bool lowered{false};
   CollectiveChoice collectives;
+  int ranks_per_node{0};               // 0: unknown, for collectives that need no nodes
   const TimingModel* timing{nullptr};  // of compute phases; null: they take no time
   LocalWork work{.copies = true};      // of collectives, in lowered streams
   double reduce_bandwidth_Bps{0};      // at which reductions combine; 0: they take no time

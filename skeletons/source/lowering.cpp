@@ -23,8 +23,12 @@ bool sizes_known(CallKind kind) {
 
 }  // namespace
 
-Lowering::Lowering(int, const CollectiveChoice& choice, const Communicators& communicators, LocalWork work)
-    : plan_(&collectives::plan_of(choice)), communicators_(&communicators), work_(work) {}
+Lowering::Lowering(int, const CollectiveChoice& choice, const Communicators& communicators, LocalWork work,
+                   int ranks_per_node)
+    : plan_(&collectives::plan_of(choice)),
+      communicators_(&communicators),
+      work_(work),
+      ranks_per_node_(ranks_per_node) {}
 
 Lowering::Lowering(Lowering&&) noexcept = default;
 Lowering::~Lowering() = default;
@@ -145,6 +149,7 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
                          .size = communicators_->size(communicator),
                          .root = std::max(call.peer, 0),
                          .library = plan_->library(),
+                         .segment = plan_->segment_bytes(call.kind),
                          .exclusive = call.kind == CallKind::Exscan,
                          .bytes = call.bytes,
                          .send_bytes = {},
@@ -199,7 +204,7 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
   const collectives::Messages::Envelope envelope{.call = call.kind,
                                                  .context = collective_context(call.communicator),
                                                  .tag = static_cast<std::int32_t>(number & kTagMask)};
-  collectives::Messages messages(envelope, communicator, *communicators_, work_, next_request_, out);
+  collectives::Messages messages(envelope, communicator, *communicators_, work_, ranks_per_node_, next_request_, out);
   plan_->algorithm(call.kind, task.size, bytes_of_rules)(task, messages);
 }
 

@@ -31,8 +31,11 @@ struct alignas(64) Mailbox {
 
 struct alignas(64) Rank {
   // `rank` and `size` are those of its job.
-  Rank(int rank, int size, std::unique_ptr<Skeleton> program, const CollectiveChoice& choice, LocalWork work)
-      : skeleton(std::move(program)), communicators(rank, size), lowering(rank, choice, communicators, work) {}
+  Rank(int rank, int size, std::unique_ptr<Skeleton> program, const CollectiveChoice& choice, LocalWork work,
+       int ranks_per_node)
+      : skeleton(std::move(program)),
+        communicators(rank, size),
+        lowering(rank, choice, communicators, work, ranks_per_node) {}
   // The lowering points into this object.
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;

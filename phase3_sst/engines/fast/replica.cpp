@@ -90,7 +90,7 @@ void Replica::add_job(const Program& program, const JobConfig& config, std::uint
     const int rank = static_cast<int>(index);
     const int size = static_cast<int>(job.size);
     Rank& state = ranks_.emplace_back(rank, size, job.application->make(rank, size), config_.collectives,
-                                      config_.network.host.local_work());
+                                      config_.network.host.local_work(), config.block_ranks_per_node());
     nodes_.push_back(config.node_of(index));
     rails_.push_back(static_cast<std::uint8_t>(config.number_on_node(index) % rails));
     state.job = number;

@@ -52,7 +52,8 @@ Rank::Rank(World& world, std::size_t job, int rank, int size)
       size_(size),
       skeleton_(world.job(job).application->make(rank, size)),
       communicators_(rank, size),
-      lowering_(rank, world.config().collectives, communicators_, world.config().network.host.local_work()),
+      lowering_(rank, world.config().collectives, communicators_, world.config().network.host.local_work(),
+                world.job(job).config->block_ranks_per_node()),
       draws_(world.job(job).phases, 0) {}
 
 void Rank::run() {

@@ -11,6 +11,8 @@ namespace manynode::collectives {
 Algorithm mpich_rules(CallKind kind, int size, std::uint64_t bytes);
 Algorithm openmpi_rules(CallKind kind, int size, std::uint64_t bytes);
 
+inline Rules rules_of(Library library) { return library == Library::Mpich ? mpich_rules : openmpi_rules; }
+
 inline constexpr int kAnySize = std::numeric_limits<int>::max();
 inline constexpr std::uint64_t kAnyBytes = std::numeric_limits<std::uint64_t>::max();
 

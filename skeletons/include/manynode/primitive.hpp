@@ -74,6 +74,9 @@ struct CollectiveChoice {
   std::string reduce_scatter{"auto"};
   std::string scan{"auto"};
   std::string rules{"mpich"};  // whose rules "auto" follows: mpich or openmpi
+  // Of algorithms that send in segments and were chosen by name; 0: the library's default. With "auto" the rules
+  // decide.
+  std::uint64_t segment_bytes{0};
 };
 
 // Which work of a rank within its collectives becomes primitives, beside messages and reductions. Work that takes no
@@ -127,7 +130,10 @@ class Plan;
 class Lowering {
  public:
   // Throws as check_collective_choice. Algorithms are looked up once for all ranks with the same choice.
-  Lowering(int rank, const CollectiveChoice& choice, const Communicators& communicators, LocalWork work = {});
+  // `ranks_per_node`: rank r of the world is on node r / ranks_per_node; 0: not known, and algorithms that need to know
+  // throw UserError.
+  Lowering(int rank, const CollectiveChoice& choice, const Communicators& communicators, LocalWork work = {},
+           int ranks_per_node = 0);
   Lowering(Lowering&&) noexcept;
   ~Lowering();
 
@@ -171,6 +177,7 @@ class Lowering {
   const collectives::Plan* plan_;
   const Communicators* communicators_;
   LocalWork work_;
+  int ranks_per_node_;
   std::unique_ptr<Seldom> seldom_;
   std::uint32_t next_request_{0};
   std::uint32_t next_world_collective_{0};

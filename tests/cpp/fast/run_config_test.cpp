@@ -230,6 +230,13 @@ TEST(RunConfig, NamesThePlaceOfEachMistake) {
   EXPECT_EQ(place([](json& f) { f["counters"] = {{"interval_s", 0}, {"per", "class"}}; }), "counters.interval_s");
   EXPECT_EQ(place([](json& f) { f["counters"] = {{"interval_s", 1}, {"per", "node"}}; }), "counters.per");
   EXPECT_EQ(place([](json& f) { f["collectives"]["allreduces"] = "ring"; }), "collectives.allreduces");
+  EXPECT_EQ(place([](json& f) { f["collectives"]["segment_bytes"] = 0; }), "collectives.segment_bytes");
+  EXPECT_EQ(place([](json& f) { f["collectives"]["bcast"] = "node_leader"; }), "no error");
+  EXPECT_EQ(place([](json& f) {
+              f["collectives"]["bcast"] = "node_leader";
+              f["jobs"][0]["rank_order"] = "cyclic";
+            }),
+            "collectives.bcast");
   EXPECT_EQ(place([](json& f) { f["replicas"] = {1, 1}; }), "replicas");
   EXPECT_EQ(place([](json& f) { f["replicas"] = json::array(); }), "replicas");
   EXPECT_EQ(place([](json& f) { f["seed"] = -1; }), "seed");

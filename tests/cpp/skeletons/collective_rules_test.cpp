@@ -54,31 +54,49 @@ constexpr Expectation kExpectations[] = {
     {"mpich", CallKind::Alltoallw, 8, 0, "scattered"},
     {"openmpi", CallKind::Scan, 8, 1 << 20, "linear"},
     {"openmpi", CallKind::Exscan, 7, 8, "linear"},
-    {"openmpi", CallKind::Alltoallw, 64, 0, "scattered"},
+    {"openmpi", CallKind::Alltoallw, 64, 0, "linear"},
     {"openmpi", CallKind::Gatherv, 300, 0, "linear"},
     {"openmpi", CallKind::Barrier, 100, 0, "dissemination"},
     {"openmpi", CallKind::Barrier, 256, 0, "tree"},
-    {"openmpi", CallKind::Bcast, 64, 1 << 20, "binomial"},
-    {"openmpi", CallKind::Bcast, 300, 20000, "pipelined_tree"},
+    {"openmpi", CallKind::Barrier, 3, 0, "recursive_doubling"},
+    {"openmpi", CallKind::Barrier, 7, 0, "linear"},
+    {"openmpi", CallKind::Bcast, 3, 16, "pipeline"},
+    {"openmpi", CallKind::Bcast, 20, 1 << 19, "binomial_nearest"},
+    {"openmpi", CallKind::Bcast, 64, 1 << 20, "knomial"},
+    {"openmpi", CallKind::Bcast, 300, 20000, "split_binary"},
+    {"openmpi", CallKind::Bcast, 200, 20000, "linear"},
     {"openmpi", CallKind::Bcast, 1024, 524288, "scatter_recursive_doubling"},
-    {"openmpi", CallKind::Reduce, 64, 1 << 20, "binomial"},
+    {"openmpi", CallKind::Reduce, 64, 1 << 20, "in_order_binomial"},
+    {"openmpi", CallKind::Reduce, 5, 4096, "pipeline"},
+    {"openmpi", CallKind::Reduce, 300, 8192, "in_order_binary"},
+    {"openmpi", CallKind::Reduce, 3, 4, "linear"},                  // Rabenseifner's algorithm has not enough elements
     {"openmpi", CallKind::Allreduce, 16, 8, "recursive_doubling"},  // a ring has not enough elements
     {"openmpi", CallKind::Allreduce, 4, 8192, "reduce_scatter_allgather"},
     {"openmpi", CallKind::Allreduce, 64, 8, "recursive_doubling"},
-    {"openmpi", CallKind::Allreduce, 128, 8, "reduce_bcast"},
+    {"openmpi", CallKind::Allreduce, 128, 8, "nonoverlapping"},
+    {"openmpi", CallKind::Allreduce, 5, 8192, "reduce_scatter_allgather"},
     {"openmpi", CallKind::Allreduce, 512, 2048, "recursive_doubling"},
     {"openmpi", CallKind::Allreduce, 512, 16384, "reduce_scatter_allgather"},
     {"openmpi", CallKind::Allgather, 31, 1 << 20, "recursive_doubling"},
     {"openmpi", CallKind::Allgather, 300, 64, "bruck"},
-    {"openmpi", CallKind::Allgather, 2000, 4096, "ring"},
+    {"openmpi", CallKind::Allgather, 2000, 4096, "neighbor_exchange"},
+    {"openmpi", CallKind::Allgather, 64, 1 << 20, "ring"},
+    {"openmpi", CallKind::Allgatherv, 64, 255, "linear"},
+    {"openmpi", CallKind::Allgatherv, 64, 4096, "ring"},
+    {"openmpi", CallKind::Gather, 3, 1, "linear_sync"},
     {"openmpi", CallKind::Gather, 300, 4096, "linear"},
     {"openmpi", CallKind::Scatter, 64, 511, "binomial"},
-    {"openmpi", CallKind::Scatter, 64, 512, "linear"},
+    {"openmpi", CallKind::Scatter, 64, 512, "linear_nb"},
+    {"openmpi", CallKind::Scatter, 3, 512, "linear"},
     {"openmpi", CallKind::Alltoall, 100, 1023, "bruck"},
-    {"openmpi", CallKind::Alltoall, 100, 1024, "scattered"},
+    {"openmpi", CallKind::Alltoall, 100, 1024, "linear"},
+    {"openmpi", CallKind::Alltoall, 100, 2048, "linear_sync"},
     {"openmpi", CallKind::Alltoall, 100, 262144, "pairwise"},
     {"openmpi", CallKind::Alltoallv, 64, 0, "pairwise"},
-    {"openmpi", CallKind::ReduceScatter, 8, 4194304, "recursive_halving"},
+    {"openmpi", CallKind::ReduceScatter, 8, 4194304, "butterfly"},
+    {"openmpi", CallKind::ReduceScatter, 3, 2, "recursive_doubling"},
+    {"openmpi", CallKind::ReduceScatterv, 8, 32768, "ring"},
+    {"openmpi", CallKind::ReduceScatterv, 64, 4, "recursive_halving"},
     {"openmpi", CallKind::ReduceScatter, 64, 65536, "at_root"},
 };
 
@@ -123,9 +141,12 @@ TEST(CollectiveRules, OneChoiceIsLookedUpOnce) {
 }
 
 TEST(CollectiveRules, EveryAlgorithmBelongsToOneCollective) {
-  EXPECT_EQ(collective_algorithms("reduce"), (std::vector<std::string>{"binomial", "linear", "reduce_scatter_gather"}));
+  EXPECT_EQ(collective_algorithms("reduce"),
+            (std::vector<std::string>{"binary", "binomial", "chain", "in_order_binary", "in_order_binomial", "linear",
+                                      "node_leader", "pipeline", "reduce_scatter_gather"}));
   EXPECT_EQ(collective_algorithms("reduce_scatter"),
-            (std::vector<std::string>{"at_root", "pairwise", "recursive_halving", "ring"}));
+            (std::vector<std::string>{"at_root", "butterfly", "pairwise", "recursive_doubling", "recursive_halving",
+                                      "ring"}));
   std::size_t found = 0;
   for (const CollectiveField& field : collective_fields()) {
     found += collective_algorithms(field.collective).size();
@@ -147,11 +168,16 @@ void expect_refused(const CollectiveChoice& choice, const std::string& where, co
 }
 
 TEST(CollectiveRules, UnknownNamesAreRefusedWithTheKnownOnes) {
-  expect_refused(chosen("allreduce", "rng"), "collectives.allreduce", "rng",
-                 "recursive_doubling, reduce_bcast, reduce_scatter_allgather, ring, auto", "did you mean ring?");
+  expect_refused(
+      chosen("allreduce", "rng"), "collectives.allreduce", "rng",
+      "basic_linear, node_leader, nonoverlapping, recursive_doubling, reduce_bcast, reduce_scatter_allgather, ring, "
+      "segmented_ring, auto",
+      "did you mean ring?");
   // No algorithm of reduce, although the file reduce_scatter_ring begins with its name.
   expect_refused(chosen("reduce", "scatter_ring"), "collectives.reduce", "scatter_ring",
-                 "binomial, linear, reduce_scatter_gather, auto", "");
+                 "binary, binomial, chain, in_order_binary, in_order_binomial, linear, node_leader, pipeline, "
+                 "reduce_scatter_gather, auto",
+                 "");
   CollectiveChoice rules;
   rules.rules = "openmp";
   expect_refused(rules, "collectives.rules", "openmp", "mpich, openmpi", "did you mean openmpi?");

@@ -225,14 +225,14 @@ class Matcher {
 // The primitives of every rank of a world in which each rank does `program(mpi)`.
 template <typename Program>
 std::vector<std::vector<Primitive>> lowered(int size, const CollectiveChoice& choice, const Program& program,
-                                            LocalWork work = {}) {
+                                            LocalWork work = {}, int ranks_per_node = 0) {
   std::vector<std::vector<Primitive>> all;
   for (int rank = 0; rank < size; ++rank) {
     Communicators communicators(rank, size);
     Calls calls;
     Mpi mpi(rank, size, calls, communicators);
     program(mpi);
-    Lowering lowering(rank, choice, communicators, work);
+    Lowering lowering(rank, choice, communicators, work, ranks_per_node);
     std::vector<Primitive>& primitives = all.emplace_back();
     for (const Call& call : calls.calls) {
       lowering.lower(call, calls, primitives);

@@ -66,22 +66,25 @@ TEST(SubCommunicators, EveryAlgorithmSendsThereWhatItSendsInAWorldOfThatSize) {
       for (const Grouping& grouping : groupings()) {
         SCOPED_TRACE(std::string(field.collective) + " " + name + ", " + grouping.name);
         std::vector<Place> places(kWorldSize);
-        const auto programs = lowered(kWorldSize, choice, [&](Mpi& mpi) {
-          const Communicator comm = grouping.make(mpi);
-          Place& place = places[static_cast<std::size_t>(mpi.rank())];
-          place.size = mpi.size(comm);
-          place.rank = mpi.rank(comm);
-          for (int member = 0; member < place.size; ++member) {
-            place.members.push_back(mpi.world_rank(comm, member));
-          }
-          emit(field.collective, mpi, kBytes, place.size - 1, comm);
-        });
+        const auto programs = lowered(
+            kWorldSize, choice,
+            [&](Mpi& mpi) {
+              const Communicator comm = grouping.make(mpi);
+              Place& place = places[static_cast<std::size_t>(mpi.rank())];
+              place.size = mpi.size(comm);
+              place.rank = mpi.rank(comm);
+              for (int member = 0; member < place.size; ++member) {
+                place.members.push_back(mpi.world_rank(comm, member));
+              }
+              emit(field.collective, mpi, kBytes, place.size - 1, comm);
+            },
+            {}, 1);
         for (int rank = 0; rank < kWorldSize; ++rank) {
           const Place& place = places[static_cast<std::size_t>(rank)];
           ASSERT_EQ(place.members.at(static_cast<std::size_t>(place.rank)), rank);
-          const auto alone = lowered(place.size, choice, [&](Mpi& mpi) {
-            emit(field.collective, mpi, kBytes, place.size - 1, kWorld);
-          })[static_cast<std::size_t>(place.rank)];
+          const auto alone = lowered(
+              place.size, choice, [&](Mpi& mpi) { emit(field.collective, mpi, kBytes, place.size - 1, kWorld); }, {},
+              1)[static_cast<std::size_t>(place.rank)];
           const auto& here = programs[static_cast<std::size_t>(rank)];
           ASSERT_EQ(here.size(), alone.size());
           for (std::size_t i = 0; i < here.size(); ++i) {

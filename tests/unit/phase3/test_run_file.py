@@ -139,6 +139,15 @@ def test_work_within_collectives_is_in_the_run_file_where_it_takes_time() -> Non
     assert (host["collective_call_s"], host["collective_step_s"]) == (1e-6, 2e-7)
 
 
+def test_a_size_of_segments_is_in_the_run_file_where_it_is_given() -> None:
+    assert "segment_bytes" not in run_description(demo_point())["collectives"]
+    chosen = {"bcast": "pipeline", "segment": "8 KiB"}
+    collectives = run_description(demo_point(collectives=chosen))["collectives"]
+    assert collectives["segment_bytes"] == 8192 and collectives["bcast"] == "pipeline" and "segment" not in collectives
+    with pytest.raises(UsageError, match="segment: has no effect if every algorithm is auto"):
+        demo_point(collectives={"segment": "8 KiB"})
+
+
 def test_the_network_is_in_si_units() -> None:
     network = run_description(demo_point())["network"]
     assert network["link"] == {"bandwidth_Bps": pytest.approx(12.5e9), "latency_s": pytest.approx(90e-9)}

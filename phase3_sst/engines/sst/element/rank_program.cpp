@@ -17,7 +17,8 @@ RankProgram::RankProgram(World& world, std::size_t job, int rank)
       size_(static_cast<int>(shared_.config->ranks())),
       skeleton_(shared_.application->make(rank_, size_)),
       communicators_(rank_, size_),
-      lowering_(rank_, world.config().collectives, communicators_, world.config().network.host.local_work()),
+      lowering_(rank_, world.config().collectives, communicators_, world.config().network.host.local_work(),
+                shared_.config->block_ranks_per_node()),
       draws_(shared_.timing ? shared_.phases : 0, 0) {
   if (!shared_.application->one_sided()) return;
   one_sided_ = std::make_unique<OneSided>(world.remote_operations(), job, to_ember(rank),
