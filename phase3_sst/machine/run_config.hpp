@@ -49,13 +49,25 @@ struct HostConfig {
   std::optional<BandwidthBySize> copy_bandwidth_Bps;  // at which collectives copy; absent: copies take no time
   double collective_call_s{0};                        // of the processor, once per collective and rank
   double collective_step_s{0};                        // likewise, once per step of a collective
-  std::uint32_t rails{1};                             // NICs per node: hosts node * rails ... of the topology
+  std::uint32_t rails{1};                             // NICs per node
+  std::uint32_t rail_stride{1};                       // hosts of the topology from one NIC of a node to the next
   RailChoice rail_choice{RailChoice::ByRank};
   Receive receive{Receive::InCall};
 
   // Of collectives: what takes time.
   LocalWork local_work() const {
     return {.copies = copy_bandwidth_Bps.has_value(), .calls = collective_call_s > 0, .steps = collective_step_s > 0};
+  }
+
+  // The host of the topology that is a NIC of a node. Nodes come in blocks of rail_stride; of a block, the first NICs
+  // of all nodes are consecutive hosts, then the second ones: with the hosts of a switch as stride, the NICs of a node
+  // are on different switches.
+  std::uint32_t nic(std::uint32_t node, std::uint32_t rail) const {
+    return (node / rail_stride * rails + rail) * rail_stride + node % rail_stride;
+  }
+  std::uint32_t rail_of(std::uint32_t nic) const { return nic / rail_stride % rails; }
+  std::uint32_t node_of(std::uint32_t nic) const {
+    return nic / (rail_stride * rails) * rail_stride + nic % rail_stride;
   }
 };
 

@@ -207,6 +207,7 @@ def network_description(network: Network) -> dict[str, Any]:
             "reduce_bandwidth_Bps": bandwidth_of_run(host.reduce_bandwidth),
             **_local_work(host),
             "rails": host.rails,
+            "rail_stride": host.rail_stride,
             "rail_choice": host.rail_choice,
             "receive": host.receive,
         },

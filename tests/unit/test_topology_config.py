@@ -5,6 +5,7 @@ The counts and cuts are those that ``tests/cpp/topologies`` finds for the same m
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from manynode.config.network import Network
+from manynode.config.network import Network, nic_of
 from manynode.config.resolved import validation_error
 from manynode.config.topologies.dragonfly import Dragonfly
 from manynode.config.topologies.dragonfly_2d import Dragonfly2d
@@ -69,6 +70,46 @@ def test_fat_trees_have_the_parts_and_the_cut_of_the_engine(
         links,
         bisection,
     )
+
+
+def test_planes_of_a_fat_tree_are_as_many_trees() -> None:
+    one, three = fat_tree([4, 3], [1, 2], [1, 1]), fat_tree([4, 3], [1, 2], [1, 1], planes=3)
+    for count in (FatTree.hosts, FatTree.links, FatTree.switch_count, FatTree.bisection_links):
+        assert count(three) == 3 * count(one)
+
+
+RAILS: dict[str, Any] = {"kind": "fat-tree", "children": [4, 3], "parents": [1, 2], "parallel_links": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("topology", "host", "words"),
+    [
+        (
+            {**RAILS, "planes": 2},
+            {},
+            "the 2 planes of the topology need nodes with a NIC in each: rails 2 and rail_stride 12",
+        ),
+        ({**RAILS, "planes": 2}, {"rails": 2, "rail_stride": 4}, "(found 2 and 4)"),
+        (RAILS, {"rail_stride": 4}, "rail_stride has no effect with one rail"),
+        (RAILS, {"rails": 3, "rail_stride": 3}, "3 does not divide the 4 nodes"),
+        (RAILS, {"rails": 5}, "5 NICs per node do not divide the 12 hosts"),
+        (RAILS, {"rails": 2, "rail_choice": "by-direction"}, "routes of a fat-tree leave in no directions"),
+    ],
+)
+def test_rails_that_do_not_fit_the_topology_are_refused(
+    topology: dict[str, Any], host: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Network.model_validate({"name": "test", "topology": topology, "host": host})
+    assert words in validation_error(caught.value, Network, "test").render()
+
+
+@pytest.mark.parametrize("stride", [1, 2, 4, 6])
+def test_the_nics_of_all_nodes_are_all_hosts(stride: int) -> None:
+    host = {"rails": 3, "rail_stride": stride}
+    nics = [[nic_of(host, node, rail) for rail in range(3)] for node in range(12)]
+    assert sorted(nic for node in nics for nic in node) == list(range(36))
+    assert {b - a for node in nics for a, b in pairwise(node)} == {stride}
 
 
 def test_the_fat_tree_of_the_paper_has_its_switches_per_level() -> None:
@@ -238,6 +279,7 @@ def test_a_taper_divides_the_links_up_to_a_level(
         "parents": parents,
         "parallel_links": parallel_links,
         "routing": "d-mod-k",
+        "planes": 1,
     }
 
 

@@ -18,7 +18,7 @@ from machines_drawn import (
     tori,
 )
 
-from manynode.config.network import topology_of
+from manynode.config.network import Network, nic_of, topology_of
 from phase3_sst.checks.probes import bisection, halves
 
 ISSUED = {
@@ -72,6 +72,22 @@ def test_with_rails_the_cut_is_never_below_the_least_one(topology: dict[str, Any
         return
     formula, true = cuts(topology, rails)
     assert formula >= true
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(st.one_of(fat_trees, tori, hyperx, dragonflies, dragonflies_plus), st.integers(2, 4), st.integers(2, 6))
+def test_with_the_nics_of_a_node_apart_the_cut_is_never_below_the_least_one(
+    topology: dict[str, Any], rails: int, stride: int
+) -> None:
+    if hosts_of(topology) % (rails * stride):
+        return
+    host = {"rails": rails, "rail_stride": stride}
+    network = Network.model_validate({"name": "drawn", "topology": topology, "host": host})
+    low, apart = halves(network.room())
+    if not low:
+        return
+    nics = {side: [nic_of(host, node + side, rail) for node in low for rail in range(rails)] for side in (0, apart)}
+    assert network.bisection_links() >= least_cut(topology, nics[0], nics[apart])
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)

@@ -1,8 +1,8 @@
 """The HyperX of the fast engine, wired for merlin's ``hyperx``: same numbers, same links.
 
 Ports of a switch are merlin's: per dimension of more than one switch, the cables to each other switch by its
-coordinate, then the hosts. Links have the numbers of the fast engine (``phase3_sst/machine/topologies/hyperx.hpp``). Of several
-cables between two switches, merlin's fixed and Valiant routes use only the first: these are refused.
+coordinate, then the hosts. Links have the numbers of the fast engine (``phase3_sst/machine/topologies/hyperx.hpp``).
+Of several cables between two switches, merlin's fixed and Valiant routes use only the first: these are refused.
 """
 
 from __future__ import annotations
