@@ -16,6 +16,7 @@ from manynode.config.quantities import (
     BytesPerSecond,
     Latency,
     PositiveBytes,
+    PositiveInt,
     Quantity,
     SecondsPerByte,
     Section,
@@ -120,6 +121,12 @@ class Host(Section):
     )
     rails: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1, description="NICs per node; each NIC is one host of the topology, which leaves room for fewer nodes"
+    )
+    rail_stride: PositiveInt = Field(
+        default=1,
+        description="With several NICs: hosts of the topology from one NIC of a node to the next. 1: the NICs of a "
+        "node are neighbours, on one switch; the hosts of a switch: on as many switches as rails (Slingshot, "
+        "rail-optimised trees); the number of nodes: in a plane each",
     )
     rail_choice: Literal["by-rank", "by-message", "by-direction", "striped"] = Field(
         default="by-rank",
@@ -235,6 +242,7 @@ class Network(Section):
                 "flow_control: host: receive: on-arrival does not cut messages into chunks, and finite buffers cannot "
                 "hold whole messages; choose flow_control: none, or receive: in-call"
             )
+        self._check_rails()
         try:
             named = len(all_expanded(self.node_names))
         except ValueError as error:
@@ -249,20 +257,55 @@ class Network(Section):
                 f"host: rail_choice: by-direction: routes of a {self.topology.kind} leave in no directions; choose "
                 "by-rank, by-message or striped, or a torus"
             )
-        if self.topology.hosts() % self.host.rails:
-            raise ValueError(
-                f"host: rails: {self.host.rails} NICs per node do not divide the {self.topology.hosts()} hosts of the "
-                "topology; choose a divisor, or another number of hosts"
-            )
         return self
 
     def can_have_credits(self) -> bool:
         """Return whether finite buffers can be simulated: messages are cut into chunks that wait for links."""
         return self.contention and self.host.receive != "on-arrival"
 
+    def _check_rails(self) -> None:
+        hosts, rails, stride = self.topology.hosts(), self.host.rails, self.host.rail_stride
+        if hosts % rails:
+            raise ValueError(
+                f"host: rails: {rails} NICs per node do not divide the {hosts} hosts of the topology; choose a "
+                "divisor, or another number of hosts"
+            )
+        if rails == 1 and stride > 1:
+            raise ValueError("host: rail_stride has no effect with one rail; leave it out")
+        if hosts // rails % stride:
+            raise ValueError(
+                f"host: rail_stride: {stride} does not divide the {hosts // rails} nodes; choose a divisor, such as "
+                "the hosts of a switch"
+            )
+        planes = self.topology.plane_count()
+        if planes > 1 and (rails, stride) != (planes, hosts // planes):
+            raise ValueError(
+                f"host: the {planes} planes of the topology need nodes with a NIC in each: rails {planes} and "
+                f"rail_stride {hosts // planes} (found {rails} and {stride})"
+            )
+
+    def bisection_links(self) -> int:
+        """Return the minimum cut between the halves of the nodes, in links of one direction, or an upper bound of it.
+
+        The topology's cut is between the halves of its hosts. Where these part the NICs of a block of nodes otherwise,
+        the hosts on the other side add their own links.
+        """
+        stride, rails, half = self.host.rail_stride, self.host.rails, self.room() // 2
+        if self.topology.plane_count() > 1:
+            return self.topology.bisection_links()
+        of_host = self.topology.cables()["host"] // self.topology.hosts()
+        apart = 2 * rails * min(half % stride, stride - half % stride) * of_host
+        return min(self.topology.bisection_links() + apart, half * rails * of_host)
+
     def room(self) -> int:
         """Return how many nodes the machine has room for."""
         return self.topology.hosts() // self.host.rails
+
+
+def nic_of(host: Mapping[str, Any], node: int, rail: int) -> int:
+    """Return the host of the topology that is a NIC of a node; ``host`` is a resolved section or that of a run file."""
+    rails, stride = int(host.get("rails", 1)), int(host.get("rail_stride", 1))
+    return (node // stride * rails + rail) * stride + node % stride
 
 
 def topology_of(resolved: Mapping[str, Any]) -> Topology:

@@ -75,6 +75,10 @@ class Topology(Section, ABC):
     def places(self, hosts: Sequence[int]) -> list[list[float]]:
         """Return coordinates of each host's switch; near hosts have near coordinates in every dimension."""
 
+    def plane_count(self) -> int:
+        """Return the number of parts without a link between them; nodes have a NIC in each."""
+        return 1
+
     def links_to_nearest(self, _rails: int) -> int:
         """Return the links between two nearest nodes of ``_rails`` hosts each: 2 if they share a switch."""
         return 2

@@ -95,7 +95,7 @@ def check_bisection(prober: Prober) -> Check:
     is exact (:func:`is_exact`), and is a warning where it is only an upper bound.
     """
     network = prober.network
-    links = prober.experiment.network.topology.bisection_links()
+    links = prober.experiment.network.bisection_links()
     measured = prober.exchange()
     pairs, size = measured.pairs, measured.size_bytes
     rate = pairs * size / measured.makespan_s
@@ -129,7 +129,14 @@ def is_exact(network: Mapping[str, Any], nodes: int) -> bool:
     That requires a topology and routing of which the load of every link is known, and a single class of links.
     """
     flow_control = network.get("flow_control", "none") != "none"
-    return not network["link_classes"] and topology_of(network["topology"]).exchange_is_exact(nodes, flow_control)
+    stride = int(network["host"].get("rail_stride", 1))
+    # Else the halves do not exchange over the same distance on every rail.
+    aligned = stride == nodes or nodes // 2 % stride == 0
+    return (
+        aligned
+        and not network["link_classes"]
+        and topology_of(network["topology"]).exchange_is_exact(nodes, flow_control)
+    )
 
 
 def least_share(network: Mapping[str, Any], nodes: int) -> float:

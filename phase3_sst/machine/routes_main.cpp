@@ -103,7 +103,8 @@ Pairs read_pairs(const std::string& path, std::uint32_t nodes) {
 void write_routes(const NetworkConfig& network, const Pairs& pairs, std::uint32_t draws,
                   const std::filesystem::path& path) {
   const Topology& topology = *network.topology;
-  const std::uint32_t rails = network.host.rails;
+  const HostConfig& host = network.host;
+  const std::uint32_t rails = host.rails;
   const std::uint32_t times = topology.adaptive() ? draws : 1;
   Routes routes(topology);
   std::ofstream out = opened(path, "source,destination,way,links");
@@ -115,12 +116,12 @@ void write_routes(const NetworkConfig& network, const Pairs& pairs, std::uint32_
       out << '\n';
     };
     for (std::uint32_t rail = 0; rail < rails && times == 0; ++rail) {
-      for (const auto& route : topology.possible_routes(from * rails + rail, to * rails + rail)) write(route);
+      for (const auto& route : topology.possible_routes(host.nic(from, rail), host.nic(to, rail))) write(route);
     }
     const std::uint64_t pair = std::uint64_t{from} << 32 | to;
     while (way < rails * times) {
       const std::uint32_t rail = way % rails;
-      write(routes.drawn(from * rails + rail, to * rails + rail, mixed(mixed(pair) + way / rails)));
+      write(routes.drawn(host.nic(from, rail), host.nic(to, rail), mixed(mixed(pair) + way / rails)));
     }
   }
   close(out, path);

@@ -53,6 +53,8 @@ HostConfig read_host(StrictObject object) {
   host.nic_latency_s = object.seconds("nic_latency_s");
   host.reduce_bandwidth_Bps = object.bandwidth("reduce_bandwidth_Bps");
   if (object.has("rails")) host.rails = static_cast<std::uint32_t>(object.integer("rails", 1, kMostRails));
+  if (object.has("rail_stride"))
+    host.rail_stride = static_cast<std::uint32_t>(object.integer("rail_stride", 1, kMost32));
   if (object.has("rail_choice")) {
     const std::string choice = object.text("rail_choice");
     const std::map<std::string, RailChoice> choices{{"by-rank", RailChoice::ByRank},
@@ -183,6 +185,25 @@ NetworkConfig read_network(StrictObject object) {
     throw UserError("routes of the " + network.topology->kind() + " leave in no direction that could choose a rail",
                     object.place_of("host") + ".rail_choice", "by-direction",
                     "by-rank, by-message or striped; by-direction in tori", "choose another rail_choice");
+  }
+  const std::uint64_t block = std::uint64_t{network.host.rails} * network.host.rail_stride;
+  if (network.host.rails == 1 && network.host.rail_stride > 1) {
+    throw UserError("nodes with one NIC have no stride of NICs", object.place_of("host") + ".rail_stride",
+                    std::to_string(network.host.rail_stride), "1, or several rails", "leave rail_stride out");
+  }
+  if (network.topology->hosts() % network.host.rails == 0 && network.topology->hosts() % block != 0) {
+    throw UserError("the NICs of the last nodes do not fit the topology", object.place_of("host") + ".rail_stride",
+                    std::to_string(network.host.rail_stride) + " with " + std::to_string(network.host.rails) +
+                        " rails and " + std::to_string(network.topology->hosts()) + " hosts",
+                    "rails * rail_stride divides the hosts of the topology", "choose another rail_stride");
+  }
+  const std::uint32_t planes = network.topology->planes();
+  if (planes > 1 && (network.host.rails != planes || network.host.rail_stride != network.topology->hosts() / planes)) {
+    throw UserError("the planes of the topology are joined by nodes with a NIC in each of them",
+                    object.place_of("host") + ".rails and rail_stride",
+                    std::to_string(network.host.rails) + " and " + std::to_string(network.host.rail_stride),
+                    std::to_string(planes) + " and " + std::to_string(network.topology->hosts() / planes),
+                    "give each node a NIC in each plane");
   }
   if (network.topology->hosts() % network.host.rails != 0) {
     throw UserError(

@@ -45,9 +45,21 @@ struct HostConfig {
   double nic_bandwidth_Bps{1e10};
   double nic_latency_s{0};  // in each direction
   double reduce_bandwidth_Bps{1e10};
-  std::uint32_t rails{1};  // NICs per node: hosts node * rails ... of the topology
+  std::uint32_t rails{1};        // NICs per node
+  std::uint32_t rail_stride{1};  // hosts of the topology from one NIC of a node to the next
   RailChoice rail_choice{RailChoice::ByRank};
   Receive receive{Receive::InCall};
+
+  // The host of the topology that is a NIC of a node. Nodes come in blocks of rail_stride; of a block, the first NICs
+  // of all nodes are consecutive hosts, then the second ones: with the hosts of a switch as stride, the NICs of a node
+  // are on different switches.
+  std::uint32_t nic(std::uint32_t node, std::uint32_t rail) const {
+    return (node / rail_stride * rails + rail) * rail_stride + node % rail_stride;
+  }
+  std::uint32_t rail_of(std::uint32_t nic) const { return nic / rail_stride % rails; }
+  std::uint32_t node_of(std::uint32_t nic) const {
+    return nic / (rail_stride * rails) * rail_stride + nic % rail_stride;
+  }
 };
 
 struct IntranodeConfig {

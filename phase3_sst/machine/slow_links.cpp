@@ -47,6 +47,7 @@ class SlowTopology final : public Topology {
   std::uint32_t direction(std::uint32_t source, std::uint32_t destination) const override {
     return inner_->direction(source, destination);
   }
+  std::uint32_t planes() const override { return inner_->planes(); }
   std::uint32_t virtual_channels() const override { return inner_->virtual_channels(); }
   std::uint8_t virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const override {
     return inner_->virtual_channel(before, channel, link);

@@ -70,6 +70,9 @@ class Topology {
   virtual bool has_directions() const { return false; }
   virtual std::uint32_t direction(std::uint32_t /*source*/, std::uint32_t /*destination*/) const { return 0; }
 
+  // Parts without a link between them; a plane has the hosts / planes next hosts. There are routes within planes only.
+  virtual std::uint32_t planes() const { return 1; }
+
   // Virtual channels of each link: enough to exclude cyclic waiting between links with finite buffers.
   virtual std::uint32_t virtual_channels() const { return 1; }
 

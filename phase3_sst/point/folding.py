@@ -90,12 +90,13 @@ def _torus(network: Network) -> Torus:
             allowed="linear, random, strided, fragmented, listed",
             remedy="choose another placement, or a torus",
         )
-    if topology.hosts_per_switch != rails:
+    if topology.hosts_per_switch != rails or network.host.rail_stride > 1:
         raise UsageError(
             "a folded job needs a torus with one node at each switch",
             where="placement: nodes",
-            found=f"folded, with {topology.hosts_per_switch} hosts per switch and {rails} rails",
-            allowed="as many rails as hosts per switch",
+            found=f"folded, with {topology.hosts_per_switch} hosts per switch, {rails} rails, "
+            f"rail_stride {network.host.rail_stride}",
+            allowed="as many rails as hosts per switch, rail_stride 1",
             remedy="choose another placement",
         )
     return topology

@@ -202,6 +202,7 @@ def network_description(network: Network) -> dict[str, Any]:
             "nic_latency_s": host.nic_latency,
             "reduce_bandwidth_Bps": host.reduce_bandwidth,
             "rails": host.rails,
+            "rail_stride": host.rail_stride,
             "rail_choice": host.rail_choice,
             "receive": host.receive,
         },

@@ -5,6 +5,7 @@ The counts and cuts are those that ``tests/cpp/topologies`` finds for the same m
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,10 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from manynode.config.network import Network
+from manynode.config.network import Network, nic_of
 from manynode.config.resolved import validation_error
 from manynode.config.topologies.dragonfly import Dragonfly
+from manynode.config.topologies.dragonfly_2d import Dragonfly2d
+from manynode.config.topologies.dragonfly_plus import DragonflyPlus
 from manynode.config.topologies.fat_tree import FatTree
+from manynode.config.topologies.hyperx import HyperX
 from manynode.config.topologies.torus import Torus
 
 
@@ -66,6 +70,46 @@ def test_fat_trees_have_the_parts_and_the_cut_of_the_engine(
         links,
         bisection,
     )
+
+
+def test_planes_of_a_fat_tree_are_as_many_trees() -> None:
+    one, three = fat_tree([4, 3], [1, 2], [1, 1]), fat_tree([4, 3], [1, 2], [1, 1], planes=3)
+    for count in (FatTree.hosts, FatTree.links, FatTree.switch_count, FatTree.bisection_links):
+        assert count(three) == 3 * count(one)
+
+
+RAILS: dict[str, Any] = {"kind": "fat-tree", "children": [4, 3], "parents": [1, 2], "parallel_links": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("topology", "host", "words"),
+    [
+        (
+            {**RAILS, "planes": 2},
+            {},
+            "the 2 planes of the topology need nodes with a NIC in each: rails 2 and rail_stride 12",
+        ),
+        ({**RAILS, "planes": 2}, {"rails": 2, "rail_stride": 4}, "(found 2 and 4)"),
+        (RAILS, {"rail_stride": 4}, "rail_stride has no effect with one rail"),
+        (RAILS, {"rails": 3, "rail_stride": 3}, "3 does not divide the 4 nodes"),
+        (RAILS, {"rails": 5}, "5 NICs per node do not divide the 12 hosts"),
+        (RAILS, {"rails": 2, "rail_choice": "by-direction"}, "routes of a fat-tree leave in no directions"),
+    ],
+)
+def test_rails_that_do_not_fit_the_topology_are_refused(
+    topology: dict[str, Any], host: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Network.model_validate({"name": "test", "topology": topology, "host": host})
+    assert words in validation_error(caught.value, Network, "test").render()
+
+
+@pytest.mark.parametrize("stride", [1, 2, 4, 6])
+def test_the_nics_of_all_nodes_are_all_hosts(stride: int) -> None:
+    host = {"rails": 3, "rail_stride": stride}
+    nics = [[nic_of(host, node, rail) for rail in range(3)] for node in range(12)]
+    assert sorted(nic for node in nics for nic in node) == list(range(36))
+    assert {b - a for node in nics for a, b in pairwise(node)} == {stride}
 
 
 def test_the_fat_tree_of_the_paper_has_its_switches_per_level() -> None:
@@ -134,6 +178,56 @@ def test_dragonflies_have_the_parts_and_the_cut_of_the_engine(
     assert (made.hosts(), made.links(), made.bisection_links()) == (hosts, links, bisection)
 
 
+@pytest.mark.parametrize(
+    ("shape", "hosts", "links", "bisection"),
+    [
+        ((23, 18, 18, 22, 1, 22), 9108, 18216 + 2 * 7452 + 9108, 11 * 11 * 18 + 18 * 20),
+        ((4, 3, 2, 2, 1, 3), 24, 48 + 48 + 24, 8),
+        ((2, 2, 2, 4, 1, 1), 16, 32 + 16 + 4, 2),
+        ((1, 4, 3, 8, 1, 0), 32, 64 + 24, 6),
+    ],
+)
+def test_dragonfly_plus_machines_have_the_parts_and_the_cut_of_the_engine(
+    shape: tuple[int, ...], hosts: int, links: int, bisection: int
+) -> None:
+    keys = ("groups", "leaves_per_group", "spines_per_group", "hosts_per_leaf", "leaf_links", "global_links")
+    made = DragonflyPlus(kind="dragonfly-plus", **dict(zip(keys, shape, strict=True)))
+    assert (made.hosts(), made.links(), made.bisection_links()) == (hosts, links, bisection)
+
+
+@pytest.mark.parametrize(
+    ("shape", "hosts", "links", "bisection"),
+    [
+        ((4, 6, 16, 4, 1, 3, 10), 1536, 2 * 1536 + 384 * 15 + 384 * 15 + 3840, 768),
+        ((4, 2, 3, 8, 1, 1, 2), 192, 384 + 48 + 24 + 48, 16),
+        ((1, 2, 4, 8, 1, 3, 0), 64, 128 + 24 + 24, 12),
+        ((1, 1, 4, 8, 1, 1, 0), 32, 64 + 12, 4),
+    ],
+)
+def test_two_dimensional_dragonflies_have_the_parts_and_the_cut_of_the_engine(
+    shape: tuple[int, ...], hosts: int, links: int, bisection: int
+) -> None:
+    keys = ("groups", "rows", "columns", "hosts_per_router", "row_links", "column_links", "global_links")
+    made = Dragonfly2d(kind="dragonfly-2d", **dict(zip(keys, shape, strict=True)))
+    assert (made.hosts(), made.links(), made.bisection_links()) == (hosts, links, bisection)
+
+
+@pytest.mark.parametrize(
+    ("shape", "hosts", "widths", "links", "bisection"),
+    [
+        ([4, 3], 5, [2, 1], 120 + 72 + 24, 4 * 2 + 2 * 2 * 2),
+        ([3, 4], 20, [1, 2], 480 + 24 + 72, 24),
+        ([3, 4], 2, [1, 2], 48 + 24 + 72, 12),
+        ([6], 20, [1], 240 + 30, 9),
+    ],
+)
+def test_hyperx_networks_have_the_parts_and_the_cut_of_the_engine(
+    shape: list[int], hosts: int, widths: list[int], links: int, bisection: int
+) -> None:
+    made = HyperX(kind="hyperx", shape=shape, hosts_per_switch=hosts, links_by_dimension=widths)
+    assert (made.links(), made.bisection_links()) == (links, bisection)
+
+
 @given(groups=st.integers(2, 12), routers=st.integers(1, 12), ports=st.integers(1, 6))
 def test_cables_of_a_dragonfly_are_as_many_in_both_directions(groups: int, routers: int, ports: int) -> None:
     if groups - 1 > routers * ports:
@@ -185,6 +279,7 @@ def test_a_taper_divides_the_links_up_to_a_level(
         "parents": parents,
         "parallel_links": parallel_links,
         "routing": "d-mod-k",
+        "planes": 1,
     }
 
 
@@ -204,6 +299,9 @@ def test_a_taper_of_another_form_is_refused(taper: object) -> None:
 
 TORUS = {"kind": "torus", "shape": [4, 3], "hosts_per_switch": 2}
 DRAGONFLY = {"kind": "dragonfly", "groups": 3, "routers_per_group": 2, "hosts_per_router": 2, "global_links": 1}
+PLUS = {"kind": "dragonfly-plus", "groups": 3, "leaves_per_group": 2, "spines_per_group": 2, "hosts_per_leaf": 2}
+GRID = {"kind": "dragonfly-2d", "groups": 3, "rows": 2, "columns": 2, "hosts_per_router": 2}
+HYPERX = {"kind": "hyperx", "shape": [4, 3], "hosts_per_switch": 2}
 FAT_TREE = {"kind": "fat-tree", "children": [4, 3], "parents": [1, 2], "parallel_links": [1, 2]}
 
 
@@ -229,6 +327,15 @@ FAT_TREE = {"kind": "fat-tree", "children": [4, 3], "parents": [1, 2], "parallel
         ({**FAT_TREE, "parents": [1]}, "must have one entry per level"),
         ({**FAT_TREE, "routing": "ecmp"}, "Input should be 'd-mod-k' or 'adaptive'"),
         ({**FAT_TREE, "children": [65536, 65536]}, "the fat-tree is too large"),
+        ({**PLUS, "global_links": 0}, "global_links: 2 switches with 0 each cannot connect a group to the 2 others"),
+        ({**PLUS, "global_links": 1, "groups": 6}, "raise global_links to at least 3 or lower groups"),
+        ({**PLUS, "global_links": 1, "routing": "valiant"}, "Input should be 'minimal' or 'ugal'"),
+        (PLUS, "topology: global_links: this key is missing"),
+        ({**GRID, "global_links": 1, "groups": 7}, "4 switches with 1 each cannot connect a group to the 6 others"),
+        ({**GRID, "global_links": 1, "column_links": 0}, "topology: column_links"),
+        ({**HYPERX, "links_by_dimension": [1]}, "links_by_dimension: a shape of 2 dimensions needs as many numbers"),
+        ({**HYPERX, "hosts_per_switch": 2**30}, "the hyperx is too large"),
+        ({**HYPERX, "mesh": [0]}, "topology: mesh: unknown key"),
         ({**DRAGONFLY, "groups": 4}, "raise global_links to at least 2 or lower groups"),
         ({**DRAGONFLY, "global_links": 0}, "raise global_links to at least 1"),
         ({**DRAGONFLY, "local_links": 0}, "topology: local_links"),

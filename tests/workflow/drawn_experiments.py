@@ -77,6 +77,21 @@ class Draw:
             ({"kind": "torus", "shape": [2, 2, 2], "hosts_per_switch": 1, "links_per_direction": 2}, 8),
             ({"kind": "torus", "shape": [2, 3, 2], "hosts_per_switch": 1, "mesh": [0, 2]}, 12),
             ({"kind": "torus", "shape": [4, 2], "hosts_per_switch": 2, "links_by_dimension": [1, 2], "mesh": [0]}, 16),
+            ({"kind": "hyperx", "shape": [2, 3], "hosts_per_switch": 2, "routing": "minimal-adaptive"}, 12),
+            (
+                {
+                    **{"kind": "dragonfly-plus", "groups": 3, "leaves_per_group": 2, "spines_per_group": 2},
+                    **{"hosts_per_leaf": 2, "global_links": 2, "routing": "ugal"},
+                },
+                12,
+            ),
+            (
+                {
+                    **{"kind": "dragonfly-2d", "groups": 2, "rows": 2, "columns": 2},
+                    **{"hosts_per_router": 2, "global_links": 1, "routing": "ugal"},
+                },
+                16,
+            ),
             (
                 {"kind": "dragonfly", "groups": 3, "routers_per_group": 2, "hosts_per_router": 2, "global_links": 1},
                 12,

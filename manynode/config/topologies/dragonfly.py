@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from manynode.config.group_cables import GroupCables
 from manynode.config.quantities import Latency, written
 from manynode.config.topology import MOST_PARTS, Count, Topology, check_size, nested_places, topology
 
@@ -69,25 +70,15 @@ class Dragonfly(Topology):
         return ["host-up", "host-down", "local", "global"]
 
     def ports_in_use(self) -> int:
-        """Return the global ports of a group that have a cable: all, or one less if the groups do not pair up."""
-        if self.groups == 1:
-            return 0
-        ports = self.routers_per_group * self.global_links
-        return ports - (ports % (self.groups - 1)) % 2 * (self.groups % 2)
+        """Return the global ports of a group that have a cable."""
+        return self._cables().in_use()
 
     def peers(self) -> Sequence[int]:
-        """Return the distance in groups that each global port of a group spans.
+        """Return the distance in groups that each global port of a group spans."""
+        return self._cables().peers()
 
-        The ports go round the other groups. Remaining ports lead to the nearest groups on both sides and to the
-        opposite group (``phase3_sst/machine/topologies/global_cables.hpp``).
-        """
-        if self.groups == 1:
-            return []
-        rounds, further = divmod(self.ports_in_use(), self.groups - 1)
-        near = further // 2
-        opposite = [self.groups // 2] if further % 2 else []
-        rest = [*range(1, near + 1), *opposite, *range(self.groups - near, self.groups)]
-        return [*range(1, self.groups)] * rounds + rest
+    def _cables(self) -> GroupCables:
+        return GroupCables(self.groups, self.routers_per_group * self.global_links)
 
     def bisection_links(self) -> int:
         """Return an upper bound of the minimum cut between the halves of the hosts, in links of one direction.
@@ -95,20 +86,11 @@ class Dragonfly(Topology):
         The cut keeps groups whole, although a cut through groups can have fewer links. A group in the middle is cut
         between two of its routers, or belongs to one half and is cut off from its hosts of the other half.
         """
-        peers, middle = self.peers(), self.groups // 2
-        cables = [0] * self.groups
-        for distance in peers:
-            cables[distance] += 1
-        upper = range(self.groups - middle, self.groups)
-        between = sum(cables[high - low] for low in range(middle) for high in upper)
-        half = self.hosts() // 2
+        cables, middle, half = self._cables(), self.groups // 2, self.hosts() // 2
+        between = cables.between()
         if self.groups % 2 == 0:
             return min(half, between)
-        # Cables of each router of the middle group to the groups above (nearer than the wrap) and below.
-        above, below = [0] * self.routers_per_group, [0] * self.routers_per_group
-        for port, distance in enumerate(peers):
-            side = above if distance <= middle else below
-            side[port // self.global_links] += 1
+        above, below = cables.of_middle(self.routers_per_group, self.global_links)
         least = half
         for routers in range(self.routers_per_group + 1):
             local = routers * (self.routers_per_group - routers) * self.local_links

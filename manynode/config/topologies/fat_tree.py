@@ -36,6 +36,10 @@ class FatTree(Topology):
         description="Route upwards: d-mod-k chooses the port by destination; adaptive takes the port with the "
         "smallest backlog at each switch",
     )
+    planes: Count = Field(
+        default=1,
+        description="Equal trees without a link between them; nodes have a NIC in each (host: rails and rail_stride)",
+    )
     # Not in the resolved section, where parents and parallel_links already include it.
     taper: list[Count] | None = Field(
         default=None,
@@ -82,12 +86,15 @@ class FatTree(Topology):
         return self
 
     def hosts(self) -> int:
-        return math.prod(self.children)
+        return math.prod(self.children) * self.planes
+
+    def plane_count(self) -> int:
+        return self.planes
 
     def switches(self) -> list[int]:
         """Return the number of switches per level, level 1 (leaf switches) first."""
         return [
-            math.prod(self.children[level + 1 :]) * math.prod(self.parents[: level + 1])
+            math.prod(self.children[level + 1 :]) * math.prod(self.parents[: level + 1]) * self.planes
             for level in range(len(self.children))
         ]
 
@@ -106,13 +113,13 @@ class FatTree(Topology):
         return sum(self.switches())
 
     def bisection_links(self) -> int:
-        """Return the minimum cut between the halves of the hosts, in links of one direction.
+        """Return the minimum cut between the halves of the hosts, in links of one direction, in all planes together.
 
         All switches of a level above the same hosts act as one, because flows spread evenly over them. ``whole`` is the
         cut around a subtree of the level below. One subtree holds hosts of both halves: ``low`` and ``high`` are its
         cuts if its own switches belong to the low or to the high half.
         """
-        at, under, width = self.hosts() // 2, 1, 1
+        at, under, width = math.prod(self.children) // 2, 1, 1
         whole, low, high = 0, 0, 0
         for children, parents, parallel in zip(self.children, self.parents, self.parallel_links, strict=True):
             cables = width * parents * parallel
@@ -124,11 +131,11 @@ class FatTree(Topology):
                 lower * whole + (min(high, low + cables) if divided else 0),
             )
             whole, under, width = whole * children, under * children, width * parents
-        return min(low, high)
+        return min(low, high) * self.planes
 
     def places(self, hosts: Sequence[int]) -> list[list[float]]:
         """Return the subtree of each host at each level from the top."""
-        return nested_places(hosts, self.children)
+        return nested_places(hosts, [*self.children, self.planes])
 
     def exchange_is_exact(self, nodes: int, _flow_control: bool) -> bool:
         """With D-mod-K routing and an even number of nodes: the exchange is then a shift (Zahavi 2010)."""

@@ -84,7 +84,7 @@ def _key(experiment: PointExperiment, nodes: int) -> str:
     """Return a key of everything that determines the number of messages and chunks of a point."""
     network = experiment.network.model_dump(mode="json")
     parts = [network[key] for key in ("topology", "chunk", "flow_control", "contention")]
-    host = {key: network["host"][key] for key in ("eager_limit", "rails", "rail_choice", "receive")}
+    host = {key: network["host"][key] for key in ("eager_limit", "rails", "rail_stride", "rail_choice", "receive")}
     return json.dumps([nodes, *parts, host, experiment.simulate.collectives.model_dump(mode="json")], sort_keys=True)
 
 

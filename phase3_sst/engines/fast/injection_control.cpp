@@ -34,7 +34,8 @@ InjectionControl::InjectionControl(Network& network, EventQueue& events, const R
     if (job.injection.kind == InjectionKind::None) continue;
     for (std::uint32_t node = 0; node < job.nodes; ++node) {
       const std::uint32_t host = job.hosts.empty() ? node : job.hosts[node];
-      for (std::uint32_t nic = host * rails; nic < (host + 1) * rails; ++nic) {
+      for (std::uint32_t rail = 0; rail < rails; ++rail) {
+        const std::uint32_t nic = config.network.host.nic(host, rail);
         Limiter& limiter = limiters_[nic];
         limiter.config = &job.injection;
         limiter.job = number;

@@ -80,9 +80,10 @@ void Network::control_injection(const RunConfig& config) {
 }
 
 LinkId Network::first_link(std::uint32_t nic) const {
-  if (topology_.hosts() < 2) return kNone;
+  const std::uint32_t plane = topology_.hosts() / topology_.planes();
+  if (plane < 2) return kNone;
   std::vector<LinkId> route(route_stride_);
-  const RouteRequest request{nic, (nic + 1) % topology_.hosts()};
+  const RouteRequest request{nic, nic % plane + 1 == plane ? nic + 1 - plane : nic + 1};
   topology_.extend(request, 0, route.data(), LinkLoads(links_.data(), events_.now()));
   return route[0];
 }
@@ -176,10 +177,11 @@ inline void Network::count(LinkUse& use, std::uint64_t bytes, Picoseconds durati
 
 inline void Network::choose_rail(std::uint32_t chunk, std::uint32_t& from, std::uint32_t& to) const {
   if (lanes_ == 1) return;
-  const std::uint32_t own = from % rails_;
+  const HostConfig& host = config_.host;
+  const std::uint32_t own = host.rail_of(from);
   const std::uint32_t rail = (own + chunk) % rails_;
-  from += rail - own;
-  to += rail - to % rails_;
+  from += (rail - own) * host.rail_stride;
+  to += (rail - host.rail_of(to)) * host.rail_stride;
 }
 
 // In order of arrival.

@@ -27,10 +27,10 @@ std::uint32_t Replica::new_message(const Rank& rank, std::uint32_t index, const 
   message.tag = primitive.tag;
   message.context = primitive.context;
   message.job = static_cast<std::uint8_t>(rank.job);
-  const std::uint32_t rails = config_.network.host.rails;
+  const HostConfig& host = config_.network.host;
   const std::uint32_t rail = rail_of(index, message.destination);
-  message.from_nic = nodes_[index] * rails + rail;
-  message.to_nic = nodes_[message.destination] * rails + rail;
+  message.from_nic = host.nic(nodes_[index], rail);
+  message.to_nic = host.nic(nodes_[message.destination], rail);
   return sent;
 }
 
@@ -47,7 +47,7 @@ std::uint32_t Replica::rail_of(std::uint32_t index, std::uint32_t destination) {
   if (host.rail_choice != RailChoice::ByDirection) return own;
   const Topology& topology = *config_.network.topology;
   const auto direction = [&](std::uint32_t rail) {
-    return topology.direction(nodes_[index] * host.rails + rail, nodes_[destination] * host.rails + rail);
+    return topology.direction(host.nic(nodes_[index], rail), host.nic(nodes_[destination], rail));
   };
   const std::uint32_t wanted = direction(0);
   const std::uint32_t rail = wanted % host.rails;

@@ -39,8 +39,8 @@ std::span<const network::LinkId> Routes::between(std::uint32_t source, std::uint
 }
 
 std::uint32_t nic_of_rank(const network::RunConfig& config, const network::JobConfig& job, std::uint32_t rank) {
-  const std::uint32_t rails = config.network.host.rails;
-  return job.node_of(rank) * rails + job.number_on_node(rank) % rails;
+  const network::HostConfig& host = config.network.host;
+  return host.nic(job.node_of(rank), job.number_on_node(rank) % host.rails);
 }
 
 Machine::Machine(const network::RunConfig& config)

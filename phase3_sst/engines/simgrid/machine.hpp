@@ -53,7 +53,7 @@ class Machine final : public ::simgrid::kernel::routing::NetZoneImpl {
 
   // The host of a NIC that a rank uses.
   ::simgrid::s4u::Host* host(std::uint32_t nic) const { return hosts_.at(nic); }
-  std::uint32_t node_of_nic(std::uint32_t nic) const { return nic / config_.host.rails; }
+  std::uint32_t node_of_nic(std::uint32_t nic) const { return config_.host.node_of(nic); }
   Routes& routes() { return routes_; }
   double bandwidth_Bps(network::LinkId link) const { return links_[link]->get_bandwidth(); }
 

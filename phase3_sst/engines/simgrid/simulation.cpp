@@ -144,6 +144,11 @@ void check(const network::RunConfig& config) {
     throw UserError("the engine simgrid gives each rank one NIC", "network.host.rail_choice", found, "by-rank",
                     "choose by-rank, or the engine fast");
   }
+  if (config.network.topology->planes() > 1) {
+    throw UserError("the engine simgrid cannot keep messages in the planes of a network", "network.topology.planes",
+                    std::to_string(config.network.topology->planes()), "1: a message goes to the NIC of its receiver",
+                    "choose the engine fast");
+  }
   if (host.receive == network::Receive::OnArrival) {
     throw UserError("the engine simgrid has no processors that take messages in as they come", "network.host.receive",
                     "on-arrival", "in-call", "choose in-call, or the engine fast");

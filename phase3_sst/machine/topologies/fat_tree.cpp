@@ -1,6 +1,7 @@
 #include "topologies/fat_tree.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "manynode/error_report.hpp"
@@ -18,6 +19,7 @@ std::shared_ptr<const Topology> make_fat_tree(const nlohmann::json& topology, co
   const auto children = object.integers("children", 1, kMostParts);
   const auto parents = object.integers("parents", 1, kMostParts);
   const auto parallel = object.integers("parallel_links", 1, kMostParts);
+  const auto planes = object.has("planes") ? object.integer("planes", 1, kMostParts) : 1;
   auto routing = FatTree::Routing::DModK;
   if (object.has("routing")) {
     const std::string name = object.text("routing");
@@ -25,7 +27,7 @@ std::shared_ptr<const Topology> make_fat_tree(const nlohmann::json& topology, co
     if (name == "adaptive") routing = FatTree::Routing::Adaptive;
   }
   object.finish();
-  return std::make_shared<FatTree>(children, parents, parallel, place, routing);
+  return std::make_shared<FatTree>(children, parents, parallel, place, routing, planes);
 }
 
 const TopologyRegistration registration("fat-tree", make_fat_tree);
@@ -33,7 +35,8 @@ const TopologyRegistration registration("fat-tree", make_fat_tree);
 }  // namespace
 
 FatTree::FatTree(const std::vector<std::int64_t>& children, const std::vector<std::int64_t>& parents,
-                 const std::vector<std::int64_t>& parallel_links, const std::string& place, Routing routing)
+                 const std::vector<std::int64_t>& parallel_links, const std::string& place, Routing routing,
+                 std::int64_t planes)
     : routing_(routing) {
   if (children.empty() || parents.size() != children.size() || parallel_links.size() != children.size()) {
     throw UserError("the lists of a fat-tree differ in length", place,
@@ -44,6 +47,9 @@ FatTree::FatTree(const std::vector<std::int64_t>& children, const std::vector<st
   check_hops(2 * children.size(), kind(), place);
   const auto fit = [&](std::uint64_t number) { return fitting(number, kind(), place); };
   for (const auto count : children) hosts_ = fit(std::uint64_t{hosts_} * static_cast<std::uint64_t>(count));
+  // A plane is a digit above all levels.
+  planes_ = fit(static_cast<std::uint64_t>(planes));
+  hosts_ = fit(std::uint64_t{hosts_} * planes_);
 
   std::uint32_t below_children = 1;
   std::uint32_t below_parents = 1;
@@ -65,8 +71,16 @@ FatTree::FatTree(const std::vector<std::int64_t>& children, const std::vector<st
   }
 }
 
+void FatTree::check_plane(std::uint32_t source, std::uint32_t destination) const {
+  const std::uint32_t hosts = hosts_ / planes_;
+  if (planes_ > 1 && source / hosts != destination / hosts) {
+    throw std::logic_error("a route between the planes of a fat-tree");
+  }
+}
+
 std::uint32_t FatTree::extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                               const LinkLoads& loads) const {
+  check_plane(request.source, request.destination);
   if (routing_ == Routing::Adaptive) return next_links(request, hops, out, loads);
   return whole_route(request, out, [&](std::size_t level) { return port_to(levels_[level], request.destination); });
 }
@@ -120,6 +134,7 @@ std::vector<std::vector<LinkId>> FatTree::possible_routes(std::uint32_t source, 
 }
 
 std::uint32_t FatTree::hops(std::uint32_t source, std::uint32_t destination) const {
+  check_plane(source, destination);
   std::uint32_t top = 0;
   while (levels_[top].hosts_under.quotient(source) != levels_[top].hosts_under.quotient(destination)) ++top;
   return 2 * (top + 1);

@@ -4,6 +4,8 @@
 // parallel_links[l-1] cables join the two. A node of level l is the digits (a_1 ... a_h), a_i < parents[i-1] for i <= l
 // and a_i < children[i-1] above; it is joined to the nodes of level l + 1 that differ from it in digit l + 1 alone.
 //
+// Several `planes` are as many equal trees without a link between them, one after the other in all numbers.
+//
 // Routing "d-mod-k": the destination d selects the way up, port floor(d / W_l) mod (w p) at level l, where W_l is the
 // product of the parents so far. Only one way down remains. All traffic to one host therefore shares one tree, and
 // consecutive destinations spread over all ports.
@@ -27,7 +29,8 @@ class FatTree final : public Topology {
   // The lists have one entry per level and are at least 1 everywhere; throws UserError (`place` names the object) for
   // lists of different lengths and for trees whose hosts or links do not fit 31 bits.
   FatTree(const std::vector<std::int64_t>& children, const std::vector<std::int64_t>& parents,
-          const std::vector<std::int64_t>& parallel_links, const std::string& place, Routing routing = Routing::DModK);
+          const std::vector<std::int64_t>& parallel_links, const std::string& place, Routing routing = Routing::DModK,
+          std::int64_t planes = 1);
 
   std::string kind() const override { return "fat-tree"; }
   std::uint32_t hosts() const override { return hosts_; }
@@ -35,6 +38,7 @@ class FatTree final : public Topology {
   std::uint32_t links() const override { return links_; }
   std::uint32_t max_hops() const override { return 2 * static_cast<std::uint32_t>(levels_.size()); }
   bool adaptive() const override { return routing_ == Routing::Adaptive; }
+  std::uint32_t planes() const override { return planes_; }
   std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                        const LinkLoads& loads) const override;
   std::vector<std::vector<LinkId>> possible_routes(std::uint32_t source, std::uint32_t destination) const override;
@@ -69,10 +73,13 @@ class FatTree final : public Topology {
   std::uint32_t whole_route(const RouteRequest& request, LinkId* out, Port port) const;
   std::uint32_t next_links(const RouteRequest& request, std::uint32_t hops, LinkId* out, const LinkLoads& loads) const;
   std::size_t lower_level(LinkId link) const;
+  // Throws std::logic_error for hosts in different planes.
+  void check_plane(std::uint32_t source, std::uint32_t destination) const;
   std::string node_name(std::size_t level, std::uint32_t index) const;
 
   Routing routing_;
   std::vector<Level> levels_;
+  std::uint32_t planes_{1};
   std::uint32_t hosts_{1};
   std::uint32_t switches_{0};
   std::uint32_t links_{0};

@@ -36,7 +36,7 @@ class Hosts:
         loop_back = f"node_{node}_loop"
         self.loop_backs.append(LoopBack(loop_back, {"numCores": job.ranks_per_node, "nicsPerNode": used}))
         for rail in range(used):
-            host = node * self._run.rails + rail
+            host = self._run.host_of(node, rail)
             nic = component_name(host_name(host))
             self.nics.append(
                 Nic(

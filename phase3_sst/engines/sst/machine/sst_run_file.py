@@ -67,6 +67,11 @@ class Run:
         """Return the number of NICs per node."""
         return int(self.network["host"].get("rails", 1))
 
+    def host_of(self, node: int, rail: int) -> int:
+        """Return the host of the topology that is a NIC of a node (``phase3_sst/machine/run_config.hpp``)."""
+        stride = int(self.network["host"].get("rail_stride", 1))
+        return (node // stride * self.rails + rail) * stride + node % stride
+
 
 def read_run(path: str, parts: str | None = None) -> Run:
     """Return the run of a file; ``parts`` overrides its output folder."""

@@ -98,6 +98,7 @@ def wiring_of(description: Mapping[str, Any]) -> Wiring:
             where="network.topology.kind",
             found=kind,
             allowed=", ".join(sorted(_BUILDERS)),
+            remedy="use the engine fast or simgrid, which know every topology",
         )
     return _BUILDERS[kind](description)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from manynode.config.network import topology_of
+from manynode.config.network import nic_of, topology_of
 from manynode.errors import UsageError
 
 Floats = npt.NDArray[np.float64]
@@ -80,5 +80,5 @@ def even_grid(ranks: int, dimensions: int = 3) -> list[int]:
 
 def node_coordinates(network: Mapping[str, Any], hosts: Sequence[int]) -> Floats:
     """Return [hosts, dimensions]: the place of each node's switch in the machine of a resolved network."""
-    rails = int(network["host"]["rails"])
-    return np.array(topology_of(network["topology"]).places([host * rails for host in hosts]), dtype=float)
+    nics = [nic_of(network["host"], host, 0) for host in hosts]
+    return np.array(topology_of(network["topology"]).places(nics), dtype=float)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from manynode.config.network import nic_of
 from manynode.config.skeleton import resolve_skeleton
 from manynode.seeds import derive_seed, generator
 from phase3_sst.point.point_result import PointResult
@@ -119,7 +120,7 @@ def row(situation: Situation, result: PointResult, network: Mapping[str, Any], f
     """Return a run on a resolved network as a row of the table ``variability-runs/1``."""
     job, topology = situation.members[0], network["topology"]
     attached, rails = router_of_host(topology), int(network["host"].get("rails", 1))
-    routers = sorted({attached[node * rails + rail] for node in job.hosts for rail in range(rails)})
+    routers = sorted({attached[nic_of(network["host"], node, rail)] for node in job.hosts for rail in range(rails)})
     replica = result.document["replicas"][0]
     table = simulated(result.links(), float(replica["makespan_s"]), flit_bytes, topology=topology)
     return {

@@ -50,6 +50,14 @@ class _Tree:
         self.parallel: list[int] = list(description["parallel_links"])
         self.levels = len(self.children)
         self.hosts = math.prod(self.children)
+        if description.get("planes", 1) > 1:
+            raise UsageError(
+                "the sst engine cannot keep messages in the planes of a network",
+                where="network.topology.planes",
+                found=description["planes"],
+                allowed="1: firefly sends to the NIC of the receiver, which may be in another plane",
+                remedy="use the engine fast, or one plane",
+            )
         if self.parents[0] * self.parallel[0] != 1:
             raise UsageError(
                 "the sst engine cannot join a host to its leaf switches by several cables",
