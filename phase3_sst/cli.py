@@ -173,7 +173,7 @@ def flow_control(
     ctx: typer.Context,
     experiment: Experiment,
     classes: Annotated[Path, typer.Option(help="rank classes of phase 1")],
-    profiles: Annotated[Path, typer.Option(help="folder with the timing profiles of phase 2")],
+    profiles: Annotated[list[Path], typer.Argument(help="timing profiles of phase 2, one for each mode")],
     output: Annotated[Path, typer.Option(help="flow-control.json to write")],
     base: Annotated[Path | None, typer.Option(help="the experiment's own choice: choose for its studies")] = None,
 ) -> None:
@@ -189,7 +189,7 @@ def flow_control(
     engine = engine_of(resolved.simulate)
 
     def situation(variant: str | None, technique: str, nodes: int) -> trials.Situation:
-        profile = profiles / f"timing-profile-{mode_of(technique)}.json"
+        profile = next((path for path in profiles if path.stem == f"timing-profile-{mode_of(technique)}"), profiles[0])
         point = _point(resolved, technique, nodes, classes, profile, 1, None, variant)
         return trials.Situation(point.name, point)
 

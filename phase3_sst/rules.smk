@@ -58,10 +58,9 @@ rule phase3_choose_flow_control:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("flow-control"),
         code=plan.code("phase3_sst", "skeletons"),
-        profiles=plan.path("nodesim"),
     shell:
         "manynode simulate flow-control --experiment {params.experiment} --classes {input.classes}"
-        " --profiles {params.profiles} --output {output.choice} > {log} 2>&1"
+        " --output {output.choice} {input.profile} > {log} 2>&1"
 
 
 # A study that is added later changes nothing of the experiment's own choice.
@@ -83,10 +82,9 @@ rule phase3_choose_flow_control_of_studies:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("flow-control-studies"),
         code=plan.code("phase3_sst", "skeletons"),
-        profiles=plan.path("nodesim"),
     shell:
         "manynode simulate flow-control --experiment {params.experiment} --classes {input.classes}"
-        " --profiles {params.profiles} --base {input.base} --output {output.choice} > {log} 2>&1"
+        " --base {input.base} --output {output.choice} {input.profiles} > {log} 2>&1"
 
 
 rule phase3_simulate_point:

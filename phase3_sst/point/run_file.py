@@ -15,6 +15,7 @@ from typing import Any
 from manynode.config.injection import InjectionControl
 from manynode.config.network import Host, Link, LinkClass, Network, bandwidth_of_run, overhead_segments
 from manynode.config.placement import Placement
+from manynode.config.resolved import Resolved
 from manynode.config.simulate import CollectivesSection, CountersSection
 from manynode.errors import UsageError
 from phase3_sst.point.contract import Point, engines
@@ -59,7 +60,7 @@ def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict
     }
 
 
-def network_of(experiment: PointExperiment) -> Network:
+def network_of(experiment: PointExperiment | Resolved) -> Network:
     """Return the network of an experiment's points; an undecided ``flow_control: auto`` becomes the costlier choice.
 
     :mod:`phase3_sst.checks.flow_control` decides with trials. Where there were none, credits are never wrong.
@@ -189,7 +190,7 @@ def network_description(network: Network) -> dict[str, Any]:
         "switch_latency_s": network.switch_latency,
         "chunk_bytes": round(network.chunk),
         "contention": network.contention,
-        # Probes and single collectives have no trials; the probes' closed formulas hold without credits.
+        # Probes have no trials, and their closed formulas hold without credits.
         "flow_control": "none" if network.flow_control == "auto" else network.flow_control,
         **({} if network.most_chunks is None else {"most_chunks": network.most_chunks}),
         **{

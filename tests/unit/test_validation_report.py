@@ -227,6 +227,6 @@ def test_a_campaign_has_a_table_and_a_figure_of_its_own(tmp_path: Path) -> None:
     for figure in figures.values():
         assert json.dumps(figure.spec(), allow_nan=False)
     page = render(inputs)
-    assert 'id="table-validation-campaign"' in page and "bcast chain (above 20 %)" in page
-    assert page.count("by collective and algorithm</td>") == 1
+    assert 'id="table-validation-campaign"' in page and "<strong>bcast chain</strong>" in page
+    assert page.count(">by collective and algorithm</th>") == 1
     assert 'id="table-validation-campaign"' not in render(study(tmp_path / "few"))

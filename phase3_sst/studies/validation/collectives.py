@@ -30,7 +30,7 @@ from manynode.config.topologies.torus import Torus
 from manynode.errors import ManynodeError, UsageError
 from phase3_sst.point.contract import Measurement, NetworkEngine
 from phase3_sst.point.placement import hosts, rank_order_of
-from phase3_sst.point.run_file import run_of
+from phase3_sst.point.run_file import network_of, run_of
 
 BARRIER = "barrier"
 _BARRIER_CALL = "MPI_Barrier"
@@ -189,7 +189,7 @@ def run_file(experiment: Resolved, row: MeasuredCollective) -> dict[str, Any]:
         **placed,
     }
     chosen = simulate.collectives.model_copy(update={row.collective: algorithm_of(experiment, row)})
-    return run_of(experiment.network, chosen, [job], seed=experiment.seed, replicas=[0])
+    return run_of(network_of(experiment), chosen, [job], seed=experiment.seed, replicas=[0])
 
 
 def _placement(experiment: Resolved, row: MeasuredCollective) -> Placement:

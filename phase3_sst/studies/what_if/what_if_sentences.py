@@ -16,7 +16,15 @@ def sentences(table: pd.DataFrame, pairs: pd.DataFrame, within: float, currency:
     cheapest = near.loc[near["cost"].idxmin()]
     said = [_inverse(fastest, cheapest, within, currency), _front(table, currency)]
     said += [sentence for sentence in (_doubt(pairs, table), _ideal(table)) if sentence]
-    return said
+    return [*said, _PAIRED]
+
+
+# What is paired here are replicas; models are not measured anew for each alternative.
+_PAIRED = (
+    "Differences between alternatives are paired: all have the same draws, and their chance cancels. The node model's "
+    "error cancels between alternatives with the same nodes, the network model's between those with the same network. "
+    "Between others the intervals do not cover it; each experiment's own report has the band of its known errors."
+)
 
 
 def _inverse(fastest: pd.Series[Any], cheapest: pd.Series[Any], within: float, currency: str) -> str:

@@ -127,6 +127,15 @@ def test_a_shape_is_folded_onto_a_torus_and_nothing_else() -> None:
     assert collectives.run_file(plain, plain.validation.collectives[0])["jobs"][0]["hosts"] == list(range(8))
 
 
+@pytest.mark.parametrize(("engine", "chosen"), [("fast", "credits"), ("simgrid", "none")])
+def test_flow_control_auto_means_credits_where_the_engine_has_them(engine: str, chosen: str) -> None:
+    resolved = experiment([row()])
+    assert resolved.network.flow_control == "auto" and resolved.validation is not None
+    resolved = resolved.model_copy(update={"simulate": resolved.simulate.model_copy(update={"engine": engine})})
+    run = collectives.run_file(resolved, resolved.validation.collectives[0])
+    assert run["network"]["flow_control"] == chosen
+
+
 def test_hosts_that_the_machine_lacks_are_refused_with_their_row() -> None:
     rows = [row(placement="far", campaign="monday")]
     resolved = experiment(rows, placements={"far": {"nodes": "listed", "hosts": [1, 2, 3, 999_999]}})

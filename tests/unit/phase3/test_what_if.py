@@ -90,6 +90,7 @@ def test_the_answer_names_the_cheapest_near_the_best() -> None:
     said = what_if_sentences.sentences(table, decide.pairs(outcomes, 0.9, 1), 0.05, "EUR")
     assert said[0].startswith("The cheapest alternative within 5.0 % of the best time is nearly: 1.03 s for 250 EUR")
     assert "Not beaten in both time and cost: cheap (2 s, 100 EUR)" in said[1]
+    assert "their chance cancels" in said[-1] and "the intervals do not cover it" in said[-1]
 
 
 def study(folder: Path, **changes: Any) -> Path:
