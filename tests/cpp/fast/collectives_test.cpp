@@ -78,6 +78,32 @@ TEST(Collectives, CopiesTakeTimeOnlyWhereARateIsGiven) {
   EXPECT_EQ(time(), messages + (1 + 7 + 1 + 7) * kBytes * 1000);
 }
 
+TEST(Collectives, TwoLevelsReduceWithinNodesFirst) {
+  auto config = small_machine({2}, {1}, {1});
+  config.jobs[0].ranks_per_node = 2;
+  config.collectives.allreduce = "node_leader";
+  constexpr std::uint64_t kBytes = 1000;
+  const auto result = run(config, [](Mpi& mpi) { mpi.allreduce(kBytes); });
+  const Picoseconds within = kOverheadSend + kIntranodeLatency + kBytes * kIntranodePerByte + kOverheadReceive;
+  const Picoseconds combine = kBytes * kReducePerByte;
+  EXPECT_EQ(result.makespan, within + combine + eager_time(kBytes, 2) + combine + within);
+}
+
+TEST(Collectives, SegmentsOverlapOnTheirWayDownAChain) {
+  auto config = small_machine({4}, {1}, {1});
+  config.collectives.bcast = "pipeline";
+  constexpr std::uint64_t kBytes = 64'000;
+  const auto time = [&] { return run(config, [](Mpi& mpi) { mpi.bcast(kBytes, 0); }).makespan; };
+  const Picoseconds whole = time();
+  config.collectives.segment_bytes = 8000;
+  const Picoseconds cut = time();
+  // Requests and acknowledgements of neighbours meet in the NICs.
+  const auto hops = static_cast<double>(3 * rendezvous_time(kBytes, 2));
+  EXPECT_NEAR(static_cast<double>(whole), hops, 0.01 * hops);
+  EXPECT_LT(cut, whole / 2 + 3 * eager_time(0, 2));
+  EXPECT_GT(cut, bytes_time(kBytes) + eager_time(0, 2));
+}
+
 TEST(Collectives, DisseminationBarrier) {
   const auto result = run(small_machine({8}, {1}, {1}), [](Mpi& mpi) { mpi.barrier(); });
   EXPECT_EQ(result.makespan, 3 * eager_time(0, 2));
