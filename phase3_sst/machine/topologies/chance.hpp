@@ -1,6 +1,7 @@
 // Random but reproducible choices of adaptive routes: pure functions of the chunk's random number.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "link.hpp"
@@ -15,6 +16,13 @@ inline std::uint32_t draw(std::uint64_t random, std::uint32_t use, std::uint32_t
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   z ^= z >> 31;
   return static_cast<std::uint32_t>(((z >> 32) * bound) >> 32);
+}
+
+// The drawn one of the numbers without `one` and `other` (which differ).
+inline std::uint32_t third(std::uint32_t drawn, std::uint32_t one, std::uint32_t other) {
+  if (drawn >= std::min(one, other)) ++drawn;
+  if (drawn >= std::max(one, other)) ++drawn;
+  return drawn;
 }
 
 // The link with the least backlog among `count` links from `first` on. The search starts at a drawn link: equally

@@ -16,13 +16,6 @@ namespace {
 // The uses of a chunk's random number; each use draws independently. Cables add the number of the hop.
 enum Use : std::uint32_t { kGroup, kRouter, kDirect, kFirst, kOnward, kGatewayPort, kCable };
 
-// The drawn one of the numbers without `one` and `other` (which differ).
-std::uint32_t third(std::uint32_t drawn, std::uint32_t one, std::uint32_t other) {
-  if (drawn >= std::min(one, other)) ++drawn;
-  if (drawn >= std::max(one, other)) ++drawn;
-  return drawn;
-}
-
 std::shared_ptr<const Topology> make_dragonfly_2d(const nlohmann::json& topology, const std::string& place) {
   StrictObject object(topology, place);
   object.text("kind");

@@ -130,9 +130,7 @@ std::uint32_t HyperX::extend(const RouteRequest& request, std::uint32_t hops, Li
     };
     std::uint32_t at = from;
     if (from != to && switches_ > 2) {
-      std::uint32_t over = draw(request.random, kSwitch, switches_ - 2);
-      if (over >= std::min(from, to)) ++over;
-      if (over >= std::max(from, to)) ++over;
+      const std::uint32_t over = third(draw(request.random, kSwitch, switches_ - 2), from, to);
       hops = in_order(from, over, hops, out, drawn);
       at = over;
     }

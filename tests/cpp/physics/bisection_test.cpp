@@ -62,5 +62,17 @@ TEST(BisectionPhysics, DragonflyStaysBelowItsBisectionAndUsesMostOfIt) {
   EXPECT_GT(share, 0.5);
 }
 
+// The links between the halves follow from the shapes; all low hosts send to all high ones.
+TEST(BisectionPhysics, RowsGroupsAndHyperXStayBelowTheirBisectionAndUseMostOfIt) {
+  const std::map<const char*, double> links{{kMesh, 6}, {kHyperX, 12}, {kPlus, 8}, {kGrid, 8}};
+  for (const auto& [topology, cut] : links) {
+    const auto config = machine(topology);
+    const int half = static_cast<int>(config.jobs[0].nodes) / 2;
+    const double share = rate(config, half) / bound(config, cut);
+    EXPECT_LE(share, 1.0) << topology;
+    EXPECT_GT(share, 0.6) << topology;
+  }
+}
+
 }  // namespace
 }  // namespace manynode::network::testing::bisection_test

@@ -26,6 +26,22 @@ TEST(PingPongPhysics, HalfARoundTripIsTheSumOfLatenciesOverAnyNumberOfHops) {
   }
 }
 
+TEST(PingPongPhysics, HalfARoundTripIsTheSumOfLatenciesOnRowsGroupsAndHyperX) {
+  const std::map<const char*, std::vector<std::pair<int, int>>> links{
+      {kMesh, {{1, 2}, {2, 3}, {10, 7}, {12, 3}, {23, 8}}},    // five links along the row, one across
+      {kHyperX, {{1, 2}, {4, 3}, {12, 3}, {16, 4}, {47, 4}}},  // one per coordinate that differs
+      {kPlus, {{1, 2}, {2, 4}, {5, 4}, {6, 5}, {23, 5}}},      // over a spine; over a global cable
+      {kGrid, {{1, 2}, {2, 3}, {6, 3}, {8, 4}}},               // row, column, both
+  };
+  for (const auto& [topology, peers] : links) {
+    const auto config = machine(topology);
+    for (const auto& [peer, count] : peers) {
+      EXPECT_EQ(half_round_trip(config, 800, peer), eager_time(800, count)) << topology << " " << peer;
+      EXPECT_EQ(half_round_trip(config, 1 << 20, peer), rendezvous_time(1 << 20, count)) << topology << " " << peer;
+    }
+  }
+}
+
 TEST(PingPongPhysics, BandwidthApproachesTheLineRate) {
   const auto config = machine(kPaperFatTree);
   double last = 0;
