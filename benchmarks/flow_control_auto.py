@@ -29,8 +29,9 @@ from manynode.config.resolved import Resolved
 from manynode.paths import ROOT
 from manynode.timing_profile import write_timing_profile
 from phase2_nodesim.own_times import timing_profile
-from phase3_sst.checks.flow_control import Situation, choose, decided
+from phase3_sst.checks.flow_control import Situation, choose
 from phase3_sst.point.contract import Measurement, Point, engines
+from phase3_sst.point.flow_choice import decided
 from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.run_file import run_description
 

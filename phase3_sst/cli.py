@@ -184,6 +184,7 @@ def flow_control(
     from manynode.steps import step_of
     from phase3_sst.checks import flow_control as trials
     from phase3_sst.point.contract import engine_of
+    from phase3_sst.point.flow_choice import FLOW_CONTROL_SCHEMA
 
     resolved = ctx.with_resource(step_of(experiment))
     engine = engine_of(resolved.simulate)
@@ -204,11 +205,11 @@ def flow_control(
         }
         varied = (situation(name, one.technique, one.nodes) for name, one in largest.items())
         open_ones = (one for one in varied if one.point.experiment.network.flow_control == "auto")
-        document = trials.follow(tables.read_json(base, trials.FLOW_CONTROL_SCHEMA), open_ones, engine)
+        document = trials.follow(tables.read_json(base, FLOW_CONTROL_SCHEMA), open_ones, engine)
     typer.echo(f"flow control: {document['flow_control']} ({document['reason']})")
     for warning in document["warnings"]:
         typer.echo(f"WARNING {warning}")
-    tables.write_json(output, trials.FLOW_CONTROL_SCHEMA, {k: v for k, v in document.items() if k in trials.MEMBERS})
+    tables.write_json(output, FLOW_CONTROL_SCHEMA, {k: v for k, v in document.items() if k in trials.MEMBERS})
 
 
 def _with_flow_control(point: Any, choice: Path | None) -> Any:
@@ -218,7 +219,7 @@ def _with_flow_control(point: Any, choice: Path | None) -> Any:
     from dataclasses import replace
 
     from manynode import tables
-    from phase3_sst.checks.flow_control import FLOW_CONTROL_SCHEMA, decided
+    from phase3_sst.point.flow_choice import FLOW_CONTROL_SCHEMA, decided
 
     return replace(point, experiment=decided(point.experiment, tables.read_json(choice, FLOW_CONTROL_SCHEMA)))
 
@@ -234,8 +235,8 @@ def analyse(
     from manynode import provenance, tables
     from manynode.steps import step_of
     from phase3_sst.analysis import projection_tables
-    from phase3_sst.checks.flow_control import FLOW_CONTROL_SCHEMA, is_chosen
     from phase3_sst.point.contract import RESULT_SCHEMA
+    from phase3_sst.point.flow_choice import FLOW_CONTROL_SCHEMA, is_chosen
 
     resolved = ctx.with_resource(step_of(experiment))
     content = resolved.content

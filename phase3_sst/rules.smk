@@ -1,7 +1,7 @@
 # Phase 3: the skeleton with Monte-Carlo compute times on the simulated network -> projection.
 from manynode.config.experiment import mode_of, most_complete
 from phase3_sst.analysis.estimates import step_resources
-from phase3_sst.checks.flow_control import is_chosen
+from phase3_sst.point.flow_choice import is_chosen
 from phase3_sst.studies.confirmation import second_engine
 
 # Trials choose the flow control where the network leaves it open; the files are inputs of the points then.

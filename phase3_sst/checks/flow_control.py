@@ -20,11 +20,9 @@ from typing import Any, Literal
 from manynode.config.network import Network
 from manynode.config.resolved import Resolved
 from phase3_sst.checks.preflight import check_network, verdict
-from phase3_sst.point.contract import Measurement, NetworkEngine, Point, engines
-from phase3_sst.point.point_experiment import PointExperiment
+from phase3_sst.point.contract import Measurement, NetworkEngine, Point
 from phase3_sst.point.run_file import run_description
 
-FLOW_CONTROL_SCHEMA = "flow-control/1"
 # Largest relative difference of two times that count as equal.
 AGREE = 0.01
 # The first iteration may start from a common time and idle links; the later ones show what remains.
@@ -41,31 +39,6 @@ class Situation:
 
     name: str
     point: Point
-
-
-def is_chosen(experiment: Resolved) -> bool:
-    """Return whether trials choose the flow control of an experiment's points."""
-    able = (
-        engines.get(experiment.simulate.engine).capabilities if experiment.simulate.engine in engines.names() else None
-    )
-    return bool(
-        able is not None
-        and able.chooses_flow_control
-        and experiment.application.name is not None
-        and experiment.network.flow_control == "auto"
-        and experiment.network.can_have_credits()
-        and experiment.simulate.preflight.enabled
-    )
-
-
-def decided(experiment: PointExperiment, decision: Mapping[str, Any]) -> PointExperiment:
-    """Return the experiment of a point with the choices of ``flow-control/1``, where its own keys leave them open."""
-    network, update = experiment.network, {}
-    if network.flow_control == "auto":
-        update["flow_control"] = decision["flow_control"] if network.can_have_credits() else "none"
-    if network.most_chunks is None:
-        update["most_chunks"] = decision["most_chunks"]
-    return experiment.model_copy(update={"network": network.model_copy(update=update)})
 
 
 def choose(situations: Iterator[Situation], engine: NetworkEngine) -> dict[str, Any]:

@@ -32,6 +32,7 @@ def point_of(finished: Path, folder: Path) -> list[object]:
         *("simulate", "run", "--experiment", folder / "experiment.json", "--technique", "ext-var", "--nodes", 4),
         *("--classes", finished / "profile/rank-classes.json"),
         *("--profile", finished / "nodesim/timing-profile-ext.json"),
+        *("--flow-control", finished / "simulate/flow-control.json"),
         *("--result", folder / "point" / "result.json"),
     ]
 

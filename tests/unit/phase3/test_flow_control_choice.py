@@ -12,9 +12,9 @@ from phase3_cases import ROOT
 from manynode.config.loader import load_experiment
 from manynode.config.resolved import Resolved
 from manynode.config.variation import with_value
-from phase3_sst.checks import flow_control
-from phase3_sst.checks.flow_control import Situation, choose, decided, difference, follow, is_chosen
+from phase3_sst.checks.flow_control import Situation, choose, difference, follow
 from phase3_sst.point.contract import Measurement, Point
+from phase3_sst.point.flow_choice import decided, is_chosen
 from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.run_file import network_of, run_description
 
@@ -152,4 +152,4 @@ def test_without_a_trial_the_points_have_credits_where_the_engine_can() -> None:
 )
 def test_trials_are_made_only_where_there_is_a_choice(changes: dict[str, Any], chosen: bool) -> None:
     experiment: Resolved = experiment_of(changes)
-    assert flow_control.is_chosen is is_chosen and is_chosen(experiment) is chosen
+    assert is_chosen(experiment) is chosen
