@@ -152,7 +152,7 @@ class Summary {
     piece_.vectors = static_cast<std::uint16_t>((piece_.results + kLanes - 1) / kLanes);
     block_.results.resize(piece_.result_first + piece_.vectors * kLanes, kNowhere);
     piece_.row = static_cast<std::uint32_t>(block_.rows.size());
-    block_.rows.resize(block_.rows.size() + piece_.vectors, Lanes{});
+    block_.rows.resize(block_.rows.size() + piece_.vectors, {Lanes{}});
     for (int i = 0; i < piece_.results; ++i) {
       set(piece_.row, i,
           static_cast<std::int32_t>(times[block_.results[piece_.result_first + static_cast<std::uint32_t>(i)]]));
@@ -162,16 +162,18 @@ class Summary {
   static std::uint32_t below(Stamp far) { return static_cast<std::uint32_t>(far - kFar); }
 
   void set(std::uint32_t row, int result, std::int32_t value) {
-    block_.rows[row + static_cast<std::uint32_t>(result) / kLanes][static_cast<std::uint32_t>(result) % kLanes] = value;
+    Lanes& lanes = block_.rows[row + static_cast<std::uint32_t>(result) / kLanes].lanes;
+    lanes[static_cast<std::uint32_t>(result) % kLanes] = value;
   }
   std::int32_t get(std::uint32_t row, int result) const {
-    return block_.rows[row + static_cast<std::uint32_t>(result) / kLanes][static_cast<std::uint32_t>(result) % kLanes];
+    const Lanes& lanes = block_.rows[row + static_cast<std::uint32_t>(result) / kLanes].lanes;
+    return lanes[static_cast<std::uint32_t>(result) % kLanes];
   }
 
   // A row with the paths to all results, and the slack of what they come from.
   std::pair<std::uint32_t, std::uint32_t> add_row(const Times& times) {
     const auto row = static_cast<std::uint32_t>(block_.rows.size());
-    block_.rows.resize(block_.rows.size() + piece_.vectors, Lanes{} + kNoPath);
+    block_.rows.resize(block_.rows.size() + piece_.vectors, {Lanes{} + kNoPath});
     std::int64_t slack = INT32_MAX;
     for (int i = 0; i < piece_.results; ++i) {
       const std::uint8_t sink = block_.results[piece_.result_first + static_cast<std::uint32_t>(i)];
@@ -189,11 +191,10 @@ class Summary {
     for (int number = piece_.begin; number < piece_.end; ++number) {
       if (!block_.instructions[number].load) continue;
       block_.load_numbers[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(load);
-      block_.loads.push_back({static_cast<std::uint16_t>(from_inputs[load].size()),
-                              static_cast<std::uint16_t>(from_loads[load].size()), rows[load].first, rows[load].second,
-                              static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load], 0,
-                              static_cast<std::uint32_t>(hit(block_.instructions[number].vector)),
-                              block_.instructions[number].vector});
+      block_.loads.push_back(
+          {static_cast<std::uint16_t>(from_inputs[load].size()), static_cast<std::uint16_t>(from_loads[load].size()),
+           rows[load].first, rows[load].second, static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load],
+           0, static_cast<std::uint32_t>(hit(block_.instructions[number].vector)), block_.instructions[number].vector});
       for (const Path& path : from_loads[load]) block_.loads.back().after |= 1u << path.from;
       for (const auto* list : {&from_inputs[load], &from_loads[load]}) {
         block_.address_paths.insert(block_.address_paths.end(), list->begin(), list->end());

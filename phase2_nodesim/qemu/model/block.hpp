@@ -38,9 +38,13 @@ enum Resource : std::uint8_t {
 };
 inline constexpr int kResources = 11;
 
-// Rows of a map: one number for each result of the piece, in stamps, filled up to whole vectors.
-inline constexpr std::uint32_t kLanes = 8;
-using Lanes = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
+// Rows of a map: one number for each result of the piece, in stamps, filled up to whole vectors. Their alignment is
+// named, because code that is compiled for processors without AVX would take another one.
+inline constexpr std::uint32_t kLanes = 8, kLanesBytes = kLanes * sizeof(std::int32_t);
+using Lanes = std::int32_t __attribute__((vector_size(kLanesBytes)));
+struct alignas(kLanesBytes) LanesOfRow {
+  Lanes lanes;
+};
 inline constexpr std::uint32_t kMostVectors = (kSinks + kLanes - 1) / kLanes;
 // No path: with a stamp that is late by no more than kLatest, the sum is before dispatch.
 inline constexpr std::int32_t kNoPath = -(1 << 30), kLatest = 1 << 30;
@@ -109,7 +113,7 @@ struct Block {
   Flag prepared;                      // what follows is made by prepare()
   std::vector<Piece> pieces;
   std::vector<std::uint8_t> results;  // sinks, filled up to whole vectors with kNowhere
-  std::vector<Lanes> rows;
+  std::vector<LanesOfRow> rows;
   std::vector<Input> inputs;
   std::vector<Load> loads;
   std::vector<Path> address_paths;

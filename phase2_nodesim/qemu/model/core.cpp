@@ -162,8 +162,8 @@ inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& a
       const Stamp arrival = only_waits ? memory.arrival_of(*noted) : 0;
       if (only_waits && arrival <= by_hit) continue;
       if (at == 0) at = address_of(block, load, known, data);
-      got = std::max(got, only_waits ? arrival
-                                     : memory.finish_load(*noted, block.address_of(instruction), at, load.vector));
+      got = std::max(got,
+                     only_waits ? arrival : memory.finish_load(*noted, block.address_of(instruction), at, load.vector));
     }
     if (got <= at + load.hit) continue;
     data[number] = got;
@@ -186,15 +186,15 @@ void Core::evaluate(const Block& block, const Piece& piece) {
 template <bool kOneVector>
 inline void Core::evaluate(const Block& block, const Piece& piece) {
   const Stamp now = now_;
-  const Lanes* const rows = block.rows.data();
+  const LanesOfRow* const rows = block.rows.data();
   const std::uint32_t vectors = kOneVector ? 1 : piece.vectors;
   Lanes times[kOneVector ? 1 : kMostVectors];
-  for (std::uint32_t vector = 0; vector < vectors; ++vector) times[vector] = rows[piece.row + vector];
+  for (std::uint32_t vector = 0; vector < vectors; ++vector) times[vector] = rows[piece.row + vector].lanes;
   // What comes later than the piece's own map says. It is never so late that the bound matters: millions of cycles.
   const auto add = [&](Stamp at, std::uint32_t row) {
     const auto late = static_cast<std::int32_t>(std::min<Stamp>(at - now, kLatest));
     for (std::uint32_t vector = 0; vector < vectors; ++vector) {
-      const Lanes other = rows[row + vector] + late;
+      const Lanes other = rows[row + vector].lanes + late;
       times[vector] = times[vector] > other ? times[vector] : other;
     }
   };

@@ -105,7 +105,7 @@ class Core {
   std::array<Stamp, kSinks> times_{};
   std::array<Stamp, kResources> busy_until_{};
   Queue reorder_buffer_, store_queue_;
-  std::uint64_t operations_ = 0;  // dispatched
+  std::uint64_t operations_ = 0;                         // dispatched
   std::uint64_t code_line_ = ~std::uint64_t{0};          // fetched last
   std::uint64_t code_page_ = ~std::uint64_t{0};          // translated last
   const Access *load_ = nullptr, *loads_end_ = nullptr;  // noted accesses that have not been finished

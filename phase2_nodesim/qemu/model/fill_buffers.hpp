@@ -1,5 +1,5 @@
-// The buffers that hold misses in flight: until when each is in use. They are all alike, so that only their times count;
-// these are kept in order, in a ring. A new time is nearly always the latest, or among the latest.
+// The buffers that hold misses in flight: until when each is in use. They are all alike, so that only their times
+// count; these are kept in order, in a ring. A new time is nearly always the latest, or among the latest.
 #pragma once
 
 #include <bit>

@@ -225,6 +225,8 @@ Stamp MemoryPath::from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t 
 Stamp MemoryPath::from_last_level(std::uint64_t& taken, std::uint64_t page, Why why, Stamp at) {
   give_up_recalled(at);
   const bool demand = why != Why::kPrefetch;
+  // As in miss_begins: the next line of a stream that is fetched ahead.
+  if (!demand) uncore_.announce(place_.last_level, (taken & kNumber) + 1, place_.owner);
   at += from_last_level_.take(at);
   const Uncore::Answer answer = uncore_.read(place_.last_level, taken & kNumber, place_.owner);
   if (answer.hit) {

@@ -30,8 +30,8 @@ struct alignas(32) Access {
   std::uint8_t what = 0;
 };
 
-// Accesses in program order. Fields are written one by one to their place: a whole object that this host would copy from
-// its stack would wait for its parts there.
+// Accesses in program order. Fields are written one by one to their place: a whole object that this host would copy
+// from its stack would wait for its parts there.
 class AccessList {
  public:
   AccessList() { clear(); }

@@ -54,7 +54,11 @@ class Uncore {
   // Says that `line` will be looked for soon: this host fetches its set meanwhile. (Always inline: GCC takes a function
   // that only prefetches for one without any effect, and drops the calls.)
   [[gnu::always_inline]] void announce(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
-    __builtin_prefetch(words_ + index_of(cache, mix(named(line, owner))) * stride_, 1);
+    const std::size_t index = index_of(cache, mix(named(line, owner)));
+    for (std::size_t word = 0; word < stride_; word += 16) __builtin_prefetch(words_ + index * stride_ + word, 1);
+    if (lines_ == nullptr) return;
+    const std::size_t ways = settings_.last_level.ways;
+    for (std::size_t way = 0; way < ways; way += 8) __builtin_prefetch(lines_ + index * ways + way, 1);
   }
   // A read of `line`: on a miss the line is inserted, unless the cache takes victims only.
   Answer read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner);
