@@ -13,7 +13,17 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines_drawn import dragonflies, fat_trees, hosts_of, least_cut, tori
+from machines_drawn import (
+    dragonflies,
+    dragonflies_2d,
+    dragonflies_plus,
+    fat_trees,
+    hosts_of,
+    hyperx,
+    least_cut,
+    meshes,
+    tori,
+)
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
@@ -97,6 +107,21 @@ def test_links_classes_and_cut_are_those_of_the_engine(machines: list[dict[str, 
         assert section.bisection_links() == cut(links, section.hosts()), topology
 
 
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(st.one_of(meshes, hyperx, dragonflies_plus, dragonflies_2d))
+def test_drawn_machines_have_the_links_and_classes_of_the_engine(topology: dict[str, Any]) -> None:
+    section = Network.model_validate({"name": "small", "topology": topology}).topology
+    links = links_of(topology)
+    switches = {end for end in {*links["source"], *links["target"]} if not end.startswith("host-")}
+    assert (len(links), len(switches)) == (section.links(), section.switch_count())
+    assert set(links["class"]) <= set(section.link_classes())
+    by_class = links["class"].str.replace("-(up|down|plus|minus)$", "", regex=True).value_counts().to_dict()
+    assert by_class == {name: 2 * count for name, count in section.cables().items() if count}
+    # The wiring of the tests' own maximum flow is the engine's.
+    low = range(section.hosts() // 2)
+    assert cut(links, section.hosts()) == least_cut(topology, low, range(section.hosts() // 2, section.hosts()))
+
+
 def test_every_kind_has_its_routes_and_its_wiring_for_sst() -> None:
     with pytest.raises(UsageError) as by_engines:
         routes_on({**description(TORI[0]), "topology": {"kind": "none"}}, [])
@@ -113,7 +138,7 @@ def test_pairs_that_are_not_on_the_machine_are_refused(pair: tuple[int, int]) ->
 
 
 @settings(deadline=None, max_examples=100, derandomize=True)
-@given(st.one_of(fat_trees, tori, dragonflies))
+@given(st.one_of(fat_trees, tori, meshes, hyperx, dragonflies))
 def test_the_busiest_link_of_fixed_routes_is_never_below_the_share_of_the_cut(topology: dict[str, Any]) -> None:
     """Were it below, messages would cross the cut elsewhere."""
     section = Network.model_validate({"name": "small", "topology": topology}).topology
