@@ -6,10 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from manynode.config.quantities import NotNegativeInt
 from manynode.config.topology import Count, Topology, check_size, topology
 
 
@@ -35,7 +36,7 @@ class Torus(Topology):
         default_factory=list,
         description="The same for each dimension, where they differ; links_per_direction is then left out",
     )
-    mesh: list[Annotated[int, Field(ge=0)]] = Field(
+    mesh: list[NotNegativeInt] = Field(
         default_factory=list,
         description="Dimensions, from 0, whose last switch has no link to the first one: two switches then share one "
         "bundle of cables, as in axes a and c of Tofu-D; otherwise two",
