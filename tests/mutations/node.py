@@ -47,8 +47,8 @@ MUTATIONS = [
     Mutation(
         "access-across-two-lines",
         MODEL + "memory_path.cpp",
-        "if (last >> line_bits_ != address >> line_bits_) look_at_line(last",
-        "if (last >> page_bits_ != address >> page_bits_) look_at_line(last",
+        "if (last >> line_bits_ != address >> line_bits_) {",
+        "if (last >> page_bits_ != address >> page_bits_) {",
         "only the first of two lines is touched, but at the end of a page",
         ("gtest:test_node:MemoryPath.*",),
         NODE,
