@@ -29,9 +29,12 @@ ITERATIONS = 1
 
 @dataclass(frozen=True)
 class Case:
-    """A machine: what the fit may not see, whose library it has, and what differs from its network in the catalogue."""
+    """A machine: its network in the catalogue, the one whose host figures the fit starts from (not fitted to these
+    measurements), what the fit may not see, whose library it has, and what differs from its network.
+    """
 
     network: str
+    host: str
     hold_out: str
     rules: str
     places: str | None = None  # column of the placements' table that has the network's names
@@ -42,17 +45,20 @@ class Case:
 CASES = {
     # Fujitsu's MPI is made from Open MPI. Its binomial broadcast is not Open MPI's: with three children, it takes the
     # time of three messages one after the other.
-    "fugaku": Case("fugaku", "nodes", "openmpi", changes={"host": {"rail_choice": "by-rank"}}),
+    "fugaku": Case("fugaku", "tofu-d", "nodes", "openmpi"),
     "mare_nostrum": Case(
         "marenostrum5",
+        "leonardo",
         "sizes",
         "openmpi",
         "host",
+        changes={"host": {"nic_bandwidth": "196 Gbit/s"}},
         names={"bcast": {"binomial": "binomial_nearest"}, "reduce": {"binomial": "in_order_binomial"}},
     ),
     # The cabinets of the three jobs.
     "lumi": Case(
         "lumi",
+        "frontier",
         "sizes",
         "mpich",
         "location",
@@ -71,7 +77,11 @@ CASES = {
 def experiment(folder: Path, system: str) -> Path:
     """Write the experiment of a machine with its table of measurements into ``folder``; return its path."""
     case = CASES[system]
-    network = yaml.safe_load((ROOT / "configs" / "networks" / f"{case.network}.yaml").read_text())
+    network, start = (
+        yaml.safe_load((ROOT / "configs" / "networks" / f"{name}.yaml").read_text())
+        for name in (case.network, case.host)
+    )
+    network["host"] = start["host"]
     for key, value in case.changes.items():
         network[key] = {**network[key], **value} if isinstance(value, dict) else value
     table = folder / f"{system}.csv"
@@ -116,7 +126,8 @@ def predicted(system: str, keep: Path | None = None) -> pd.DataFrame:
     case = CASES[system]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        output, table = folder / f"{case.network}.yaml", folder / "errors.csv"
+        output, table = folder / "calibrated" / f"{case.network}.yaml", folder / "errors.csv"
+        output.parent.mkdir()
         command = [sys.executable, "-m", "manynode", "calibrate-collectives", str(experiment(folder, system))]
         options = {"--hold-out": case.hold_out, "--name": case.network, "--output": output, "--table": table}
         command += [str(word) for pair in options.items() for word in pair]

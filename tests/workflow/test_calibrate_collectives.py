@@ -143,3 +143,11 @@ def test_too_few_rows_are_refused(measured: Path) -> None:
     few.write_text("\n".join(measured.read_text().splitlines()[:9]) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="too few measured collectives"):
         run(experiment(folder, BASE, few), "--name", "x", "--output", folder / "x.yaml")
+
+
+def test_the_experiment_is_not_overwritten(measured: Path) -> None:
+    given = experiment(measured.parent, BASE, measured)
+    before = given.read_text()
+    with pytest.raises(UsageError, match="would replace the experiment"):
+        run(given, "--name", "x", "--output", given)
+    assert given.read_text() == before

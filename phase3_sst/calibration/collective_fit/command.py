@@ -48,6 +48,10 @@ def calibrate_collectives(
 
     if figure is not None:
         fit_figure.check_format(figure)
+    if output.resolve() == experiment.resolve():
+        raise UsageError(
+            "the network would replace the experiment", where="--output", found=str(output), remedy="give another file"
+        )
     resolved = load_experiment(experiment)
     if resolved.validation is None or not resolved.validation.collectives:
         raise UsageError(
