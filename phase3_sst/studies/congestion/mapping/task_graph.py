@@ -61,10 +61,15 @@ def task_graph(sources: npt.ArrayLike, targets: npt.ArrayLike, amounts: npt.Arra
 
 
 def of_skeleton(
-    application: str, parameters: Mapping[str, Any], ranks: int, collectives: Mapping[str, str] | None = None
+    application: str, parameters: Mapping[str, Any], ranks: int, collectives: Mapping[str, Any] | None = None
 ) -> TaskGraph:
     """Return the task graph of a skeleton; ``collectives`` are the algorithms by name (``simulate: collectives``)."""
-    words = [word for name, value in (collectives or {}).items() for word in ("--collective", f"{name}={value}")]
+    given = {
+        name: round(value) if name == "segment" else value
+        for name, value in (collectives or {}).items()
+        if value is not None
+    }
+    words = [word for name, value in given.items() for word in ("--collective", f"{name}={value}")]
     with tempfile.TemporaryDirectory(prefix="task-graph.") as folder:
         path = Path(folder) / "count.txt"
         done = process.run(
