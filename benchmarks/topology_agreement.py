@@ -37,7 +37,7 @@ TOPOLOGIES: dict[str, dict[str, Any]] = {
     },
 }
 # merlin has neither of the grouped ones.
-IN_SST = ("tofu-like", "mesh", "hyperx")
+IN_SST = ("tofu-like", "hyperx")
 
 
 def cases() -> list[Case]:

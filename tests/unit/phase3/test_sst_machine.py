@@ -33,7 +33,7 @@ TOPOLOGIES: dict[str, dict[str, Any]] = {
         **{"kind": "torus", "shape": [2, 3, 2], "hosts_per_switch": 2},
         **{"links_per_direction": 1, "links_by_dimension": [1, 2, 3], "mesh": [0, 2]},
     },
-    "mesh": {"kind": "torus", "shape": [3, 4], "hosts_per_switch": 1, "links_per_direction": 2, "mesh": [0, 1]},
+    "rows of two": {"kind": "torus", "shape": [2, 2], "hosts_per_switch": 1, "links_per_direction": 2, "mesh": [0, 1]},
     "hyperx": {"kind": "hyperx", "shape": [3, 1, 4], "hosts_per_switch": 2},
     "hyperx, parallel cables": {
         **{"kind": "hyperx", "shape": [2, 3], "hosts_per_switch": 1, "links_by_dimension": [2, 3]},
@@ -156,6 +156,7 @@ REFUSED: list[tuple[str, dict[str, Any], int]] = [
     ("rail_choice", {"rails": 2, "rail_choice": "striped"}, 1),
     ("rail_choice", {"rails": 2, "rail_choice": "by-message"}, 2),
     ("mesh", {"topology": {**TOPOLOGIES["torus"], "mesh": [2]}}, 1),
+    ("mesh", {"topology": {**TOPOLOGIES["torus"], "mesh": [0, 2]}}, 1),
     ("links_by_dimension", {"topology": {**TOPOLOGIES["hyperx, parallel cables"], "routing": "valiant"}}, 1),
     *(("kind", {"topology": topology}, 1) for topology in ({"kind": "dragonfly-plus"}, {"kind": "dragonfly-2d"})),
     ("ranks_per_node", {"rails": 2}, 3),
