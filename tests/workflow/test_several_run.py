@@ -52,16 +52,21 @@ def test_the_others_are_finished_and_the_failure_is_named(files: list[Path], fin
     assert list(dict.fromkeys(frame["experiment"])) == ["tree", "torus"] and len(frame) == 2 * 2 * len(TECHNIQUES)
 
 
-def test_a_further_node_count_repeats_nothing(files: list[Path], finished: Path) -> None:
-    # A larger one would repeat the trials that choose the flow control, and so the points.
-    options = ("--set", "simulate.replicas=2")
+# The trials that choose the flow control are of the largest node count: a larger one repeats nothing only without them.
+@pytest.mark.parametrize(
+    ("nodes", "further"), [((1, 4), ()), ((1, 2), ("--set", "network.flow_control=none"))], ids=["smaller", "larger"]
+)
+def test_a_further_node_count_repeats_nothing(
+    files: list[Path], finished: Path, nodes: tuple[int, int], further: tuple[str, ...]
+) -> None:
+    options = ("--set", "simulate.replicas=2", *further)
     kept = [files[0], files[2]]
-    assert run(kept, finished, "--set", "nodes=[1, 4]", *options).returncode == 0
+    assert run(kept, finished, "--set", f"nodes={list(nodes)}", *options).returncode == 0
     points = [
-        file.parent / "results" / file.stem / "simulate" / technique / f"nodes-{nodes}" / "result.json"
+        file.parent / "results" / file.stem / "simulate" / technique / f"nodes-{count}" / "result.json"
         for file in kept
         for technique in TECHNIQUES
-        for nodes in (1, 4)
+        for count in nodes
     ]
     before = {path: path.stat().st_mtime_ns for path in points}
     done = run(kept, finished, "--set", "nodes=[1, 2, 4]", *options)
@@ -69,24 +74,6 @@ def test_a_further_node_count_repeats_nothing(files: list[Path], finished: Path)
     assert {path: path.stat().st_mtime_ns for path in before} == before
     frame = pd.read_parquet(files[0].parent / "results/overview.parquet")
     assert set(frame["nodes"]) == {1, 2, 4}
-
-
-def test_a_larger_node_count_repeats_nothing_where_the_flow_control_is_stated(
-    files: list[Path], finished: Path
-) -> None:
-    options = ("--set", "simulate.replicas=2", "--set", "network.flow_control=none")
-    kept = [files[0], files[2]]
-    assert run(kept, finished, "--set", "nodes=[1, 2]", *options).returncode == 0
-    points = [
-        file.parent / "results" / file.stem / "simulate" / technique / f"nodes-{nodes}" / "result.json"
-        for file in kept
-        for technique in TECHNIQUES
-        for nodes in (1, 2)
-    ]
-    before = {path: path.stat().st_mtime_ns for path in points}
-    done = run(kept, finished, "--set", "nodes=[1, 2, 4]", *options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
 def test_the_front_page_can_be_made_again(files: list[Path], finished: Path) -> None:
