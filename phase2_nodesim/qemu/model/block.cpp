@@ -265,12 +265,11 @@ void prepare(Block& block, const CoreSettings& core, Stamp hit) {
       occupy(occupied, instruction, core);
     }
     piece.length = piece.operations * kTick;
-    piece.resource_first = static_cast<std::uint32_t>(block.occupied.size());
-    for (int resource = 0; resource < kResources; ++resource) {
-      if (occupied[resource] == 0) continue;
-      const auto stamps = static_cast<std::uint32_t>(occupied[resource] + 0.5);
-      block.occupied.push_back({static_cast<Resource>(resource), stamps});
-      ++piece.resources;
+    piece.units_row = static_cast<std::uint32_t>(block.rows.size());
+    block.rows.resize(block.rows.size() + kUnitVectors, {Lanes{}});
+    for (std::uint32_t resource = 0; resource < kResources; ++resource) {
+      block.rows[piece.units_row + resource / kLanes].lanes[resource % kLanes] =
+          static_cast<std::int32_t>(occupied[resource] + 0.5);
     }
     Summary(block, piece, core, hit).make();
     block.pieces.push_back(piece);

@@ -1,5 +1,7 @@
 #include "core.hpp"
 
+#include <emmintrin.h>
+
 #include <algorithm>
 
 namespace manynode::node {
@@ -10,6 +12,13 @@ constexpr std::uint64_t kPartsOfTick = 1 << 16;
 // Operations between fetch and dispatch: 56 to 144 in cores of the last ten years. It only matters how far fetch runs
 // ahead while dispatch waits.
 constexpr std::uint64_t kFetchQueue = 64;
+
+// Whether any lane of a comparison is true.
+bool any(Lanes compared) {
+  const auto halves = __builtin_shufflevector(compared, compared, 0, 1, 2, 3) |
+                      __builtin_shufflevector(compared, compared, 4, 5, 6, 7);
+  return _mm_movemask_epi8(reinterpret_cast<__m128i>(halves)) != 0;
+}
 
 using HalfOfStamps = Stamp __attribute__((vector_size(kLanes / 2 * sizeof(Stamp))));
 
@@ -140,36 +149,36 @@ inline Stamp Core::address_of(const Block& block, const Load& load, std::uint32_
 
 // Calls `add(time of the data, row)` for the noted loads of a piece whose data comes later than from a hit, and so late
 // that it matters.
+//
+// A load that only waits for a line on its way needs no address: its data comes with the line or as from a hit, and the
+// piece's map has the time of the hit. An arrival before that changes no maximum.
 template <typename Add>
 inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& add) {
   const Load* const loads = block.loads.data() + piece.load_first;
   const std::uint8_t* const numbers = block.load_numbers.data();
-  Stamp data[kMostInPiece];  // of loads that come later than hits
+  Stamp data[kMostInPiece];  // of loads that may come later than hits
   std::uint32_t known = 0;   // which of them
   const Access* noted = load_;
-  while (noted != loads_end_ && noted->instruction < piece.end) {
-    const std::uint16_t instruction = noted->instruction;
-    const std::uint8_t number = numbers[instruction];
-    if (number == kNowhere) {  // not known as a load
-      ++noted;
-      continue;
-    }
+  const Access* const end = loads_end_;
+  do {
+    const Access& access = *noted++;
+    const std::uint8_t number = numbers[access.instruction];
+    if (number == kNowhere) continue;  // not known as a load
     const Load& load = loads[number];
-    const Stamp by_hit = now_ + load.offset + load.hit;
-    Stamp at = 0, got = 0;
-    for (; noted != loads_end_ && noted->instruction == instruction; ++noted) {
-      const bool only_waits = noted->what == Access::kHeld;
-      const Stamp arrival = only_waits ? memory.arrival_of(*noted) : 0;
-      if (only_waits && arrival <= by_hit) continue;
-      if (at == 0) at = address_of(block, load, known, data);
-      got = std::max(got,
-                     only_waits ? arrival : memory.finish_load(*noted, block.address_of(instruction), at, load.vector));
+    Stamp got;
+    if (access.what == Access::kHeld) {
+      got = memory.arrival_of(access);
+      if (got <= now_ + load.offset + load.hit) continue;
+    } else {
+      const Stamp at = address_of(block, load, known, data);
+      got = memory.finish_load(access, block.address_of(access.instruction), at, load.vector);
+      if (got <= at + load.hit) continue;
     }
-    if (got <= at + load.hit) continue;
-    data[number] = got;
-    known |= 1u << number;
+    const std::uint32_t bit = 1u << number;
+    data[number] = (known & bit) != 0 ? std::max(data[number], got) : got;  // an instruction may access two lines
+    known |= bit;
     if (got > now_ + load.slack) add(got, load.row);
-  }
+  } while (noted != end && noted->instruction < piece.end);
   load_ = noted;
 }
 
@@ -232,20 +241,31 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
   store_queue_.push(counts.stores + settings_.core.store_queue, 0, leaves);
 }
 
+// Units and ports that the piece occupies, from now on or from when they are free. All of them are handled at once:
+// those that it does not need stay as they are.
 inline void Core::use_units(const Block& block, const Piece& piece) {
-  Stamp need = 0;
-  const Occupied* occupied = block.occupied.data() + piece.resource_first;
-  for (int i = 0; i < piece.resources; ++i) {
-    Stamp& until = busy_until_[occupied[i].resource];
-    until = std::max(until, now_) + occupied[i].stamps;
-    need = std::max(need, until);
+  const auto passed = static_cast<std::int32_t>(std::min<Stamp>(now_ - busy_from_, kLatest));
+  const auto ahead = static_cast<std::int32_t>(piece.length + scheduler_);
+  busy_from_ = now_;
+  const LanesOfRow* const row = block.rows.data() + piece.units_row;
+  Lanes exceeds{};
+  for (std::uint32_t vector = 0; vector < kUnitVectors; ++vector) {
+    const Lanes left = busy_[vector] - passed;
+    busy_[vector] = (left > 0 ? left : Lanes{}) + row[vector].lanes;
+    exceeds |= busy_[vector] > ahead;
   }
-  const Stamp ahead = now_ + piece.length + scheduler_;
-  if (need > ahead) {
-    const Stamp late = time_of(need - ahead);
-    charge(Cause::kDependence, late);
-    now_ += late;
+  if (any(exceeds)) wait_for_units(ahead);
+}
+
+// Dispatch waits until the busiest unit is no more than `ahead` behind.
+[[gnu::noinline]] void Core::wait_for_units(std::int32_t ahead) {
+  std::int32_t need = 0;
+  for (const Lanes& busy : busy_) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) need = std::max(need, busy[lane]);
   }
+  const Stamp late = time_of(static_cast<Stamp>(need - ahead));
+  charge(Cause::kDependence, late);
+  now_ += late;
 }
 
 void Core::follow(const Block& block, std::uint64_t target) {

@@ -92,6 +92,7 @@ class Core {
   void evaluate(const Block& block, const Piece& piece);
   void finish_stores(const Block& block, const Piece& piece);
   void use_units(const Block& block, const Piece& piece);
+  void wait_for_units(std::int32_t ahead);
 
   const NodeSettings settings_;
   BranchPredictor predictor_;
@@ -103,7 +104,8 @@ class Core {
   // How long a port takes for a store, and what is left over from stores before: parts of a tick.
   std::uint64_t store_parts_, parts_left_ = 0;
   std::array<Stamp, kSinks> times_{};
-  std::array<Stamp, kResources> busy_until_{};
+  std::array<Lanes, kUnitVectors> busy_{};  // how long each resource is busy, from busy_from_ on
+  Stamp busy_from_ = 0;
   Queue reorder_buffer_, store_queue_;
   std::uint64_t operations_ = 0;                         // dispatched
   std::uint64_t code_line_ = ~std::uint64_t{0};          // fetched last

@@ -59,6 +59,22 @@ void MemoryPath::load_pending(std::uint64_t address, std::uint16_t instruction) 
   loads.add(address, kAbsent, instruction, Access::kHeld);
 }
 
+// A load from a line that is not at the front of its set; its page is, and it gets no data of a store in flight.
+void MemoryPath::load_behind(std::uint64_t address, std::uint16_t instruction) {
+  const std::uint64_t line = address >> line_bits_;
+  const auto [word, found, replaced] = l1d_.take(line, line | kPending);
+  if (!found) return load_missed(address, replaced, instruction);
+  const std::uint64_t flags = *word & (kPending | kPrefetched);
+  if (flags == 0) return;
+  if (flags == kPending) return load_pending(address, instruction);
+  look_at_line(address, instruction, false);
+}
+
+[[gnu::noinline]] void MemoryPath::load_missed(std::uint64_t address, std::uint64_t victim, std::uint16_t instruction) {
+  loads.add(address, victim, instruction, Access::kMissed);
+  miss_begins(address >> line_bits_);
+}
+
 void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store) {
   const std::uint64_t last = address + size - 1;
   if (last >> line_bits_ != address >> line_bits_) {
@@ -189,7 +205,7 @@ Stamp MemoryPath::miss(std::uint64_t line, std::uint64_t victim, std::uint64_t c
   const Stamp got = from_l2(physical(line), line >> (page_bits_ - line_bits_), code, Why::kData, begin);
   fill_buffers_.take(got);
   arrivals_[line % kArrivals] = {line, got};
-  prefetch_to_l1(code, line, begin);
+  if (l1_prefetcher_.learns()) prefetch_to_l1(code, line, begin);
   return got;
 }
 
@@ -217,7 +233,7 @@ Stamp MemoryPath::from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t 
     l2_arrivals_[line % kL2Arrivals] = {line, got};
     replaced_in_l2(l2_.insert(taken), at);
   }
-  if (why != Why::kCode) prefetch_to_l2(code, line, page, at);
+  if (why != Why::kCode && l2_prefetcher_.learns()) prefetch_to_l2(code, line, page, at);
   return got;
 }
 

@@ -92,7 +92,7 @@ class MemoryPath {
     if (__builtin_expect(!simple, 0)) return look(address, size, instruction, false);
     if (difference == 0) return;
     if (difference == kPending) return load_pending(address, instruction);
-    look(address, size, instruction, false);
+    load_behind(address, instruction);
   }
   void store(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
     const std::uint64_t line = address >> line_bits_;
@@ -165,6 +165,8 @@ class MemoryPath {
   };
 
   void load_pending(std::uint64_t address, std::uint16_t instruction);
+  void load_behind(std::uint64_t address, std::uint16_t instruction);
+  void load_missed(std::uint64_t address, std::uint64_t victim, std::uint16_t instruction);
   void look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store);
   void look_at_line(std::uint64_t address, std::uint16_t instruction, bool store);
   void miss_begins(std::uint64_t line);
