@@ -51,7 +51,7 @@ MemoryPath::MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place
 
 // ---- while the block executes -----------------------------------------------------------------------------------
 
-// A load from the line that its set was asked for last, which may still be on its way.
+// Its line may still be on its way.
 void MemoryPath::load_pending(std::uint64_t address, std::uint16_t instruction) {
   const std::uint64_t line = address >> line_bits_;
   const Arrival& arrival = arrivals_[line % kArrivals];
@@ -59,7 +59,15 @@ void MemoryPath::load_pending(std::uint64_t address, std::uint16_t instruction) 
   loads.add(address, kAbsent, instruction, Access::kHeld);
 }
 
-// A load from a line that is not at the front of its set; its page is, and it gets no data of a store in flight.
+// Its page is not at the front of its set.
+void MemoryPath::load_other_page(std::uint64_t address, std::uint16_t instruction) {
+  const std::uint64_t page = address >> tlb_bits_;
+  const bool found = data_tlb_.take(page, page).found;
+  if (!found && settings_.translation.present) return look_in_cache(address, instruction, false, Access::kTlbMissed);
+  load_from_line(address, instruction);
+}
+
+// Its line is not at the front of its set.
 void MemoryPath::load_behind(std::uint64_t address, std::uint16_t instruction) {
   const std::uint64_t line = address >> line_bits_;
   const auto [word, found, replaced] = l1d_.take(line, line | kPending);
@@ -85,13 +93,16 @@ void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t i
 }
 
 [[gnu::noinline]] void MemoryPath::look_at_line(std::uint64_t address, std::uint16_t instruction, bool store) {
-  std::uint8_t what = 0;
+  const std::uint64_t page = address >> tlb_bits_;
+  const bool known = data_tlb_.front(page) == page || data_tlb_.take(page, page).found;
+  look_in_cache(address, instruction, store,
+                known || !settings_.translation.present ? std::uint8_t{0} : std::uint8_t{Access::kTlbMissed});
+}
+
+[[gnu::noinline]] void MemoryPath::look_in_cache(std::uint64_t address, std::uint16_t instruction, bool store,
+                                                 std::uint8_t what) {
   std::uint64_t victim = kAbsent;
   const std::uint64_t line = address >> line_bits_;
-  const std::uint64_t page = address >> tlb_bits_;
-  if (data_tlb_.front(page) != page && !data_tlb_.take(page, page).found && settings_.translation.present) {
-    what |= Access::kTlbMissed;
-  }
   const auto [word, found, replaced] = l1d_.take(line, line | kPending | (store ? kDirty : 0));
   if (!found) {
     what |= Access::kMissed;
