@@ -253,6 +253,7 @@ void prepare(Block& block, const CoreSettings& core, Stamp hit) {
     while (mark < block.marks.size() && block.marks[mark] < begin) ++mark;
     if (mark < block.marks.size() && block.marks[mark] < end) end = block.marks[mark] + 1;
     piece.end = static_cast<std::uint16_t>(end);
+    piece.instructions = static_cast<std::uint16_t>(end - begin);
     piece.code_begin = block.address + block.starts[piece.begin];
     piece.code_last = block.address + block.starts[piece.end] - 1;
     std::array<double, kResources> occupied{};

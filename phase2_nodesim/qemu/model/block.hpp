@@ -74,7 +74,7 @@ struct alignas(32) Load {
 
 struct Piece {
   std::uint16_t begin = 0, end = 0;  // instructions of the block
-  std::uint16_t operations = 0, loads = 0, stores = 0;
+  std::uint16_t instructions = 0, operations = 0, loads = 0, stores = 0;
   std::uint16_t results = 0, vectors = 0;  // results, and the vectors that hold a number for each
   std::uint16_t inputs = 0;
   std::uint32_t result_first = 0, row = 0;  // the sinks, and their offsets from dispatch

@@ -34,34 +34,9 @@ Core::Core(const NodeSettings& settings, Uncore& uncore, Place place)
       fetch_ahead_(kFetchQueue * kTick),
       store_parts_((settings.core.width * kPartsOfTick + settings.core.store_ports / 2) / settings.core.store_ports),
       reorder_buffer_(settings.core.reorder_buffer),
-      store_queue_(settings.core.store_queue) {}
-
-void Core::run(const Block& block, std::size_t first, std::size_t end) {
-  load_ = memory.loads.data();
-  loads_end_ = load_ + memory.loads.size();
-  store_ = memory.stores.data();
-  stores_end_ = store_ + memory.stores.size();
-  for (std::size_t number = first; number < end; ++number) {
-    const Piece& piece = block.pieces[number];
-    fetch(piece);
-    if (fetch_cycle_ != 0) fetch_blocks(piece);
-    make_room(piece);
-    use_units(block, piece);
-    evaluate(block, piece);
-    const Stamp done = times_[kDone];
-    now_ += piece.length;
-    charge(Cause::kBase, piece.length);
-    operations_ += piece.operations;
-    retired_ = std::max(retired_ + piece.length, done);
-    counts.loads += piece.loads;
-    reorder_buffer_.push(operations_ - piece.operations / 2 + settings_.core.reorder_buffer,
-                         counts.loads - piece.loads / 2 + settings_.core.load_queue, retired_);
-    if (piece.stores != 0) finish_stores(block, piece);
-    counts.instructions += static_cast<std::uint64_t>(piece.end - piece.begin);
-  }
-  memory.loads.clear();
-  memory.stores.clear();
-}
+      store_queue_(settings.core.store_queue),
+      reorder_room_(settings.core.reorder_buffer),
+      load_room_(settings.core.load_queue) {}
 
 // Charges the time up to `need` to what it waits for. Its cause counts only while such a miss is in flight: what comes
 // after is the latency of instructions that depend on it.
@@ -125,7 +100,7 @@ void Core::fetch_blocks(const Piece& piece) {
 // Waits until the reorder buffer, the load queue and the store queue have room. A piece enters and leaves as a whole;
 // the middle of it stands for its operations.
 inline void Core::make_room(const Piece& piece) {
-  const std::uint64_t upto = operations_ + piece.operations / 2, loads = counts.loads + (piece.loads + 1) / 2;
+  const std::uint64_t upto = operations_ + piece.operations / 2u, loads = counts.loads + (piece.loads + 1u) / 2u;
   const Stamp retired =
       reorder_buffer_.take_out([&](const Retired& first) { return first.room <= upto || first.load_room <= loads; });
   if (retired > now_) stall_until(retired);
@@ -268,10 +243,12 @@ inline void Core::use_units(const Block& block, const Piece& piece) {
   now_ += late;
 }
 
-void Core::follow(const Block& block, std::uint64_t target) {
-  if (block.ending == Ending::kNone) return;
+inline void Core::resolve(const Block& block, std::uint64_t target) {
   ++counts.branches;
-  if (predictor_.is_right(block.ending, block.last_address, block.next_address, target)) return;
+  if (!predictor_.is_right(block.ending, block.last_address, block.next_address, target)) mispredicted();
+}
+
+[[gnu::noinline]] void Core::mispredicted() {
   ++counts.branch_misses;
   // Waiting for a condition that comes from memory is memory's; the rest is the branch's own.
   const Stamp resolved = times_[kBranchResolved];
@@ -287,6 +264,45 @@ void Core::follow(const Block& block, std::uint64_t target) {
   charge(Cause::kBranch, frontend_);
   now_ += frontend_;
   fetched_ = now_;
+}
+
+// Both are called from few places and often: what they call is put into them.
+void Core::run(const Block& block, std::size_t first, std::size_t end) { run_pieces(block, first, end); }
+
+void Core::finish(const Block& block, std::size_t first, std::uint64_t target) {
+  run_pieces(block, first, block.pieces.size());
+  if (block.ending != Ending::kNone) resolve(block, target);
+}
+
+void Core::follow(const Block& block, std::uint64_t target) {
+  if (block.ending != Ending::kNone) resolve(block, target);
+}
+
+inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t end) {
+  load_ = memory.loads.data();
+  loads_end_ = load_ + memory.loads.size();
+  store_ = memory.stores.data();
+  stores_end_ = store_ + memory.stores.size();
+  const Piece* const last = block.pieces.data() + end;
+  for (const Piece* at = block.pieces.data() + first; at != last; ++at) {
+    const Piece& piece = *at;
+    fetch(piece);
+    if (fetch_cycle_ != 0) fetch_blocks(piece);
+    make_room(piece);
+    use_units(block, piece);
+    evaluate(block, piece);
+    const Stamp done = times_[kDone], length = piece.length;
+    now_ += length;
+    charge(Cause::kBase, length);
+    const std::uint64_t operations = operations_ += piece.operations, loads = counts.loads += piece.loads;
+    const Stamp retired = retired_ = std::max(retired_ + length, done);
+    reorder_buffer_.push(operations - piece.operations / 2u + reorder_room_, loads - piece.loads / 2u + load_room_,
+                         retired);
+    if (piece.stores != 0) finish_stores(block, piece);
+    counts.instructions += piece.instructions;
+  }
+  memory.loads.clear();
+  memory.stores.clear();
 }
 
 void Core::drain() {
