@@ -83,7 +83,7 @@ class Summary {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Times times = play_from(inputs_[i], -1);
       const auto [row, slack] = add_row(times);
-      block_.inputs.push_back({inputs_[i], row, slack});
+      block_.inputs.push_back({slack, row, inputs_[i]});
       for (int m = 0; m < piece_.loads; ++m) {
         if (addresses_[m] >= kFar) from_inputs[m].push_back({inputs_[i], below(addresses_[m])});
       }

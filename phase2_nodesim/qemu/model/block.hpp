@@ -56,9 +56,9 @@ struct Path {
 };
 
 struct Input {
+  std::int64_t slack;  // how late after dispatch it may be without making anything late
+  std::uint32_t row;   // its paths to the results: a number of vectors
   std::uint8_t reg;
-  std::uint32_t row;    // its paths to the results: a number of vectors
-  std::uint32_t slack;  // how late after dispatch it may be without making anything late
 };
 
 // 32 bytes, so that a load's number is a shift away from its place.

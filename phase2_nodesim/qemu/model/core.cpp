@@ -122,7 +122,7 @@ inline Stamp Core::address_of(const Block& block, const Load& load, std::uint32_
   return at;
 }
 
-// Calls `add(time of the data, row)` for the noted loads of a piece whose data comes later than from a hit, and so late
+// Calls `add(time of the data from dispatch on, row)` for the noted loads of a piece whose data comes later than from a hit, and so late
 // that it matters.
 //
 // A load that only waits for a line on its way needs no address: its data comes with the line or as from a hit, and the
@@ -152,7 +152,7 @@ inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& a
     const std::uint32_t bit = 1u << number;
     data[number] = (known & bit) != 0 ? std::max(data[number], got) : got;  // an instruction may access two lines
     known |= bit;
-    if (got > now_ + load.slack) add(got, load.row);
+    if (got > now_ + load.slack) add(got - now_, load.row);
   } while (noted != end && noted->instruction < piece.end);
   load_ = noted;
 }
@@ -175,8 +175,8 @@ inline void Core::evaluate(const Block& block, const Piece& piece) {
   Lanes times[kOneVector ? 1 : kMostVectors];
   for (std::uint32_t vector = 0; vector < vectors; ++vector) times[vector] = rows[piece.row + vector].lanes;
   // What comes later than the piece's own map says. It is never so late that the bound matters: millions of cycles.
-  const auto add = [&](Stamp at, std::uint32_t row) {
-    const auto late = static_cast<std::int32_t>(std::min<Stamp>(at - now, kLatest));
+  const auto add = [&](Stamp after, std::uint32_t row) {
+    const auto late = static_cast<std::int32_t>(std::min<Stamp>(after, kLatest));
     for (std::uint32_t vector = 0; vector < vectors; ++vector) {
       const Lanes other = rows[row + vector].lanes + late;
       times[vector] = times[vector] > other ? times[vector] : other;
@@ -184,8 +184,8 @@ inline void Core::evaluate(const Block& block, const Piece& piece) {
   };
   const Input* input = block.inputs.data() + piece.input_first;
   for (const Input* const end = input + piece.inputs; input != end; ++input) {
-    const Stamp value = times_[input->reg];
-    if (value > now + input->slack) add(value, input->row);
+    const Stamp after = times_[input->reg] - now;
+    if (static_cast<std::int64_t>(after) > input->slack) add(after, input->row);
   }
   if (load_ != loads_end_ && load_->instruction < piece.end) add_late_loads(block, piece, add);
   const std::uint8_t* sinks = block.results.data() + piece.result_first;
