@@ -79,7 +79,7 @@ struct Piece {
   std::uint16_t inputs = 0;
   std::uint32_t result_first = 0, row = 0;  // the sinks, and their offsets from dispatch
   std::uint32_t input_first = 0, load_first = 0;
-  std::uint32_t units_row = 0;  // how long it occupies each resource
+  std::uint32_t units_row = 0;                  // how long it occupies each resource
   std::uint64_t code_begin = 0, code_last = 0;  // addresses of the first and last byte
   Stamp length = 0;                             // dispatch of all operations
 };

@@ -15,8 +15,8 @@ constexpr std::uint64_t kFetchQueue = 64;
 
 // Whether any lane of a comparison is true.
 bool any(Lanes compared) {
-  const auto halves = __builtin_shufflevector(compared, compared, 0, 1, 2, 3) |
-                      __builtin_shufflevector(compared, compared, 4, 5, 6, 7);
+  const auto halves =
+      __builtin_shufflevector(compared, compared, 0, 1, 2, 3) | __builtin_shufflevector(compared, compared, 4, 5, 6, 7);
   return _mm_movemask_epi8(reinterpret_cast<__m128i>(halves)) != 0;
 }
 
@@ -122,8 +122,8 @@ inline Stamp Core::address_of(const Block& block, const Load& load, std::uint32_
   return at;
 }
 
-// Calls `add(time of the data from dispatch on, row)` for the noted loads of a piece whose data comes later than from a hit, and so late
-// that it matters.
+// Calls `add(time of the data from dispatch on, row)` for the noted loads of a piece whose data comes later than from a
+// hit, and so late that it matters.
 //
 // A load that only waits for a line on its way needs no address: its data comes with the line or as from a hit, and the
 // piece's map has the time of the hit. An arrival before that changes no maximum.
