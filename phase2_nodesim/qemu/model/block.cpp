@@ -191,11 +191,15 @@ class Summary {
     for (int number = piece_.begin; number < piece_.end; ++number) {
       if (!block_.instructions[number].load) continue;
       block_.load_numbers[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(load);
-      block_.loads.push_back(
-          {static_cast<std::uint16_t>(from_inputs[load].size()), static_cast<std::uint16_t>(from_loads[load].size()),
-           rows[load].first, rows[load].second, static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load],
-           0, static_cast<std::uint32_t>(hit(block_.instructions[number].vector)), block_.instructions[number].vector});
-      for (const Path& path : from_loads[load]) block_.loads.back().after |= 1u << path.from;
+      block_.loads.push_back({static_cast<std::uint16_t>(from_inputs[load].size()),
+                              static_cast<std::uint16_t>(from_loads[load].size()), rows[load].first, rows[load].second,
+                              static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load], 0,
+                              static_cast<std::uint32_t>(hit(block_.instructions[number].vector)),
+                              block_.instructions[number].vector, false});
+      for (const Path& path : from_loads[load]) {
+        block_.loads.back().after |= 1u << path.from;
+        block_.loads[piece_.load_first + path.from].feeds = true;
+      }
       for (const auto* list : {&from_inputs[load], &from_loads[load]}) {
         block_.address_paths.insert(block_.address_paths.end(), list->begin(), list->end());
       }

@@ -70,6 +70,7 @@ struct alignas(32) Load {
   std::uint32_t after;          // earlier loads that its address depends on: a bit each
   std::uint32_t hit;            // latency of a hit
   bool vector;                  // into a vector register
+  bool feeds;                   // the address of a later load depends on it
 };
 
 struct Piece {

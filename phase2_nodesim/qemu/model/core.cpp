@@ -131,7 +131,7 @@ template <typename Add>
 inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& add) {
   const Load* const loads = block.loads.data() + piece.load_first;
   const std::uint8_t* const numbers = block.load_numbers.data();
-  Stamp data[kMostInPiece];  // of loads that may come later than hits
+  Stamp data[kMostInPiece];  // of loads that may come later than hits, where others need them
   std::uint32_t known = 0;   // which of them
   const Access* noted = load_;
   const Access* const end = loads_end_;
@@ -149,9 +149,11 @@ inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& a
       got = memory.finish_load(access, block.address_of(access.instruction), at, load.vector);
       if (got <= at + load.hit) continue;
     }
-    const std::uint32_t bit = 1u << number;
-    data[number] = (known & bit) != 0 ? std::max(data[number], got) : got;  // an instruction may access two lines
-    known |= bit;
+    if (load.feeds) {
+      const std::uint32_t bit = 1u << number;
+      data[number] = (known & bit) != 0 ? std::max(data[number], got) : got;  // an instruction may access two lines
+      known |= bit;
+    }
     if (got > now_ + load.slack) add(got - now_, load.row);
   } while (noted != end && noted->instruction < piece.end);
   load_ = noted;
