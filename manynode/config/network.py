@@ -146,6 +146,12 @@ class Host(Section):
         description="Rate at which a rank copies between its own buffers in a collective; one value, or segments by "
         "size; null: copies take no time",
     )
+    fresh_bandwidth: Bandwidth | None = Field(
+        default=None,
+        description="Rate at which the temporary buffers of a collective become usable where the C library gave their "
+        "memory back after the last call (page faults, clearing, registering with the NIC); one value, or segments by "
+        "size; null: no time. Which buffers: skeletons/collectives/README.md",
+    )
     collective_call: Latency = Field(
         default=written("0 ns"),
         description="Processor time of each rank at the entry of a collective: checks, choice of the algorithm, "
@@ -180,7 +186,11 @@ class Host(Section):
     @model_validator(mode="after")
     def _segments(self) -> Host:
         overheads = {"overhead_send": self.overhead_send, "overhead_recv": self.overhead_recv}
-        rates = {"reduce_bandwidth": self.reduce_bandwidth, "copy_bandwidth": self.copy_bandwidth}
+        rates = {
+            "reduce_bandwidth": self.reduce_bandwidth,
+            "copy_bandwidth": self.copy_bandwidth,
+            "fresh_bandwidth": self.fresh_bandwidth,
+        }
         for key, values in {**overheads, **rates}.items():
             if not isinstance(values, list):
                 continue

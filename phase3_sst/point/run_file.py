@@ -218,9 +218,10 @@ def network_description(network: Network) -> dict[str, Any]:
 
 def _local_work(host: Host) -> dict[str, Any]:
     """Return the costs of collectives beside messages and reductions; none that take no time."""
-    copies = {} if host.copy_bandwidth is None else {"copy_bandwidth_Bps": bandwidth_of_run(host.copy_bandwidth)}
+    rates = {"copy_bandwidth_Bps": host.copy_bandwidth, "fresh_bandwidth_Bps": host.fresh_bandwidth}
+    work = {key: bandwidth_of_run(rate) for key, rate in rates.items() if rate is not None}
     times = {"collective_call_s": host.collective_call, "collective_step_s": host.collective_step}
-    return {**copies, **{key: time for key, time in times.items() if time > 0}}
+    return {**work, **{key: time for key, time in times.items() if time > 0}}
 
 
 def _link(link: Link | LinkClass) -> dict[str, float]:

@@ -128,14 +128,15 @@ def test_a_point_may_ask_for_some_of_its_replicas() -> None:
 
 def test_work_within_collectives_is_in_the_run_file_where_it_takes_time() -> None:
     free = run_description(demo_point())["network"]["host"]
-    assert not {"copy_bandwidth_Bps", "collective_call_s", "collective_step_s"} & set(free)
+    assert not {"copy_bandwidth_Bps", "fresh_bandwidth_Bps", "collective_call_s", "collective_step_s"} & set(free)
     experiment = demo_point().experiment
     rates = [BandwidthSegment.model_validate({"from": start, "bandwidth": "1 GB/s"}) for start in ("0 B", "1 MiB")]
-    changes = {"copy_bandwidth": rates, "collective_call": 1e-6, "collective_step": 2e-7}
+    changes = {"copy_bandwidth": rates, "fresh_bandwidth": 3e9, "collective_call": 1e-6, "collective_step": 2e-7}
     host = network_description(
         experiment.network.model_copy(update={"host": experiment.network.host.model_copy(update=changes)})
     )["host"]
     assert [part["from_bytes"] for part in host["copy_bandwidth_Bps"]] == [0, 2**20]
+    assert host["fresh_bandwidth_Bps"] == 3e9
     assert (host["collective_call_s"], host["collective_step_s"]) == (1e-6, 2e-7)
 
 

@@ -140,10 +140,10 @@ def test_parameters_of_sst_can_be_overridden(extra: str) -> None:
     assert found[extra]["probe"] == "42"
 
 
-@pytest.mark.parametrize("key", ["copy_bandwidth", "collective_call", "collective_step"])
+@pytest.mark.parametrize("key", ["copy_bandwidth", "fresh_bandwidth", "collective_call", "collective_step"])
 def test_ssts_own_collectives_have_no_local_work(key: str) -> None:
     net = runs.network()
-    net["host"]["copy_bandwidth_Bps" if key == "copy_bandwidth" else f"{key}_s"] = 1e6
+    net["host"][f"{key}_Bps" if key.endswith("bandwidth") else f"{key}_s"] = 1e6
     assert run_of(runs.run_content(net, runs.job([0]), collectives="expanded")).options.collectives == "expanded"
     with pytest.raises(UsageError) as refused:
         run_of(runs.run_content(net, runs.job([0]), collectives="sst"))
