@@ -122,6 +122,7 @@ def _latency(experiment: Experiment) -> list[Change]:
         *((f"{link}.latency", NOTHING) for link in links),
         ("network.switch_latency", NOTHING),
         ("network.host.nic_latency", NOTHING),
+        ("network.host.message_latency", NOTHING),
         ("network.intranode.latency", NOTHING),
     ]
 

@@ -136,6 +136,12 @@ class Host(Section):
     nic_latency: Latency = Field(
         default=written("200 ns"), description="Latency of the NIC and its bus, added at each end"
     )
+    message_latency: Overhead = Field(
+        default=written("0 ns"),
+        description="Latency of a message by its size, once and beyond nic_latency; one value, or segments: what does "
+        "not fit into its command is fetched from memory by the NIC. It occupies neither processor nor NIC. Engine "
+        "fast only",
+    )
     reduce_bandwidth: Bandwidth = Field(
         default=written("5 GB/s"),
         description="Rate at which a rank combines buffers in a reduction; one value, or segments by size (caches, "
@@ -191,7 +197,7 @@ class Host(Section):
             "copy_bandwidth": self.copy_bandwidth,
             "fresh_bandwidth": self.fresh_bandwidth,
         }
-        for key, values in {**overheads, **rates}.items():
+        for key, values in {**overheads, "message_latency": self.message_latency, **rates}.items():
             if not isinstance(values, list):
                 continue
             starts = [segment.from_ for segment in values]

@@ -70,6 +70,7 @@ HostConfig read_host(StrictObject object) {
   host.eager_limit_bytes = static_cast<std::uint64_t>(object.integer("eager_limit_bytes", 0));
   host.nic_bandwidth_Bps = object.bandwidth("nic_bandwidth_Bps");
   host.nic_latency_s = object.seconds("nic_latency_s");
+  if (object.has("message_latency")) host.message_latency = read_overhead(object, "message_latency");
   host.reduce_bandwidth_Bps = read_bandwidth(object, "reduce_bandwidth_Bps");
   if (object.has("copy_bandwidth_Bps")) host.copy_bandwidth_Bps = read_bandwidth(object, "copy_bandwidth_Bps");
   if (object.has("fresh_bandwidth_Bps")) host.fresh_bandwidth_Bps = read_bandwidth(object, "fresh_bandwidth_Bps");

@@ -45,6 +45,7 @@ struct HostConfig {
   std::uint64_t eager_limit_bytes{0};  // longer messages wait for the receiver (rendezvous)
   double nic_bandwidth_Bps{1e10};
   double nic_latency_s{0};                            // in each direction
+  std::vector<OverheadSegment> message_latency{{}};   // by size, once and beyond that of the NICs
   BandwidthBySize reduce_bandwidth_Bps{1e10};         // at which a rank combines buffers
   std::optional<BandwidthBySize> copy_bandwidth_Bps;  // at which collectives copy; absent: copies take no time
   // At which collectives write fresh temporary buffers; absent: no longer than others.

@@ -205,6 +205,7 @@ def network_description(network: Network) -> dict[str, Any]:
             "eager_limit_bytes": round(host.eager_limit),
             "nic_bandwidth_Bps": host.nic_bandwidth,
             "nic_latency_s": host.nic_latency,
+            **_message_latency(host),
             "reduce_bandwidth_Bps": bandwidth_of_run(host.reduce_bandwidth),
             **_local_work(host),
             "rails": host.rails,
@@ -214,6 +215,18 @@ def network_description(network: Network) -> dict[str, Any]:
         },
         "intranode": {"latency_s": intranode.latency, "bandwidth_Bps": intranode.bandwidth},
     }
+
+
+def _message_latency(host: Host) -> dict[str, Any]:
+    """Return the latency of a message by its size; nothing where there is none."""
+    latency = host.message_latency
+    segments = (
+        [{"from_bytes": round(part.from_), "seconds": part.time, "seconds_per_byte": part.per_byte} for part in latency]
+        if isinstance(latency, list)
+        else [{"from_bytes": 0, "seconds": latency, "seconds_per_byte": 0.0}]
+    )
+    costs = any(part["seconds"] > 0 or part["seconds_per_byte"] > 0 for part in segments)
+    return {"message_latency": segments} if costs else {}
 
 
 def _local_work(host: Host) -> dict[str, Any]:

@@ -6,9 +6,10 @@ per byte), because the time of a collective is then close to a linear function o
 
 The overheads of both ends are fitted apart for the shortest messages. What longer ones cost beyond them is one curve,
 of which each end has half: fixed costs that begin at a size (:func:`jumps_of`), and a cost per byte between two sizes
-(``SLOPES``). The time per byte of combining or copying is told at a size that lies in each level of memory
-(``RATE_SIZES``); it goes from one to the next by the logarithm of the size, because a working set leaves a cache little
-by little. Neighbouring levels are alike a priori (:func:`smoothness`).
+(``SLOPES``). Beside it is a latency that begins at a size, which keeps no processor busy (``LATENCY``): steps of a ring
+show both, many messages at once only the former. The time per byte of combining or copying is told at a size that lies
+in each level of memory (``RATE_SIZES``); it goes from one to the next by the logarithm of the size, because a working
+set leaves a cache little by little. Neighbouring levels are alike a priori (:func:`smoothness`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ RATE_SIZES = (8 * KIB, 256 * KIB, 4 * MIB, 64 * MIB)
 # Fresh memory comes in small pages, or in huge ones.
 FRESH_SIZES = (MIB, 64 * MIB)
 OVERHEADS = ("overhead_send", "overhead_recv")
-JUMP, SLOPE = "overhead from", "overhead per byte from"
+JUMP, SLOPE, LATENCY = "overhead from", "overhead per byte from", "message_latency from"
+# The latest size from which a message may have a longer latency: beyond it, its bytes decide.
+MOST_LATENCY = 64 * KIB
 TIMES = ("collective_step", "collective_call", "nic_latency", "gap")
 RATES = ("reduce_bandwidth", "copy_bandwidth", "fresh_bandwidth")
 # Of two neighbouring levels of memory, in spreads of a rate.
@@ -87,6 +90,12 @@ def parameters_of(network: Mapping[str, Any]) -> tuple[Parameter, ...]:
     for size, before, after in zip(jumps, [0.0, *curve], curve, strict=False):
         rise = max(0.0, after - before)
         found.append(Parameter(JUMP, size, rise, max(_SPREAD * rise, _LEAST_SPREAD_S, _WIRE_SHARE * size * wire)))
+    latencies = [_overhead_at({**host, "overhead_per_byte": 0.0}, "message_latency", size) for size in (0, *jumps)]
+    found += [
+        Parameter(LATENCY, size, max(0.0, at - before), max(_SPREAD * (at - before), _LEAST_SPREAD_S))
+        for size, before, at in zip(jumps, latencies, latencies[1:], strict=False)
+        if size <= MOST_LATENCY
+    ]
     found += [Parameter(SLOPE, size, 0.0, _WIRE_SHARE * wire) for size in SLOPES]
     spreads = {"collective_step": _STEP_SPREAD_S, "collective_call": 2 * _STEP_SPREAD_S, "gap": _LEAST_SPREAD_S}
     found += [
@@ -158,14 +167,19 @@ def with_values(network: Mapping[str, Any], parameters: Sequence[Parameter], val
     of: dict[str, list[float]] = {}
     for parameter, value in zip(parameters, values, strict=True):
         of.setdefault(parameter.key, []).append(float(value))
-    jumps = {
-        parameter.size: float(value)
-        for parameter, value in zip(parameters, values, strict=True)
-        if parameter.key == JUMP and parameter.size is not None
-    }
+    jumps, latencies = (
+        {
+            parameter.size: float(value)
+            for parameter, value in zip(parameters, values, strict=True)
+            if parameter.key == key and parameter.size is not None
+        }
+        for key in (JUMP, LATENCY)
+    )
     for key in OVERHEADS:
         host[key] = _segments(of[key][0], jumps, of[SLOPE])
     host["overhead_per_byte"] = 0.0
+    shortest = _overhead_at({**host, "overhead_per_byte": 0.0}, "message_latency", 0)
+    host["message_latency"] = _latency_segments(shortest, latencies)
     for key in TIMES:
         if key in of:
             host[key] = of[key][0]
@@ -175,6 +189,21 @@ def with_values(network: Mapping[str, Any], parameters: Sequence[Parameter], val
         if host.get(key) is not None or max(of[key]) > 10 * _FREE_S_PER_B:
             host[key] = _rate_segments(sizes_of(key), of[key])
     return {**network, "host": host}
+
+
+def _latency_segments(shortest: float, jumps: Mapping[int, float]) -> list[dict[str, float]] | float:
+    """Return the latency by size, where messages of some size have one."""
+    sums = np.cumsum(list(jumps.values()))
+    rising = {
+        float(size): shortest + float(total)
+        for size, total, jump in zip(jumps, sums, jumps.values(), strict=True)
+        if jump > 0
+    }
+    return (
+        [{"from": size, "time": time, "per_byte": 0.0} for size, time in {0.0: shortest, **rising}.items()]
+        if rising
+        else shortest
+    )
 
 
 def _rate_segments(sizes: Sequence[int], rates: Sequence[float]) -> list[dict[str, float]]:

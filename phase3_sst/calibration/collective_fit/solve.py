@@ -3,11 +3,11 @@
 In: a function from parameter values to the simulated times [s] of the measured points, the measured times [s], and the
 parameters with their prior (value and spread of the base network). Out: a :class:`Solution`.
 
-The cost is a sum over points of the squared error ``log(simulated / measured) / NOISE``, less for outliers (Huber), and
-over parameters of the squared distance from the base in spreads, and of neighbouring rates from each other. Times of collectives are maxima of sums of the
-parameters, therefore piecewise linear: derivatives are forward differences over a tenth, and a few steps suffice.
-Parameters stay at or above 0. The prior keeps what the data do not tell at the base's value; ``told`` says what share
-of the prior's variance the data have removed.
+The cost is a sum over points of the squared error ``log(simulated / measured) / NOISE``, less for outliers (Huber),
+over parameters of the squared distance from the base in spreads, and of neighbouring rates from each other. Times of
+collectives are maxima of sums of the parameters, therefore piecewise linear: derivatives are forward differences over a
+tenth, and a few steps suffice. Parameters stay at or above 0. The prior keeps what the data do not tell at the base's
+value; ``told`` says what share of the prior's variance the data have removed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def solve(simulate: Simulate, measured: Array, parameters: Sequence[Parameter]) 
         trials = [np.maximum(values + step / 2**halving, 0.0) for halving in range(_HALVINGS)]
         results = simulate(trials)
         costs = [
-            _cost(result, measured, prior @ ((trial - base) / spread)) for trial, result in zip(trials, results, strict=True)
+            _cost(result, measured, prior @ ((trial - base) / spread))
+            for trial, result in zip(trials, results, strict=True)
         ]
         best = int(np.argmin(costs))
         before = _cost(simulated, measured, distance)
@@ -78,9 +79,7 @@ def solve(simulate: Simulate, measured: Array, parameters: Sequence[Parameter]) 
     covariance = np.linalg.inv(weighted.T @ weighted + known)
     deviation = np.sqrt(np.diag(covariance))
     told = 1 - deviation**2 / np.diag(np.linalg.inv(known))
-    return Solution(
-        values, deviation * spread, told, covariance / np.outer(deviation, deviation), simulated, steps
-    )
+    return Solution(values, deviation * spread, told, covariance / np.outer(deviation, deviation), simulated, steps)
 
 
 def _errors(simulated: Array, measured: Array) -> Array:

@@ -1,5 +1,5 @@
-// Which temporary buffers of collectives are fresh memory at each call: glibc's rule, and the buffers counted by hand in
-// the sources of the libraries.
+// Which temporary buffers of collectives are fresh memory at each call: glibc's rule, and the buffers counted by hand
+// in the sources of the libraries.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,8 +19,8 @@ constexpr std::uint64_t kKib = 1024;
 constexpr std::uint64_t kMib = 1024 * kKib;
 
 // Of rank `rank`, by the library whose rules are named.
-std::uint64_t fresh(const char* library, const std::string& collective, const std::string& algorithm, int size, int rank,
-                    const std::function<void(Mpi&)>& emit) {
+std::uint64_t fresh(const char* library, const std::string& collective, const std::string& algorithm, int size,
+                    int rank, const std::function<void(Mpi&)>& emit) {
   CollectiveChoice choice = chosen(collective, algorithm);
   choice.rules = library;
   Matcher matcher(lowered(size, choice, emit, {.fresh = true}), SendMode::Rendezvous);

@@ -15,6 +15,7 @@ from manynode.paths import ROOT
 from phase3_sst.calibration.collective_fit import file_text
 from phase3_sst.calibration.collective_fit.parameters import (
     JUMPS,
+    LATENCY,
     RATE_SIZES,
     jumps_of,
     parameters_of,
@@ -107,6 +108,22 @@ def test_neighbouring_rates_are_alike_a_priori_and_no_other_parameters() -> None
     moved = np.zeros(len(parameters))
     moved[[parameter.name for parameter in parameters].index("copy_bandwidth at 256 KiB")] = 1e-10
     assert np.count_nonzero(rows @ (moved / spread)) == 2
+
+
+def test_a_longer_latency_begins_at_a_size_and_keeps_that_of_the_base() -> None:
+    base = {**BASE, "host": {**BASE["host"], "message_latency": 1e-7}}
+    parameters = parameters_of(base)
+    values = [parameter.base for parameter in parameters]
+    assert with_values(base, parameters, values)["host"]["message_latency"] == pytest.approx(1e-7)
+    names = [parameter.name for parameter in parameters]
+    values[names.index("message_latency from 256 B")] = 4e-7
+    values[names.index("message_latency from 8 KiB")] = 1e-6
+    found = with_values(base, parameters, values)["host"]["message_latency"]
+    assert [part["from"] for part in found] == [0, 256, 8192]
+    assert [part["time"] for part in found] == pytest.approx([1e-7, 5e-7, 1.5e-6])
+    again = parameters_of({**base, "host": {**base["host"], "message_latency": found}})
+    assert [parameter.base for parameter in again if parameter.key == LATENCY] == pytest.approx([0, 4e-7, 0, 1e-6, 0])
+    assert "message_latency from 512 KiB" not in names
 
 
 def solution(told: float) -> tuple[Any, Solution]:

@@ -151,6 +151,14 @@ def test_ssts_own_collectives_have_no_local_work(key: str) -> None:
     assert "expanded" in str(refused.value.remedy)
 
 
+def test_a_latency_by_size_is_refused() -> None:
+    net = runs.network()
+    net["host"]["message_latency"] = [{"from_bytes": 0, "seconds": 1e-6, "seconds_per_byte": 0.0}]
+    with pytest.raises(UsageError) as refused:
+        run_of(runs.run_content(net, runs.job([0])))
+    assert refused.value.where == "network.host.message_latency"
+
+
 REFUSED: list[tuple[str, dict[str, Any], int]] = [
     ("contention", {"contention": False}, 1),
     ("rail_choice", {"rails": 2, "rail_choice": "striped"}, 1),

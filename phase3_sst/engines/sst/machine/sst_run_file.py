@@ -148,6 +148,14 @@ def _refuse(run: Run) -> None:
                 allowed="copy_bandwidth: null, fresh_bandwidth: null, collective_call: 0 ns, collective_step: 0 ns",
                 remedy="choose simulate: sst: collectives: expanded, or leave the key out",
             )
+    if "message_latency" in host:
+        raise UsageError(
+            "the sst engine gives messages of all sizes one latency",
+            where="network.host.message_latency",
+            found="more than 0 ns",
+            allowed="0 ns: the latency of firefly's NIC does not depend on the size",
+            remedy="leave it out, or use the engine fast",
+        )
     choice = host.get("rail_choice", "by-rank")
     if run.rails > 1 and choice != "by-rank":
         raise UsageError(
