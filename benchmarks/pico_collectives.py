@@ -63,15 +63,6 @@ CASES = {
         "mpich",
         "location",
         changes={
-            # A message of up to 192 bytes goes within its command (libfabric's CXI provider, C_MAX_IDC_PAYLOAD_UNR).
-            "host": {
-                key: [
-                    {"from": "0 B", "time": "350 ns", "per_byte": "0.02 ns/B"},
-                    {"from": "193 B", "time": "350 ns", "per_byte": "0.02 ns/B"},
-                    {"from": "16385 B", "time": "500 ns"},
-                ]
-                for key in ("overhead_send", "overhead_recv")
-            },
             "topology": {"groups": 6, "global_links": 4},
             "node_names": [
                 "x1105c[0-7]s[0-7]b[0-1]n0",

@@ -23,8 +23,10 @@ from numpy.typing import NDArray
 
 KIB, MIB = 1024, 2**20
 # Where a message may begin to cost more, unless the base network knows better: closer where protocols change (messages
-# inside a descriptor, of one packet, eager ones) than where memory decides.
-JUMPS = (64, 256, KIB, 8 * KIB, 64 * KIB, 512 * KIB, 4 * MIB)
+# of one packet, eager ones) than where memory decides. The first: a message that is part of its command. That is one of
+# 192 bytes on Slingshot (libfabric, prov/cxi, C_MAX_IDC_PAYLOAD_UNR), and about as many on InfiniBand, where command,
+# headers and data fill a BlueFlame register of 256 bytes (mlx5).
+JUMPS = (193, KIB, 8 * KIB, 64 * KIB, 512 * KIB, 4 * MIB)
 SLOPES = (0, 8 * KIB, 512 * KIB)
 # A buffer in the first-level cache, the second level, the last level, memory.
 RATE_SIZES = (8 * KIB, 256 * KIB, 4 * MIB, 64 * MIB)

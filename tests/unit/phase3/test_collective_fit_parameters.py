@@ -65,14 +65,14 @@ def test_a_jump_raises_all_larger_messages_and_a_slope_those_of_its_range() -> N
 
 def test_limits_of_messages_that_the_base_knows_replace_the_usual_ones_nearby() -> None:
     assert jumps_of(BASE["host"]) == JUMPS
-    known = [{"from": 0.0, "time": 1e-6, "per_byte": 0.0}, {"from": 193.0, "time": 2e-6, "per_byte": 0.0}]
+    known = [{"from": 0.0, "time": 1e-6, "per_byte": 0.0}, {"from": 300.0, "time": 2e-6, "per_byte": 0.0}]
     host = {**BASE["host"], "overhead_send": known}
-    assert jumps_of(host) == (193, *JUMPS[2:]), "not 64 and 256 B"
+    assert jumps_of(host) == (300, *JUMPS[2:]), "not 193 B and 1 KiB"
     parameters = parameters_of({**BASE, "host": host})
-    rise = next(parameter for parameter in parameters if parameter.name == "overhead from 193 B")
-    assert rise.base == pytest.approx(1e-6 + BASE["host"]["overhead_per_byte"] * 193)
+    rise = next(parameter for parameter in parameters if parameter.name == "overhead from 300 B")
+    assert rise.base == pytest.approx(1e-6 + BASE["host"]["overhead_per_byte"] * 300)
     found = with_values(BASE, parameters, [parameter.base for parameter in parameters])["host"]
-    assert overhead_at(found, 193) - overhead_at(found, 192) == pytest.approx(rise.base / 2)
+    assert overhead_at(found, 300) - overhead_at(found, 299) == pytest.approx(rise.base / 2)
 
 
 def rate_at(segments: list[dict[str, float]], size: int) -> float:
@@ -116,13 +116,13 @@ def test_a_longer_latency_begins_at_a_size_and_keeps_that_of_the_base() -> None:
     values = [parameter.base for parameter in parameters]
     assert with_values(base, parameters, values)["host"]["message_latency"] == pytest.approx(1e-7)
     names = [parameter.name for parameter in parameters]
-    values[names.index("message_latency from 256 B")] = 4e-7
+    values[names.index("message_latency from 193 B")] = 4e-7
     values[names.index("message_latency from 8 KiB")] = 1e-6
     found = with_values(base, parameters, values)["host"]["message_latency"]
-    assert [part["from"] for part in found] == [0, 256, 8192]
+    assert [part["from"] for part in found] == [0, 193, 8192]
     assert [part["time"] for part in found] == pytest.approx([1e-7, 5e-7, 1.5e-6])
     again = parameters_of({**base, "host": {**base["host"], "message_latency": found}})
-    assert [parameter.base for parameter in again if parameter.key == LATENCY] == pytest.approx([0, 4e-7, 0, 1e-6, 0])
+    assert [parameter.base for parameter in again if parameter.key == LATENCY] == pytest.approx([4e-7, 0, 1e-6, 0])
     assert "message_latency from 512 KiB" not in names
 
 
@@ -161,7 +161,7 @@ def test_what_the_data_do_not_tell_is_called_assumed() -> None:
     assert "# assumed, near the base network: the collectives hardly tell it\n  nic_latency:" in text
     (note,) = file_text.notes(parameters, found)
     assert note.startswith(
-        "hardly told by the data, near the base network: overhead_send, overhead_recv, overhead from 64 B, "
+        "hardly told by the data, near the base network: overhead_send, overhead_recv, overhead from 193 B, "
     )
 
 
