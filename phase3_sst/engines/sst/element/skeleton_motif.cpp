@@ -146,7 +146,9 @@ void SkeletonMotif::send(std::uint32_t destination, std::uint32_t tag, std::uint
 }
 
 void SkeletonMotif::recv(std::uint32_t source, std::uint32_t tag, std::uint32_t bytes) {
-  mpi().recv(*queue_, kNoData, bytes, MP::CHAR, source, tag, MP::GroupWorld);
+  // firefly's blocking receive does not charge a message that has come before it; a wait always does.
+  irecv(source, tag, bytes, &received_);
+  wait(&received_);
 }
 
 void SkeletonMotif::isend(std::uint32_t destination, std::uint32_t tag, std::uint32_t bytes, RequestHandle* request) {
