@@ -43,11 +43,16 @@ void RankProgram::run_primitive(EventSink& sink) {
   std::uint32_t waits = 1;
   switch (primitive.kind) {
     case PrimitiveKind::Isend:
-      count_message(primitive.bytes);
       if (waited_for) {
-        sink.send(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call));
+        send(primitive.peer, tag(), primitive.bytes, primitive.call, sink);
         ++next_primitive_;
+      } else if (copied(primitive.peer, primitive.bytes)) {
+        count_message(primitive.bytes);
+        lowered_owed_[primitive.request - first_lowered_] = kCopied;
+        sink.isend(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call),
+                   copied_sends_.start());
       } else {
+        count_message(primitive.bytes);
         sink.isend(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call),
                    lowered(primitive.request));
       }
@@ -88,11 +93,14 @@ void RankProgram::run_primitive(EventSink& sink) {
 
 // As RankProgram::wait; handles are known only when these events happen, so they stay in their places.
 void RankProgram::wait_for_lowered(std::uint32_t first, std::uint32_t count, EventSink& sink) {
+  copied_sends_.look(sink);
   network::Picoseconds sum = 0;
   const auto await_those_that = [&](bool owe) {
     for (std::uint32_t begin = first; begin < first + count;) {
       std::uint32_t end = begin;
-      while (end < first + count && (lowered_owed_[end] > 0) == owe) sum += lowered_owed_[end++];
+      for (; end < first + count && lowered_owed_[end] != kCopied && (lowered_owed_[end] > 0) == owe; ++end) {
+        sum += lowered_owed_[end];
+      }
       await(std::span(lowered_).subspan(begin, end - begin), sink);
       begin = std::max(end, begin + 1);
     }
@@ -100,6 +108,11 @@ void RankProgram::wait_for_lowered(std::uint32_t first, std::uint32_t count, Eve
   await_those_that(true);
   pay(sum, sink);
   await_those_that(false);
+  // A call that is lowered asks for some event.
+  if (std::all_of(lowered_owed_.begin() + first, lowered_owed_.begin() + first + count,
+                  [](network::Picoseconds owed) { return owed == kCopied; })) {
+    sink.delay(0);
+  }
 }
 
 void RankProgram::work_locally(const Primitive& primitive, EventSink& sink) {

@@ -161,6 +161,8 @@ void SkeletonMotif::irecv(std::uint32_t source, std::uint32_t tag, std::uint32_t
 
 void SkeletonMotif::wait(RequestHandle* request) { mpi().wait(*queue_, request); }
 
+void SkeletonMotif::test(RequestHandle* request, int* flag) { mpi().test(*queue_, request, flag); }
+
 void SkeletonMotif::waitall(RequestHandle* requests, std::uint32_t count) {
   mpi().waitall(*queue_, static_cast<int>(count), requests);
 }

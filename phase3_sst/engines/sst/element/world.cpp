@@ -71,9 +71,13 @@ void World::prepare_job(std::size_t index) {
 }
 
 network::Picoseconds World::owed(const Job& job, int receiver, int sender, std::uint64_t bytes) const {
-  if (settings_.own_collectives || sender < 0 || bytes > config_.network.host.eager_limit_bytes) return 0;
+  return sender >= 0 && copied(job, sender, receiver, bytes) ? overhead_receive_.of(bytes) : 0;
+}
+
+bool World::copied(const Job& job, int sender, int receiver, std::uint64_t bytes) const {
+  if (settings_.own_collectives || bytes > config_.network.host.eager_limit_bytes) return false;
   const auto node = [&](int rank) { return job.config->own_node_of(static_cast<std::uint32_t>(rank)); };
-  return node(receiver) == node(sender) ? overhead_receive_.of(bytes) : 0;
+  return node(receiver) == node(sender);
 }
 
 void World::check_one_sided(const network::JobConfig& config) const {
