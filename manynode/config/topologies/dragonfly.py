@@ -32,10 +32,9 @@ class Dragonfly(Topology):
     )
     routing: Literal["minimal", "minimal-by-source", "valiant", "ugal"] = Field(
         default="minimal",
-        description="minimal: the direct route, over a cable that destination and source select; minimal-by-source: the "
-        "same over a cable that the source selects, as in SST's merlin, without the cables that only some groups have; "
-        "valiant: through a group drawn for each chunk; ugal: the direct route or one of these, the one with the smaller "
-        "backlog",
+        description="minimal: the direct route, over a cable that destination and source select; minimal-by-source: "
+        "over one that the source selects, as in SST's merlin, without the cables that only some groups have; valiant: "
+        "through a group drawn for each chunk; ugal: the direct route or one of these, that with the smaller backlog",
     )
     ugal_bias: Latency = Field(
         default=written("200 ns"),

@@ -126,7 +126,7 @@ class Replica {
   Overhead overhead_send_;
   Overhead overhead_receive_;
   std::vector<std::pair<Picoseconds, Picoseconds>>
-      completions_;  // of a wait: when each request completed, its overhead
+      completions_;                    // of a wait: when each request completed, its overhead
   std::vector<std::uint32_t> waited_;  // of a wait for primitives
   Picoseconds collective_call_;
   Picoseconds collective_step_;

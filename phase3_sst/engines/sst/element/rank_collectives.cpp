@@ -166,7 +166,8 @@ void RankProgram::run_answering(EventSink& sink) {
           primitive.returned > 0 ? world_.owed(shared_, rank_, primitive.peer, primitive.returned) : 0;
       if (own_request) pay(owed, sink);
       one_sided_->start(to_ember(primitive.peer), primitive.bytes, primitive.returned, primitive.call,
-                        own_request ? one_sided_->place(primitive.request) : requests_.start(primitive.request, owed), sink);
+                        own_request ? one_sided_->place(primitive.request) : requests_.start(primitive.request, owed),
+                        sink);
       break;
     }
     case PrimitiveKind::Compute:

@@ -120,7 +120,7 @@ class RankProgram {
   std::size_t next_primitive_{0};
   bool moves_pending_{false};
   std::uint32_t first_lowered_{0};
-  std::vector<RequestHandle> lowered_;  // by request of the present call's primitives, less first_lowered_
+  std::vector<RequestHandle> lowered_;              // by request of the present call's primitives, less first_lowered_
   std::vector<network::Picoseconds> lowered_owed_;  // likewise; kCopied: nothing to wait for
   static constexpr network::Picoseconds kCopied = -1;
   CopiedSends copied_sends_;

@@ -24,7 +24,8 @@ class Requests {
   void start_null(std::uint32_t id) { place(id, State::Null, 0); }
 
   // The handles of the messages among `ids`, those that owe something first, valid until the next call of a member. The
-  // requests then count as waited for. Throws std::runtime_error for a request that was not started. A second wait on a request is an error, too.
+  // requests then count as waited for. Throws std::runtime_error for a request that was not started. A second wait on a
+  // request is an error, too.
   std::span<RequestHandle> take(std::span<const std::uint32_t> ids);
   // Of the last take(): how many of the handles owe something, and what in all.
   std::size_t owing() const { return owing_; }

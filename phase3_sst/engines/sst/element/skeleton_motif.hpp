@@ -68,7 +68,7 @@ class SkeletonMotif : public SST::Ember::EmberMessagePassingGenerator, private E
   std::uint32_t ember_rank_{0};                  // filled by an event
   int ember_size_{0};                            // as well
   SST::Hermes::MP::MessageResponse response_{};  // of the latest waitany
-  RequestHandle received_{nullptr};  // of the receive that the rank is in
+  RequestHandle received_{nullptr};              // of the receive that the rank is in
   std::deque<std::vector<int>> groups_;          // lists that events refer to
 };
 
