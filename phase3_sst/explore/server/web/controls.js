@@ -1,0 +1,207 @@
+// The controls, as the server describes them: each with unit, bounds and the help of its key. In: a question. Out: the
+// question that a person makes of it.
+
+import { byId, element, button, failure } from "./dom.js";
+import { written } from "./format.js";
+import { same } from "./link.js";
+
+// Members of a question that are no change of a key.
+const MEMBERS = ["nodes", "technique"];
+const OPEN = 2; // so many groups are open at first
+
+let described = [];
+let changed = () => {};
+let current = null;
+const places = new Map(); // key -> {control, input, row, reset, problem}
+
+export const controls = () => described;
+export const label = (key) => described.find((control) => control.key === key)?.label ?? key;
+
+export function build(list, onchange) {
+  described = list;
+  changed = onchange;
+  places.clear();
+  const groups = Map.groupBy ? Map.groupBy(list, (control) => control.group) : grouped(list);
+  byId("control-groups").replaceChildren(
+    ...[...groups].map(([name, own], index) =>
+      element(
+        "details",
+        { class: "group", open: index < OPEN },
+        element("summary", {}, name),
+        ...own.map(row),
+      ),
+    ),
+  );
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+}
+
+function grouped(list) {
+  const groups = new Map();
+  for (const control of list) groups.set(control.group, [...(groups.get(control.group) ?? []), control]);
+  return groups;
+}
+
+function row(control) {
+  const id = `control-${control.key.replaceAll(".", "-")}`;
+  const input = inputOf(control, id);
+  const problem = element("div", { class: "problem", id: `${id}-problem`, role: "alert" });
+  const reset = button("as the base", () => put(control, undefined), {
+    class: "small",
+    hidden: true,
+    "aria-label": `${control.label}: as the base`,
+  });
+  const line = element(
+    "div",
+    { class: "control", "data-key": control.key },
+    element("label", { for: id }, control.label),
+    element("div", { class: "entry" }, input, ...steps(control, input), reset),
+    element("p", { class: "bounds", id: `${id}-bounds` }, bounds(control)),
+    control.help
+      ? element(
+          "details",
+          { class: "help" },
+          element("summary", { "aria-label": `Help: ${control.label}` }, "?"),
+          element("p", { id: `${id}-help` }, control.help, " ", element("code", {}, control.key)),
+        )
+      : null,
+    problem,
+  );
+  input.setAttribute("aria-describedby", `${id}-bounds ${id}-problem`);
+  input.addEventListener("change", () => put(control, entered(control, input)));
+  places.set(control.key, { control, input, row: line, reset, problem });
+  return line;
+}
+
+function inputOf(control, id) {
+  const common = { id, name: control.key };
+  if (control.kind === "choice")
+    return element(
+      "select",
+      common,
+      ...control.choices.map((choice, index) => element("option", { value: String(index) }, choiceName(control, choice))),
+    );
+  if (control.kind === "bool") return element("input", { ...common, type: "checkbox" });
+  if (control.kind === "number")
+    return element("input", {
+      ...common,
+      type: "number",
+      min: control.least ?? undefined,
+      max: control.most ?? undefined,
+      step: control.integer ? "1" : "any",
+    });
+  if (control.kind === "structure") return element("textarea", { ...common, rows: "4", spellcheck: "false" });
+  return element("input", { ...common, type: "text", spellcheck: "false" });
+}
+
+const choiceName = (control, choice) => control.titles?.[String(choice)] ?? written(choice);
+
+const isNumber = (text) => /^-?[0-9.]+(e[+-]?[0-9]+)?/i.exec(text);
+
+// Half and double, for numbers and quantities on a logarithmic scale.
+function steps(control, input) {
+  if (control.scale !== "log" || !["number", "quantity"].includes(control.kind)) return [];
+  const by = (factor) => {
+    const found = isNumber(input.value);
+    if (!found) return;
+    const value = Number((Number(found[0]) * factor).toPrecision(12));
+    put(control, control.kind === "number" ? value : `${value}${input.value.slice(found[0].length)}`);
+  };
+  return [
+    button("½", () => by(0.5), { class: "small step", "aria-label": `Halve ${control.label}` }),
+    button("×2", () => by(2), { class: "small step", "aria-label": `Double ${control.label}` }),
+  ];
+}
+
+function bounds(control) {
+  const between = [
+    control.least !== null && control.least !== undefined ? `at least ${control.least}` : "",
+    control.most !== null && control.most !== undefined ? `at most ${control.most}` : "",
+  ].filter(Boolean);
+  const base = control.value === undefined ? "" : `base: ${written(control.value)}`;
+  return [control.unit ? `in ${control.unit}` : "", between.join(", "), base].filter(Boolean).join(" · ");
+}
+
+function entered(control, input) {
+  if (control.kind === "choice") return control.choices[Number(input.value)];
+  if (control.kind === "bool") return input.checked;
+  const text = input.value.trim();
+  if (text === "") return undefined;
+  if (control.kind === "number") return Number.isFinite(Number(text)) ? Number(text) : text;
+  if (control.kind === "structure") {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text; // the server says what is wrong with it
+    }
+  }
+  return text;
+}
+
+const baseOf = (key) => places.get(key)?.control.value;
+
+// Change one control; undefined and the base's own value are the same.
+function put(control, value) {
+  const asBase = value === undefined || same(value, control.value);
+  if (MEMBERS.includes(control.key)) {
+    changed({ ...current, [control.key]: asBase ? control.value : value }, control.key);
+    return;
+  }
+  const changes = { ...current.changes };
+  delete changes[control.key];
+  // Another network, another whole: what was edited of the former one goes.
+  for (const key of Object.keys(changes)) if (key.startsWith(`${control.key}.`)) delete changes[key];
+  if (!asBase) changes[control.key] = value;
+  changed({ ...current, changes }, control.key);
+}
+
+// Show a question; `values` are the values of the keys in it, where the server has said so.
+export function show(question, values = {}) {
+  current = question;
+  for (const { control, input, row: line, reset } of places.values()) {
+    const member = MEMBERS.includes(control.key);
+    const own = member ? question[control.key] : question.changes[control.key];
+    const differs = member ? !same(own, control.value) : own !== undefined;
+    const value = own !== undefined ? own : values[control.key] !== undefined ? values[control.key] : control.value;
+    fill(control, input, value);
+    reset.hidden = !differs;
+    line.classList.toggle("changed", differs);
+  }
+  byId("reset").disabled = ![...places.values()].some(({ reset }) => !reset.hidden);
+}
+
+function fill(control, input, value) {
+  if (control.kind === "choice") {
+    let index = control.choices.findIndex((choice) => same(choice, value));
+    if (index < 0) {
+      index = control.choices.push(value) - 1;
+      input.append(element("option", { value: String(index) }, choiceName(control, value)));
+    }
+    input.value = String(index);
+  } else if (control.kind === "bool") input.checked = Boolean(value);
+  else if (control.kind === "structure") input.value = value === null || value === undefined ? "" : JSON.stringify(value, null, 1);
+  else input.value = value ?? "";
+}
+
+// Show an error at the control that it is about, or at the last that was changed.
+export function problem(error, last) {
+  for (const { problem: place, input } of places.values()) {
+    place.replaceChildren();
+    input.removeAttribute("aria-invalid");
+  }
+  if (!error) return false;
+  const words = `${error.where ?? ""} ${error.what ?? ""}`;
+  const named = [...places.keys()].filter((key) => words.includes(key)).sort((a, b) => b.length - a.length)[0];
+  const place = places.get(named ?? last);
+  if (!place) return false;
+  place.problem.append(failure(error));
+  place.input.setAttribute("aria-invalid", "true");
+  place.row.closest("details.group").open = true;
+  return true;
+}
+
+// The words for what a question changes.
+export function inWords(question) {
+  const parts = Object.entries(question.changes).map(([key, value]) => `${label(key)}: ${written(value)}`);
+  const technique = question.technique === baseOf("technique") ? "" : `, ${question.technique}`;
+  return `${question.nodes} node${question.nodes === 1 ? "" : "s"}${technique}${parts.length ? `; ${parts.join("; ")}` : "; as the base"}`;
+}

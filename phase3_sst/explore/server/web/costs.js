@@ -1,0 +1,3 @@
+export function build() {}
+export function show() {}
+export function refresh() {}

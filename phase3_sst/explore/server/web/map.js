@@ -1,0 +1,233 @@
+// A map over two parameters. Simulated and interpolated cells never look the same: a simulated cell has a ring, an
+// interpolated one is paler, and its time comes with its standard error.
+
+import * as api from "./api.js";
+import { byId, element, button, failure, facts, table } from "./dom.js";
+import { clear } from "./figures.js";
+import { percent, written, known, count } from "./format.js";
+import { controls, inWords } from "./controls.js";
+import { canonical, same } from "./link.js";
+import { draw } from "./mapfigure.js";
+
+let page = null;
+let current = null; // {asked, search, content, state}
+let form = null;
+
+const usable = () => controls().filter((control) => control.axis);
+
+export function build(given) {
+  page = given;
+  form = element("form", { id: "map-form", "aria-label": "Map" });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const map = entered();
+    if (same(map, page.state().map)) start(map, page.state().q);
+    page.write({ map });
+  });
+  const axis = (name, index) => {
+    const choose = element(
+      "select",
+      { name: `${name}-key`, id: `map-${name}-key` },
+      ...usable().map((control) => element("option", { value: control.key }, control.label)),
+    );
+    choose.selectedIndex = Math.min(index, usable().length - 1);
+    choose.addEventListener("change", () => suggest(name));
+    const entry = (part, label) => [
+      element("label", { for: `map-${name}-${part}` }, label),
+      element("input", { id: `map-${name}-${part}`, name: `${name}-${part}`, type: part === "n" ? "number" : "text", min: "2", max: "24" }),
+    ];
+    return element(
+      "fieldset",
+      {},
+      element("legend", {}, name === "x" ? "Across" : "Up"),
+      element("label", { for: `map-${name}-key` }, "Parameter"),
+      choose,
+      ...entry("low", "From"),
+      ...entry("high", "To"),
+      ...entry("n", "Steps"),
+    );
+  };
+  const plain = (name, label, value, attributes) => [
+    element("label", { for: `map-${name}` }, label),
+    element("input", { id: `map-${name}`, name, type: "number", value, ...attributes }),
+  ];
+  form.append(
+    element(
+      "div",
+      { class: "form" },
+      axis("x", 0),
+      axis("y", 1),
+      element(
+        "fieldset",
+        {},
+        element("legend", {}, "How much"),
+        ...plain("most", "Simulated points at most", "20", { min: "4", max: "100" }),
+        ...plain("target", "Error to reach [%]", "2", { min: "0.1", max: "100", step: "any" }),
+      ),
+    ),
+    element(
+      "div",
+      { class: "actions" },
+      element("button", { type: "submit", class: "strong", id: "map-start" }, "Fill the map"),
+      button("Cancel", cancel, { id: "map-cancel", disabled: true }),
+      button("Study file", study, { id: "map-export", disabled: true }),
+    ),
+  );
+  byId("view-map").append(
+    element("h2", {}, "Map"),
+    element("p", {}, "The question on the left over two parameters. The map asks for the point that helps most next, until its error is small enough."),
+    form,
+    element("div", { id: "map-result", "aria-live": "polite" }),
+    element("div", { id: "map-figure" }),
+  );
+  suggest("x");
+  suggest("y");
+}
+
+const field = (name) => form.elements.namedItem(name);
+
+// The server says which range is worth a look for each parameter.
+function suggest(name) {
+  const control = usable().find((each) => each.key === field(`${name}-key`).value);
+  if (!control) return;
+  field(`${name}-low`).value = control.axis.low ?? "";
+  field(`${name}-high`).value = control.axis.high ?? "";
+  field(`${name}-n`).value = control.axis.n ?? "";
+  for (const part of ["low", "high", "n"]) field(`${name}-${part}`).disabled = Boolean(control.axis.values?.length);
+}
+
+const typed = (text, kind) => (["count", "number"].includes(kind) ? Number(text) : text);
+
+function axisOf(name) {
+  const control = usable().find((each) => each.key === field(`${name}-key`).value);
+  const { kind, scale, values } = control.axis;
+  if (values?.length) return { keys: [control.key], kind, scale, values };
+  return {
+    keys: [control.key],
+    kind,
+    scale,
+    low: typed(field(`${name}-low`).value.trim(), kind),
+    high: typed(field(`${name}-high`).value.trim(), kind),
+    n: Number(field(`${name}-n`).value),
+  };
+}
+
+const entered = () => ({
+  x: axisOf("x"),
+  y: axisOf("y"),
+  most: Number(field("most").value),
+  target: Number((Number(field("target").value) / 100).toPrecision(6)),
+});
+
+function restore(map) {
+  for (const name of ["x", "y"]) {
+    field(`${name}-key`).value = map[name].keys[0];
+    suggest(name);
+    for (const part of ["low", "high", "n"]) if (map[name][part] !== undefined) field(`${name}-${part}`).value = map[name][part];
+  }
+  field("most").value = map.most;
+  field("target").value = Number((100 * map.target).toPrecision(6));
+}
+
+export function show(state) {
+  if (byId("view-map").hidden || state.map === null) return;
+  const asked = canonical({ ...state.map, question: state.q });
+  if (current?.asked === asked) return;
+  restore(state.map);
+  start(state.map, state.q);
+}
+
+async function start(map, question) {
+  const asked = canonical({ ...map, question });
+  if (current?.search && current.state === "running" && current.asked !== asked) cancel();
+  const mine = { asked, question, map, search: null, state: "running", content: null };
+  current = mine;
+  render();
+  try {
+    const got = await api.post("/api/map", { question, ...map });
+    if (current !== mine) return;
+    if (got.state === "refused") throw new api.Refused(got.error, 200);
+    Object.assign(mine, got);
+    mine.asked = asked;
+  } catch (error) {
+    if (current !== mine) return;
+    Object.assign(mine, { state: "failed", error: api.facts(error) });
+  }
+  render();
+}
+
+export function told(content) {
+  if (content.kind !== "map" || content.search !== current?.search) return;
+  const { asked } = current;
+  Object.assign(current, content, { asked });
+  render();
+}
+
+const cancel = () => current?.search && api.post("/api/search/cancel", { search: current.search }).catch(() => {});
+
+function study() {
+  const { x, y } = current.map;
+  api.save("/api/export/study", "study.yaml", { question: current.question, x, y }).catch((error) => {
+    byId("map-result").append(failure(api.facts(error)));
+  });
+}
+
+function render() {
+  const { state, content, error, map, question } = current;
+  const place = byId("map-result");
+  byId("map-cancel").disabled = state !== "running";
+  byId("map-export").disabled = !map;
+  place.dataset.state = state;
+  for (const key of ["simulated", "asked", "error"]) delete place.dataset[key];
+  if (error && state === "failed") {
+    place.replaceChildren(failure(error));
+    clear(byId("map-figure"));
+    return;
+  }
+  if (!content) {
+    place.replaceChildren(element("p", { class: "pending" }, state === "running" ? "Looking at the cells." : state));
+    return;
+  }
+  place.dataset.simulated = String(content.simulated);
+  place.dataset.asked = String(content.asked);
+  place.dataset.error = String(content.error);
+  place.replaceChildren(
+    element("p", {}, `Of: ${inWords(question)}`),
+    facts([
+      ["simulated", `${count(content.simulated, "cell")}, ${content.asked} for this map`],
+      ["interpolated", count(content.cells.filter((cell) => cell.state === "interpolated").length, "cell")],
+      ["cross-validated error", known(content.error) ? `${percent(content.error, 2)} (asked for: ${percent(content.target, 2)})` : "not known yet"],
+      ["largest error of a point left out", known(content.worst) ? percent(content.worst, 2) : null],
+      ["standard error in between", known(content.spread) ? percent(content.spread, 2) : null],
+    ]),
+    element("p", {}, state === "running" ? "The map is being filled." : content.words || state),
+    ...(content.knees ?? []).map((knee) => element("p", { class: "knee" }, knee.words)),
+  );
+  clear(byId("map-figure"));
+  byId("map-figure").append(
+    draw(content, (cell) => page.ask(questionOf(cell), { view: "answer" })),
+    refusals(content),
+  );
+}
+
+// The question of a cell: that of the map with the cell's two values.
+function questionOf(cell) {
+  const question = structuredClone(current.question);
+  for (const [name, value] of [["x", cell.x], ["y", cell.y]])
+    for (const key of current.map[name].keys)
+      if (key === "nodes") question.nodes = value;
+      else question.changes[key] = value;
+  return question;
+}
+
+function refusals(content) {
+  const rows = content.cells.filter((cell) => ["refused", "failed"].includes(cell.state));
+  return rows.length
+    ? table("Cells without a time", [
+        [content.x.label, (row) => written(row.x)],
+        [content.y.label, (row) => written(row.y)],
+        ["why", (row) => row.words],
+      ], rows)
+    : "";
+}
+
