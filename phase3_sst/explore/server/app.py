@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from phase3_sst.explore.server.asking import Asking
@@ -17,7 +17,7 @@ from phase3_sst.explore.server.routes import costs, export, pages, questions, se
 from phase3_sst.explore.server.searching import Searching
 from phase3_sst.explore.server.security import Gate, Keys
 from phase3_sst.explore.server.site import Site
-from phase3_sst.explore.server.wording import failure
+from phase3_sst.explore.server.wording import failure, reply
 
 if TYPE_CHECKING:
     from phase3_sst.explore.explorer import Explorer
@@ -35,7 +35,7 @@ def application(explorer: Explorer, hub: Hub | None = None) -> Starlette:
         await site.close()
 
     async def defect(_request: Request, error: Exception) -> Response:
-        return JSONResponse({"error": failure(error)}, 500)
+        return reply({"error": failure(error)}, 500)
 
     subjects = (pages, state, questions, searches, costs, export)
     routes = [route for subject in subjects for route in subject.routes(site)]

@@ -10,13 +10,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from manynode.errors import ManynodeError
+from phase3_sst.explore.question import Question, question_of
 from phase3_sst.explore.server.events import Hub
-from phase3_sst.explore.server.asked import question_of
 from phase3_sst.explore.server.wording import failure
 
 if TYPE_CHECKING:
     from phase3_sst.explore.explorer import Explorer
-    from phase3_sst.explore.question import Question
 
 KEPT = "kept"
 
@@ -41,7 +40,7 @@ class Asking:
             return
         if digest not in self._waiting:
             self._waiting[digest] = {}
-            self._note(digest, {"digest": digest, "question": question.as_json(), "waiting": True, "words": "waiting"})
+            self._note(digest, {"digest": digest, "question": question.as_json(), "state": "waiting"})
         self._waiting[digest][tab] = asyncio.create_task(self._wait(question, digest, tab))
 
     def withdraw(self, tab: str, but: str | None = None) -> None:

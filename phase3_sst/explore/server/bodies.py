@@ -44,8 +44,10 @@ class Of(Body):
     digest: Digest
 
 
-class Pin(Of):
-    pinned: bool
+class Pin(Body):
+    """The new baseline; None: the base's own."""
+
+    digest: Digest | None
 
 
 class Note(Of):
@@ -61,9 +63,16 @@ class MapBody(Body):
 
 
 class Inverse(Body):
+    """The least or greatest value of an axis that keeps a time [s] or a loss (a share of the baseline's time)."""
+
     question: Asked
-    search: Annotated[dict[str, Any], Field(max_length=12)]
+    axis: Asked
+    sense: Annotated[str, Field(pattern="^(least|greatest)$")]
+    time_s: Annotated[float, Field(gt=0, le=1e12)] | None = None
+    loss: Annotated[float, Field(gt=-1, le=1e6)] | None = None
     baseline: Digest | None = None
+    most: Annotated[int, Field(ge=5, le=60)] = 16
+    resolution: Annotated[float, Field(ge=1e-3, le=0.5)] = 0.02
 
 
 class Search(Body):

@@ -12,6 +12,8 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from phase3_sst.explore.server.wording import plain
+
 MOST_WAITING = 1000
 # A comment at this distance shows the server that a page has gone.
 HEARTBEAT_S = 15.0
@@ -31,7 +33,7 @@ class Hub:
 
     def publish(self, kind: str, content: Mapping[str, Any]) -> None:
         """Tell all pages of ``content``; ``kind`` is one word."""
-        text = f"event: {kind}\ndata: {json.dumps(content, allow_nan=False, separators=(',', ':'))}\n\n"
+        text = f"event: {kind}\ndata: {json.dumps(plain(content), allow_nan=False, separators=(',', ':'))}\n\n"
         for page in list(self._pages):
             try:
                 page.put_nowait(text)

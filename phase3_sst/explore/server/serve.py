@@ -60,7 +60,7 @@ async def _until_stopped(explorer: Explorer, server: uvicorn.Server, listener: s
     try:
         await server.serve([listener])
     finally:
-        await explorer.aclose()
+        await explorer.close()
 
 
 def _listening(port: int) -> socket.socket:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import Response
 
-from manynode.errors import ManynodeError
+from manynode.errors import InputError, ManynodeError
 from phase3_sst.explore.server.asking import Asking
 from phase3_sst.explore.server.events import Hub
 from phase3_sst.explore.server.searching import Searching
 from phase3_sst.explore.server.wording import refused
 
 if TYPE_CHECKING:
+    from phase3_sst.explore.answer import Answer
     from phase3_sst.explore.explorer import Explorer
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -30,6 +31,17 @@ class Site:
     hub: Hub
     asking: Asking
     searching: Searching
+
+    def baseline(self) -> Answer:
+        """Return the base's own answer."""
+        found = self.explorer.known(self.explorer.baseline())
+        if found is None:
+            raise InputError(
+                "the base experiment has no projection of its own question",
+                where=str(self.explorer.name),
+                remedy="finish it: manynode run",
+            )
+        return found
 
     async def close(self) -> None:
         await self.searching.close()

@@ -6,14 +6,15 @@ import re
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from manynode.errors import ManynodeError, UsageError
-from phase3_sst.explore.server.asked import question_of
+from phase3_sst.explore.answer import Answer
+from phase3_sst.explore.question import question_of
 from phase3_sst.explore.server.bodies import Ask, Check, Note, Of, Pin, body
 from phase3_sst.explore.server.site import Site, worded
-from phase3_sst.explore.server.wording import missing, no
+from phase3_sst.explore.server.wording import missing, no, reply
 
 _DIGEST = re.compile(r"[0-9a-f]{12,64}")
 
@@ -30,18 +31,22 @@ def beside(site: Site, digest: str, baseline: str | None) -> dict[str, Any] | No
 
     The paired difference is None where the two have no replica in common or are the same.
     """
-    answer = site.explorer.by_digest(digest)
+    answer = site.explorer.known_by(digest)
     if answer is None:
         return None
-    other = site.explorer.by_digest(baseline) if baseline else site.explorer.base.answer
+    other = site.explorer.known_by(baseline) if baseline else site.baseline()
     if other is None:
         raise UsageError("the baseline has no answer", found=baseline, remedy="pin another question")
-    pair = answer.paired(other) if other.digest != answer.digest else None
-    return {
-        "answer": answer.as_json(),
-        "baseline": other.as_json(),
-        "paired": pair.as_json() if pair is not None else None,
-    }
+    return {"answer": answer.as_json(), "baseline": other.as_json(), "paired": _paired(answer, other)}
+
+
+def _paired(answer: Answer, other: Answer) -> dict[str, Any] | None:
+    if answer.digest == other.digest:
+        return None
+    try:
+        return answer.paired(other).as_json()
+    except ValueError:
+        return None
 
 
 def routes(site: Site) -> list[Route]:
@@ -54,7 +59,7 @@ def routes(site: Site) -> list[Route]:
             digest = explorer.digest(question)
         except ManynodeError as error:
             return no(error)
-        return JSONResponse({"digest": digest, "question": question.as_json()})
+        return reply({"digest": digest, "question": question.as_json()})
 
     async def ask(request: Request) -> Response:
         asked = await body(request, Ask)
@@ -69,34 +74,33 @@ def routes(site: Site) -> list[Route]:
         found = beside(site, digest, asked.baseline) if known is not None else None
         if found is None:
             site.asking.ask(question, digest, asked.tab)
-            return JSONResponse({**said, "state": "running"}, 202)
+            return reply({**said, "state": "running"}, 202)
         site.asking.withdraw(asked.tab)
-        explorer.log.asked(question, digest)
-        return JSONResponse({**said, "state": "finished", **found})
+        return reply({**said, "state": "finished", **found})
 
     async def answer(request: Request) -> Response:
         digest = digest_of(request.path_params["digest"], "answer")
         baseline = request.query_params.get("baseline")
         found = beside(site, digest, digest_of(baseline, "baseline") if baseline is not None else None)
-        return JSONResponse(found) if found is not None else missing("this answer")
+        return reply(found) if found is not None else missing("this answer")
 
     async def keep(request: Request) -> Response:
-        return JSONResponse({"kept": site.asking.keep((await body(request, Of)).digest)})
+        return reply({"kept": site.asking.keep((await body(request, Of)).digest)})
 
     async def cancel(request: Request) -> Response:
-        return JSONResponse({"cancelled": site.asking.cancel((await body(request, Of)).digest)})
+        return reply({"cancelled": site.asking.cancel((await body(request, Of)).digest)})
 
     async def pin(request: Request) -> Response:
         asked = await body(request, Pin)
-        explorer.log.pin(asked.digest, asked.pinned)
+        explorer.pin(asked.digest)
         site.hub.publish("questions", {})
-        return JSONResponse({"pinned": asked.pinned})
+        return reply({"pinned": asked.digest})
 
     async def note(request: Request) -> Response:
         asked = await body(request, Note)
-        explorer.log.note(asked.digest, asked.note)
+        explorer.note(asked.digest, asked.note)
         site.hub.publish("questions", {})
-        return JSONResponse({"note": asked.note})
+        return reply({"note": asked.note})
 
     return [
         Route("/api/check", worded(check), methods=["POST"]),

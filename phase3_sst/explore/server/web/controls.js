@@ -12,13 +12,15 @@ const OPEN = 2; // so many groups are open at first
 let described = [];
 let changed = () => {};
 let current = null;
+let first = null; // the base's own question
 const places = new Map(); // key -> {control, input, row, reset, problem}
 
 export const controls = () => described;
 export const label = (key) => described.find((control) => control.key === key)?.label ?? key;
 
-export function build(list, onchange) {
+export function build(list, base, onchange) {
   described = list;
+  first = base;
   changed = onchange;
   places.clear();
   const groups = Map.groupBy ? Map.groupBy(list, (control) => control.group) : grouped(list);
@@ -87,7 +89,7 @@ function inputOf(control, id) {
       type: "number",
       min: control.least ?? undefined,
       max: control.most ?? undefined,
-      step: control.integer ? "1" : "any",
+      step: control.whole ? "1" : "any",
     });
   if (control.kind === "structure") return element("textarea", { ...common, rows: "4", spellcheck: "false" });
   return element("input", { ...common, type: "text", spellcheck: "false" });
@@ -114,11 +116,11 @@ function steps(control, input) {
 
 function bounds(control) {
   const between = [
-    control.least !== null && control.least !== undefined ? `at least ${control.least}` : "",
-    control.most !== null && control.most !== undefined ? `at most ${control.most}` : "",
+    control.at_least === null ? "" : `at least ${control.at_least}`,
+    control.at_most === null ? "" : `at most ${control.at_most}`,
   ].filter(Boolean);
-  const base = control.value === undefined ? "" : `base: ${written(control.value)}`;
-  return [control.unit ? `in ${control.unit}` : "", between.join(", "), base].filter(Boolean).join(" · ");
+  const base = `base: ${written(control.value)}`;
+  return [control.unit ? `in ${control.unit}` : control.dimension ?? "", between.join(", "), base].filter(Boolean).join(" · ");
 }
 
 function entered(control, input) {
@@ -137,16 +139,23 @@ function entered(control, input) {
   return text;
 }
 
-const baseOf = (key) => places.get(key)?.control.value;
+// What a question that is not the base's own begins with, where the server says so.
+const starts = () =>
+  Object.fromEntries(
+    described
+      .filter((control) => control.start !== null && !same(control.start, control.value) && !MEMBERS.includes(control.key))
+      .map((control) => [control.key, control.start]),
+  );
 
 // Change one control; undefined and the base's own value are the same.
 function put(control, value) {
   const asBase = value === undefined || same(value, control.value);
   if (MEMBERS.includes(control.key)) {
-    changed({ ...current, [control.key]: asBase ? control.value : value }, control.key);
+    const changes = same(current, first) && !asBase ? starts() : current.changes;
+    changed({ ...current, changes, [control.key]: asBase ? first[control.key] : value }, control.key);
     return;
   }
-  const changes = { ...current.changes };
+  const changes = { ...(same(current, first) ? starts() : {}), ...current.changes };
   delete changes[control.key];
   // Another network, another whole: what was edited of the former one goes.
   for (const key of Object.keys(changes)) if (key.startsWith(`${control.key}.`)) delete changes[key];
@@ -160,7 +169,7 @@ export function show(question, values = {}) {
   for (const { control, input, row: line, reset } of places.values()) {
     const member = MEMBERS.includes(control.key);
     const own = member ? question[control.key] : question.changes[control.key];
-    const differs = member ? !same(own, control.value) : own !== undefined;
+    const differs = member ? !same(own, first[control.key]) : own !== undefined;
     const value = own !== undefined ? own : values[control.key] !== undefined ? values[control.key] : control.value;
     fill(control, input, value);
     reset.hidden = !differs;
@@ -202,6 +211,6 @@ export function problem(error, last) {
 // The words for what a question changes.
 export function inWords(question) {
   const parts = Object.entries(question.changes).map(([key, value]) => `${label(key)}: ${written(value)}`);
-  const technique = question.technique === baseOf("technique") ? "" : `, ${question.technique}`;
+  const technique = question.technique === first?.technique ? "" : `, ${question.technique}`;
   return `${question.nodes} node${question.nodes === 1 ? "" : "s"}${technique}${parts.length ? `; ${parts.join("; ")}` : "; as the base"}`;
 }

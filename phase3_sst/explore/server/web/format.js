@@ -58,6 +58,20 @@ export function size(value) {
   return `${plain(left, 3)} ${SIZES[step]}`;
 }
 
+// A number of an axis [SI] with its unit.
+export function quantity(value, kind) {
+  if (!known(value)) return "unknown";
+  if (kind === "time") return duration(value, 3);
+  if (kind === "size") return size(value);
+  const step = (units, base) => {
+    const at = Math.max(0, Math.min(units.length - 1, Math.floor(Math.log(Math.abs(value)) / Math.log(base))));
+    return `${plain(value / base ** at, 3)} ${units[at]}`;
+  };
+  if (kind === "bandwidth") return step(["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"], 1000);
+  if (kind === "frequency") return step(["Hz", "kHz", "MHz", "GHz"], 1000);
+  return number(value, 3);
+}
+
 // A written value of a key, as a person reads it.
 export function written(value) {
   if (value === null || value === undefined) return "none";

@@ -10,8 +10,8 @@ let fallback = null;
 let position = 0;
 let newest = 0;
 
-export function begin(question) {
-  fallback = { v: VERSION, q: question, b: null, view: "answer", map: null, inverse: null, prices: null };
+export function begin(question, pinned) {
+  fallback = { v: VERSION, q: question, b: pinned, view: "answer", map: null, inverse: null, prices: null };
   position = history.state?.position ?? 0;
   newest = Math.max(position, Number(sessionStorage.getItem("newest") ?? 0));
   history.replaceState({ position }, "", location.hash || "#");

@@ -32,9 +32,9 @@ async function start() {
     `machine: ${state.base.machine}`,
     `network: ${state.base.network}`,
   ].join(" · ");
-  link.begin(state.baseline.question);
-  controls.build(state.controls, changedQuestion);
-  const page = { ask, pin, state: () => link.read(), write, base: () => base };
+  link.begin(state.baseline.question, state.pinned);
+  controls.build(state.controls, state.baseline.question, changedQuestion);
+  const page = { ask, pin, baselineDigest, state: () => link.read(), write, base: () => base };
   maps.build(page);
   inverse.build(page);
   costs.build(page, state.catalogue);
@@ -110,7 +110,22 @@ function write(change) {
 }
 
 const ask = (question, change = {}) => write({ q: question, ...change });
-const pin = (question) => write({ b: question });
+// The baseline is part of the address; a page that is opened without one begins with what was pinned last.
+async function pin(question) {
+  write({ b: question });
+  try {
+    await api.post("/api/pin", { digest: await baselineDigest(question) });
+  } catch (error) {
+    say(api.facts(error).what);
+  }
+}
+
+async function baselineDigest(question) {
+  if (question === null) return null;
+  const got = await api.post("/api/check", { question });
+  if (got.state === "refused") throw new api.Refused(got.error, 200);
+  return got.digest;
+}
 
 function changedQuestion(question, key) {
   lastKey = key;

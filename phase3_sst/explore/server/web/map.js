@@ -2,18 +2,17 @@
 // interpolated one is paler, and its time comes with its standard error.
 
 import * as api from "./api.js";
-import { byId, element, button, failure, facts, table } from "./dom.js";
+import { byId, element, button, failure, facts, fold, table } from "./dom.js";
 import { clear } from "./figures.js";
-import { percent, written, known, count } from "./format.js";
-import { controls, inWords } from "./controls.js";
+import { percent, written, known, count, quantity } from "./format.js";
+import { axisFields, axisOf, fillAxis, suggest, usable } from "./axes.js";
+import { inWords } from "./controls.js";
 import { canonical, same } from "./link.js";
 import { draw } from "./mapfigure.js";
 
 let page = null;
 let current = null; // {asked, search, content, state}
 let form = null;
-
-const usable = () => controls().filter((control) => control.axis);
 
 export function build(given) {
   page = given;
@@ -24,39 +23,19 @@ export function build(given) {
     if (same(map, page.state().map)) start(map, page.state().q);
     page.write({ map });
   });
-  const axis = (name, index) => {
-    const choose = element(
-      "select",
-      { name: `${name}-key`, id: `map-${name}-key` },
-      ...usable().map((control) => element("option", { value: control.key }, control.label)),
-    );
-    choose.selectedIndex = Math.min(index, usable().length - 1);
-    choose.addEventListener("change", () => suggest(name));
-    const entry = (part, label) => [
-      element("label", { for: `map-${name}-${part}` }, label),
-      element("input", { id: `map-${name}-${part}`, name: `${name}-${part}`, type: part === "n" ? "number" : "text", min: "2", max: "24" }),
-    ];
-    return element(
-      "fieldset",
-      {},
-      element("legend", {}, name === "x" ? "Across" : "Up"),
-      element("label", { for: `map-${name}-key` }, "Parameter"),
-      choose,
-      ...entry("low", "From"),
-      ...entry("high", "To"),
-      ...entry("n", "Steps"),
-    );
-  };
+  const axis = (name, index) =>
+    element("fieldset", {}, element("legend", {}, name === "x" ? "Across" : "Up"), ...axisFields(form, "map", name, index));
   const plain = (name, label, value, attributes) => [
     element("label", { for: `map-${name}` }, label),
     element("input", { id: `map-${name}`, name, type: "number", value, ...attributes }),
   ];
+  const preferred = usable().findIndex((control) => control.kind === "quantity");
   form.append(
     element(
       "div",
       { class: "form" },
-      axis("x", 0),
-      axis("y", 1),
+      axis("x", Math.max(0, preferred)),
+      axis("y", Math.max(0, preferred) + 1),
       element(
         "fieldset",
         {},
@@ -80,51 +59,20 @@ export function build(given) {
     element("div", { id: "map-result", "aria-live": "polite" }),
     element("div", { id: "map-figure" }),
   );
-  suggest("x");
-  suggest("y");
+  if (usable().length) ["x", "y"].forEach((name) => suggest(form, name));
 }
 
 const field = (name) => form.elements.namedItem(name);
 
-// The server says which range is worth a look for each parameter.
-function suggest(name) {
-  const control = usable().find((each) => each.key === field(`${name}-key`).value);
-  if (!control) return;
-  field(`${name}-low`).value = control.axis.low ?? "";
-  field(`${name}-high`).value = control.axis.high ?? "";
-  field(`${name}-n`).value = control.axis.n ?? "";
-  for (const part of ["low", "high", "n"]) field(`${name}-${part}`).disabled = Boolean(control.axis.values?.length);
-}
-
-const typed = (text, kind) => (["count", "number"].includes(kind) ? Number(text) : text);
-
-function axisOf(name) {
-  const control = usable().find((each) => each.key === field(`${name}-key`).value);
-  const { kind, scale, values } = control.axis;
-  if (values?.length) return { keys: [control.key], kind, scale, values };
-  return {
-    keys: [control.key],
-    kind,
-    scale,
-    low: typed(field(`${name}-low`).value.trim(), kind),
-    high: typed(field(`${name}-high`).value.trim(), kind),
-    n: Number(field(`${name}-n`).value),
-  };
-}
-
 const entered = () => ({
-  x: axisOf("x"),
-  y: axisOf("y"),
+  x: axisOf(form, "x"),
+  y: axisOf(form, "y"),
   most: Number(field("most").value),
   target: Number((Number(field("target").value) / 100).toPrecision(6)),
 });
 
 function restore(map) {
-  for (const name of ["x", "y"]) {
-    field(`${name}-key`).value = map[name].keys[0];
-    suggest(name);
-    for (const part of ["low", "high", "n"]) if (map[name][part] !== undefined) field(`${name}-${part}`).value = map[name][part];
-  }
+  for (const name of ["x", "y"]) fillAxis(form, name, map[name]);
   field("most").value = map.most;
   field("target").value = Number((100 * map.target).toPrecision(6));
 }
@@ -201,7 +149,7 @@ function render() {
       ["standard error in between", known(content.spread) ? percent(content.spread, 2) : null],
     ]),
     element("p", {}, state === "running" ? "The map is being filled." : content.words || state),
-    ...(content.knees ?? []).map((knee) => element("p", { class: "knee" }, knee.words)),
+    knees(content),
   );
   clear(byId("map-figure"));
   byId("map-figure").append(
@@ -218,6 +166,24 @@ function questionOf(cell) {
       if (key === "nodes") question.nodes = value;
       else question.changes[key] = value;
   return question;
+}
+
+// Where a doubling stops paying, row by row and column by column.
+function knees(content) {
+  if (!content.knees?.length) return "";
+  const sides = { below: "below the range", above: "above the range" };
+  const own = (knee) => (knee.along === "x" ? content.x : content.y);
+  const other = (knee) => (knee.along === "x" ? content.y : content.x);
+  return fold(
+    "Knees: where doubling or halving saves less than 5 % of the time",
+    table("Knees, from interpolated curves", [
+      ["of", (knee) => own(knee).label],
+      ["where", (knee) => `${other(knee).label} ${written(knee.other)}`],
+      ["knee", (knee) => (knee.state === "inside" ? quantity(knee.at, own(knee).kind) : sides[knee.state])],
+      ["from", (knee) => (knee.low === null ? "" : quantity(knee.low, own(knee).kind))],
+      ["to", (knee) => (knee.high === null ? "" : quantity(knee.high, own(knee).kind))],
+    ], content.knees),
+  );
 }
 
 function refusals(content) {

@@ -3,6 +3,7 @@
 import { post } from "./api.js";
 import { byId, element, button, say } from "./dom.js";
 import { inWords } from "./controls.js";
+import { percent } from "./format.js";
 
 const running = new Map(); // digest -> what the server said last
 const rows = new Map();
@@ -28,8 +29,8 @@ export function all(list) {
 
 export const of = (digest) => running.get(digest);
 
-export const words = ({ words: text, done, of: total }) =>
-  [text, total ? `${done} of ${total}` : ""].filter(Boolean).join(", ");
+export const words = ({ state, step, words: text, share }) =>
+  [state, step, text, share === null || share === undefined ? "" : percent(share, 2)].filter(Boolean).join(", ");
 
 function draw(content) {
   const { digest, question } = content;
@@ -55,7 +56,7 @@ function draw(content) {
     row = { line, bar, text, keep };
     rows.set(digest, row);
   }
-  if (content.of) row.bar.value = content.done / content.of;
+  if (typeof content.share === "number") row.bar.value = content.share;
   row.text.textContent = words(content);
   row.keep.hidden = Boolean(content.kept);
 }
