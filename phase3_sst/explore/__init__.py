@@ -1,0 +1,1 @@
+"""Explore: questions about the design space on the measured timing profiles of one experiment."""
