@@ -1,1 +1,1 @@
-"""Explore: questions about the design space on the measured timing profiles of one experiment."""
+"""Questions to the design space: a local web application on the measured timing profiles of one experiment."""
