@@ -53,7 +53,9 @@ class Axis(Section):
         else:
             numbers = [self.number(value) for value in self.values or (self.low, self.high)]  # type: ignore[arg-type]
             if self.scale == "log" and min(numbers) <= 0:
-                raise ValueError("scale: a logarithmic axis has values above zero; write 'linear' or raise the lower end")
+                raise ValueError(
+                    "scale: a logarithmic axis has values above zero; write 'linear' or raise the lower end"
+                )
             if not self.values and numbers[0] >= numbers[1]:
                 raise ValueError(f"low: should be less than 'high' (found {self.low} and {self.high})")
         if len(self.written) < 2:

@@ -73,7 +73,9 @@ def remainder(best: Answered, allowed_s: float, value: object) -> Binding | None
     ideal = sum(parts.get(part, 0.0) for part in ("compute", "dependency", "variability")) if by_losses else None
     if ideal is not None and ideal > allowed_s:
         part = max(("compute", "dependency", "variability"), key=lambda name: parts.get(name, 0.0))
-        words = f"no network is enough: on one that costs nothing the time is still {ideal:.4g} s, most of it {_name(part)}"
+        words = (
+            f"no network is enough: on one that costs nothing the time is still {ideal:.4g} s, most of it {_name(part)}"
+        )
         return Binding(part, parts[part], True, words)
     rest = {part: seconds for part, seconds in parts.items() if part != "compute"} or parts
     part = max(rest, key=lambda name: rest[name])

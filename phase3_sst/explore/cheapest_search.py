@@ -129,7 +129,9 @@ def _words(
         if left:
             words.append(f"{len(left)} dearer ones are not simulated")
     else:
-        words = [f"{holds.value} is the cheapest alternative that keeps {goal.words()}, for {holds.number:,.0f}{doubt(holds)}"]
+        words = [
+            f"{holds.value} is the cheapest alternative that keeps {goal.words()}, for {holds.number:,.0f}{doubt(holds)}"
+        ]
         if sure and sure is not holds:
             words.append(f"It is surely kept by {sure.value}, for {sure.number:,.0f}")
     if refused:

@@ -309,7 +309,9 @@ def _sentences(found: Found, search: _Search, split: bool) -> list[str]:
             words.append(f"It is surely missed at {found.surely_fails.value}")
     if split:
         kept = [str(step.value) for step in found.steps if step.verdict.holds]
-        words.append(f"The goal is not kept by all easier values: it is kept at {', '.join(kept)} and missed in between")
+        words.append(
+            f"The goal is not kept by all easier values: it is kept at {', '.join(kept)} and missed in between"
+        )
     if found.bend:
         words.append(found.bend[0].upper() + found.bend[1:])
     if found.binding:

@@ -114,4 +114,3 @@ def knee_of(numbers: Sequence[float] | np.ndarray, times: np.ndarray, share: flo
     # Straight between two steps of the curve.
     part = (saved[last] - share) / (saved[last] - saved[last + 1])
     return float(np.exp(logs[last] + part * (logs[last + 1] - logs[last])))
-

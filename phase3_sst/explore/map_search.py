@@ -90,9 +90,7 @@ class _Search:
                 self.answers[cell] = answer
         allowed = [cell for cell in range(len(self.values)) if cell not in self.refused]
         wanted = [
-            cell
-            for cell in map_design.corners(len(self.y.written), self.columns, allowed)
-            if cell not in self.answers
+            cell for cell in map_design.corners(len(self.y.written), self.columns, allowed) if cell not in self.answers
         ]
         taken = [*self.answers, *wanted]
         wanted += map_design.spread(self.places, allowed, taken, START - len(taken))
@@ -146,9 +144,7 @@ class _Search:
             # Some of the first points failed: others take their places.
             (cell,) = map_design.spread(self.places, free, list(self.answers), 1)
             return cell
-        return map_design.most_helpful(
-            self.surrogate, self.places, self.order, list(self.tasks.values()), free
-        )
+        return map_design.most_helpful(self.surrogate, self.places, self.order, list(self.tasks.values()), free)
 
     def good(self) -> bool:
         """Say whether the map is as good as asked for."""
@@ -185,9 +181,7 @@ class _Search:
             return {cell: self.cell(cell, state="unknown", pending=cell in waiting) for cell in rest}
         times, errors = self.surrogate.predict(self.places[rest])
         return {
-            cell: self.cell(
-                cell, state="interpolated", pending=cell in waiting, time_s=float(time), error=float(error)
-            )
+            cell: self.cell(cell, state="interpolated", pending=cell in waiting, time_s=float(time), error=float(error))
             for cell, time, error in zip(rest, times, errors, strict=True)
         }
 

@@ -91,9 +91,7 @@ class Asking:
         finally:
             self._over(digest, tab, task, kind, content)
 
-    def _over(
-        self, digest: str, tab: str, task: asyncio.Task[None] | None, kind: str, content: dict[str, Any]
-    ) -> None:
+    def _over(self, digest: str, tab: str, task: asyncio.Task[None] | None, kind: str, content: dict[str, Any]) -> None:
         """Forget that ``task`` waits, and tell the pages once nobody waits for this answer any more.
 
         A task that was given up has been forgotten by then; its page may wait for the same answer again.

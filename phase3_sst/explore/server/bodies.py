@@ -23,6 +23,8 @@ Tab = Annotated[str, Field(pattern=r"^[0-9a-z]{8,40}$")]
 # What a question or an axis is, its own model says; here it is an object, and no more.
 Asked = Annotated[dict[str, Any], Field(max_length=8)]
 
+GivenPrices = Annotated[dict[str, Any], Field(max_length=24)] | Annotated[str, Field(max_length=100)] | None
+
 
 class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
@@ -63,16 +65,17 @@ class MapBody(Body):
 
 
 class Inverse(Body):
-    """The least or greatest value of an axis that keeps a time [s] or a loss (a share of the baseline's time)."""
+    """The least, greatest or cheapest value of an axis that keeps a time [s] or a loss (a share of the baseline's)."""
 
     question: Asked
     axis: Asked
-    sense: Annotated[str, Field(pattern="^(least|greatest)$")]
+    sense: Annotated[str, Field(pattern="^(least|greatest|cheapest)$")]
     time_s: Annotated[float, Field(gt=0, le=1e12)] | None = None
     loss: Annotated[float, Field(gt=-1, le=1e6)] | None = None
     baseline: Digest | None = None
     most: Annotated[int, Field(ge=5, le=60)] = 16
     resolution: Annotated[float, Field(ge=1e-3, le=0.5)] = 0.02
+    prices: GivenPrices = None
 
 
 class Search(Body):
@@ -81,8 +84,11 @@ class Search(Body):
     search: Digest
 
 
-class Costs(Body):
-    prices: Annotated[dict[str, Any], Field(max_length=24)] | None = None
+class CostBody(Body):
+    """Prices (a name of the catalogue, or edited ones; None: the first file) and whether node counts share a front."""
+
+    prices: GivenPrices = None
+    together: bool = False
 
 
 class Study(Body):

@@ -39,7 +39,11 @@ def axis_of(control: Control) -> dict[str, Any] | None:
     try:
         number = probe.number(value)
     except (ValueError, KeyError):
-        return {"kind": kind, "scale": control.scale, "n": STEPS} if kind in (*units.DIMENSIONS, "count", "number") else None
+        return (
+            {"kind": kind, "scale": control.scale, "n": STEPS}
+            if kind in (*units.DIMENSIONS, "count", "number")
+            else None
+        )
     low, high = (number / AROUND, number * AROUND) if number > 0 else (number, number + 1.0)
     low = max(low, control.least) if control.least is not None else low
     high = min(high, control.most) if control.most is not None else high

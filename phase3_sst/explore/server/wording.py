@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from starlette.responses import JSONResponse
 
 from manynode.errors import EXIT_INPUT, EXIT_USAGE, ManynodeError
@@ -18,6 +19,8 @@ def reply(content: Mapping[str, Any], status: int = 200) -> JSONResponse:
 
 def plain(content: Any) -> Any:
     """Return ``content`` as JSON has it: numbers that are none, which tables write for "not known", are null."""
+    if isinstance(content, np.generic):
+        content = content.item()
     if isinstance(content, float):
         return float(content) if math.isfinite(content) else None
     if isinstance(content, Mapping):

@@ -10,13 +10,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from manynode.errors import ManynodeError, UsageError
-from phase3_sst.explore import inverse_search, map_search
+from phase3_sst.explore import cheapest_search, inverse_search, map_search
 from phase3_sst.explore.goal import Goal
 from phase3_sst.explore.inverse_search import Step
 from phase3_sst.explore.iso_lines import iso_lines
 from phase3_sst.explore.knees import knees
 from phase3_sst.explore.parameter_map import Map
 from phase3_sst.explore.question import question_of
+from phase3_sst.explore.server import pricing
 from phase3_sst.explore.server.asked import axis_of
 from phase3_sst.explore.server.bodies import Inverse, MapBody, Search, body
 from phase3_sst.explore.server.routes.questions import digest_of
@@ -69,6 +70,12 @@ def seeking(site: Site, asked: Inverse) -> Work:
     )
     about = {"goal": goal.words(), "allowed_s": goal.allowed_s, "baseline": baseline.digest, "sense": asked.sense}
 
+    alternatives = None
+    if asked.sense == "cheapest":
+        alternatives = pricing.alternatives(
+            site.explorer, question, axis, pricing.prices_of(site.explorer, asked.prices)
+        )
+
     async def work(tell: Tell) -> Mapping[str, Any]:
         steps: list[dict[str, Any]] = []
 
@@ -76,6 +83,11 @@ def seeking(site: Site, asked: Inverse) -> Work:
             steps.append(step.as_json())
             tell({**about, "steps": list(steps)})
 
+        if alternatives:
+            cheapest = await cheapest_search.cheapest(
+                site.explorer, alternatives[0], goal, most=asked.most, on_step=on_step
+            )
+            return {**cheapest.as_json(), **about, "unpriced": alternatives[1]}
         found = await inverse_search.seek(
             site.explorer,
             question,

@@ -22,14 +22,22 @@ export function axisFields(form, prefix, name, index, list = usable(), parts = [
   return [
     element("label", { for: choose.id }, "Parameter"),
     choose,
-    ...parts.flatMap((part) => [
-      element("label", { for: `${prefix}-${name}-${part}` }, PARTS[part]),
-      element("input", {
-        id: `${prefix}-${name}-${part}`,
-        name: `${name}-${part}`,
-        ...(part === "n" ? { type: "number", min: "2", max: "24" } : { type: "text" }),
-      }),
-    ]),
+    element(
+      "div",
+      { class: "range" },
+      ...parts.map((part) =>
+        element(
+          "div",
+          {},
+          element("label", { for: `${prefix}-${name}-${part}` }, PARTS[part]),
+          element("input", {
+            id: `${prefix}-${name}-${part}`,
+            name: `${name}-${part}`,
+            ...(part === "n" ? { type: "number", min: "2", max: "24" } : { type: "text" }),
+          }),
+        ),
+      ),
+    ),
   ];
 }
 

@@ -43,6 +43,10 @@ export function figure(name, caption, spec, rows, columns, onclick) {
         defaultStyle: false,
         tooltip: { disableDefaultStyle: true },
       });
+      if (!made.isConnected) {
+        view.finalize();
+        return;
+      }
       if (onclick) view.addEventListener("click", (_event, item) => item?.datum && onclick(item.datum));
       made.view = view;
       made.dataset.drawn = "yes";

@@ -16,7 +16,7 @@ let current = null;
 export function build(given) {
   page = given;
   form = element("form", { id: "inverse-form", "aria-label": "Inverse question" });
-  const ordered = usable().filter((control) => control.axis.kind !== "choice");
+  const first = Math.max(0, usable().findIndex((control) => control.kind === "quantity"));
   const option = (value, text) => element("option", { value }, text);
   form.append(
     element(
@@ -27,8 +27,8 @@ export function build(given) {
         {},
         element("legend", {}, "Sought"),
         element("label", { for: "inverse-sense" }, "The"),
-        element("select", { id: "inverse-sense", name: "sense" }, option("least", "least"), option("greatest", "greatest")),
-        ...axisFields(form, "inverse", "a", 1, ordered, ["low", "high"]),
+        element("select", { id: "inverse-sense", name: "sense" }, option("least", "least"), option("greatest", "greatest"), option("cheapest", "cheapest")),
+        ...axisFields(form, "inverse", "a", first, usable(), ["low", "high", "n"]),
       ),
       element(
         "fieldset",
@@ -68,7 +68,7 @@ export function build(given) {
     element("div", { id: "inverse-result", "aria-live": "polite" }),
     element("div", { id: "inverse-figure" }),
   );
-  if (ordered.length) suggest(form, "a");
+  if (usable().length) suggest(form, "a");
 }
 
 const field = (name) => form.elements.namedItem(name);
@@ -101,7 +101,7 @@ async function start(inverse, question, pinned) {
   render();
   try {
     const baseline = await page.baselineDigest(pinned);
-    const got = await api.post("/api/inverse", { question, ...inverse, baseline });
+    const got = await api.post("/api/inverse", { question, ...inverse, baseline, ...(inverse.sense === "cheapest" ? { prices: page.state().prices } : {}) });
     if (current !== mine) return;
     if (got.state === "refused") throw new api.Refused(got.error, 200);
     take(got);
@@ -148,7 +148,9 @@ function render() {
         ["missed at", side(content.fails, false)],
         ["kept at", side(content.holds, true)],
         ["what binds", content.binding?.part],
-        ["simulated for it", String(content.asked)],
+        ["simulated for it", content.asked === undefined ? null : String(content.asked)],
+        ["dearer, not simulated", content.left?.join(", ")],
+        ["without a price", content.unpriced?.join("; ")],
       ]),
     );
   else parts.push(element("p", { class: "pending" }, `${content.steps.length} values so far.`));

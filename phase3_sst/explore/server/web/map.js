@@ -142,7 +142,7 @@ function render() {
   place.replaceChildren(
     element("p", {}, `Of: ${inWords(question)}`),
     facts([
-      ["simulated", `${count(content.simulated, "cell")}, ${content.asked} for this map`],
+      ["simulated", `${count(content.simulated, "cell")}; asked for by this map: ${content.asked}`],
       ["interpolated", count(content.cells.filter((cell) => cell.state === "interpolated").length, "cell")],
       ["cross-validated error", known(content.error) ? `${percent(content.error, 2)} (asked for: ${percent(content.target, 2)})` : "not known yet"],
       ["largest error of a point left out", known(content.worst) ? percent(content.worst, 2) : null],

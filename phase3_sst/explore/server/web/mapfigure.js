@@ -135,9 +135,10 @@ function spec(content, rows, lines, knees) {
     { field: "said", type: "nominal", title: "cell" },
   ];
   const at = { x: { field: "i", type: "quantitative", ...xAxis }, y: { field: "j", type: "quantitative", ...yAxis } };
-  const log = what === "time_s" && rows.every((row) => row.shown === null || row.shown > 0);
+  const log = what === "time_s" && rows.some((row) => row.shown > 0);
   return {
     height: Math.max(160, CELL * y.values.length),
+    view: { fill: "#ffffff" }, // paler is paler in the dark, too
     datasets: { table: rows, lines, knees },
     data: { name: "table" },
     layer: [
@@ -152,7 +153,7 @@ function spec(content, rows, lines, knees) {
             condition: { test: "datum.shown === null", value: "#9aa4ad" },
             field: "shown",
             type: "quantitative",
-            scale: { type: log ? "log" : "linear", scheme: "viridis", reverse: true, nice: false, zero: false },
+            scale: { type: log ? "log" : "linear", scheme: "viridis", reverse: true, nice: false },
             legend: { title: what === "time_s" ? "time [s]" : "standard error", format: what === "time_s" ? ".3~s" : ".1%", gradientLength: 160, orient: "right" },
           },
           opacity: { condition: { test: "datum.state === 'simulated'", value: 1 }, value: 0.5 },
