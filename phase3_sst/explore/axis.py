@@ -51,7 +51,7 @@ class Axis(Section):
                 raise ValueError("a choice has no range; give its 'values'")
             numbers: list[float] = []
         else:
-            numbers = [self.number(value) for value in self.values or (self.low, self.high)]  # type: ignore[arg-type]
+            numbers = [self.number(value) for value in self.values or (self.low, self.high) if value is not None]
             if self.scale == "log" and min(numbers) <= 0:
                 raise ValueError(
                     "scale: a logarithmic axis has values above zero; write 'linear' or raise the lower end"
@@ -88,8 +88,7 @@ class Axis(Section):
 
     def ends(self) -> tuple[float, float]:
         """Return the smallest and the largest number of the axis [SI]."""
-        values = self.values or [self.low, self.high]
-        numbers = [self.number(value) for value in values]  # type: ignore[arg-type]
+        numbers = [self.number(value) for value in self.values or (self.low, self.high) if value is not None]
         return min(numbers), max(numbers)
 
     def number(self, value: Written) -> float:

@@ -70,7 +70,7 @@ def knees(found: Map, share: float = 0.05, along: Literal["x", "y"] = "x") -> li
 def _coordinates(axis: Axis, position: int) -> np.ndarray:
     if axis.ordered:
         return np.array([axis.coordinate(axis.number(axis.written[position]))])
-    return np.eye(len(axis.written))[position] / math.sqrt(2)
+    return np.asarray(np.eye(len(axis.written))[position] / math.sqrt(2))
 
 
 def _knee(

@@ -13,11 +13,13 @@ from manynode.errors import ManynodeError
 from phase3_sst.explore.question import Question, question_of
 from phase3_sst.explore.server.events import Hub
 from phase3_sst.explore.server.wording import failure
+from phase3_sst.explore.works import QuestionCancelledError
 
 if TYPE_CHECKING:
     from phase3_sst.explore.explorer import Explorer
 
 KEPT = "kept"
+_AGAIN_S = 0.05
 
 
 class Asking:
@@ -77,9 +79,10 @@ class Asking:
 
     async def _wait(self, question: Question, digest: str, tab: str) -> None:
         task = asyncio.current_task()
-        kind, content = "cancelled", {"digest": digest}
+        kind = "cancelled"
+        content: dict[str, Any] = {"digest": digest}
         try:
-            await self._explorer.answer(question, urgent=True, progress=lambda step: self._step(digest, step))
+            await self._answer(question, digest, tab)
             kind = "finished"
         except asyncio.CancelledError:
             pass  # the last thing this task does is to say so
@@ -90,6 +93,18 @@ class Asking:
             raise
         finally:
             self._over(digest, tab, task, kind, content)
+
+    async def _answer(self, question: Question, digest: str, tab: str) -> None:
+        """Wait for the answer; a simulation that ends because earlier askers gave it up is asked for again."""
+        task = asyncio.current_task()
+        while True:
+            try:
+                await self._explorer.answer(question, urgent=True, progress=lambda step: self._step(digest, step))
+                return
+            except QuestionCancelledError:
+                if self._waiting.get(digest, {}).get(tab) is not task:
+                    raise
+                await asyncio.sleep(_AGAIN_S)
 
     def _over(self, digest: str, tab: str, task: asyncio.Task[None] | None, kind: str, content: dict[str, Any]) -> None:
         """Forget that ``task`` waits, and tell the pages once nobody waits for this answer any more.

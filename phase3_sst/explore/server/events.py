@@ -7,7 +7,6 @@ again and asks for the whole state.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -39,21 +38,27 @@ class Hub:
                 page.put_nowait(text)
             except asyncio.QueueFull:
                 self._pages.discard(page)
-                self._end(page)
+                while not page.empty():
+                    page.get_nowait()
+                page.put_nowait(None)
 
     def close(self) -> None:
-        """End all streams: the server is about to stop."""
+        """End all streams after what they still have to say: the server is about to stop."""
         self._closed = True
         for page in self._pages:
-            self._end(page)
+            if page.full():
+                page.get_nowait()
+            page.put_nowait(None)
 
     async def stream(self, first: str = "") -> AsyncIterator[str]:
         """Yield the events from now on, after ``first``, until the page or the server goes."""
+        if self._closed:
+            return
         page: asyncio.Queue[str | None] = asyncio.Queue(MOST_WAITING)
         self._pages.add(page)
         try:
             yield f"retry: 1000\n\n{first}"
-            while not self._closed:
+            while True:
                 try:
                     text = await asyncio.wait_for(page.get(), HEARTBEAT_S)
                 except TimeoutError:
@@ -63,10 +68,3 @@ class Hub:
                 yield text
         finally:
             self._pages.discard(page)
-
-    @staticmethod
-    def _end(page: asyncio.Queue[str | None]) -> None:
-        with contextlib.suppress(asyncio.QueueEmpty):
-            while page.full():
-                page.get_nowait()
-        page.put_nowait(None)

@@ -48,7 +48,9 @@ class Priced:
 
         ``together``: answers of all node counts do the same work and share one front.
         """
-        costs, refused, questions = Costs(prices), {}, {}
+        costs = Costs(prices)
+        refused: dict[str, str] = {}
+        questions: dict[str, dict[str, Any]] = {}
         for question, answer in self._explorer.finished():
             if len(questions) >= MOST_ROWS:
                 break

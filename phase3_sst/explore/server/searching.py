@@ -1,7 +1,7 @@
 """Searches that run over many points (maps, inverse questions): one at a time by name, its newest state, its end.
 
-A search is named by the digest of what was asked: two pages that ask the same see one search, and a page that asks again
-after the server was started again gets the same search, which finds its finished points in the store.
+A search is named by the digest of what was asked: two pages that ask the same see one search, and a page that asks
+again after the server was started again gets the same search, which finds its finished points in the store.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What lets a request in: the token of the link, the cookie that stands for it, Host, Origin, and the size of a body.
 
-The server is on the loopback address, but every program and every web page of this host can reach it there. A request is
-therefore answered only if it names this server as its host (a foreign name that was made to resolve to the loopback
+The server is on the loopback address, but every program and every web page of this host can reach it there. A request
+is therefore answered only if it names this server as its host (a foreign name that was made to resolve to the loopback
 address does not), comes from this server's own page, and carries the cookie that the link with the token has set.
 """
 

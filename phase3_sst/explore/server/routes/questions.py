@@ -76,6 +76,7 @@ def routes(site: Site) -> list[Route]:
             site.asking.ask(question, digest, asked.tab)
             return reply({**said, "state": "running"}, 202)
         site.asking.withdraw(asked.tab)
+        await explorer.answer(question)  # it is there: this only notes that it was asked
         return reply({**said, "state": "finished", **found})
 
     async def answer(request: Request) -> Response:

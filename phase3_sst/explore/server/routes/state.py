@@ -9,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from manynode.errors import ManynodeError
+from phase3_sst.explore.question import question_of
 from phase3_sst.explore.server.described import described
 from phase3_sst.explore.server.site import Site, worded
 from phase3_sst.explore.server.wording import plain, reply
@@ -20,7 +22,7 @@ def base_of(site: Site) -> dict[str, Any]:
     return {
         "name": experiment.name,
         "title": experiment.title or experiment.name,
-        "application": experiment.application.title,
+        "application": experiment.application.name,
         "ranks_per_node": experiment.ranks_per_node,
         "machine": experiment.machine.name,
         "network": experiment.network.name,
@@ -32,7 +34,10 @@ def asked(site: Site) -> list[dict[str, Any]]:
     """Return the log of questions with the times of those that have an answer."""
     rows = []
     for entry in site.explorer.log():
-        answer = site.explorer.known_by(entry["digest"])
+        try:
+            answer = site.explorer.known(question_of(entry["question"]))
+        except ManynodeError:
+            continue  # such as a machine whose results are gone
         times = {name: getattr(answer, name) if answer else None for name in ("time_s", "low_s", "high_s")}
         rows.append({**entry, **times})
     return rows

@@ -39,9 +39,9 @@ export function show(state) {
     element("p", {}, `${list.length} asked on this experiment, the newest first. Notes are kept with the results.`),
     table("All questions", [
       ["question", (row) => inWords(row.question)],
-      ["time", (row) => (row.time_s === null || row.time_s === undefined ? row.state ?? "" : duration(row.time_s)), { class: "n" }],
+      ["time", (row) => (row.time_s === null || row.time_s === undefined ? "" : duration(row.time_s)), { class: "n" }],
       ["interval", (row) => interval(row.low_s, row.high_s) ?? ""],
-      ["asked", (row) => new Date(row.time).toLocaleString()],
+      ["asked", (row) => new Date(1000 * row.time).toLocaleString()],
       ["note", (row) => note(row)],
       ["", (row) => actions(row, state)],
     ], rows),
