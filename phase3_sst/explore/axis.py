@@ -51,9 +51,11 @@ class Axis(Section):
                 raise ValueError("a choice has no range; give its 'values'")
             numbers: list[float] = []
         else:
-            numbers = [self.number(value) for value in self.values or (self.low, self.high)]  # type: ignore[arg-type]
+            numbers = [self.number(value) for value in self.values or (self.low, self.high) if value is not None]
             if self.scale == "log" and min(numbers) <= 0:
-                raise ValueError("scale: a logarithmic axis has values above zero; write 'linear' or raise the lower end")
+                raise ValueError(
+                    "scale: a logarithmic axis has values above zero; write 'linear' or raise the lower end"
+                )
             if not self.values and numbers[0] >= numbers[1]:
                 raise ValueError(f"low: should be less than 'high' (found {self.low} and {self.high})")
         if len(self.written) < 2:
@@ -86,8 +88,7 @@ class Axis(Section):
 
     def ends(self) -> tuple[float, float]:
         """Return the smallest and the largest number of the axis [SI]."""
-        values = self.values or [self.low, self.high]
-        numbers = [self.number(value) for value in values]  # type: ignore[arg-type]
+        numbers = [self.number(value) for value in self.values or (self.low, self.high) if value is not None]
         return min(numbers), max(numbers)
 
     def number(self, value: Written) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from phase3_sst.explore.asker import Answered
+from phase3_sst.explore.answer import Answer
 
 # A class of links is called busy from this share of the time on.
 _BUSY = 0.7
@@ -40,14 +40,14 @@ class Binding:
         return dict(vars(self))
 
 
-def parts_of(answer: Answered, by_losses: bool) -> dict[str, float]:
+def parts_of(answer: Answer, by_losses: bool) -> dict[str, float]:
     """Return part -> seconds: of the loss waterfall, or of the breakdown by operations."""
     if by_losses:
         return {str(row["part"]): float(row["seconds"]) for row in answer.losses or []}
     return {str(row["operation"]): float(row["seconds"]) for row in answer.breakdown}
 
 
-def growth(easy: Answered, hard: Answered, easy_value: object, hard_value: object) -> Binding | None:
+def growth(easy: Answer, hard: Answer, easy_value: object, hard_value: object) -> Binding | None:
     """Return what grows most from the easy value to the hard one; None if nothing grows."""
     by_losses = bool(easy.losses) and bool(hard.losses)
     before, after = parts_of(easy, by_losses), parts_of(hard, by_losses)
@@ -64,7 +64,7 @@ def growth(easy: Answered, hard: Answered, easy_value: object, hard_value: objec
     return Binding(part, positive[part], by_losses, words)
 
 
-def remainder(best: Answered, allowed_s: float, value: object) -> Binding | None:
+def remainder(best: Answer, allowed_s: float, value: object) -> Binding | None:
     """Return what the time goes to at the best value, where even that misses the goal."""
     by_losses = bool(best.losses)
     parts = parts_of(best, by_losses)
@@ -73,7 +73,9 @@ def remainder(best: Answered, allowed_s: float, value: object) -> Binding | None
     ideal = sum(parts.get(part, 0.0) for part in ("compute", "dependency", "variability")) if by_losses else None
     if ideal is not None and ideal > allowed_s:
         part = max(("compute", "dependency", "variability"), key=lambda name: parts.get(name, 0.0))
-        words = f"no network is enough: on one that costs nothing the time is still {ideal:.4g} s, most of it {_name(part)}"
+        words = (
+            f"no network is enough: on one that costs nothing the time is still {ideal:.4g} s, most of it {_name(part)}"
+        )
         return Binding(part, parts[part], True, words)
     rest = {part: seconds for part, seconds in parts.items() if part != "compute"} or parts
     part = max(rest, key=lambda name: rest[name])
@@ -85,7 +87,7 @@ def _name(part: str) -> str:
     return _WORDS.get(part, part)
 
 
-def _links(answer: Answered) -> str:
+def _links(answer: Answer) -> str:
     """Return the busiest class of links as the end of a sentence, if it is busy."""
     busiest = busiest_links(answer)
     if busiest is None or busiest[1] < _BUSY:
@@ -93,7 +95,7 @@ def _links(answer: Answered) -> str:
     return f"; the busiest link ({busiest[0]}) is busy for {busiest[1]:.0%} of the time"
 
 
-def busiest_links(answer: Answered) -> tuple[str, float] | None:
+def busiest_links(answer: Answer) -> tuple[str, float] | None:
     """Return the class with the busiest link and the share of the time for which that is busy."""
     rows: list[Mapping[str, Any]] = list(answer.links)
     if not rows:

@@ -15,6 +15,7 @@ from phase3_sst.explore import binding
 from phase3_sst.explore.asker import Asker
 from phase3_sst.explore.goal import Goal
 from phase3_sst.explore.inverse_search import Step, doubt
+from phase3_sst.explore.question import Question
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Alternative:
     """A question with a name and a cost."""
 
     name: str
-    question: Any
+    question: Question
     cost: float
 
 
@@ -129,7 +130,8 @@ def _words(
         if left:
             words.append(f"{len(left)} dearer ones are not simulated")
     else:
-        words = [f"{holds.value} is the cheapest alternative that keeps {goal.words()}, for {holds.number:,.0f}{doubt(holds)}"]
+        price = f"for {holds.number:,.0f}{doubt(holds)}"
+        words = [f"{holds.value} is the cheapest alternative that keeps {goal.words()}, {price}"]
         if sure and sure is not holds:
             words.append(f"It is surely kept by {sure.value}, for {sure.number:,.0f}")
     if refused:

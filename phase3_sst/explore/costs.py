@@ -16,7 +16,7 @@ import numpy as np
 
 from manynode.config.network import Network
 from manynode.config.prices import Prices
-from phase3_sst.explore.asker import Answered
+from phase3_sst.explore.answer import Answer
 from phase3_sst.studies.what_if.bill import bill
 from phase3_sst.studies.what_if.decide import energy_kwh
 
@@ -54,7 +54,7 @@ class Costs:
     prices: Prices
     rows: dict[str, Priced] = field(default_factory=dict)
 
-    def add(self, answer: Answered, network: Network, nodes: int, *, group: str = "", runs: float = 1.0) -> Priced:
+    def add(self, answer: Answer, network: Network, nodes: int, *, group: str = "", runs: float = 1.0) -> Priced:
         """Price an answer; only rows of one ``group`` are compared. ``runs`` of it make the compared work.
 
         Nodes that do not fit the network, and prices of unknown cables, are a UsageError.

@@ -6,7 +6,6 @@ numbers, and what chance adds to both cancels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from manynode import seeds
 from manynode.errors import UsageError
 from phase3_sst.analysis.projection_tables import bootstrap_interval
-from phase3_sst.explore.asker import Answered
+from phase3_sst.explore.answer import Answer
 from phase3_sst.studies.what_if.decide import probability
 
 
@@ -43,21 +42,19 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Goal:
-    """A time [s] that is kept, or a loss: the share by which the time may exceed the baseline's.
-
-    ``drawn`` is False for techniques with constant times: one replica then says all.
-    """
+    """A time [s] that is kept, or a loss: the share by which the time may exceed the baseline's."""
 
     time_s: float | None = None
     loss: float | None = None
-    baseline: Answered | None = None
-    confidence: float = 0.95
-    seed: int = 1
-    drawn: bool = True
+    baseline: Answer | None = None
 
     def __post_init__(self) -> None:
         if (self.time_s is None) == (self.loss is None):
-            raise UsageError("an inverse question keeps either a time or a loss", where="goal", found="both or none")
+            raise UsageError(
+                "an inverse question keeps either a time or a loss",
+                where="goal",
+                found="neither" if self.time_s is None else "both",
+            )
         if self.time_s is not None and not 0 < self.time_s < 1e12:
             raise UsageError("a time to keep is above zero", where="goal: time", found=self.time_s)
         if self.loss is not None and not -1 < self.loss < 1e6:
@@ -86,28 +83,21 @@ class Goal:
         kind = f"a loss of {self.loss:.3g}" if self.loss >= 0 else f"a gain of {-self.loss:.3g}"
         return f"{kind} against the baseline ({self.allowed_s:.4g} s)"
 
-    def verdict(self, answer: Answered) -> Verdict:
+    def verdict(self, answer: Answer) -> Verdict:
         """Return whether ``answer`` keeps the goal."""
         if self.time_s is not None:
             gaps = np.array(list(answer.makespans.values())) - self.time_s
-            return self._verdict(gaps, (answer.low_s - self.time_s, answer.high_s - self.time_s))
-        assert self.baseline is not None and self.loss is not None
-        gaps = paired(answer.makespans, {r: time * (1 + self.loss) for r, time in self.baseline.makespans.items()})
-        return self._verdict(gaps, self.interval(gaps))
-
-    def interval(self, gaps: np.ndarray) -> tuple[float, float]:
-        """Return the interval of the mean gap."""
-        return bootstrap_interval(list(gaps), self.confidence, seeds.generator(self.seed, "bootstrap", "inverse"))
-
-    def _verdict(self, gaps: np.ndarray, interval: tuple[float, float]) -> Verdict:
-        low, high = interval
+            low, high = answer.low_s - self.time_s, answer.high_s - self.time_s
+        else:
+            assert self.baseline is not None and self.loss is not None
+            gaps = paired(answer, self.baseline, 1 + self.loss)
+            low, high = interval(gaps, answer)
         over = float(gaps.mean())
-        holds = over <= 0
         # A single replica has an interval without width, which says nothing of chance.
-        certain = len(gaps) > 1 or not self.drawn
+        certain = len(gaps) > 1 or not drawn(answer)
         return Verdict(
-            holds=holds,
-            settled=certain and (high <= 0 if holds else low > 0),
+            holds=over <= 0,
+            settled=certain and (high <= 0 if over <= 0 else low > 0),
             over_s=over,
             low_s=low,
             high_s=high,
@@ -116,12 +106,27 @@ class Goal:
         )
 
 
-def paired(times_s: Mapping[int, float], others_s: Mapping[int, float]) -> np.ndarray:
-    """Return the gaps [s] between two answers over the replicas that both have."""
-    shared = sorted(times_s.keys() & others_s.keys())
-    if not shared:
-        raise UsageError("two answers share no replica and cannot be paired", where="replicas", found="none in common")
-    return np.array([times_s[replica] - others_s[replica] for replica in shared])
+def drawn(answer: Answer) -> bool:
+    """Say whether chance is in an answer: a technique with constant times has none."""
+    return not answer.technique.endswith("-const")
+
+
+def paired(one: Answer, other: Answer, factor: float = 1.0) -> np.ndarray:
+    """Return ``one`` less ``factor`` times ``other`` [s], over the replicas that both have."""
+    shared = sorted(one.makespans.keys() & other.makespans.keys())
+    if one.seed != other.seed or not shared:
+        raise UsageError(
+            "two answers have no draws in common and cannot be paired",
+            where="baseline",
+            found=f"seeds {one.seed} and {other.seed}, {len(shared)} common replicas",
+            remedy="pin an answer with the same seed and with replicas",
+        )
+    return np.array([one.makespans[replica] - factor * other.makespans[replica] for replica in shared])
+
+
+def interval(gaps: np.ndarray, answer: Answer) -> tuple[float, float]:
+    """Return the interval of the mean gap at the answer's confidence."""
+    return bootstrap_interval(list(gaps), answer.confidence, seeds.generator(answer.seed, "bootstrap", "inverse"))
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

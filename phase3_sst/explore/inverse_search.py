@@ -16,9 +16,11 @@ from typing import Any, Literal
 
 from manynode.errors import ManynodeError, UsageError
 from phase3_sst.explore import binding
-from phase3_sst.explore.asker import Answered, Asker, with_value
+from phase3_sst.explore.answer import Answer
+from phase3_sst.explore.asker import Asker, with_value
 from phase3_sst.explore.axis import Axis, Written
-from phase3_sst.explore.goal import Goal, Verdict, as_json, paired
+from phase3_sst.explore.goal import Goal, Verdict, as_json, drawn, interval, paired
+from phase3_sst.explore.question import Question
 
 Sense = Literal["least", "greatest"]
 # The first values: both ends and three between them.
@@ -33,7 +35,7 @@ class Step:
 
     value: Written
     number: float
-    answer: Answered
+    answer: Answer
     verdict: Verdict
 
     def as_json(self) -> dict[str, Any]:
@@ -95,7 +97,7 @@ class Found:
 
 async def seek(
     explorer: Asker,
-    question: Any,
+    question: Question,
     axis: Axis,
     goal: Goal,
     *,
@@ -129,7 +131,7 @@ async def seek(
 @dataclass
 class _Search:
     explorer: Asker
-    question: Any
+    question: Question
     axis: Axis
     goal: Goal
     sense: Sense
@@ -249,16 +251,15 @@ class _Search:
         )
         return _with_words(found, self, split)
 
-    async def explained(self, easy: Step, hard: Step, explain: bool) -> tuple[Answered, Answered]:
+    async def explained(self, easy: Step, hard: Step, explain: bool) -> tuple[Answer, Answer]:
         """Return both answers with their losses, where the engine can tell them."""
         if not explain:
             return easy.answer, hard.answer
         answers = []
         for step in (easy, hard):
             question = with_value(self.question, self.axis, step.value)
-            content = {**question.model_dump(), "losses": True}
             try:
-                asked = type(question).model_validate(content)
+                asked = question.changed(losses=True)
                 self.explorer.checked(asked)
                 answers.append(await self.explorer.answer(asked))
             except ManynodeError:
@@ -269,10 +270,10 @@ class _Search:
     def bend(self, steps: list[Step]) -> str:
         """Return where the time grows on the way to the easy end, beyond what the draws explain; empty if nowhere."""
         for hard, easy in itertools.pairwise(steps):
-            gaps = paired(easy.answer.makespans, hard.answer.makespans)
-            low, _ = self.goal.interval(gaps)
+            gaps = paired(easy.answer, hard.answer)
+            low, _ = interval(gaps, easy.answer)
             # A thousandth: an allreduce may take another way through its messages.
-            if low > 0 and float(gaps.mean()) > 1e-3 * hard.answer.time_s and (len(gaps) > 1 or not self.goal.drawn):
+            if low > 0 and float(gaps.mean()) > 1e-3 * hard.answer.time_s and (len(gaps) > 1 or not drawn(easy.answer)):
                 return (
                     f"the time does not follow {self.axis.label}: it grows by {float(gaps.mean()):.3g} s "
                     f"from {hard.value} to {easy.value}"
@@ -309,7 +310,9 @@ def _sentences(found: Found, search: _Search, split: bool) -> list[str]:
             words.append(f"It is surely missed at {found.surely_fails.value}")
     if split:
         kept = [str(step.value) for step in found.steps if step.verdict.holds]
-        words.append(f"The goal is not kept by all easier values: it is kept at {', '.join(kept)} and missed in between")
+        words.append(
+            f"The goal is not kept by all easier values: it is kept at {', '.join(kept)} and missed in between"
+        )
     if found.bend:
         words.append(found.bend[0].upper() + found.bend[1:])
     if found.binding:

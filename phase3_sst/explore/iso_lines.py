@@ -1,7 +1,7 @@
 """Lines of equal time on a map.
 
-In: a map with a surrogate, and times [s]. Out: polylines in the numbers of the axes (SI), which the page draws. They are
-lines of the surrogate: interpolated, except where they pass through simulated points.
+In: a map with a surrogate, and times [s]. Out: polylines in the numbers of the axes (SI), which the page draws. They
+are lines of the surrogate: interpolated, except where they pass through simulated points.
 """
 
 from __future__ import annotations
@@ -43,10 +43,7 @@ def iso_lines(found: Map, times_s: Sequence[float] | None = None) -> list[IsoLin
     times = mesh(found.surrogate, across, across)
     generator = contour_generator(across, across, times)
     wanted = levels(float(times.min()), float(times.max())) if times_s is None else times_s
-    return [
-        IsoLine(time, [_numbers(found.x, found.y, line) for line in generator.lines(time) if len(line) > 1])
-        for time in wanted
-    ]
+    return [IsoLine(time, [_numbers(found.x, found.y, line) for line in _lines(generator, time)]) for time in wanted]
 
 
 def mesh(surrogate: Surrogate, across: np.ndarray, up: np.ndarray) -> np.ndarray:
@@ -64,6 +61,10 @@ def levels(least_s: float, greatest_s: float, count: int = 7) -> list[float]:
     digits = max(1, math.ceil(-math.log10(inner[1] / inner[0] - 1)) + 1)
     rounded = dict.fromkeys(float(f"{time:.{digits}g}") for time in inner)
     return [time for time in rounded if least_s < time < greatest_s]
+
+
+def _lines(generator: Any, time: float) -> list[np.ndarray]:
+    return [np.asarray(line) for line in generator.lines(time) if len(line) > 1]
 
 
 def _numbers(x: Axis, y: Axis, line: np.ndarray) -> list[tuple[float, float]]:

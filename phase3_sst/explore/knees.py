@@ -70,7 +70,7 @@ def knees(found: Map, share: float = 0.05, along: Literal["x", "y"] = "x") -> li
 def _coordinates(axis: Axis, position: int) -> np.ndarray:
     if axis.ordered:
         return np.array([axis.coordinate(axis.number(axis.written[position]))])
-    return np.eye(len(axis.written))[position] / math.sqrt(2)
+    return np.asarray(np.eye(len(axis.written))[position] / math.sqrt(2))
 
 
 def _knee(
@@ -114,4 +114,3 @@ def knee_of(numbers: Sequence[float] | np.ndarray, times: np.ndarray, share: flo
     # Straight between two steps of the curve.
     part = (saved[last] - share) / (saved[last] - saved[last + 1])
     return float(np.exp(logs[last] + part * (logs[last + 1] - logs[last])))
-

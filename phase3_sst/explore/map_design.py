@@ -8,6 +8,7 @@ the nearest simulated point. The stated variance alone does not see a kink.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -24,11 +25,23 @@ def places(x: Axis, y: Axis) -> Array:
     return np.array([np.concatenate([one, other]) for other in up for one in across])
 
 
+def spans(x: Axis, y: Axis) -> list[float]:
+    """Return the logarithm of high over low for each coordinate of a cell; 0 where the axis is linear or a choice."""
+    return [*_spans(x), *_spans(y)]
+
+
+def _spans(axis: Axis) -> list[float]:
+    if not axis.ordered:
+        return [0.0] * len(axis.written)
+    low, high = axis.ends()
+    return [math.log(high / low) if axis.scale == "log" else 0.0]
+
+
 def _columns(axis: Axis) -> Array:
     if axis.ordered:
         return np.array([[axis.coordinate(axis.number(value))] for value in axis.written])
     # Any two choices are one unit apart.
-    return np.eye(len(axis.written)) / np.sqrt(2)
+    return np.asarray(np.eye(len(axis.written)) / np.sqrt(2))
 
 
 def spread(cells: Array, allowed: Collection[int], taken: Collection[int], count: int) -> list[int]:

@@ -17,9 +17,11 @@ import numpy as np
 
 from manynode.errors import ManynodeError, UsageError
 from phase3_sst.explore import map_design
-from phase3_sst.explore.asker import Answered, Asker, with_value
+from phase3_sst.explore.answer import Answer
+from phase3_sst.explore.asker import Asker, with_value
 from phase3_sst.explore.axis import Axis
 from phase3_sst.explore.parameter_map import Cell, Map
+from phase3_sst.explore.question import Question
 from phase3_sst.explore.surrogate import FEWEST, Surrogate
 
 # Points before the surrogate chooses: the corners, the middle and the middles of the sides.
@@ -32,7 +34,7 @@ _SETTLED = 30
 
 async def fill(
     explorer: Asker,
-    question: Any,
+    question: Question,
     x: Axis,
     y: Axis,
     *,
@@ -59,16 +61,16 @@ async def fill(
 
 
 class _Search:
-    def __init__(self, explorer: Asker, question: Any, x: Axis, y: Axis, most: int, target: float) -> None:
+    def __init__(self, explorer: Asker, question: Question, x: Axis, y: Axis, most: int, target: float) -> None:
         self.explorer, self.x, self.y, self.most, self.target = explorer, x, y, most, target
         self.columns = len(x.written)
         self.values = [(one, other) for other in y.written for one in x.written]
         self.questions = [with_value(with_value(question, x, one), y, other) for one, other in self.values]
-        self.places = map_design.places(x, y)
-        self.answers: dict[int, Answered] = {}
+        self.places, self.spans = map_design.places(x, y), map_design.spans(x, y)
+        self.answers: dict[int, Answer] = {}
         self.refused: dict[int, str] = {}
         self.failed: dict[int, str] = {}
-        self.tasks: dict[asyncio.Task[Answered], int] = {}
+        self.tasks: dict[asyncio.Task[Answer], int] = {}
         self.asked = 0
         self.surrogate: Surrogate | None = None
         self.order: list[int] = []  # the surrogate's points
@@ -90,9 +92,7 @@ class _Search:
                 self.answers[cell] = answer
         allowed = [cell for cell in range(len(self.values)) if cell not in self.refused]
         wanted = [
-            cell
-            for cell in map_design.corners(len(self.y.written), self.columns, allowed)
-            if cell not in self.answers
+            cell for cell in map_design.corners(len(self.y.written), self.columns, allowed) if cell not in self.answers
         ]
         taken = [*self.answers, *wanted]
         wanted += map_design.spread(self.places, allowed, taken, START - len(taken))
@@ -122,7 +122,7 @@ class _Search:
         on_point(last)
         return last
 
-    def take(self, task: asyncio.Task[Answered]) -> None:
+    def take(self, task: asyncio.Task[Answer]) -> None:
         """Keep what came of a point; one that could not be simulated is a cell without a time."""
         cell = self.tasks.pop(task)
         try:
@@ -146,9 +146,7 @@ class _Search:
             # Some of the first points failed: others take their places.
             (cell,) = map_design.spread(self.places, free, list(self.answers), 1)
             return cell
-        return map_design.most_helpful(
-            self.surrogate, self.places, self.order, list(self.tasks.values()), free
-        )
+        return map_design.most_helpful(self.surrogate, self.places, self.order, list(self.tasks.values()), free)
 
     def good(self) -> bool:
         """Say whether the map is as good as asked for."""
@@ -172,7 +170,7 @@ class _Search:
         times = np.array([self.answers[cell].time_s for cell in order])
         settled = self.surrogate is not None and _SETTLED <= len(order) < 1.1 * self.learned
         kernel = self.surrogate.kernel_ if settled and self.surrogate else None
-        found = await asyncio.to_thread(_fitted, self.places[order], times, kernel)
+        found = await asyncio.to_thread(Surrogate(self.spans).fit, self.places[order], times, kernel)
         self.learned = self.learned if settled else len(order)
         self.order, self.surrogate = order, found
 
@@ -185,9 +183,7 @@ class _Search:
             return {cell: self.cell(cell, state="unknown", pending=cell in waiting) for cell in rest}
         times, errors = self.surrogate.predict(self.places[rest])
         return {
-            cell: self.cell(
-                cell, state="interpolated", pending=cell in waiting, time_s=float(time), error=float(error)
-            )
+            cell: self.cell(cell, state="interpolated", pending=cell in waiting, time_s=float(time), error=float(error))
             for cell, time, error in zip(rest, times, errors, strict=True)
         }
 
@@ -246,7 +242,3 @@ class _Search:
             f"{error}, and {self.spread() or 0.0:.1%} expected in between, not both below the target of "
             f"{self.target:.1%} after {self.asked} further points: allow more points, or take a smaller range"
         )
-
-
-def _fitted(places: np.ndarray, times: np.ndarray, kernel: object) -> Surrogate:
-    return Surrogate().fit(places, times, kernel)
