@@ -7,16 +7,13 @@ that nobody waits for any more. A question that was marked as kept runs on.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from manynode.errors import ManynodeError
+from phase3_sst.explore.explorer import Explorer, QuestionCancelledError
 from phase3_sst.explore.question import Question, question_of
 from phase3_sst.explore.server.events import Hub
 from phase3_sst.explore.server.wording import failure
-from phase3_sst.explore.works import QuestionCancelledError
-
-if TYPE_CHECKING:
-    from phase3_sst.explore.explorer import Explorer
 
 KEPT = "kept"
 _AGAIN_S = 0.05

@@ -13,6 +13,7 @@ from manynode.errors import ManynodeError, UsageError
 from phase3_sst.explore.answer import Answer
 from phase3_sst.explore.question import question_of
 from phase3_sst.explore.server.bodies import Ask, Check, Note, Of, Pin, body
+from phase3_sst.explore.server.described import described
 from phase3_sst.explore.server.site import Site, worded
 from phase3_sst.explore.server.wording import missing, no, reply
 
@@ -61,6 +62,13 @@ def routes(site: Site) -> list[Route]:
             return no(error)
         return reply({"digest": digest, "question": question.as_json()})
 
+    async def controls(request: Request) -> Response:
+        try:
+            question = question_of((await body(request, Check)).question)
+            return reply({"controls": [described(control) for control in explorer.controls(question)]})
+        except ManynodeError as error:
+            return no(error)
+
     async def ask(request: Request) -> Response:
         asked = await body(request, Ask)
         try:
@@ -105,6 +113,7 @@ def routes(site: Site) -> list[Route]:
 
     return [
         Route("/api/check", worded(check), methods=["POST"]),
+        Route("/api/controls", worded(controls), methods=["POST"]),
         Route("/api/ask", worded(ask), methods=["POST"]),
         Route("/api/answer/{digest}", worded(answer), methods=["GET"]),
         Route("/api/keep", worded(keep), methods=["POST"]),

@@ -11,12 +11,28 @@ const described = (form, name) => usable().find((control) => control.key === fie
 
 const field = (form, name) => form.elements.namedItem(name);
 
+// Labels alone may be equal: the key tells them apart.
+const options = (list) => list.map((control) => element("option", { value: control.key }, `${control.label} (${control.key})`));
+
+const selects = [];
+
+// After other controls have come: the same choices, if they are still there.
+export function refill() {
+  for (const { choose, form, name } of selects) {
+    const before = choose.value;
+    choose.replaceChildren(...options(usable()));
+    if (usable().some((control) => control.key === before)) choose.value = before;
+    else suggest(form, name);
+  }
+}
+
 export function axisFields(form, prefix, name, index, list = usable(), parts = ["low", "high", "n"]) {
   const choose = element(
     "select",
     { name: `${name}-key`, id: `${prefix}-${name}-key` },
-    ...list.map((control) => element("option", { value: control.key }, control.label)),
+    ...options(list),
   );
+  selects.push({ choose, form, name });
   choose.selectedIndex = Math.min(index, list.length - 1);
   choose.addEventListener("change", () => suggest(form, name));
   return [

@@ -6,7 +6,7 @@ import { written } from "./format.js";
 import { same } from "./link.js";
 
 // Members of a question that are no change of a key.
-const MEMBERS = ["nodes", "technique"];
+const MEMBERS = ["nodes", "technique", "losses"];
 const OPEN = 2; // so many groups are open at first
 
 let described = [];
@@ -19,23 +19,41 @@ export const controls = () => described;
 export const label = (key) => described.find((control) => control.key === key)?.label ?? key;
 
 export function build(list, base, onchange) {
-  described = list;
   first = base;
   changed = onchange;
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  fillIn(list);
+}
+
+// The part of a question that decides which controls there are: what stands for a whole, such as another network.
+export function frame(question) {
+  const owns = (key) => described.some((control) => control.key.startsWith(`${key}.`));
+  const changes = Object.entries(question.changes).filter(([key, value]) => typeof value === "object" || owns(key) || key === "machine");
+  return { ...question, losses: false, changes: Object.fromEntries(changes) };
+}
+
+// Other controls, in the same order of groups; what is open stays open, what has the focus keeps it.
+export function fillIn(list) {
+  const focus = document.activeElement?.id;
+  const open = new Set([...document.querySelectorAll("details.group[open]")].map((group) => group.dataset.group));
+  const begun = places.size > 0;
+  described = list;
   places.clear();
   const groups = Map.groupBy ? Map.groupBy(list, (control) => control.group) : grouped(list);
   byId("control-groups").replaceChildren(
     ...[...groups].map(([name, own], index) =>
       element(
         "details",
-        { class: "group", open: index < OPEN },
-        element("summary", {}, name),
+        { class: "group", "data-group": name, open: begun ? open.has(name) : index < OPEN },
+        element("summary", {}, title(name)),
         ...own.map(row),
       ),
     ),
   );
-  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  if (focus?.startsWith("control-")) byId(focus)?.focus();
 }
+
+const title = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
 function grouped(list) {
   const groups = new Map();
@@ -119,8 +137,8 @@ function bounds(control) {
     control.at_least === null ? "" : `at least ${control.at_least}`,
     control.at_most === null ? "" : `at most ${control.at_most}`,
   ].filter(Boolean);
-  const base = `base: ${written(control.value)}`;
-  return [control.unit ? `in ${control.unit}` : control.dimension ?? "", between.join(", "), base].filter(Boolean).join(" · ");
+  const own = MEMBERS.includes(control.key) ? first[control.key] : control.value;
+  return [control.dimension ?? "", between.join(", "), `base: ${written(own)}`].filter(Boolean).join(" · ");
 }
 
 function entered(control, input) {

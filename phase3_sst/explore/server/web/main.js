@@ -1,6 +1,7 @@
 // Starts the page and keeps it true to its address: the question in it is shown, asked, and compared with its baseline.
 
 import * as api from "./api.js";
+import * as axes from "./axes.js";
 import * as asking from "./asking.js";
 import * as card from "./card.js";
 import * as controls from "./controls.js";
@@ -146,6 +147,7 @@ function apply() {
     byId(`tab-${name}`).tabIndex = chosen ? 0 : -1;
   }
   controls.show(state.q);
+  refit(state.q);
   byId("controls").dataset.question = link.canonical(state.q);
   if (shown === null || !link.same(shown.q, state.q) || !link.same(shown.b, state.b)) {
     shown = { q: state.q, b: state.b };
@@ -155,6 +157,25 @@ function apply() {
   inverse.show(state);
   costs.show(state);
   questions.show(state);
+}
+
+// Another network has other keys: ask for the controls of the question.
+let frame = null;
+async function refit(question) {
+  const wanted = controls.frame(question);
+  if (frame !== null && link.same(frame, wanted)) return;
+  const before = frame;
+  frame = wanted;
+  if (before === null && Object.keys(wanted.changes).length === 0) return;
+  try {
+    const got = await api.post("/api/controls", { question: wanted });
+    if (got.state === "refused" || frame !== wanted) return;
+    controls.fillIn(got.controls);
+    axes.refill();
+    controls.show(link.read().q);
+  } catch {
+    // the answer to the question says what is wrong
+  }
 }
 
 // Ask for the answer and its baseline; whatever comes after the page has gone on is dropped.
