@@ -1,8 +1,8 @@
 """A resolved experiment written again as a file: quantities as texts with units, defaults left out.
 
 In: a :class:`Resolved`. Out: a mapping for YAML that :func:`manynode.config.loader.resolve` reads back to the same
-digest, in any folder. Numbers keep all of their digits ("9.000000000000001e-08 s"), because a rounded one would be
-another experiment.
+digest, in any folder. A quantity is written short ("90 ns") where that reads back to the same number, and with all of
+its digits otherwise, because a rounded one would be another experiment.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from pydantic_core import PydanticUndefined
 
 from manynode.config.quantities import Quantity
 from manynode.config.resolved import Resolved
+from manynode.units import parse, render
 
-# The unit in which a float inside is written; reading it multiplies by nothing.
-UNITS: dict[str, str] = {
+# The unit of all digits; reading it multiplies by nothing.
+_UNITS: dict[str, str] = {
     "time": "s",
     "bandwidth": "B/s",
     "size": "B",
@@ -62,7 +63,18 @@ def written_section(section: BaseModel) -> dict[str, Any]:
 
 def written_value(value: Any, field: FieldInfo) -> Any:
     """Return the value of a field as a file has it."""
-    return _written(value, typing.Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation)
+    return _written(
+        value, typing.Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    )
+
+
+def text_of(value: float, dimension: str) -> str:
+    """Return a quantity as the shortest text with a unit that reads back to the same number."""
+    for digits in (4, 6, 9, 12):
+        text = render(value, dimension, digits)
+        if parse(text, dimension) == value:
+            return text
+    return f"{value!r} {_UNITS[dimension]}"
 
 
 def quantity_of(annotation: Any) -> Quantity | None:
@@ -87,7 +99,7 @@ def _written(value: Any, annotation: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_written(entry, _inside(annotation, list)) for entry in value]
     if isinstance(value, float) and (quantity := quantity_of(annotation)) is not None:
-        return f"{value!r} {UNITS[quantity.dimension]}"
+        return text_of(value, quantity.dimension)
     return value
 
 
@@ -110,8 +122,6 @@ def _is_default(value: Any, field: FieldInfo) -> bool:
     if default is PydanticUndefined or field.is_required():
         return False
     if isinstance(default, str) and isinstance(value, float) and (quantity := quantity_of(field)) is not None:
-        from manynode.units import parse
-
         return value == parse(default, quantity.dimension)
     # True equals 1, and 2.0 equals 2, but a strict section reads them differently.
     return type(value) is type(default) and bool(value == default)

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,14 +99,25 @@ class Store:
         """Return whether a file of the question is there, undamaged and its own."""
         return _told(self.results(asked), self.steps(asked), place) is not None
 
-    def reuse(self, asked: Asked, place: str) -> bool:
-        """Link the file from another question's results if it is the same there; return whether it is there now."""
+    def reuse(self, asked: Asked, places: Sequence[str]) -> bool:
+        """Link the files of a step from another question's results; return whether all of them are there now."""
+        self._index()
+        if not all(self._reuse(asked, place) for place in places):
+            return False
+        # A point may have further files: counters over time, injection control.
+        first = places[0]
+        source = self._places.get((first, _digest(self.steps(asked), first)))
+        if source is not None and first.endswith("/result.json"):
+            for path in sorted((source / first).parent.iterdir()):
+                if path.suffix == ".parquet":
+                    self._reuse(asked, path.relative_to(source).as_posix())
+        return True
+
+    def _reuse(self, asked: Asked, place: str) -> bool:
+        """Link one file if it is the same in another question's results; return whether it is there now."""
         if self.whole(asked, place):
             return True
-        identity = self.steps(asked).identity_of(place)
-        assert identity is not None
-        self._index()
-        source = self._places.get((place, identity.digest))
+        source = self._places.get((place, _digest(self.steps(asked), place)))
         if source is None or source == self.results(asked):
             return False
         told = _told(source, self.steps(asked), place)
@@ -197,6 +208,11 @@ def _answers(results: Path, steps: Steps, losses: bool) -> bool:
     except ManynodeError:
         return False
     return not any(place in faults for place in places) and all(_told(results, steps, place) for place in places)
+
+
+def _digest(steps: Steps, place: str) -> str:
+    identity = steps.identity_of(place)
+    return "" if identity is None else identity.digest
 
 
 def _told(results: Path, steps: Steps, place: str) -> dict[str, Any] | None:
