@@ -1,0 +1,241 @@
+"""The store of an exploration: a folder per question, shared by all servers and the command line.
+
+``results/NAME/explore/points/DIGEST`` holds ``experiment.yaml`` and ``results/NAME-DIGEST``, as ``manynode run`` has
+them: either continues what the other has begun. Files are trusted only as far as :mod:`manynode.verify` trusts them.
+Files of phases 1 and 2 are links to those of the base. A finished file of one question that another one needs as well
+(the same place, the same digest, made from the same files) is a link, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manynode import artefacts, seal, tables
+from manynode.config.resolved import Resolved, read_resolved, write_resolved
+from manynode.config.study_section import study_sections
+from manynode.errors import ManynodeError
+from manynode.steps import Steps
+from manynode.verify import remove_untrusted, untrusted
+from phase3_sst.campaign.experiments import PlannedExperiment
+from phase3_sst.explore.base import Asked, Base, measured_places
+from phase3_sst.explore.question import Question, question_of
+from phase3_sst.point.flow_choice import is_chosen
+
+QUESTION_SCHEMA = "explore-question/1"
+# What an answer reads; the first is written last.
+ANSWERED = ("projection", "makespans", "breakdown", "links", "interval_parts")
+LOSSES = "scaling.parquet"
+_QUESTION = "question.json"
+_SHARED = ("simulate", "scaling", "resamples")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The results that answer a question, and the experiment that they belong to."""
+
+    results: Path
+    resolved: Resolved
+
+
+class Store:
+    """The questions of one base."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.folder = base.results / "explore"
+        self._steps: dict[str, Steps] = {}
+        self._places: dict[tuple[str, str], Path] = {}
+        self._indexed: set[Path] = set()
+        self._others: dict[Path, tuple[int, Resolved]] = {}
+        self._guard = threading.RLock()
+
+    def planned(self, asked: Asked) -> PlannedExperiment:
+        """Return the question's experiment with its folder."""
+        folder = self.folder / "points" / asked.digest
+        return PlannedExperiment(asked.resolved.name, asked.content, asked.resolved, folder)
+
+    def results(self, asked: Asked) -> Path:
+        """Return the question's own results folder."""
+        return self.planned(asked).results
+
+    def steps(self, asked: Asked) -> Steps:
+        """Return the digests of the question's steps."""
+        with self._guard:
+            if asked.digest not in self._steps:
+                self._steps[asked.digest] = Steps(asked.resolved.content)
+            return self._steps[asked.digest]
+
+    def finished(self, asked: Asked) -> Finished | None:
+        """Return the results that answer a question: its own, or those of an experiment that has the same point."""
+        own = self.results(asked)
+        if _answers(own, self.steps(asked), asked.question.losses):
+            return Finished(own, asked.resolved)
+        for results, resolved in self._experiments():
+            if self._same_point(asked, resolved) and _answers(results, Steps(resolved.content), asked.question.losses):
+                return Finished(results, resolved)
+        return None
+
+    def prepare(self, asked: Asked) -> Path:
+        """Make the question's folder, with the measured files and the finished ones; return its results folder."""
+        planned = self.planned(asked)
+        results = planned.results
+        planned.write()
+        tables.write_json(planned.folder / _QUESTION, QUESTION_SCHEMA, {"question": asked.question.as_json()})
+        for place in measured_places(asked.measured):
+            link(asked.measured / place, results / place)
+        remove_untrusted(results, self.steps(asked))
+        write_resolved(results / "experiment.json", asked.resolved)
+        return results
+
+    def whole(self, asked: Asked, place: str) -> bool:
+        """Return whether a file of the question is there, undamaged and its own."""
+        return _told(self.results(asked), self.steps(asked), place) is not None
+
+    def reuse(self, asked: Asked, places: Sequence[str]) -> bool:
+        """Link the files of a step from another question's results; return whether all of them are there now."""
+        self._index()
+        if not all(self._reuse(asked, place) for place in places):
+            return False
+        # A point may have further files: counters over time, injection control.
+        first = places[0]
+        source = self._places.get((first, _digest(self.steps(asked), first)))
+        if source is not None and first.endswith("/result.json"):
+            for path in sorted((source / first).parent.iterdir()):
+                if path.suffix == ".parquet":
+                    self._reuse(asked, path.relative_to(source).as_posix())
+        return True
+
+    def _reuse(self, asked: Asked, place: str) -> bool:
+        """Link one file if it is the same in another question's results; return whether it is there now."""
+        if self.whole(asked, place):
+            return True
+        source = self._places.get((place, _digest(self.steps(asked), place)))
+        if source is None or source == self.results(asked):
+            return False
+        told = _told(source, self.steps(asked), place)
+        if told is None or not self._has_sources(asked, told):
+            return False
+        link(source / place, self.results(asked) / place)
+        return True
+
+    def add(self, asked: Asked) -> None:
+        """Let other questions use the finished files of this one."""
+        with self._guard:
+            self._add(self.results(asked), self.steps(asked))
+
+    def questions(self) -> Iterator[Question]:
+        """Yield the questions that have a folder."""
+        for path in sorted((self.folder / "points").glob(f"*/{_QUESTION}")):
+            with contextlib.suppress(ManynodeError, KeyError):
+                yield question_of(tables.read_json(path, QUESTION_SCHEMA)["question"], str(path))
+
+    def _has_sources(self, asked: Asked, told: Mapping[str, Any]) -> bool:
+        results, steps = self.results(asked), self.steps(asked)
+        for place, checksum in (told.get(artefacts.MADE_FROM) or {}).items():
+            found = _told(results, steps, place)
+            if found is None or found[seal.KEY] != checksum:
+                return False
+        return True
+
+    def _index(self) -> None:
+        """Look for folders of questions that were not there before."""
+        with self._guard:
+            for path in (self.folder / "points").glob("*/results/*/experiment.json"):
+                if path.parent not in self._indexed:
+                    with contextlib.suppress(ManynodeError):
+                        self._add(path.parent, Steps(read_resolved(path).content))
+
+    def _add(self, results: Path, steps: Steps) -> None:
+        self._indexed.add(results)
+        for folder in _SHARED:
+            for path in (results / folder).rglob("*"):
+                place = path.relative_to(results).as_posix()
+                if path.is_file() and (identity := steps.identity_of(place)) is not None:
+                    self._places[place, identity.digest] = results
+
+    def _experiments(self) -> Iterator[tuple[Path, Resolved]]:
+        """Yield the base and the experiments beside it."""
+        for path in [self.base.results / "experiment.json", *self.base.results.parent.glob("*/experiment.json")]:
+            try:
+                changed = path.stat().st_mtime_ns
+                if self._others.get(path, (0, None))[0] != changed:
+                    self._others[path] = changed, read_resolved(path)
+            except (OSError, ManynodeError):
+                continue
+            yield path.parent, self._others[path][1]
+
+    def _same_point(self, asked: Asked, other: Resolved) -> bool:
+        """Return whether an experiment has the question's point, with the same numbers in every table's row."""
+        question, own = asked.question, asked.resolved
+        if question.nodes not in other.nodes or question.technique not in other.techniques:
+            return False
+        # The efficiency compares with the smallest node count.
+        if min(other.nodes) != min(own.nodes) or _settings(other) != _settings(own):
+            return False
+        if question.losses and (other.scaling != own.scaling or other.techniques != own.techniques):
+            return False
+        # Trials choose the flow control at the largest node count.
+        return not is_chosen(own) or _choice(other) == _choice(own)
+
+
+def link(source: Path, target: Path) -> None:
+    """Make ``target`` another name of the file, or a copy on another disk; an existing one stays."""
+    if target.exists():
+        return
+    with tables.replacing(target) as part:
+        part.unlink()
+        try:
+            os.link(source, part)
+        except OSError:
+            shutil.copy2(source, part)
+
+
+def _answers(results: Path, steps: Steps, losses: bool) -> bool:
+    """Return whether a results folder has every file that an answer reads, whole and made from its present files."""
+    places = [f"{name}.parquet" for name in ANSWERED] + ([LOSSES] if losses else [])
+    if not all((results / place).is_file() for place in places):
+        return False
+    try:
+        faults = untrusted(results, steps)
+    except ManynodeError:
+        return False
+    return not any(place in faults for place in places) and all(_told(results, steps, place) for place in places)
+
+
+def _digest(steps: Steps, place: str) -> str:
+    identity = steps.identity_of(place)
+    return "" if identity is None else identity.digest
+
+
+def _told(results: Path, steps: Steps, place: str) -> dict[str, Any] | None:
+    """Return what a file says of itself, with its checksum; None if it is missing, damaged or of something else."""
+    identity = steps.identity_of(place)
+    try:
+        data = (results / place).read_bytes()
+    except OSError:
+        return None
+    checksum = seal.checksum(data)
+    if identity is None or checksum is None:
+        return None
+    told = tables.metadata_of(data) if place.endswith(".parquet") else json.loads(data)
+    if artefacts.mismatch(told.get(artefacts.OF), place, identity) is not None:
+        return None
+    return {artefacts.MADE_FROM: told.get(artefacts.MADE_FROM), seal.KEY: checksum}
+
+
+def _settings(resolved: Resolved) -> str:
+    """Return the digest of all that a point's numbers depend on, but its technique and node count."""
+    studies = [study.key for study in study_sections()]
+    return resolved.digest(without=("name", "title", "known_errors", "nodes", "techniques", *studies))
+
+
+def _choice(resolved: Resolved) -> str:
+    return Steps(resolved.content).digest("flow-control")
