@@ -1,9 +1,9 @@
-"""The trend of times over parameters: a sum of costs, each of which grows or falls with the parameters.
+"""The trend of times over parameters: a sum of costs, each of which grows or falls with one parameter.
 
 In: coordinates (0 to 1) of points and their times [s]. Out: times at other coordinates. A cost is constant,
-proportional to a parameter (latency), inversely proportional (bandwidth), or grows or falls with its logarithm (nodes);
-or a product of these over the axes. No cost is negative: the amounts are a least squares fit of the relative errors
-without negative amounts (Lawson and Hanson, *Solving Least Squares Problems*, 1974), which keeps few of them.
+proportional to a parameter (latency) or inversely proportional to it (bandwidth); on a linear axis it grows or falls
+evenly. No cost is negative: the amounts are a least squares fit of the relative errors without negative amounts (Lawson
+and Hanson, *Solving Least Squares Problems*, 1974). Costs that do not add up are left to the process around the trend.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 
 Array = np.ndarray
+
+# Weight of the amounts (as shares of a typical time) beside the relative errors: few points do not tell costs apart,
+# and large amounts that cancel each other nowhere but there would mislead beyond the points.
+_RIDGE = 0.1
 
 
 class CostTrend:
@@ -25,19 +29,22 @@ class CostTrend:
         """Learn the amounts from points (n, d) and their times [s]."""
         from scipy.optimize import nnls
 
-        self.amounts_, _ = nnls(self._costs(places) / times[:, None], np.ones(len(times)))
+        costs = self._costs(places) / times[:, None]
+        held = np.full(costs.shape[1], _RIDGE / float(np.median(times)))
+        held[0] = 0  # the constant cost is free
+        wanted = np.concatenate([np.ones(len(times)), np.zeros(len(held))])
+        self.amounts_, _ = nnls(np.vstack([costs, np.diag(held)]), wanted)
         return self
 
     def predict(self, places: Array) -> Array:
         """Return times [s], all above zero."""
-        return np.asarray(self._costs(places) @ self.amounts_)
+        # Where no constant remains, a sum of costs could vanish at one end of the axes.
+        return np.maximum(self._costs(places) @ self.amounts_, 1e-300)
 
     def _costs(self, places: Array) -> Array:
         """Return the costs of a unit amount (n, costs), each between 0 and 1 over the axes."""
-        costs = np.ones((len(places), 1))
-        for column, span in zip(np.asarray(places, dtype=float).T, self.spans, strict=True):
-            shapes = [np.ones_like(column), column, 1 - column]
-            if span:
-                shapes += [np.exp(span * (column - 1)), np.exp(-span * column)]
-            costs = np.hstack([costs * shape[:, None] for shape in shapes])
-        return costs
+        columns = np.asarray(places, dtype=float).T
+        costs = [np.ones(len(places))]
+        for column, span in zip(columns, self.spans, strict=True):
+            costs += [np.exp(span * (column - 1)), np.exp(-span * column)] if span else [column, 1 - column]
+        return np.stack(costs, axis=1)
