@@ -16,4 +16,7 @@ def explore(
     cores: Annotated[int, typer.Option(min=1, help="cores for simulations")] = os.cpu_count() or 1,
 ) -> None:
     """Ask the design space in a browser: what if the network, the nodes or the placement were others?"""
-    raise NotImplementedError
+    from phase3_sst.explore.explorer import Explorer
+    from phase3_sst.explore.server.serve import serve
+
+    serve(Explorer(results, cores=cores), port, lambda link: print(f"open {link}", flush=True))

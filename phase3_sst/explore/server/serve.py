@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -27,6 +29,11 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
         super().__init__(config)
         self._hub = hub
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to :func:`_until_stopped`: uvicorn's own would end the process before its children have."""
+        yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._hub.close()
@@ -57,6 +64,10 @@ def serve(explorer: Explorer, port: int, announce: Callable[[str], None]) -> Non
 
 
 async def _until_stopped(explorer: Explorer, server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve until a signal; a second one does not wait for open requests. Simulations are ended in any case."""
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signum, server.handle_exit, signum, None)
     try:
         await server.serve([listener])
     finally:

@@ -63,8 +63,9 @@ def routes(site: Site) -> list[Route]:
         return reply({"digest": digest, "question": question.as_json()})
 
     async def controls(request: Request) -> Response:
+        asked = await body(request, Check)
         try:
-            question = question_of((await body(request, Check)).question)
+            question = question_of(asked.question)
             return reply({"controls": [described(control) for control in explorer.controls(question)]})
         except ManynodeError as error:
             return no(error)

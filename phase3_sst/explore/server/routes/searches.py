@@ -47,7 +47,14 @@ def filling(site: Site, asked: MapBody) -> Work:
             tell(drawn(so_far))
 
         found = await map_search.fill(
-            site.explorer, question, x, y, most=asked.most, target=asked.target, on_point=on_point
+            site.explorer,
+            question,
+            x,
+            y,
+            most=asked.most,
+            target=asked.target,
+            at_once=site.explorer.cores,
+            on_point=on_point,
         )
         return drawn(found)
 
@@ -60,14 +67,7 @@ def seeking(site: Site, asked: Inverse) -> Work:
     baseline = site.explorer.known_by(asked.baseline) if asked.baseline is not None else site.baseline()
     if baseline is None:
         raise UsageError("the baseline has no answer", found=asked.baseline, remedy="pin another question")
-    goal = Goal(
-        time_s=asked.time_s,
-        loss=asked.loss,
-        baseline=baseline,
-        confidence=baseline.confidence,
-        seed=baseline.seed,
-        drawn=not question.technique.endswith("const"),
-    )
+    goal = Goal(time_s=asked.time_s, loss=asked.loss, baseline=baseline)
     about = {"goal": goal.words(), "allowed_s": goal.allowed_s, "baseline": baseline.digest, "sense": asked.sense}
 
     alternatives = None
@@ -96,6 +96,7 @@ def seeking(site: Site, asked: Inverse) -> Work:
             sense=cast(Literal["least", "greatest"], asked.sense),
             resolution=asked.resolution,
             most=asked.most,
+            at_once=site.explorer.cores,
             on_step=on_step,
         )
         return {**found.as_json(), **about}

@@ -73,7 +73,7 @@ function side(title, answer, digits, kind) {
       ["band", band(answer.band)],
       ["efficiency", known(answer.efficiency) ? percent(answer.efficiency) : null],
       ["replicas", String(Object.keys(answer.makespans ?? {}).length || "")],
-      ["flow control", answer.flow_control],
+      ["flow control, chosen", answer.flow_control?.flow_control],
     ]),
     answer.band?.words ? element("p", { class: "bounds" }, answer.band.words) : null,
   );

@@ -7,7 +7,9 @@ import { same } from "./link.js";
 
 // Members of a question that are no change of a key.
 const MEMBERS = ["nodes", "technique", "losses"];
-const OPEN = 2; // so many groups are open at first
+// Groups in this order, others after them; some are open at first. Structures are folded within their group.
+const ORDER = ["question", "network", "link", "topology", "host", "intranode", "placement", "slow_node", "collectives", "run"];
+const OPEN = ["question", "network", "link"];
 
 let described = [];
 let changed = () => {};
@@ -39,16 +41,20 @@ export function fillIn(list) {
   const begun = places.size > 0;
   described = list;
   places.clear();
-  const groups = Map.groupBy ? Map.groupBy(list, (control) => control.group) : grouped(list);
+  const place = (name) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
+  const groups = [...grouped(list)].sort(([one], [other]) => place(one) - place(other));
+  const structure = (control) => control.kind === "structure";
   byId("control-groups").replaceChildren(
-    ...[...groups].map(([name, own], index) =>
-      element(
+    ...groups.map(([name, own]) => {
+      const folded = own.filter(structure);
+      return element(
         "details",
-        { class: "group", "data-group": name, open: begun ? open.has(name) : index < OPEN },
+        { class: "group", "data-group": name, open: begun ? open.has(name) : OPEN.includes(name) },
         element("summary", {}, title(name)),
-        ...own.map(row),
-      ),
-    ),
+        ...own.filter((control) => !structure(control)).map(row),
+        folded.length ? element("details", { class: "folded" }, element("summary", {}, "Lists and mappings"), ...folded.map(row)) : null,
+      );
+    }),
   );
   if (focus?.startsWith("control-")) byId(focus)?.focus();
 }
@@ -222,7 +228,7 @@ export function problem(error, last) {
   if (!place) return false;
   place.problem.append(failure(error));
   place.input.setAttribute("aria-invalid", "true");
-  place.row.closest("details.group").open = true;
+  for (let fold = place.row.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   return true;
 }
 
