@@ -217,7 +217,7 @@ def test_every_response_carries_a_strict_policy(site: explore_site.Site, routes:
                 f"GET {target} HTTP/1.1\r\nHost: {site.host}\r\nCookie: {site.cookie}\r\nConnection: close\r\n\r\n"
             )
             connection.sendall(request.encode())
-            head = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")[0].decode().lower()  # noqa: B023
+            head = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")[0].decode().lower()
         for name, value in HEADERS.items():
             assert f"{name}: {value}".lower() in head, (target, name)
         assert "access-control" not in head and "server:" not in head

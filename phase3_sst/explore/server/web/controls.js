@@ -222,7 +222,7 @@ export function problem(error, last) {
     input.removeAttribute("aria-invalid");
   }
   if (!error) return false;
-  const words = `${error.where ?? ""} ${error.what ?? ""}`;
+  const words = ["where", "what", "details"].map((name) => error[name] ?? "").join(" ").replaceAll(": ", ".");
   const named = [...places.keys()].filter((key) => words.includes(key)).sort((a, b) => b.length - a.length)[0];
   const place = places.get(named ?? last);
   if (!place) return false;

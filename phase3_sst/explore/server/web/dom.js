@@ -45,12 +45,12 @@ export const facts = (pairs) =>
 
 // An error in the server's words: what, where, found, allowed, how to mend it.
 export function failure(error) {
-  const facts = ["where", "found", "allowed", "remedy"].filter((name) => error[name]);
+  const facts = ["details", "where", "found", "allowed", "remedy"].filter((name) => error[name]);
   return element(
     "div",
     { class: "failure" },
     element("p", {}, `Not possible: ${error.what}`),
-    facts.length ? element("ul", {}, ...facts.map((name) => element("li", {}, `${name}: ${error[name]}`))) : null,
+    facts.length ? element("ul", {}, ...facts.map((name) => element("li", {}, name === "details" ? error[name] : `${name}: ${error[name]}`))) : null,
   );
 }
 
