@@ -65,7 +65,7 @@ class Surrogate:
         times = np.asarray(times, dtype=float)
         if not (np.isfinite(times).all() and (times > 0).all()):
             raise ValueError("times are finite and above zero")
-        self.places_, self.logs_ = np.asarray(places, dtype=float), np.log(times)
+        self.places_, self.times_, self.logs_ = np.asarray(places, dtype=float), times, np.log(times)
         self.trend_ = CostTrend(self.spans).fit(self.places_, times)
         rest = self.logs_ - np.log(self.trend_.predict(self.places_))
         self.mean_ = float(rest.mean())
@@ -116,7 +116,7 @@ class Surrogate:
         _, deviations = self.process_.predict(np.asarray(places, dtype=float), return_std=True)
         errors = np.expm1(deviations * self.scale_ * self.calibration_)
         kept = np.clip(logs, self.logs_.min(), self.logs_.max())
-        return np.exp(kept), np.maximum(errors, np.expm1(np.abs(logs - kept)))
+        return self._kept(logs), np.maximum(errors, np.expm1(np.abs(logs - kept)))
 
     def covariance(self, places: Array) -> Array:
         """Return the covariance of the log times at ``places``, calibrated."""
@@ -127,7 +127,11 @@ class Surrogate:
         """Return ``count`` curves of times (count, n) that the points allow at ``places``, by chance."""
         rng = np.random.default_rng(self.seed)
         drawn = rng.multivariate_normal(self._logs(places), self.covariance(places), size=count, method="eigh")
-        return np.asarray(np.exp(np.clip(drawn, self.logs_.min(), self.logs_.max())))
+        return self._kept(drawn)
+
+    def _kept(self, logs: Array) -> Array:
+        """Return times that are not beyond all simulated ones."""
+        return np.clip(np.exp(logs), self.times_.min(), self.times_.max())
 
     def _logs(self, places: Array) -> Array:
         places = np.asarray(places, dtype=float)
