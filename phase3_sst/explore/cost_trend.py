@@ -40,7 +40,7 @@ class CostTrend:
     def predict(self, places: Array) -> Array:
         """Return times [s], all above zero."""
         # Without a constant cost, the sum can vanish at one end of a linear axis.
-        return np.maximum(self._costs(places) @ self.amounts_, self.least_)
+        return np.asarray(np.maximum(self._costs(places) @ self.amounts_, self.least_))
 
     def _costs(self, places: Array) -> Array:
         """Return the costs of a unit amount (n, costs), each between 0 and 1 over the axes."""
