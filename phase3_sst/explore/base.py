@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from manynode import artefacts
-from manynode.checks import GROUP
+from manynode.checks import GROUP, check_experiment
+from manynode.config.application import DERIVED
 from manynode.config.changes import apply
 from manynode.config.experiment import mode_of, most_complete
 from manynode.config.loader import resolve
@@ -113,8 +115,12 @@ class Base:
         """Ask phase 3 whether it can simulate a question; raise its error. Takes a moment the first time."""
         if asked.digest in self._checked:
             return
-        (entry,) = entry_points(group=GROUP, name="simulate")
-        entry.load()(asked.resolved)
+        if asked.resolved.application.name == DERIVED:
+            # Phase 2 says at which numbers of ranks the skeleton holds.
+            check_experiment(asked.resolved, "the question")
+        else:
+            (entry,) = entry_points(group=GROUP, name="simulate")
+            entry.load()(asked.resolved)
         self._checked.add(asked.digest)
 
     def written(self, key: str) -> Any:
@@ -191,7 +197,7 @@ def digest_of_question(resolved: Resolved) -> str:
 
 
 def measured_places(results: Path) -> list[str]:
-    """Return the files of phases 1 and 2 in a results folder, relative to it."""
+    """Return the files of phases 1 and 2 in a results folder, relative to it, each after those it is made from."""
     identity_of = Steps(read_resolved(results / "experiment.json").content).identity_of
     found = []
     for folder in _MEASURED_FOLDERS:
@@ -199,7 +205,13 @@ def measured_places(results: Path) -> list[str]:
             place = path.relative_to(results).as_posix()
             if path.suffix in (".json", ".parquet") and identity_of(place) is not None and place != _VERDICTS:
                 found.append(place)
-    return found
+    return sorted(found, key=lambda place: (_stage(place), (results / place).stat().st_mtime_ns))
+
+
+def _stage(place: str) -> int:
+    """Return the order in which phases 1 and 2 make their files."""
+    patterns = (r"profile/nodes-.*", r"profile/.*", r"nodesim/.*/node-.*", r"nodesim/(?!resamples).*")
+    return next((at for at, pattern in enumerate(patterns) if re.fullmatch(pattern, place)), len(patterns))
 
 
 def check_measured(results: Path, resolved: Resolved) -> None:

@@ -154,10 +154,8 @@ def _control(place: str, info: FieldInfo, value: Any, group: str) -> Control:
     if typing.get_origin(inner) is typing.Literal:
         return Control(**common, kind="choice", choices=list(typing.get_args(inner)))
     if quantity is not None and not isinstance(value, list):
-        least = quantity.least
-        return Control(
-            **common, kind="quantity", dimension=quantity.dimension, least=least, most=quantity.most, scale="log"
-        )
+        common |= {"least": quantity.least, "most": quantity.most, "dimension": quantity.dimension}
+        return Control(**common, kind="quantity", scale="log")
     if inner is bool:
         return Control(**common, kind="bool")
     if inner in (int, float):

@@ -65,10 +65,11 @@ def steps_of(planned: PlannedExperiment, losses: bool) -> list[Step]:
     resolved = planned.resolved
     root = f"results/{resolved.name}"
     (technique,) = resolved.techniques
-    profile = f"{root}/nodesim/timing-profile-{mode_of(technique)}.json"
+    profile = f"{root}/{_profile(technique)}"
     experiment = ("--experiment", f"{root}/experiment.json")
     found: list[Step] = []
     before: tuple[str, ...] = ()
+    words: tuple[str, ...]
     if resolved.simulate.preflight.enabled:
         words = ("simulate", "preflight", *experiment, "--output", f"{root}/{PREFLIGHT}")
         found.append(Step("preflight", words, (PREFLIGHT,)))
@@ -115,18 +116,11 @@ def _losses(planned: PlannedExperiment, before: tuple[str, ...], inputs: tuple[s
     (technique,) = resolved.techniques
     found: list[Step] = []
     choice: tuple[str, ...] = ()
+    words: tuple[str, ...]
     if is_chosen(resolved):
-        profiles = sorted({f"{root}/nodesim/timing-profile-{mode_of(technique)}.json"})
-        words = (
-            "simulate",
-            "flow-control",
-            *experiment,
-            "--classes",
-            f"{root}/{CLASSES}",
-            "--base",
-            f"{root}/{CHOICE}",
-        )
-        words = (*words, "--output", f"{root}/{CHOICE_OF_STUDIES}", *profiles)
+        own = ("--classes", f"{root}/{CLASSES}", "--base", f"{root}/{CHOICE}")
+        words = ("simulate", "flow-control", *experiment, *own, "--output", f"{root}/{CHOICE_OF_STUDIES}")
+        words = (*words, f"{root}/{_profile(technique)}")
         found.append(Step("flow control of the waterfall", words, (CHOICE_OF_STUDIES,), before))
         choice = ("--flow-control", f"{root}/{CHOICE_OF_STUDIES}")
         before = (*before, "flow control of the waterfall")
@@ -144,6 +138,10 @@ def _losses(planned: PlannedExperiment, before: tuple[str, ...], inputs: tuple[s
         words = ("simulate", study.command, *experiment)
         found.append(Step(study.name, words, tuple(file.name for file in study.files), tuple(names)))
     return found
+
+
+def _profile(technique: str) -> str:
+    return f"nodesim/timing-profile-{mode_of(technique)}.json"
 
 
 def _point(

@@ -89,8 +89,12 @@ class Store:
         results = planned.results
         planned.write()
         tables.write_json(planned.folder / _QUESTION, QUESTION_SCHEMA, {"question": asked.question.as_json()})
-        for place in measured_places(asked.measured):
-            link(asked.measured / place, results / place)
+        places = measured_places(asked.measured)
+        times = [(asked.measured / place).stat().st_mtime_ns for place in places]
+        # Snakemake repeats what is older than its inputs. Results that were copied may have times in any order.
+        new_time = None if times == sorted(times) else max(times)
+        for place in places:
+            link(asked.measured / place, results / place, new_time)
         remove_untrusted(results, self.steps(asked))
         write_resolved(results / "experiment.json", asked.resolved)
         return results
@@ -121,7 +125,7 @@ class Store:
         if source is None or source == self.results(asked):
             return False
         told = _told(source, self.steps(asked), place)
-        if told is None or not self._has_sources(asked, told):
+        if told is None or not self._has_sources(asked, told, (source / place).stat().st_mtime_ns):
             return False
         link(source / place, self.results(asked) / place)
         return True
@@ -137,11 +141,15 @@ class Store:
             with contextlib.suppress(ManynodeError, KeyError):
                 yield question_of(tables.read_json(path, QUESTION_SCHEMA)["question"], str(path))
 
-    def _has_sources(self, asked: Asked, told: Mapping[str, Any]) -> bool:
+    def _has_sources(self, asked: Asked, told: Mapping[str, Any], made_ns: int) -> bool:
+        """Return whether a file that was made at ``made_ns`` was made from the files that the question has."""
         results, steps = self.results(asked), self.steps(asked)
         for place, checksum in (told.get(artefacts.MADE_FROM) or {}).items():
             found = _told(results, steps, place)
             if found is None or found[seal.KEY] != checksum:
+                return False
+            # Snakemake would repeat what is older than its inputs.
+            if (results / place).stat().st_mtime_ns > made_ns:
                 return False
         return True
 
@@ -186,16 +194,22 @@ class Store:
         return not is_chosen(own) or _choice(other) == _choice(own)
 
 
-def link(source: Path, target: Path) -> None:
-    """Make ``target`` another name of the file, or a copy on another disk; an existing one stays."""
+def link(source: Path, target: Path, new_time: int | None = None) -> None:
+    """Make ``target`` another name of the file, or a copy: on another disk, or to give it another time [ns].
+
+    An existing file stays.
+    """
     if target.exists():
         return
     with tables.replacing(target) as part:
-        part.unlink()
-        try:
-            os.link(source, part)
-        except OSError:
+        if new_time is None:
+            part.unlink()
+            with contextlib.suppress(OSError):
+                os.link(source, part)
+        if not part.exists() or new_time is not None:
             shutil.copy2(source, part)
+        if new_time is not None:
+            os.utime(part, ns=(new_time, new_time))
 
 
 def _answers(results: Path, steps: Steps, losses: bool) -> bool:
