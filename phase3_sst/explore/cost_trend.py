@@ -32,14 +32,15 @@ class CostTrend:
         costs = self._costs(places) / times[:, None]
         held = np.full(costs.shape[1], _RIDGE / float(np.median(times)))
         held[0] = 0  # the constant cost is free
+        self.least_ = float(times.min()) / 2
         wanted = np.concatenate([np.ones(len(times)), np.zeros(len(held))])
         self.amounts_, _ = nnls(np.vstack([costs, np.diag(held)]), wanted)
         return self
 
     def predict(self, places: Array) -> Array:
         """Return times [s], all above zero."""
-        # Where no constant remains, a sum of costs could vanish at one end of the axes.
-        return np.maximum(self._costs(places) @ self.amounts_, 1e-300)
+        # Without a constant cost, the sum can vanish at one end of a linear axis.
+        return np.asarray(np.maximum(self._costs(places) @ self.amounts_, self.least_))
 
     def _costs(self, places: Array) -> Array:
         """Return the costs of a unit amount (n, costs), each between 0 and 1 over the axes."""

@@ -100,8 +100,9 @@ def _marked(rows: Iterable[Priced]) -> list[Priced]:
     return [
         replace(
             row,
-            front=bool(row.time_s <= fastest[upto[place] - 1])
-            and (below[place] == 0 or bool(row.time_s < fastest[below[place] - 1])),
+            front=bool(
+                row.time_s <= fastest[upto[place] - 1] and (below[place] == 0 or row.time_s < fastest[below[place] - 1])
+            ),
             maybe_front=bool(row.low_s <= surely[upto[place] - 1]),
         )
         for place, row in enumerate(rows)

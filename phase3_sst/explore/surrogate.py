@@ -8,9 +8,12 @@ kernel is Matérn 5/2 with a length per coordinate, and a small nugget for the d
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,14 +61,13 @@ class Surrogate:
         """Learn from points (n, d) and their times [s]; with the ``kernel_`` of an earlier fit, keep its lengths."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
-        from threadpoolctl import threadpool_limits
 
         if len(places) < FEWEST:
             raise ValueError(f"{len(places)} points are too few for a surrogate; it needs {FEWEST}")
         times = np.asarray(times, dtype=float)
         if not (np.isfinite(times).all() and (times > 0).all()):
             raise ValueError("times are finite and above zero")
-        self.places_, self.logs_ = np.asarray(places, dtype=float), np.log(times)
+        self.places_, self.times_, self.logs_ = np.asarray(places, dtype=float), times, np.log(times)
         self.trend_ = CostTrend(self.spans).fit(self.places_, times)
         rest = self.logs_ - np.log(self.trend_.predict(self.places_))
         self.mean_ = float(rest.mean())
@@ -77,8 +79,7 @@ class Surrogate:
             n_restarts_optimizer=0 if kernel is not None else 2,
             random_state=self.seed,
         )
-        # Many threads for matrices of twenty rows wait for each other most of the time.
-        with threadpool_limits(1), warnings.catch_warnings():
+        with _one_thread(), warnings.catch_warnings():
             # A length at its bound is an answer: no dependence on this coordinate, or a rough one.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.process_ = process.fit(self.places_, (rest - self.mean_) / self.scale_)
@@ -112,27 +113,47 @@ class Surrogate:
 
         A time beyond all simulated ones is moved back to the nearest of them, and its error is at least the distance.
         """
-        logs = self._logs(places)
-        _, deviations = self.process_.predict(np.asarray(places, dtype=float), return_std=True)
+        with _one_thread():
+            rest, deviations = self.process_.predict(np.asarray(places, dtype=float), return_std=True)
+        logs = self._logs(places, rest)
         errors = np.expm1(deviations * self.scale_ * self.calibration_)
         kept = np.clip(logs, self.logs_.min(), self.logs_.max())
-        return np.exp(kept), np.maximum(errors, np.expm1(np.abs(logs - kept)))
+        return self._kept(logs), np.maximum(errors, np.expm1(np.abs(logs - kept)))
 
     def covariance(self, places: Array) -> Array:
         """Return the covariance of the log times at ``places``, calibrated."""
-        _, covariance = self.process_.predict(np.asarray(places, dtype=float), return_cov=True)
+        with _one_thread():
+            _, covariance = self.process_.predict(np.asarray(places, dtype=float), return_cov=True)
         return np.asarray(covariance) * (self.scale_ * self.calibration_) ** 2
 
     def curves(self, places: Array, count: int) -> Array:
         """Return ``count`` curves of times (count, n) that the points allow at ``places``, by chance."""
         rng = np.random.default_rng(self.seed)
-        drawn = rng.multivariate_normal(self._logs(places), self.covariance(places), size=count, method="eigh")
-        return np.asarray(np.exp(np.clip(drawn, self.logs_.min(), self.logs_.max())))
+        with _one_thread():
+            rest, covariance = self.process_.predict(np.asarray(places, dtype=float)), self.covariance(places)
+            drawn = rng.multivariate_normal(self._logs(places, rest), covariance, size=count, method="eigh")
+        return self._kept(drawn)
 
-    def _logs(self, places: Array) -> Array:
-        places = np.asarray(places, dtype=float)
-        rest = self.process_.predict(places) * self.scale_ + self.mean_
-        return np.asarray(rest + np.log(self.trend_.predict(places)))
+    def _kept(self, logs: Array) -> Array:
+        """Return times that are not beyond all simulated ones."""
+        return np.asarray(np.clip(np.exp(logs), self.times_.min(), self.times_.max()))
+
+    def _logs(self, places: Array, rest: Array) -> Array:
+        """Return log times: what the process says is left (``rest``), and the trend."""
+        return np.asarray(rest * self.scale_ + self.mean_ + np.log(self.trend_.predict(places)))
+
+
+@functools.cache
+def _threads() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Keep matrices of twenty rows on one thread: many threads wait for each other most of the time."""
+    limited: AbstractContextManager[Any] = _threads().limit(limits=1)
+    return limited
 
 
 def _kernel(dimensions: int) -> object:

@@ -1,0 +1,144 @@
+"""Fill two maps of the demo as 'manynode explore' does, then simulate all of their cells: how far off is a map?
+
+Bandwidth (10 to 400 Gbit/s) x latency (20 ns to 5 us) at 64 nodes, and bandwidth x nodes (1 to 64), 8 x 8 cells each.
+The cross-validated error is what the map states of itself; the true error is that of its interpolated cells against
+their simulation. A third map has slow links and long wires (1 to 100 Gbit/s, 100 ns to 100 us), where the network
+takes up to nine tenths of the time.
+
+The demo must be there (``make demo``); its results are copied, not changed. Usage on its own: ``python
+benchmarks/explore_map.py [RESULTS] [--times FOLDER]``; the latter writes all simulated times, as in tests/data/explore.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _figure import Skipped, figure
+
+from manynode.cores import available_cores
+from manynode.paths import ROOT
+from phase3_sst.explore.asker import with_value
+from phase3_sst.explore.axis import Axis
+from phase3_sst.explore.explorer import Explorer
+from phase3_sst.explore.map_search import fill
+from phase3_sst.explore.parameter_map import Map
+
+MOST, TARGET = 20, 0.02
+BANDWIDTH = Axis(keys=["network.link.bandwidth"], kind="bandwidth", low="10 Gbit/s", high="400 Gbit/s")
+LATENCY = Axis(keys=["network.link.latency"], kind="time", low="20 ns", high="5 us")
+NODES = Axis(keys=["nodes"], kind="count", values=[1, 2, 4, 8, 16, 32, 48, 64])
+NARROW = Axis(keys=["network.link.bandwidth"], kind="bandwidth", low="1 Gbit/s", high="100 Gbit/s")
+LONG = Axis(keys=["network.link.latency"], kind="time", low="100 ns", high="100 us")
+MAPS = {
+    "bandwidth-latency": (BANDWIDTH, LATENCY),
+    "bandwidth-nodes": (BANDWIDTH, NODES),
+    "slow-network": (NARROW, LONG),
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A map, and the simulated times of all its cells, row by row."""
+
+    found: Map
+    times_s: list[float]
+
+    def errors(self) -> np.ndarray:
+        """Return the relative errors of the interpolated cells."""
+        cells = zip(self.found.cells, self.times_s, strict=True)
+        return np.array([(cell.time_s or 0) / time - 1 for cell, time in cells if cell.state == "interpolated"])
+
+    def covered(self) -> float:
+        """Return the share of interpolated cells whose error is within two of their standard errors."""
+        stated = np.array([cell.error for cell in self.found.cells if cell.state == "interpolated"], dtype=float)
+        return float((np.abs(self.errors()) <= 2 * stated).mean())
+
+    def true_error(self) -> float:
+        """Return the root mean square of the errors."""
+        return float(np.sqrt(np.mean(self.errors() ** 2)))
+
+
+async def measured(results: Path) -> dict[str, Measured]:
+    """Return the maps of the demo in ``results``, which is changed."""
+    explorer = Explorer(results, cores=available_cores())
+    try:
+        return {name: await _measured(explorer, x, y) for name, (x, y) in MAPS.items()}
+    finally:
+        await explorer.close()
+
+
+async def _measured(explorer: Explorer, x: Axis, y: Axis) -> Measured:
+    question = explorer.start()
+    # Cells that an earlier map knows would make this one look cheaper than it is.
+    found = await fill(_Forgetful(explorer), question, x, y, most=MOST, target=TARGET)
+    cells = [with_value(with_value(question, x, cell.x), y, cell.y) for cell in found.cells]
+    answers = await asyncio.gather(*(explorer.answer(cell, urgent=False) for cell in cells))
+    return Measured(found, [answer.time_s for answer in answers])
+
+
+class _Forgetful:
+    """An explorer that knows nothing before it is asked."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.checked, self.answer = explorer.checked, explorer.answer
+
+    def known(self, question: object) -> None:
+        return None
+
+
+def made(results: Path) -> dict[str, Measured]:
+    """Return the maps of the demo in ``results``, which is copied."""
+    if not (results / "projection.parquet").is_file():
+        raise Skipped(f"no finished demo in {results}: run 'make demo' first")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / results.name
+        shutil.copytree(results, copy)
+        shutil.rmtree(copy / "explore", ignore_errors=True)
+        return asyncio.run(measured(copy))
+
+
+def figures() -> list[dict[str, Any]]:
+    """Return each map's points, cross-validated error and true error."""
+    rows = []
+    for name, each in made(ROOT / "results" / "demo").items():
+        hard = name == "slow-network"  # no target: it shows where the method ends
+        stated = each.found.error if each.found.error is not None else float("nan")
+        rows += [
+            figure(f"{name}: simulated points of 64", each.found.asked, "", None if hard else MOST, "<="),
+            figure(f"{name}: cross-validated error", 100 * stated, "%", None if hard else 100 * TARGET, "<="),
+            figure(
+                f"{name}: true error of the rest", 100 * each.true_error(), "%", None if hard else 100 * TARGET, "<="
+            ),
+        ]
+    return rows
+
+
+def main() -> None:
+    """Print every map."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path, nargs="?", default=ROOT / "results" / "demo")
+    parser.add_argument("--times", type=Path, help="folder for all simulated times")
+    given = parser.parse_args()
+    for name, each in made(given.results).items():
+        errors, times, found = each.errors(), each.times_s, each.found
+        print(
+            f"{name}: times {min(times):.4g} to {max(times):.4g} s, {found.asked} points, cross-validated "
+            f"{found.error:.2%} (worst {found.worst:.2%}), stated {found.spread:.2%}, true {each.true_error():.2%} "
+            f"(worst {np.abs(errors).max():.2%}), within two standard errors {each.covered():.0%}, good: {found.good}"
+        )
+        if given.times:
+            given.times.mkdir(parents=True, exist_ok=True)
+            rows = [{"x": cell.x, "y": cell.y, "time_s": time} for cell, time in zip(found.cells, times, strict=True)]
+            (given.times / f"{name}.json").write_text(json.dumps({"times_s": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
