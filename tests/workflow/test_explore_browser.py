@@ -146,10 +146,11 @@ def test_a_map_fills_itself_and_marks_what_is_interpolated(quiet: Any, demo_site
     """Bar 1: 8 x 8 cells from at most 20 simulated points, with an error below 2 %."""
     page = Page(quiet, demo_site.link)
     page.answered()
-    page.enter("nodes", "4")
+    page.enter("nodes", "8")
     page.answered()
     page.view("map")
     page.fill("map-x-key", KEY)
+    page.fill("map-x-low", "5 Gbit/s")
     page.fill("map-y-key", "network.link.latency")
     page.click("map-start")
     result = page.find("map-result")

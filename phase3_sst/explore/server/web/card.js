@@ -18,7 +18,8 @@ function state(name, question, attributes = {}) {
 
 export function pending(question, text, actions = []) {
   const place = card();
-  if (place.dataset.state === "pending" && place.dataset.question === canonical(question)) {
+  const same = place.dataset.state === "pending" && place.dataset.question === canonical(question);
+  if (same && actions.length === 0) {
     place.querySelector(".words").textContent = text;
     return;
   }

@@ -15,6 +15,7 @@ let described = [];
 let changed = () => {};
 let current = null;
 let first = null; // the base's own question
+let said = { error: null, last: null }; // the problem that is shown
 const places = new Map(); // key -> {control, input, row, reset, problem}
 
 export const controls = () => described;
@@ -57,6 +58,7 @@ export function fillIn(list) {
     }),
   );
   if (focus?.startsWith("control-")) byId(focus)?.focus();
+  problem(said.error, said.last);
 }
 
 const title = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
@@ -217,14 +219,16 @@ function fill(control, input, value) {
 
 // Show an error at the control that it is about, or at the last that was changed.
 export function problem(error, last) {
+  said = { error, last };
   for (const { problem: place, input } of places.values()) {
     place.replaceChildren();
     input.removeAttribute("aria-invalid");
   }
   if (!error) return false;
   const words = ["where", "what", "details"].map((name) => error[name] ?? "").join(" ").replaceAll(": ", ".");
+  // A key with a dot is no word of a sentence; "nodes" and "network" are.
   const named = [...places.keys()].filter((key) => words.includes(key)).sort((a, b) => b.length - a.length)[0];
-  const place = places.get(named ?? last);
+  const place = places.get(named?.includes(".") ? named : last) ?? places.get(named);
   if (!place) return false;
   place.problem.append(failure(error));
   place.input.setAttribute("aria-invalid", "true");

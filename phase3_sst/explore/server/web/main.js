@@ -160,16 +160,19 @@ function apply() {
 }
 
 // Another network has other keys: ask for the controls of the question.
-let frame = null;
+let frame = { changes: {} };
 async function refit(question) {
   const wanted = controls.frame(question);
-  if (frame !== null && link.same(frame, wanted)) return;
+  if (link.same(frame.changes, wanted.changes)) return;
   const before = frame;
   frame = wanted;
-  if (before === null && Object.keys(wanted.changes).length === 0) return;
   try {
     const got = await api.post("/api/controls", { question: wanted });
-    if (got.state === "refused" || frame !== wanted) return;
+    if (frame !== wanted) return;
+    if (got.state === "refused") {
+      frame = before;
+      return;
+    }
     controls.fillIn(got.controls);
     axes.refill();
     controls.show(link.read().q);

@@ -40,8 +40,12 @@ export function build(given) {
         "fieldset",
         {},
         element("legend", {}, "How much"),
-        ...plain("most", "Simulated points at most", "20", { min: "4", max: "100" }),
-        ...plain("target", "Error to reach [%]", "2", { min: "0.1", max: "100", step: "any" }),
+        element(
+          "div",
+          { class: "pair" },
+          element("div", {}, ...plain("most", "Simulated at most", "20", { min: "4", max: "100" })),
+          element("div", {}, ...plain("target", "Error to reach [%]", "2", { min: "0.1", max: "100", step: "any" })),
+        ),
       ),
     ),
     element(

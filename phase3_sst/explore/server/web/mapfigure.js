@@ -94,17 +94,25 @@ const legend = (content) =>
     .filter(Boolean)
     .join(" ");
 
-function lineRows({ x, y, lines }) {
+// Lines of nearly equal times need more digits to be told apart.
+const digitsOf = (times) => {
+  const shown = times.filter((time) => time > 0);
+  const spread = Math.max(...shown) / Math.min(...shown) - 1;
+  return shown.length && spread > 0 ? Math.min(6, Math.max(3, Math.ceil(-Math.log10(spread)) + 2)) : 3;
+};
+
+function lineRows({ x, y, lines, cells }) {
+  const digits = digitsOf(cells.map((cell) => cell.time_s));
   return (lines ?? []).flatMap((line, at) =>
     line.parts.flatMap((part, index) =>
       part.map(([one, other], order) => ({
         line: `${at} ${index}`,
         order,
-        time: duration(line.time_s, 3),
+        time: duration(line.time_s, digits),
         time_s: line.time_s,
         lx: place(x, one),
         ly: place(y, other),
-        last: order === Math.floor(part.length / 2),
+        last: order === Math.floor(part.length * [0.5, 0.25, 0.75, 0.4, 0.1, 0.6, 0.9][at % 7]),
       })),
     ),
   );
@@ -154,7 +162,7 @@ function spec(content, rows, lines, knees) {
             field: "shown",
             type: "quantitative",
             scale: { type: log ? "log" : "linear", scheme: "viridis", reverse: true, nice: false },
-            legend: { title: what === "time_s" ? "time [s]" : "standard error", format: what === "time_s" ? ".3~s" : ".1%", gradientLength: 160, orient: "right" },
+            legend: { title: what === "time_s" ? "time [s]" : "standard error", format: what === "time_s" ? `.${digitsOf(rows.map((row) => row.time_s))}~s` : ".1%", gradientLength: 160, orient: "right" },
           },
           opacity: { condition: { test: "datum.state === 'simulated'", value: 1 }, value: 0.5 },
           tooltip,
