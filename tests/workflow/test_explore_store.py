@@ -281,25 +281,39 @@ def test_limits_and_failed_steps_are_said_in_words(base: Path) -> None:
     run(body())
 
 
+def killed(base: Path, folder: Path, word: str, wait_s: float) -> list[list[str]]:
+    """Start a server that asks many questions, and kill it ``wait_s`` after its first line with ``word``."""
+    command = [sys.executable, str(HERE / "explore_runs.py"), str(base)]
+    told: list[list[str]] = []
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        for line in server.stdout:
+            told.append(line.split())
+            if told[-1][0] == word:
+                break
+        time.sleep(wait_s)
+        server.send_signal(signal.SIGKILL)
+        told += [line.split() for line in server.stdout]
+    assert server.returncode in (-signal.SIGKILL, 0), "the questions themselves do not fail"
+    return told
+
+
 def test_a_killed_server_loses_no_finished_question_and_leaves_no_process(base: Path, tmp_path: Path) -> None:
     chance = random.Random(7)
-    finished: dict[str, float] = {}
-    for _ in range(10):
-        command = [sys.executable, str(HERE / "explore_runs.py"), str(base)]
-        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
-            time.sleep(chance.uniform(1.0, 6.0))
-            server.send_signal(signal.SIGKILL)
-            told, _ = server.communicate()
-        for line in told.splitlines():
-            word, digest, *more = line.split()
-            if word == "finished" and more:
-                assert finished.setdefault(digest, float(more[0])) == float(more[0])
+    finished: dict[str, str] = {}
+    for kill in range(10):
+        # In the middle of the steps of some question, and around the end of one.
+        word, longest_s = ("finished", 1.0) if kill % 2 else ("asked", 3.0)
+        for line in killed(base, tmp_path, word, chance.uniform(0, longest_s)):
+            if line[0] == "finished" and len(line) == 3:
+                assert finished.setdefault(line[1], line[2]) == line[2], "the same number every time"
         assert not none_left(tmp_path)
-        explorer = Explorer(base, cores=2)
-        asked = {explorer.digest(question): question for question in questions(explorer)}
-        known = {digest: explorer.known(question) for digest, question in asked.items()}
-        for digest, time_s in finished.items():
-            answer = known[digest]
-            assert answer is not None and answer.time_s == time_s
-    assert finished, "some questions were finished in between"
-    assert {entry["digest"] for entry in explorer.log()} <= set(asked)
+    assert finished
+    explorer = Explorer(base, cores=2)
+    asked = {explorer.digest(question): question for question in questions(explorer)}
+    for digest, time_s in finished.items():
+        answer = explorer.known(asked[digest])
+        assert answer is not None and repr(answer.time_s) == time_s
+    assert {entry["digest"] for entry in explorer.log()} == set(asked)
+    # The rest is answered as if nothing had happened.
+    assert len(run(answered(base, *asked.values()))) == len(asked)
