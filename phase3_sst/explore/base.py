@@ -22,14 +22,15 @@ from manynode.config.application import DERIVED
 from manynode.config.changes import apply
 from manynode.config.experiment import mode_of, most_complete
 from manynode.config.loader import resolve
-from manynode.config.resolved import Resolved, read_resolved
+from manynode.config.network import Network
+from manynode.config.resolved import Resolved, checked, included, read_resolved
 from manynode.config.studies import without_studies
 from manynode.config.study_section import study_sections
 from manynode.config.written_form import written_experiment
 from manynode.errors import InputError, ManynodeError, UsageError
 from manynode.steps import Steps
 from manynode.verify import untrusted
-from phase3_sst.explore.allowed_changes import MACHINE, check_changes, check_jobs
+from phase3_sst.explore.allowed_changes import MACHINE, NETWORK, check_changes, check_jobs
 from phase3_sst.explore.question import Question
 
 DIGITS = 12
@@ -102,6 +103,17 @@ class Base:
                 continue  # a folder that cannot be used is not offered
         return found
 
+    @functools.cached_property
+    def network(self) -> str:
+        """Return the name by which a question asks for the base's own network."""
+        own = self.resolved.network
+        try:
+            shipped = included(NETWORK, own.name, "networks", Path("/"), "the base")
+            differs = checked(Network, shipped, own.name, "the network") != own
+        except UsageError:
+            differs = False
+        return f"{own.name}-of-the-base" if differs else own.name
+
     def asked(self, question: Question) -> Asked:
         """Return the question's experiment; a question that is not allowed is a :class:`UsageError`."""
         key = question.canonical()
@@ -134,6 +146,8 @@ class Base:
         check_changes(question.changes, self.resolved)
         changes = dict(question.changes)
         measured = self._machine(changes.pop(MACHINE, self.results.name))
+        if changes.get(NETWORK) == self.network:
+            del changes[NETWORK]
         content = copy.deepcopy(self._content)
         if measured != self.results:
             other = written_experiment(_read(measured))

@@ -78,12 +78,17 @@ def controls(base: Base, asked: Asked) -> list[Control]:
                 "Results folder whose measured node is used: the same application and ranks per node, measured beside "
                 "the base on another machine", asked.measured.name, choices=list(base.machines)),
         Control("network", "network", "choice", "network", description_of(_field(Resolved, "network")),
-                question.changes.get("network") or base.resolved.network.name, choices=networks()),
+                _network(base, asked), choices=sorted({*networks(), base.network})),
     ]  # fmt: skip
     found = [*first, *_section(resolved.network, "network", "network"), *_section(resolved.simulate, "simulate", "run")]
     replicas = min(own.simulate.replicas, START_REPLICAS)
     starts = {"simulate.replicas": replicas} if replicas != own.simulate.replicas else {}
     return [replace(one, start=starts[one.key]) if one.key in starts else one for one in found]
+
+
+def _network(base: Base, asked: Asked) -> str:
+    given = asked.question.changes.get("network")
+    return base.network if given is None else given if isinstance(given, str) else asked.resolved.network.name
 
 
 def starts(found: list[Control]) -> dict[str, Any]:

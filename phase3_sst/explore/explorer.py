@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode.config.resolved import Resolved
-from manynode.errors import ManynodeError, UsageError
+from manynode.errors import InputError, ManynodeError, UsageError
 from phase3_sst.explore import controls, export
 from phase3_sst.explore.answer import Answer
 from phase3_sst.explore.answer_files import read_answer
@@ -59,6 +59,15 @@ class Explorer:
     def baseline(self) -> Question:
         """Return the base's own question: no changes, its largest node count, its most complete technique."""
         return self.base.baseline()
+
+    def check_baseline(self) -> None:
+        """Raise :class:`InputError` unless the base has an answer of its own."""
+        if self.known(self.baseline()) is None:
+            raise InputError(
+                "the base experiment has not finished, or its tables were changed",
+                where=str(self.results / "projection.parquet"),
+                remedy="run it again: manynode run; finished steps are kept",
+            )
 
     def start(self) -> Question:
         """Return the question that a page begins with: the baseline with fewer replicas, which are answered sooner."""

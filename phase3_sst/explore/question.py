@@ -7,7 +7,7 @@ the same JSON. :mod:`phase3_sst.explore.base` makes the experiment that answers 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, field_validator
@@ -46,8 +46,9 @@ class Question(Section):
             raise ValueError("values must be texts, finite numbers, true, false, null, lists or mappings") from None
         if len(text) > MOST_CHARACTERS:
             raise ValueError(f"{len(text)} characters; at most {MOST_CHARACTERS} are allowed")
-        if (character := yaml_text.unshowable(text)) is not None:
-            raise ValueError(f"a text has the control character {character}")
+        for words in _texts(changes):
+            if (character := yaml_text.unshowable(words)) is not None:
+                raise ValueError(f"a text has the control character {character}")
         return changes
 
     def canonical(self) -> str:
@@ -70,6 +71,18 @@ class Question(Section):
         if key == "nodes":
             return self.changed(nodes=value)
         return self.changed(changes={**self.changes, key: value})
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from (str(key), *_texts(inner))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def question_of(content: Mapping[str, Any], where: str = "the question") -> Question:
