@@ -163,5 +163,6 @@ def exploring(results: Path, *options: object) -> Iterator[Site]:
         raise
     printed = site.stop()
     assert site.process.returncode == 0, printed
-    assert site.left_after(5) == []
+    left = site.left_after(20)
+    assert left == [], f"these processes are left: {left}"
     assert "Traceback" not in printed, printed
