@@ -283,6 +283,26 @@ def test_a_cancelled_question_leaves_no_process(base: Path, tmp_path: Path) -> N
     run(body())
 
 
+def test_a_question_that_is_asked_again_while_it_is_cancelled_is_answered(base: Path) -> None:
+    question = ask(base, {**SLOW, "simulate.replicas": 20}, nodes=64)
+
+    async def body() -> None:
+        explorer = Explorer(base, cores=2)
+        running = asyncio.Event()
+        first = asyncio.create_task(
+            explorer.answer(question, progress=lambda now: running.set() if now.step == "64 nodes" else None)
+        )
+        await running.wait()
+        explorer.cancel(explorer.digest(question))
+        second = asyncio.create_task(explorer.answer(question))
+        with pytest.raises(QuestionCancelledError):
+            await first
+        assert (await second).question == question
+        await explorer.close()
+
+    run(body())
+
+
 def test_limits_and_failed_steps_are_said_in_words(base: Path) -> None:
     with pytest.raises(UsageError, match="too large to wait for"):
         run(answered(base, ask(base, {"simulate.replicas": 100_000}, nodes=512)))
