@@ -101,6 +101,8 @@ class Works:
         # A child ends with the thread that started it: these threads live as long as the server.
         self._threads = ThreadPoolExecutor(max_workers=4 * cores + 8, thread_name_prefix="explore")
         self._works: dict[str, Work] = {}
+        # Also those of cancelled questions, until their children have ended.
+        self._tasks: set[asyncio.Task[Answer]] = set()
         self._order = itertools.count()
 
     def running(self) -> list[Work]:
@@ -115,6 +117,8 @@ class Works:
             work = Work(asked, urgent, next(self._order))
             self._works[asked.digest] = work
             work.task = asyncio.create_task(self._done(work))
+            self._tasks.add(work.task)
+            work.task.add_done_callback(self._tasks.discard)
         work.urgent = work.urgent or urgent
         work.askers += 1
         if follow is not None:
@@ -132,22 +136,30 @@ class Works:
             if follow is not None:
                 work.followers.remove(follow)
             if work.askers == 0 and not work.task.done():
-                work.task.cancel()
+                self._end(work)
                 await asyncio.shield(asyncio.wait([work.task]))
 
     def cancel(self, digest: str) -> bool:
         """End the simulation of a question for all who wait for it; return whether there was one."""
         work = self._works.get(digest)
-        return work is not None and work.task is not None and work.task.cancel()
+        if work is not None:
+            self._end(work)
+        return work is not None
 
     async def close(self) -> None:
         """End all simulations; afterwards no child is left."""
-        tasks = [work.task for work in self._works.values() if work.task is not None]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        for work in list(self._works.values()):
+            self._end(work)
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         self._threads.shutdown(wait=True)
+
+    def _end(self, work: Work) -> None:
+        """Cancel a question; who asks it from now on starts it again, and waits for its folder meanwhile."""
+        if self._works.get(work.asked.digest) is work:
+            del self._works[work.asked.digest]
+        assert work.task is not None
+        work.task.cancel()
 
     async def apart(self, function: Callable[..., T], *arguments: Any) -> T:
         """Run a function that takes a moment in a thread."""
@@ -169,7 +181,8 @@ class Works:
             work.state, work.words = "finished", ""
             return answer
         finally:
-            del self._works[work.asked.digest]
+            if self._works.get(work.asked.digest) is work:
+                del self._works[work.asked.digest]
             work.tell()
 
     async def _simulated(self, work: Work) -> Finished:

@@ -218,6 +218,33 @@ def test_two_servers_simulate_a_question_once(base: Path) -> None:
     assert any(one.step == "another server" for one in steps)
 
 
+def test_a_map_exported_as_a_study_has_the_numbers_of_its_points(base: Path, tmp_path: Path) -> None:
+    bandwidths = ["30 Gbit/s", "60 Gbit/s"]
+    questions_ = [ask(base, {**SLOW, "network.link.bandwidth": bandwidth}) for bandwidth in bandwidths]
+    answers = run(answered(base, *questions_))
+    explorer = Explorer(base, cores=2)
+    study = tmp_path / "study.yaml"
+    text = explorer.exported_study(questions_[0], [("network.link.bandwidth", bandwidths)])
+    study.write_text(text)
+    assert answers[0].flow_control is not None and f"flow_control: {answers[0].flow_control['flow_control']}" in text
+    done = pipeline.run(study, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (table,) = (tmp_path / "results").glob("own-map-*/sensitivity.parquet")
+    found = pd.read_parquet(table).query("nodes == 4")
+    assert sorted(found["time_s"]) == sorted(answer.time_s for answer in answers)
+
+
+def test_an_answer_is_exported_as_an_offline_page(base: Path) -> None:
+    question = ask(base, SLOW)
+    explorer = Explorer(base, cores=2)
+    with pytest.raises(UsageError, match="no answer yet"):
+        explorer.exported_page(question)
+    (answer,) = run(answered(base, question))
+    page = explorer.exported_page(question, explorer.baseline())
+    assert answer.digest in page and "30 Gbit/s" in page and 'id="figure-links"' in page and 'id="paired"' in page
+    assert "src=" not in page.split("<script")[0] and answer.tables["projection.parquet"] in page
+
+
 def large(results: Path) -> Question:
     """A question whose simulation takes long enough to be cancelled."""
     return ask(results, {"simulate.replicas": 200, "network.flow_control": "none"}, nodes=256)
@@ -251,6 +278,26 @@ def test_a_cancelled_question_leaves_no_process(base: Path, tmp_path: Path) -> N
             with pytest.raises(QuestionCancelledError):
                 await each
         assert not none_left(tmp_path) and explorer.known(question) is None
+        await explorer.close()
+
+    run(body())
+
+
+def test_a_question_that_is_asked_again_while_it_is_cancelled_is_answered(base: Path) -> None:
+    question = ask(base, {**SLOW, "simulate.replicas": 20}, nodes=64)
+
+    async def body() -> None:
+        explorer = Explorer(base, cores=2)
+        running = asyncio.Event()
+        first = asyncio.create_task(
+            explorer.answer(question, progress=lambda now: running.set() if now.step == "64 nodes" else None)
+        )
+        await running.wait()
+        explorer.cancel(explorer.digest(question))
+        second = asyncio.create_task(explorer.answer(question))
+        with pytest.raises(QuestionCancelledError):
+            await first
+        assert (await second).question == question
         await explorer.close()
 
     run(body())
