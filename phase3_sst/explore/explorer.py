@@ -124,7 +124,9 @@ class Explorer:
         its simulation is ended. :meth:`cancel` ends it with :class:`QuestionCancelledError` for all of its askers.
         """
         asked: Asked = self.base.asked(question)
-        self._log.asked(asked.digest, question)
+        if urgent:
+            # The points of a search are in the store; the log has what people asked.
+            self._log.asked(asked.digest, question)
         if asked.digest not in self._answers:
             self._answers[asked.digest] = await self._works.answer(asked, urgent=urgent, follow=progress)
         return self._answers[asked.digest]
@@ -143,7 +145,7 @@ class Explorer:
         return [work.progress() for work in self._works.running()]
 
     def finished(self) -> Iterator[tuple[Question, Answer]]:
-        """Yield every finished question with its answer, in the order in which they were first asked."""
+        """Yield every finished question with its answer: those of the log in its order, then those of searches."""
         seen: set[str] = set()
         for question in self._asked_before():
             digest = self.base.asked(question).digest
