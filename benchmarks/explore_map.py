@@ -194,8 +194,8 @@ def main() -> None:
         errors, times, found = each.errors(), each.times_s, each.found
         print(
             f"{name}: times {min(times):.4g} to {max(times):.4g} s, {found.asked} points, cross-validated "
-            f"{found.error:.2%} (worst {found.worst:.2%}), stated {found.spread:.2%}, true {each.true_error():.2%} "
-            f"(worst {np.abs(errors).max():.2%}), within two standard errors {each.covered():.0%}, good: {found.good}",
+            f"{found.error or 0:.2%} (worst {found.worst or 0:.2%}), stated {found.spread or 0:.2%}, true {each.true_error():.2%} "
+            f"(worst {np.abs(errors).max(initial=0):.2%}), within two standard errors {each.covered():.0%}, good: {found.good}",
             flush=True,
         )
         if given.times:
