@@ -177,7 +177,13 @@ def formula_figures() -> list[dict[str, Any]]:
     covered = float(np.mean([each.covered() for each in maps]))
     return [
         figure(f"formulas: good maps of {FORMULAS}", len(good), "", None, None),
-        figure("formulas: worst true error of a good map", 100 * max(e.true_error() for e in good), "%", 2.5, "<="),
+        figure(
+            "formulas: worst true error of a good map",
+            100 * max((e.true_error() for e in good), default=0.0),
+            "%",
+            2.5,
+            "<=",
+        ),
         figure("formulas: errors within two standard errors", 100 * covered, "%", 90, ">="),
     ]
 
@@ -192,10 +198,12 @@ def main() -> None:
         print(f"{row['name']}: {row['value']:.3g} {row['unit']}", flush=True)
     for name, each in made(given.results):
         errors, times, found = each.errors(), each.times_s, each.found
+        stated = found.error or 0, found.worst or 0, found.spread or 0
         print(
-            f"{name}: times {min(times):.4g} to {max(times):.4g} s, {found.asked} points, cross-validated "
-            f"{found.error or 0:.2%} (worst {found.worst or 0:.2%}), stated {found.spread or 0:.2%}, true {each.true_error():.2%} "
-            f"(worst {np.abs(errors).max(initial=0):.2%}), within two standard errors {each.covered():.0%}, good: {found.good}",
+            f"{name}: times {min(times):.4g} to {max(times):.4g} s, {found.asked} points, good: {found.good}\n"
+            f"  cross-validated {stated[0]:.2%} (worst {stated[1]:.2%}), stated for the rest {stated[2]:.2%}\n"
+            f"  true {each.true_error():.2%} (worst {np.abs(errors).max(initial=0):.2%}), "
+            f"within two standard errors {each.covered():.0%}",
             flush=True,
         )
         if given.times:
