@@ -80,7 +80,7 @@ class Goal:
         if self.time_s is not None:
             return f"a time of {self.time_s:.4g} s"
         assert self.loss is not None
-        kind = f"a loss of {self.loss:.3g}" if self.loss >= 0 else f"a gain of {-self.loss:.3g}"
+        kind = f"a loss of {100 * self.loss:.3g} %" if self.loss >= 0 else f"a gain of {-100 * self.loss:.3g} %"
         return f"{kind} against the baseline ({self.allowed_s:.4g} s)"
 
     def verdict(self, answer: Answer) -> Verdict:

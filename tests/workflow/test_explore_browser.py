@@ -138,6 +138,8 @@ def test_a_large_point_shows_its_progress_and_can_be_cancelled(quiet: Any, demo_
     assert page.settled(30)["state"] == "cancelled"
     page.until(lambda: not page.find("running").is_displayed(), "it is still said to run", 30)
     assert demo_site.get("/api/state")["running"] == []
+    # the fork server alone stays
+    page.until(lambda: len(demo_site.left()) <= 1, f"processes are left: {demo_site.left()}", 30)
     page.click("undo")
     page.settled()
 

@@ -67,6 +67,7 @@ def test_a_loss_is_decided_by_pairs_although_the_draws_scatter_more() -> None:
     found = sought(noisy, BANDWIDTH, Goal(loss=0.05, baseline=baseline))
     assert found.holds and found.fails and found.holds.verdict.settled and found.fails.verdict.settled
     assert found.holds.answer.time_s <= 1.05 * baseline.time_s < found.fails.answer.time_s
+    assert "a loss of 5 % against the baseline" in found.words
     # The interval of the time alone is wider than the loss.
     assert found.holds.answer.high_s > 1.05 * baseline.time_s
     alone = sought(noisy, BANDWIDTH, Goal(time_s=1.05 * baseline.time_s))
