@@ -198,6 +198,38 @@ def test_an_inverse_question_is_answered_with_its_interval(quiet: Any, site: exp
     picture(page, "inverse")
 
 
+def test_the_waterfall_is_shown_on_demand_and_adds_up(quiet: Any, site: explore_site.Site) -> None:
+    page = Page(quiet, site.link)
+    page.answered()
+    page.click("ask-losses")
+    shown = page.answered()
+    page.drawn("losses")
+    losses = site.get(f"/api/answer/{shown['digest']}")["answer"]["losses"]
+    assert sum(row["seconds"] for row in losses) == pytest.approx(float(shown["time"]), rel=1e-9)
+    parts = quiet.execute_script(
+        "return [...document.querySelectorAll('#figure-losses tbody tr')].map((row) => row.cells[0].textContent)"
+    )
+    assert parts == [row["part"] for row in losses] and "contention" in parts
+
+
+def test_a_page_that_was_hidden_shows_what_has_happened(quiet: Any, site: explore_site.Site) -> None:
+    """Events are missed while nobody looks, also those of the question that the page waits for."""
+    page = Page(quiet, site.link)
+    page.answered()
+    hide = (
+        "Object.defineProperty(document, 'visibilityState', { value: arguments[0], configurable: true });"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    quiet.execute_script(hide, "hidden")
+    page.enter(KEY, "17 Gbit/s")
+    page.until(lambda: page.shown()["state"] == "pending", "nothing is asked")
+    page.until(lambda: site.get("/api/state")["running"] == [], "it does not end")
+    time.sleep(0.5)
+    assert page.shown()["state"] == "pending", "a hidden page hears nothing"
+    quiet.execute_script(hide, "visible")
+    assert page.answered(30)["digest"]
+
+
 def test_cost_and_the_list_of_questions_follow_every_answer(quiet: Any, site: explore_site.Site) -> None:
     page = Page(quiet, site.link)
     page.answered()

@@ -33,14 +33,22 @@ export const facts = (error) =>
     ? error.error
     : { what: "the server does not answer", remedy: "start manynode explore again and open its link; this link's state stays" };
 
-// Calls handlers by the kind of event; `lost` and `back` when the connection goes and comes.
+// Calls handlers by the kind of event; `lost` and `back` when the connection goes and comes. A page that nobody sees does
+// not listen: browsers allow few connections to one server. When it is seen again, `running` says where things are.
 export function listen(handlers) {
-  const source = new EventSource("/api/events");
-  for (const kind of ["running", "progress", "finished", "failed", "cancelled", "search", "questions"])
-    source.addEventListener(kind, (event) => handlers[kind]?.(JSON.parse(event.data)));
-  source.addEventListener("open", () => handlers.back?.());
-  source.addEventListener("error", () => handlers.lost?.());
-  return source;
+  let source = null;
+  const open = () => {
+    source = new EventSource("/api/events");
+    for (const kind of ["running", "progress", "finished", "failed", "cancelled", "search", "questions"])
+      source.addEventListener(kind, (event) => handlers[kind]?.(JSON.parse(event.data)));
+    source.addEventListener("open", () => handlers.back?.());
+    source.addEventListener("error", () => handlers.lost?.());
+  };
+  document.addEventListener("visibilitychange", () => {
+    source.close();
+    if (document.visibilityState === "visible") open();
+  });
+  open();
 }
 
 // A file that the server makes, saved by the browser.

@@ -95,8 +95,10 @@ export function show(state) {
 }
 
 async function start(inverse, question, pinned) {
-  if (current?.state === "running") cancel();
-  const mine = { asked: canonical([inverse, question, pinned]), question, inverse, state: "running", content: null };
+  const asked = canonical([inverse, question, pinned]);
+  const same = current?.asked === asked;
+  if (current?.state === "running" && !same) cancel();
+  const mine = { asked, question, pinned, inverse, state: "running", content: same ? current.content : null };
   current = mine;
   render();
   try {
@@ -118,6 +120,11 @@ export function told(content) {
   if (content.kind !== "inverse" || content.search !== current?.search) return;
   take(content);
   render();
+}
+
+// Events may have been missed: ask again; the server knows the search, or takes its points from the store.
+export function resumed() {
+  if (current?.search && current.state === "running") start(current.inverse, current.question, current.pinned);
 }
 
 const cancel = () => current?.search && api.post("/api/search/cancel", { search: current.search }).catch(() => {});

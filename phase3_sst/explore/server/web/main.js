@@ -46,6 +46,9 @@ async function start() {
     running: (list) => {
       running.all(list);
       asking.resumed(list);
+      maps.resumed();
+      inverse.resumed();
+      questions.refresh();
     },
     progress: (content) => {
       running.progress(content);

@@ -91,8 +91,9 @@ export function show(state) {
 
 async function start(map, question) {
   const asked = canonical({ ...map, question });
-  if (current?.search && current.state === "running" && current.asked !== asked) cancel();
-  const mine = { asked, question, map, search: null, state: "running", content: null };
+  const same = current?.asked === asked;
+  if (current?.search && current.state === "running" && !same) cancel();
+  const mine = { asked, question, map, search: null, state: "running", content: same ? current.content : null };
   current = mine;
   render();
   try {
@@ -113,6 +114,11 @@ export function told(content) {
   const { asked } = current;
   Object.assign(current, content, { asked });
   render();
+}
+
+// Events may have been missed: ask again; the server knows the search, or takes its points from the store.
+export function resumed() {
+  if (current?.search && current.state === "running") start(current.map, current.question);
 }
 
 const cancel = () => current?.search && api.post("/api/search/cancel", { search: current.search }).catch(() => {});
