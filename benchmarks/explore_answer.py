@@ -35,7 +35,7 @@ _LINK = re.compile(r"http://127\.0\.0\.1:(\d+)(/\?token=\S+)")
 
 
 class Client:
-    """A browser's requests to the server."""
+    """A browser's requests to the server, and the events that it listens to."""
 
     def __init__(self, port: int, entry: str) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
@@ -44,18 +44,36 @@ class Client:
         response = self._connection.getresponse()
         response.read()
         self._headers["Cookie"] = response.headers["set-cookie"].partition(";")[0]
+        listening = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+        listening.request("GET", "/api/events", headers=self._headers)
+        self._events = listening.getresponse()
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the whole answer."""
-        body = json.dumps({"question": question, "tab": "benchmark"})
-        while True:
-            self._connection.request("POST", "/api/ask", body, self._headers)
-            content: dict[str, Any] = json.loads(self._connection.getresponse().read())
-            if content["state"] == "finished":
-                return content
-            if content["state"] != "running":
-                raise SystemExit(f"refused: {content}")
-            time.sleep(0.02)
+        """Return the whole answer, as the page gets it: when the server says that it is finished."""
+        said = self._post({"question": question, "tab": "benchmark"})
+        while said["state"] == "running":
+            kind, content = self._event()
+            if kind in ("failed", "cancelled"):
+                raise SystemExit(f"{kind}: {content}")
+            if kind == "finished" and content["digest"] == said["digest"]:
+                said = self._post({"question": question, "tab": "benchmark"})
+        if said["state"] != "finished":
+            raise SystemExit(f"refused: {said}")
+        return said
+
+    def _post(self, content: dict[str, Any]) -> dict[str, Any]:
+        self._connection.request("POST", "/api/ask", json.dumps(content), self._headers)
+        said: dict[str, Any] = json.loads(self._connection.getresponse().read())
+        return said
+
+    def _event(self) -> tuple[str, Any]:
+        kind = ""
+        while line := self._events.readline().decode():
+            if line.startswith("event: "):
+                kind = line[7:].strip()
+            elif line.startswith("data: "):
+                return kind, json.loads(line[6:])
+        raise SystemExit("the server has ended")
 
 
 @contextmanager

@@ -57,6 +57,8 @@ def serve(explorer: Explorer, port: int, announce: Callable[[str], None]) -> Non
             ws="none",
             lifespan="on",
             limit_concurrency=MOST_CONNECTIONS,
+            # A page that asks again after a while finds its connection open.
+            timeout_keep_alive=75,
             timeout_graceful_shutdown=5,
         )
         announce(keys.link)

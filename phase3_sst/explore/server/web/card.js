@@ -7,6 +7,8 @@ import { count, digitsFor, duration, interval, percent, signed, known } from "./
 import { inWords } from "./controls.js";
 import { canonical } from "./link.js";
 
+const FLOW_CONTROL = { none: "unlimited buffers (none)", credits: "credits" };
+
 const card = () => byId("card");
 
 function state(name, question, attributes = {}) {
@@ -74,7 +76,7 @@ function side(title, answer, digits, kind) {
       ["band", band(answer.band)],
       ["efficiency", known(answer.efficiency) ? percent(answer.efficiency) : null],
       ["replicas", String(Object.keys(answer.makespans ?? {}).length || "")],
-      ["flow control, chosen", answer.flow_control?.flow_control],
+      ["flow control, by trials", FLOW_CONTROL[answer.flow_control?.flow_control]],
     ]),
     answer.band?.words ? element("p", { class: "bounds" }, answer.band.words) : null,
   );

@@ -10,7 +10,8 @@ export function show({ answer, baseline }, asksLosses) {
   place.dataset.digest = answer.digest;
   const own = answer.digest === baseline.digest;
   place.append(
-    ...(answer.sentences ?? []).map((sentence) => element("p", {}, sentence)),
+    // the card has the words of the band
+    ...(answer.sentences ?? []).filter((sentence) => !answer.band?.words || !sentence.startsWith(answer.band.words)).map((sentence) => element("p", {}, sentence)),
     element("h3", {}, "Where the time goes"),
     breakdown(answer, own ? null : baseline),
     element("h3", {}, "Load of the links"),
