@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from manynode import process
+from manynode import heartbeat, process
 from manynode.config.application import DERIVED
 from manynode.config.experiment import mode_of
 from manynode.config.resolved import Resolved
@@ -37,6 +37,8 @@ _ANALYSED = (
 # Rank-replicas that take about as long as the other steps of a question together.
 _OTHER_WORK = 2000.0
 _SHARE = re.compile(r"simulated in ([0-9.]+) s, .*about ([0-9.]+) s left")
+# As a step without progress of its own says that it runs (manynode/heartbeat.py).
+_BEATS = ": running for "
 _PROCESS = re.compile(r"process (\d+) of (\d+): ")
 
 
@@ -78,7 +80,9 @@ def steps_of(planned: PlannedExperiment, losses: bool) -> list[Step]:
     if is_chosen(resolved):
         classes = ("--classes", f"{root}/{CLASSES}")
         words = ("simulate", "flow-control", *experiment, *classes, "--output", f"{root}/{CHOICE}", profile)
-        found.append(Step("flow control", words, (CHOICE,)))
+        # Three iterations with each flow control and with finer chunks take about as long as two replicas.
+        work = max(_OTHER_WORK, 2.0 * max(resolved.nodes) * resolved.ranks_per_node)
+        found.append(Step("flow control", words, (CHOICE,), work=work))
         choice = ("--flow-control", f"{root}/{CHOICE}")
         before = (*before, "flow control")
     if resolved.application.name == DERIVED:
@@ -158,11 +162,12 @@ def run_step(
     step: Step,
     processes: int,
     cancelled: threading.Event,
-    follow: Callable[[float, str], None] | None = None,
+    follow: Callable[[float | None, str], None] | None = None,
 ) -> None:
     """Run a step to its end in a child of this process; raise its own error, with its exit code.
 
-    ``cancelled`` ends it with :class:`CancelledStepError`. ``follow`` gets its share and its latest line of progress.
+    ``cancelled`` ends it with :class:`CancelledStepError`. ``follow`` gets its share (None: not known)
+    and its latest line of progress.
     """
     results = planned.results
     name = re.sub(r"[^A-Za-z0-9.-]+", "-", step.name)
@@ -177,10 +182,14 @@ def run_step(
     shares: dict[int, float] = {}
 
     def read(_index: int, line: str) -> None:
-        if follow is not None and (found := progress_of(line)) is not None:
+        if follow is None:
+            return
+        if (found := progress_of(line)) is not None:
             number, count, share = found
             shares[number] = share
             follow(sum(shares.values()) / count, line)
+        elif _BEATS in line and not shares:
+            follow(None, line)
 
     def check(_codes: object) -> None:
         if cancelled.is_set():
@@ -202,7 +211,7 @@ def run_step(
         failure=failure,
         follow=read,
         logs=[logs / f"{name}.log"],
-        env={ERROR_FILE: str(errors), **owner.environment()},
+        env={ERROR_FILE: str(errors), heartbeat.INTERVAL: "2", **owner.environment()},
         check=check,
         cwd=planned.folder,
     )

@@ -239,11 +239,13 @@ class Works:
         """Run a step's child; a cancellation waits until it has ended."""
         loop = asyncio.get_running_loop()
 
-        def heard(share: float, words: str) -> None:
-            work.shares[step.name], work.words = share, words
+        def heard(share: float | None, words: str) -> None:
+            if share is not None:
+                work.shares[step.name] = share
+            work.step, work.words = step.name, words
             work.tell()
 
-        def follow(share: float, words: str) -> None:
+        def follow(share: float | None, words: str) -> None:
             loop.call_soon_threadsafe(heard, share, words)
 
         running = loop.run_in_executor(self._threads, run_step, planned, step, processes, work.cancelled, follow)
