@@ -245,3 +245,77 @@ def test_a_right_question_is_answered_beside_the_baseline(site: explore_site.Sit
     assert got["baseline"]["digest"] == state["baseline"]["digest"] != got["answer"]["digest"]
     assert got["paired"]["difference_s"] == pytest.approx(got["answer"]["time_s"] - got["baseline"]["time_s"], rel=1e-9)
     assert got["paired"]["replicas"] == 5
+
+
+def until(done: Any, words: str, patience_s: float = 60) -> Any:
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        if found := done():
+            return found
+        time.sleep(0.05)
+    raise AssertionError(words)
+
+
+def test_a_page_that_goes_on_gives_up_its_question_unless_it_runs_on(site: explore_site.Site) -> None:
+    large = {**QUESTION, "nodes": 2000, "changes": {"simulate.replicas": 100}}
+    small = {**QUESTION, "nodes": 2, "technique": "ext-const"}
+
+    def ask(question: dict[str, Any]) -> dict[str, Any]:
+        return site.post("/api/ask", {"question": question, "tab": "onetab00"})
+
+    def runs(digest: str) -> bool:
+        return digest in [each["digest"] for each in site.get("/api/state")["running"]]
+
+    digest = ask(large)["digest"]
+    assert runs(digest)
+    site.answered(small, tab="onetab00")
+    until(lambda: not runs(digest), "the question was not given up")
+    assert ask(large)["digest"] == digest and runs(digest)
+    assert site.post("/api/keep", {"digest": digest}) == {"kept": True}
+    assert ask(small)["state"] == "finished"
+    time.sleep(0.5)
+    assert runs(digest), "a question that runs on was given up"
+    assert site.post("/api/cancel", {"digest": digest}) == {"cancelled": True}
+    until(lambda: not runs(digest), "the question was not cancelled")
+    until(lambda: len(site.left()) <= 1, "processes are left")
+    for nothing in ("/api/keep", "/api/cancel"):
+        assert not any(site.post(nothing, {"digest": DIGEST}).values())
+
+
+def test_the_cheapest_network_is_found_with_its_price(site: explore_site.Site) -> None:
+    names = ["opa100-fat-tree", "paper-torus", "fugaku"]
+    asked = {
+        **{"question": {**QUESTION, "changes": {"simulate.replicas": 2}}, "sense": "cheapest", "time_s": 1.0},
+        **{"axis": {"keys": ["network"], "kind": "choice", "scale": "linear", "values": names}, "prices": "example"},
+    }
+    search = site.post("/api/inverse", asked)["search"]
+    found = until(
+        lambda: (state := site.get(f"/api/search/{search}"))["state"] not in ("running",) and state, "no end", 120
+    )
+    assert found["state"] == "finished", found
+    content = found["content"]
+    assert content["value"] in names and "cheapest" in content["words"]
+    cost = content["holds"]["number"]
+    front = site.post("/api/costs", {"prices": "example", "together": True})
+    row = next(row for row in front["rows"] if row["digest"] == content["holds"]["digest"])
+    assert row["cost"] == cost > 0
+
+
+def test_a_map_is_started_cancelled_and_taken_up_again(site: explore_site.Site) -> None:
+    asked = {"question": {**QUESTION, "nodes": 2, "changes": {"simulate.replicas": 2}}, **AXES, "most": 9}
+    search = site.post("/api/map", asked)["search"]
+    until(
+        lambda: ((site.get(f"/api/search/{search}")["content"] or {}).get("simulated") or 0) >= 2, "nothing simulated"
+    )
+    assert site.post("/api/search/cancel", {"search": search}) == {"cancelled": True}
+    cancelled = until(
+        lambda: (state := site.get(f"/api/search/{search}"))["state"] == "cancelled" and state, "not cancelled"
+    )
+    before = {cell["digest"] for cell in cancelled["content"]["cells"] if cell["state"] == "simulated"}
+    until(lambda: len(site.left()) <= 1, "processes are left")
+    assert site.post("/api/map", asked)["search"] == search
+    found = until(lambda: (state := site.get(f"/api/search/{search}"))["state"] == "finished" and state, "no end", 120)
+    after = {cell["digest"] for cell in found["content"]["cells"] if cell["state"] == "simulated"}
+    assert before and before <= after and found["content"]["asked"] <= 9
+    kinds = {cell["state"] for cell in found["content"]["cells"]}
+    assert kinds == {"simulated", "interpolated"}
