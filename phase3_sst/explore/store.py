@@ -9,6 +9,8 @@ Files of phases 1 and 2 are links to those of the base. A finished file of one q
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import json
 import os
 import shutil
@@ -21,12 +23,13 @@ from typing import Any
 from manynode import artefacts, seal, tables
 from manynode.config.resolved import Resolved, read_resolved, write_resolved
 from manynode.config.study_section import study_sections
-from manynode.errors import ManynodeError
+from manynode.errors import InputError, ManynodeError
 from manynode.steps import Steps
 from manynode.verify import remove_untrusted, untrusted
 from phase3_sst.campaign.experiments import PlannedExperiment
-from phase3_sst.explore.base import Asked, Base, measured_places
+from phase3_sst.explore.base import Asked, Base, measured_places, profile_of
 from phase3_sst.explore.question import Question, question_of
+from phase3_sst.explore.steps import CLASSES
 from phase3_sst.point.flow_choice import is_chosen
 
 QUESTION_SCHEMA = "explore-question/1"
@@ -34,6 +37,8 @@ QUESTION_SCHEMA = "explore-question/1"
 ANSWERED = ("projection", "makespans", "breakdown", "links", "interval_parts")
 LOSSES = "scaling.parquet"
 _QUESTION = "question.json"
+# What a file of phases 1 and 2 says of its own making; the code that made it may be older.
+_ORIGIN = (seal.KEY, artefacts.OF, artefacts.MADE_FROM, "provenance")
 _SHARED = ("simulate", "scaling", "resamples")
 
 
@@ -54,6 +59,7 @@ class Store:
         self._steps: dict[str, Steps] = {}
         self._places: dict[tuple[str, str], Path] = {}
         self._indexed: set[Path] = set()
+        self._first_times: dict[tuple[Path, str], tuple[str | None, ...]] = {}
         self._others: dict[Path, tuple[int, Resolved]] = {}
         self._guard = threading.RLock()
 
@@ -75,16 +81,36 @@ class Store:
 
     def finished(self, asked: Asked) -> Finished | None:
         """Return the results that answer a question: its own, or those of an experiment that has the same point."""
+        self._check_times(asked)
         own = self.results(asked)
-        if _answers(own, self.steps(asked), asked.question.losses):
+        if self._measured_alike(asked, own) and _answers(own, self.steps(asked), asked.question.losses):
             return Finished(own, asked.resolved)
         for results, resolved in self._experiments():
-            if self._same_point(asked, resolved) and _answers(results, Steps(resolved.content), asked.question.losses):
+            alike = self._same_point(asked, resolved) and self._measured_alike(asked, results)
+            if alike and _answers(results, Steps(resolved.content), asked.question.losses):
                 return Finished(results, resolved)
         return None
 
+    def _measured_alike(self, asked: Asked, results: Path) -> bool:
+        """Return whether results have the compute times of the question's machine.
+
+        The digest does not say it: an experiment that is measured again has the same one, and other times.
+        """
+        return results == asked.measured or _times(results, asked) == _times(asked.measured, asked)
+
+    def _check_times(self, asked: Asked) -> None:
+        """Raise :class:`InputError` if the compute times are no longer those that earlier answers were made from."""
+        now = _times(asked.measured, asked)
+        if self._first_times.setdefault((asked.measured, asked.question.technique), now) != now:
+            raise InputError(
+                "the base was measured again, and answers so far are of its old times",
+                where=str(asked.measured),
+                remedy="start manynode explore again",
+            )
+
     def prepare(self, asked: Asked) -> Path:
         """Make the question's folder, with the measured files and the finished ones; return its results folder."""
+        self._check_times(asked)
         planned = self.planned(asked)
         results = planned.results
         planned.write()
@@ -94,6 +120,9 @@ class Store:
         # Snakemake repeats what is older than its inputs. Results that were copied may have times in any order.
         new_time = None if times == sorted(times) else max(times)
         for place in places:
+            if not _same_bytes(asked.measured / place, results / place):
+                # The base was measured again: what was made from the old times is made again as well.
+                (results / place).unlink(missing_ok=True)
             link(asked.measured / place, results / place, new_time)
         remove_untrusted(results, self.steps(asked))
         write_resolved(results / "experiment.json", asked.resolved)
@@ -210,6 +239,37 @@ def link(source: Path, target: Path, new_time: int | None = None) -> None:
             shutil.copy2(source, part)
         if new_time is not None:
             os.utime(part, ns=(new_time, new_time))
+
+
+def _same_bytes(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other) or one.read_bytes() == other.read_bytes()
+    except FileNotFoundError:
+        return False
+
+
+def _times(results: Path, asked: Asked) -> tuple[str | None, ...]:
+    """Return the digests of the rank classes and of the timing profile that a question uses."""
+    return _measured(results / CLASSES), _measured(profile_of(results, asked.question.technique))
+
+
+def _measured(path: Path) -> str | None:
+    """Return the digest of a file of phases 1 and 2 without what says where it is from; None if there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return _content_digest(path, found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+@functools.lru_cache(maxsize=4096)
+def _content_digest(path: Path, *_version: int) -> str | None:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    kept = {key: value for key, value in content.items() if key not in _ORIGIN}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
 
 
 def _answers(results: Path, steps: Steps, losses: bool) -> bool:

@@ -20,8 +20,11 @@ import pytest
 from conftest import made_once
 from explore_runs import questions
 
-from manynode.errors import UsageError
+from manynode.errors import InputError, UsageError
 from manynode.snakemake_run import StepFailedError
+from manynode.steps import step_of
+from manynode.timing_profile import write_timing_profile
+from phase2_nodesim import own_times
 from phase3_sst.explore.explorer import Explorer, Progress, QuestionCancelledError
 from phase3_sst.explore.limits import Limits
 from phase3_sst.explore.question import Question
@@ -216,6 +219,39 @@ def test_two_servers_simulate_a_question_once(base: Path) -> None:
     logs = list((Path(first.results) / "logs/explore").glob("*.log"))
     assert begun and {log.stem for log in logs} == {"preflight", "flow-control", "4-nodes", "1-nodes", "analysis"}
     assert any(one.step == "another server" for one in steps)
+
+
+def measured_again(results: Path, factor: float) -> None:
+    """Put another timing profile in the place of the base's: that of the same experiment, measured anew."""
+    with step_of(results / "experiment.json") as resolved:
+        assert resolved.own_times is not None
+        rows = [row.model_copy(update={"mean": factor * row.mean}) for row in resolved.own_times.phases]
+        other = resolved.model_copy(update={"own_times": resolved.own_times.model_copy(update={"phases": rows})})
+        profile = own_times.timing_profile(other, external=True, provenance={"code": "another"})
+        write_timing_profile(results / "nodesim/timing-profile-ext.json", profile)
+
+
+def test_a_base_that_was_measured_again_has_no_answers_of_its_old_times(base: Path, tmp_path: Path) -> None:
+    question = ask(base, SLOW)
+    explorer = Explorer(base, cores=2)
+    exported = tmp_path / "exported.yaml"
+    exported.write_text(explorer.exported(question))
+    assert pipeline.run(exported, tmp_path).returncode == 0
+    beside = explorer.known(question)
+    assert beside is not None and Path(beside.results).parent == tmp_path / "results"
+    other = question.with_change("network.link.latency", "200 ns")
+    (before,) = run(answered(base, other))
+    measured_again(base, 1.0)
+    same = Explorer(base, cores=2).known(other)
+    assert same is not None and same.time_s == before.time_s, "the same times, by other code"
+    measured_again(base, 2.0)
+    with pytest.raises(InputError, match="measured again"):
+        explorer.known(other)
+    fresh = Explorer(base, cores=2)
+    for asked in (question, other, fresh.baseline()):
+        assert fresh.known(asked) is None
+    (after,) = run(answered(base, other))
+    assert after.digest == before.digest and after.time_s > 1.5 * before.time_s
 
 
 def test_a_map_exported_as_a_study_has_the_numbers_of_its_points(base: Path, tmp_path: Path) -> None:

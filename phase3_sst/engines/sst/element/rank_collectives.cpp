@@ -74,6 +74,7 @@ void RankProgram::run_primitive(EventSink& sink) {
       break;
     case PrimitiveKind::ReduceLocal:
     case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::FreshMemory:
     case PrimitiveKind::CollectiveCall:
     case PrimitiveKind::CollectiveStep:
       work_locally(primitive, sink);
@@ -124,6 +125,7 @@ void RankProgram::run_answering(EventSink& sink) {
       break;
     case PrimitiveKind::ReduceLocal:
     case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::FreshMemory:
     case PrimitiveKind::CollectiveCall:
     case PrimitiveKind::CollectiveStep:
       work_locally(primitive, sink);
