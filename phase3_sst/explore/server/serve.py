@@ -70,9 +70,12 @@ async def _until_stopped(explorer: Explorer, server: uvicorn.Server, listener: s
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(signum, server.handle_exit, signum, None)
+    # The first answer pays for all imports; nobody waits for this one.
+    warming = asyncio.create_task(explorer.warm())
     try:
         await server.serve([listener])
     finally:
+        warming.cancel()
         await explorer.close()
 
 
