@@ -64,7 +64,7 @@ def machine(random: np.random.Generator) -> tuple[dict[str, Any], int, int]:
         # As many global links as the group has to the others, or twice as many.
         links = -(-(groups - 1) // routers) * pick(1, 2)
         topology = {"groups": groups, "routers_per_group": routers, "hosts_per_router": each, "global_links": links}
-        topology |= {"local_links": 1, "routing": "minimal"}
+        topology |= {"local_links": 1, "routing": "minimal-by-source"}  # merlin's
         hosts = groups * routers * each
     rate = f"{pick(25, 100, 200)} Gbit/s"
     network = {

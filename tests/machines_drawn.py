@@ -87,7 +87,7 @@ dragonflies = st.fixed_dictionaries(
         "hosts_per_router": st.integers(1, 4),
         "local_links": st.integers(1, 3),
         "global_links": st.integers(0, 4),
-        "routing": st.sampled_from(["minimal", "valiant", "ugal"]),
+        "routing": st.sampled_from(["minimal", "minimal-by-source", "valiant", "ugal"]),
     }
 ).filter(lambda it: _fits(it) and it["groups"] - 1 <= it["routers_per_group"] * it["global_links"])
 

@@ -339,7 +339,7 @@ FAT_TREE = {"kind": "fat-tree", "children": [4, 3], "parents": [1, 2], "parallel
         ({**DRAGONFLY, "groups": 4}, "raise global_links to at least 2 or lower groups"),
         ({**DRAGONFLY, "global_links": 0}, "raise global_links to at least 1"),
         ({**DRAGONFLY, "local_links": 0}, "topology: local_links"),
-        ({**DRAGONFLY, "routing": "par"}, "Input should be 'minimal', 'valiant' or 'ugal'"),
+        ({**DRAGONFLY, "routing": "par"}, "Input should be 'minimal', 'minimal-by-source', 'valiant' or 'ugal'"),
         ({**DRAGONFLY, "ugal_bias": "-1 ns"}, "topology: ugal_bias"),
     ],
 )

@@ -122,6 +122,10 @@ SAME_ROUTES: dict[str, dict[str, Any]] = {
     "torus of even rings, merlin's ties": {**PLUS, "shape": [4, 2, 3], "hosts_per_switch": 2, "links_per_direction": 1},
     "torus of several cables, as merlin": {**PLUS, "shape": [4, 5], "hosts_per_switch": 2, "links_per_direction": 3},
     "dragonfly": {**DRAGONFLY, "groups": 5, "routers_per_group": 2, "local_links": 1, "global_links": 2},
+    "dragonfly of several cables, as merlin": {
+        **{**DRAGONFLY, "groups": 3, "routers_per_group": 3, "local_links": 2, "global_links": 2},
+        "routing": "minimal-by-source",
+    },
 }
 # The same bytes per class, but merlin chooses among parallel cables in its own way.
 OTHER_CABLES: dict[str, dict[str, Any]] = {

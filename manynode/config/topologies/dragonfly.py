@@ -30,10 +30,11 @@ class Dragonfly(Topology):
     global_links: Annotated[int, Field(ge=0, le=MOST_PARTS)] = Field(
         description="Ports of each router to other groups; a group shares its ports evenly among the other groups"
     )
-    routing: Literal["minimal", "valiant", "ugal"] = Field(
+    routing: Literal["minimal", "minimal-by-source", "valiant", "ugal"] = Field(
         default="minimal",
-        description="minimal: the direct route; valiant: through a group drawn for each chunk; ugal: the one of "
-        "these with the smaller backlog",
+        description="minimal: the direct route, over a cable that destination and source select; minimal-by-source: "
+        "over one that the source selects, as in SST's merlin, without the cables that only some groups have; valiant: "
+        "through a group drawn for each chunk; ugal: the direct route or one of these, that with the smaller backlog",
     )
     ugal_bias: Latency = Field(
         default=written("200 ns"),
@@ -105,4 +106,4 @@ class Dragonfly(Topology):
     def exchange_share(self) -> float:
         """Minimal routing uses only one of a group's paths."""
         least = super().exchange_share()
-        return min(least, 1 / self.groups) if self.routing == "minimal" else least
+        return min(least, 1 / self.groups) if self.routing.startswith("minimal") else least

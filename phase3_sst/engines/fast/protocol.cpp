@@ -189,6 +189,21 @@ bool Replica::wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_
   return true;
 }
 
+// A library waits for the messages of a step of a collective together: it takes them in order of arrival as well.
+bool Replica::wait_for_primitives(Rank& rank, std::uint32_t index) {
+  const CallKind call = rank.primitives[rank.next_primitive].call;
+  waited_.clear();
+  for (std::size_t next = rank.next_primitive; next < rank.primitives.size(); ++next) {
+    if (rank.primitives[next].kind != PrimitiveKind::Wait) break;
+    waited_.push_back(rank.primitives[next].request);
+    if (on_arrival_) break;  // each is an operation with a turn of its own, and waiting costs nothing
+  }
+  const auto others = static_cast<std::uint32_t>(waited_.size() - 1);
+  if (!wait(rank, index, waited_, call)) return false;
+  rank.next_primitive += others;
+  return true;
+}
+
 std::uint32_t Replica::slot_of(std::uint32_t index, std::uint32_t id, CallKind call) {
   const std::uint32_t slot = mailboxes_[index].requests.find(id);
   if (slot != kNone) return slot;

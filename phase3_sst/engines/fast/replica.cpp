@@ -364,7 +364,7 @@ bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitiv
       start_receive(rank, index, primitive);
       return true;
     case PrimitiveKind::Wait:
-      return wait(rank, index, std::span(&primitive.request, 1), primitive.call);
+      return wait_for_primitives(rank, index);
     case PrimitiveKind::Remote:
       start_remote(rank, index, primitive);
       return true;

@@ -92,6 +92,8 @@ class Replica {
   // The number of the NIC, among those of its node, over which a message of a rank goes.
   std::uint32_t rail_of(std::uint32_t index, std::uint32_t destination);
   bool wait(Rank& rank, std::uint32_t index, std::span<const std::uint32_t> requests, CallKind call);
+  // The same for the wait that is the next primitive, together with those that follow it.
+  bool wait_for_primitives(Rank& rank, std::uint32_t index);
   std::uint32_t slot_of(std::uint32_t index, std::uint32_t request, CallKind call);
   void deliver(const Progress& progress);
   // A message has reached its receiver; the second is for networks in which messages overtake each other.
@@ -134,7 +136,8 @@ class Replica {
   Overhead overhead_send_;
   Overhead overhead_receive_;
   std::vector<std::pair<Picoseconds, Picoseconds>>
-      completions_;  // of a wait: when each request completed, its overhead
+      completions_;                    // of a wait: when each request completed, its overhead
+  std::vector<std::uint32_t> waited_;  // of a wait for primitives
   Picoseconds collective_call_;
   Picoseconds collective_step_;
   EventQueue events_;

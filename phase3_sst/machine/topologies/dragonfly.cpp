@@ -31,8 +31,10 @@ std::shared_ptr<const Topology> make_dragonfly(const nlohmann::json& topology, c
       routing = Dragonfly::Routing::Valiant;
     } else if (name == "ugal") {
       routing = Dragonfly::Routing::Ugal;
+    } else if (name == "minimal-by-source") {
+      routing = Dragonfly::Routing::MinimalBySource;
     } else if (name != "minimal") {
-      object.refuse("routing", "minimal, valiant, ugal");
+      object.refuse("routing", "minimal, minimal-by-source, valiant, ugal");
     }
   }
   const double bias = object.has("ugal_bias") ? object.seconds("ugal_bias") : Dragonfly::kDefaultBias;
@@ -136,6 +138,7 @@ LinkId Dragonfly::first_local(std::uint32_t group, std::uint32_t from, std::uint
 std::uint32_t Dragonfly::extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                                 const LinkLoads& loads) const {
   if (routing_ == Routing::Minimal) return minimal(request, out);
+  if (routing_ == Routing::MinimalBySource) return minimal_by_source(request, out);
   if (routing_ == Routing::Valiant) return valiant(request, out);
   return ugal(request, hops, out, loads);
 }
@@ -156,6 +159,22 @@ std::uint32_t Dragonfly::minimal(const RouteRequest& request, LinkId* out) const
     path.over(port);
     path.to_router(way.destination.router, local_links_.remainder(way.host));
   }
+  path.to_host(request.destination);
+  return path.hops();
+}
+
+std::uint32_t Dragonfly::minimal_by_source(const RouteRequest& request, LinkId* out) const {
+  const Ends way = ends(request);
+  Path path(*this, out, 0, way.source);
+  path.append(request.source);
+  const std::uint32_t local = local_links_.remainder(request.source + request.destination);
+  if (way.source.group != way.destination.group) {
+    const std::uint32_t cable = cables_.every().remainder(request.source);
+    const std::uint32_t port = cables_.port(way.source.group, way.destination.group, cable);
+    path.to_router(router_of_port(port), local);
+    path.over(port);
+  }
+  path.to_router(way.destination.router, local);
   path.to_host(request.destination);
   return path.hops();
 }
@@ -353,46 +372,6 @@ std::vector<std::vector<LinkId>> Dragonfly::possible_routes(std::uint32_t source
     }
   }
   return routes;
-}
-
-std::uint32_t Dragonfly::host_behind(LinkId link) const {
-  return link >= hosts_ && link - hosts_ < hosts_ ? link - hosts_ : kNoHost;
-}
-
-std::uint8_t Dragonfly::link_class(LinkId link) const {
-  if (link < 2 * hosts_) return link < hosts_ ? 0 : 1;
-  return link < global_ ? 2 : 3;
-}
-
-std::uint8_t Dragonfly::virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const {
-  const bool from_other_group = before >= global_;
-  const bool second_local = before >= local_ && link >= local_ && link < global_;
-  return from_other_group || second_local ? static_cast<std::uint8_t>(channel + 1) : channel;
-}
-
-LinkDescription Dragonfly::describe(LinkId link) const {
-  const auto name = [](std::uint32_t group, std::uint32_t router) {
-    return "router-" + std::to_string(group) + "-" + std::to_string(router);
-  };
-  if (link < 2 * hosts_) {
-    const std::uint32_t host = link < hosts_ ? link : link - hosts_;
-    const std::uint32_t router = hosts_per_router_.quotient(host);
-    const std::string host_name = "host-" + std::to_string(host);
-    const std::string router_name = name(router / routers_, router % routers_);
-    if (link < hosts_) return {host_name, router_name};
-    return {router_name, host_name};
-  }
-  if (link < global_) {
-    const std::uint32_t pair = local_links_.quotient(link - local_);
-    const std::uint32_t from = pair / (routers_ - 1);
-    const std::uint32_t other = pair % (routers_ - 1);
-    const std::uint32_t to = other < from % routers_ ? other : other + 1;
-    return {name(from / routers_, from % routers_), name(from / routers_, to)};
-  }
-  const std::uint32_t group = (link - global_) / cables_.ports();
-  const std::uint32_t port = (link - global_) % cables_.ports();
-  const auto end = cables_.other_end(group, port);
-  return {name(group, router_of_port(port)), name(end.group, router_of_port(end.port))};
 }
 
 }  // namespace manynode::network

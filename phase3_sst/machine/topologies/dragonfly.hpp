@@ -6,6 +6,9 @@
 // Routing:
 // - "minimal": local, global, local. The destination and the source router select the cable between two groups:
 //   consecutive destinations take different cables for any sender, and routes never depend on chance.
+// - "minimal-by-source" follows SST's merlin: the source host modulo the cables that every two groups have selects the
+//   cable, and the sum of both hosts modulo local_links the local ones. The additional cables of global_cables.hpp,
+//   which merlin lacks, carry nothing.
 // - "valiant": through a third group, drawn for each chunk, and over drawn cables (without a third group, over the
 //   drawn cable of the minimal route). Within a group: through a drawn third router, as in SST's merlin, because with
 //   one cable between two routers a group has its own hot spots.
@@ -32,7 +35,7 @@ namespace manynode::network {
 
 class Dragonfly final : public Topology {
  public:
-  enum class Routing : std::uint8_t { Minimal, Valiant, Ugal };
+  enum class Routing : std::uint8_t { Minimal, MinimalBySource, Valiant, Ugal };
 
   struct Shape {
     std::int64_t groups;
@@ -52,15 +55,15 @@ class Dragonfly final : public Topology {
   std::uint32_t hosts() const override { return hosts_; }
   std::uint32_t switches() const override { return switches_; }
   std::uint32_t links() const override { return links_; }
-  std::uint32_t max_hops() const override { return routing_ == Routing::Minimal ? 5 : 7; }
-  bool adaptive() const override { return routing_ != Routing::Minimal; }
+  std::uint32_t max_hops() const override { return is_minimal() ? 5 : 7; }
+  bool adaptive() const override { return !is_minimal(); }
   std::uint32_t extend(const RouteRequest& request, std::uint32_t hops, LinkId* out,
                        const LinkLoads& loads) const override;
   std::vector<std::vector<LinkId>> possible_routes(std::uint32_t source, std::uint32_t destination) const override;
   std::uint32_t host_behind(LinkId link) const override;
   std::vector<std::string> link_classes() const override { return {"host-up", "host-down", "local", "global"}; }
   std::uint8_t link_class(LinkId link) const override;
-  std::uint32_t virtual_channels() const override { return routing_ == Routing::Minimal ? 2 : 3; }
+  std::uint32_t virtual_channels() const override { return is_minimal() ? 2 : 3; }
   std::uint8_t virtual_channel(LinkId before, std::uint8_t channel, LinkId link) const override;
   LinkDescription describe(LinkId link) const override;
 
@@ -82,7 +85,9 @@ class Dragonfly final : public Topology {
   LinkId global(std::uint32_t group, std::uint32_t port) const { return global_ + group * cables_.ports() + port; }
   std::uint32_t router_of_port(std::uint32_t port) const { return global_links_.quotient(port); }
 
+  bool is_minimal() const { return routing_ == Routing::Minimal || routing_ == Routing::MinimalBySource; }
   std::uint32_t minimal(const RouteRequest& request, LinkId* out) const;
+  std::uint32_t minimal_by_source(const RouteRequest& request, LinkId* out) const;
   std::uint32_t valiant(const RouteRequest& request, LinkId* out) const;
   std::uint32_t ugal(const RouteRequest& request, std::uint32_t hops, LinkId* out, const LinkLoads& loads) const;
   void ugal_within_group(const RouteRequest& request, const Ends& way, const LinkLoads& loads, Path& path) const;

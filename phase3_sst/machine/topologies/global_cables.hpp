@@ -37,6 +37,8 @@ class GlobalCables {
   const Divisor& counter(std::uint32_t from, std::uint32_t to) const {
     return has_further(distance(from, to)) ? more_ : less_;
   }
+  // The cables that every two groups have, as a divisor.
+  const Divisor& every() const { return less_; }
 
   // The port of `from` at which a cable to `to` begins.
   std::uint32_t port(std::uint32_t from, std::uint32_t to, std::uint32_t cable) const;

@@ -1,4 +1,4 @@
-// A rank's program played without SST: what it asks for is written down, and each event takes a microsecond.
+// A rank's program played without SST: what it asks for is written down, and each event but a test takes a microsecond.
 #pragma once
 
 #include <cstdio>
@@ -36,6 +36,11 @@ class Written final : public EventSink {
     message("irecv", from, tag, bytes);
   }
   void wait(RequestHandle* request) override { waitall(request, 1); }
+  void test(RequestHandle* request, int* flag) override {
+    tested.push_back(*request);
+    *flag = copies_are_done ? 1 : 0;
+    add("test", {});
+  }
   void waitall(RequestHandle* requests, std::uint32_t count) override {
     for (std::uint32_t i = 0; i < count; ++i) waited.push_back(requests[i]);
     if (count == 1) {
@@ -71,6 +76,8 @@ class Written final : public EventSink {
   std::vector<std::string> events;     // since the last look
   std::vector<RequestHandle> started;  // handles, in the order of starting
   std::vector<RequestHandle> waited;   // in the order of waiting
+  std::vector<RequestHandle> tested;   // in the order of testing
+  bool copies_are_done{true};          // what tests find
   std::uint32_t groups{0};
   mutable int request_comes_from{-1};  // the next waitany completes the receive of a request from this rank
 
@@ -116,7 +123,7 @@ struct PlayedRank {
         now +=
             static_cast<network::Picoseconds>(program.draw(static_cast<std::uint32_t>(std::stoul(event.substr(8))))) *
             1000;
-      } else {
+      } else if (event != "test") {
         now += kMicrosecond;
       }
     }

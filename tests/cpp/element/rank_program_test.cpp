@@ -39,6 +39,74 @@ TEST(RankProgram, WaitsForAllRequestsInOneEvent) {
   EXPECT_EQ(rank.sink.waited, rank.sink.started);
 }
 
+network::RunConfig two_on_each_of(std::uint32_t nodes) {
+  network::RunConfig config = ranks_on(nodes);
+  config.jobs[0].ranks_per_node = 2;
+  return config;
+}
+
+TEST(RankProgram, PaysForShortMessagesOfItsNodeAndWaitsForThemFirst) {
+  const auto world = world_of(two_on_each_of(2), network::testing::loaded([](Mpi& mpi) {
+                                const std::array requests = {mpi.irecv(2, 8), mpi.irecv(1, 8), mpi.irecv(1, 1 << 20)};
+                                mpi.waitall(requests);
+                                mpi.recv(1, 8);
+                                mpi.recv(3, 8);
+                              }));
+  PlayedRank rank(*world, 0);
+  rank.play();
+  // 200 ns; firefly charges messages of other nodes, and long ones, which are copied in the rank's own time.
+  EXPECT_EQ(rank.rounds[3], (std::vector<std::string>{"wait", "delay 200", "waitall 2"}));
+  const auto& started = rank.sink.started;
+  EXPECT_EQ(rank.sink.waited, (std::vector<RequestHandle>{started[1], started[0], started[2]}));
+  EXPECT_EQ(rank.rounds[4], (std::vector<std::string>{"recv 1 80000000 8", "delay 200"}));
+  EXPECT_EQ(rank.rounds[5], (std::vector<std::string>{"recv 3 80000000 8"}));
+}
+
+TEST(RankProgram, DoesNotWaitForShortMessagesToItsNode) {
+  const auto world = world_of(two_on_each_of(2), network::testing::loaded([](Mpi& mpi) {
+                                mpi.send(1, 8);
+                                const std::array requests = {mpi.isend(1, 8), mpi.isend(2, 8), mpi.isend(1, 1 << 20)};
+                                mpi.waitall(requests);
+                              }));
+  PlayedRank rank(*world, 0);
+  rank.sink.copies_are_done = false;
+  rank.round();
+  EXPECT_EQ(rank.rounds.back(), (std::vector<std::string>{"isend 1 80000000 8", "test"}));
+  rank.round();
+  rank.round();
+  rank.round();
+  rank.sink.copies_are_done = true;
+  rank.round();
+  EXPECT_EQ(rank.rounds.back(), (std::vector<std::string>{"test", "test", "waitall 2"}));
+  const auto& started = rank.sink.started;
+  EXPECT_EQ(rank.sink.waited, (std::vector<RequestHandle>{started[2], started[3]}));
+  EXPECT_EQ(rank.sink.tested, (std::vector<RequestHandle>{started[0], started[0], started[1]}))
+      << "until it is complete, and each once in a round";
+}
+
+TEST(RankProgram, PaysForShortMessagesOfItsNodeInCollectives) {
+  network::RunConfig config = two_on_each_of(2);
+  config.collectives.alltoall = "scattered";
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) { mpi.alltoall(64); }));
+  PlayedRank rank(*world, 0);
+  rank.play();
+  ASSERT_EQ(rank.rounds.size(), 1u);
+  const std::vector<std::string> waits(rank.rounds[0].end() - 5, rank.rounds[0].end());
+  // Receives from 1, 2 and 3, sends to 3, 2 and 1; that to rank 1 is copied.
+  EXPECT_EQ(waits, (std::vector<std::string>{"isend 1 00000000 64", "test", "wait", "delay 200", "waitall 4"}));
+}
+
+TEST(RankProgram, WithSstsOwnCollectivesFireflyChargesEverything) {
+  const auto world = world_of(two_on_each_of(2), network::testing::loaded([](Mpi& mpi) {
+                                mpi.send(1, 8);
+                                mpi.recv(1, 8);
+                              }),
+                              true);
+  PlayedRank rank(*world, 0);
+  rank.play();
+  EXPECT_EQ(rank.rounds, (Rounds{{"send 1 80000000 8"}, {"recv 1 80000000 8"}}));
+}
+
 TEST(RankProgram, WaitsForTheRequestsThatTheCallNamesInAnyOrder) {
   const auto world = world_of(ranks_on(4), network::testing::loaded([](Mpi& mpi) {
                                 const auto a = mpi.irecv(1, 8);

@@ -180,5 +180,30 @@ TEST(Collectives, EveryCollectiveEndsAtAnyNumberOfRanks) {
   }
 }
 
+// A receive costs 200 ns: the root takes the messages of 2 and 3 in while it waits for that of 1, as in a waitall.
+TEST(Collectives, MessagesOfAStepAreTakenInOrderOfArrival) {
+  RunConfig config = small_machine();
+  config.collectives.gather = "linear";
+  const auto late = [](Mpi& mpi) {
+    if (mpi.rank() == 1) mpi.pause(10e-6);
+  };
+  const Picoseconds gathered = run(config, [&](Mpi& mpi) {
+                                 late(mpi);
+                                 mpi.gather(1000, 0);
+                               }).makespan;
+  const Picoseconds received = run(config, [&](Mpi& mpi) {
+                                 late(mpi);
+                                 if (mpi.rank() > 0) return mpi.send(0, 1000);
+                                 mpi.waitall(std::array{mpi.irecv(1, 1000), mpi.irecv(2, 1000), mpi.irecv(3, 1000)});
+                               }).makespan;
+  const Picoseconds alone = run(config, [&](Mpi& mpi) {
+                              late(mpi);
+                              if (mpi.rank() == 1) mpi.send(0, 1000);
+                              if (mpi.rank() == 0) mpi.recv(1, 1000);
+                            }).makespan;
+  EXPECT_EQ(gathered, received);
+  EXPECT_EQ(gathered, alone);
+}
+
 }  // namespace
 }  // namespace manynode::network::testing

@@ -94,7 +94,7 @@ TEST(Dragonfly, GroupsHaveTheSameCablesAndUseAllPortsThatCanBeUsed) {
 
 TEST(Dragonfly, EveryPairOfSmallMachinesIsRoutable) {
   for (const auto& shape : kSmall) {
-    for (const auto routing : {Routing::Minimal, Routing::Valiant, Routing::Ugal}) {
+    for (const auto routing : {Routing::Minimal, Routing::MinimalBySource, Routing::Valiant, Routing::Ugal}) {
       for (const std::uint64_t random : {0u, 12'345u}) expect_every_pair_routable(machine(shape, routing), random);
     }
   }
@@ -124,6 +124,29 @@ TEST(Dragonfly, MinimalRoutesStayInTheTwoGroups) {
       EXPECT_EQ(groups_on(paper_machine(), links), (std::set<std::uint32_t>{source / 432, destination / 432}));
     }
   }
+}
+
+TEST(Dragonfly, TheSourceSelectsTheCableAsInMerlin) {
+  // Groups of 3 * 6 ports have two cables to each of the 8 others, and one more to some, which merlin lacks.
+  const Dragonfly dragonfly = machine({9, 3, 3, 2, 6}, Routing::MinimalBySource);
+  const Loads idle(dragonfly);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<LinkId>> cables;  // by source and group of destination
+  std::set<LinkId> all;
+  for (std::uint32_t source = 0; source < dragonfly.hosts(); ++source) {
+    for (std::uint32_t destination = 0; destination < dragonfly.hosts(); ++destination) {
+      if (source / 9 == destination / 9) continue;
+      for (const LinkId link : route(dragonfly, {source, destination}, idle)) {
+        if (dragonfly.link_class(link) != 3) continue;
+        cables[{source, destination / 9}].insert(link);
+        all.insert(link);
+      }
+    }
+  }
+  EXPECT_EQ(cables.size(), 81u * 8);
+  for (const auto& [ends, links] : cables) EXPECT_EQ(links.size(), 1u) << ends.first << " to group " << ends.second;
+  EXPECT_NE(*cables.at({0, 1}).begin(), *cables.at({1, 1}).begin());
+  EXPECT_EQ(*cables.at({0, 1}).begin(), *cables.at({2, 1}).begin());
+  EXPECT_EQ(all.size(), 9u * 8 * 2);
 }
 
 TEST(Dragonfly, UniformTrafficLoadsTheGlobalCablesOfThePaperMachineEvenly) {

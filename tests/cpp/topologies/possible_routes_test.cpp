@@ -32,7 +32,7 @@ TEST(PossibleRoutes, OfAnAdaptiveFatTree) {
 }
 
 TEST(PossibleRoutes, OfADragonfly) {
-  for (const char* routing : {"minimal", "valiant", "ugal"}) {
+  for (const char* routing : {"minimal", "minimal-by-source", "valiant", "ugal"}) {
     expect_all(*made(dragonfly(4, 3, routing)));
     expect_all(*made(dragonfly(2, 2, routing)));
     expect_all(*made(dragonfly(1, 4, routing)));

@@ -70,7 +70,8 @@ TEST(Topology, RefusesAnUnknownKind) {
 TEST(Topology, RefusesAnUnknownRouting) {
   expect_refused(with(kFatTree, "routing", "ecmp"), "network.topology.routing", "d-mod-k, adaptive");
   expect_refused(with(kTorus, "routing", "adaptive"), "network.topology.routing", "dimension-order");
-  expect_refused(with(kDragonfly, "routing", "par"), "network.topology.routing", "minimal, valiant, ugal");
+  expect_refused(with(kDragonfly, "routing", "par"), "network.topology.routing",
+                 "minimal, minimal-by-source, valiant, ugal");
 }
 
 TEST(Topology, RefusesSizesAndLinksOfZero) {

@@ -36,7 +36,7 @@ TEST(VirtualChannels, MeshesHaveNoCircles) {
 }
 
 TEST(VirtualChannels, DragonfliesHaveNoCircles) {
-  for (const char* routing : {"minimal", "valiant", "ugal"}) {
+  for (const char* routing : {"minimal", "minimal-by-source", "valiant", "ugal"}) {
     EXPECT_FALSE(can_deadlock(dragonfly(routing))) << routing;
     EXPECT_FALSE(can_deadlock(dragonfly(routing, "2"))) << routing;
     EXPECT_TRUE(can_deadlock_on_one_channel(dragonfly(routing))) << routing;

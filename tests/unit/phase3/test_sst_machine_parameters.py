@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -113,11 +114,11 @@ def test_firefly_computes_the_overheads_of_all_sizes(segments: list[tuple[int, f
     assert len(parameters) < 700
 
 
-def firefly(parameters: dict[str, str], size: int) -> float:
+def firefly(parameters: Mapping[str, Any], size: int, module: str = "txSetupMod") -> float:
     """What firefly's LatencyMod does with its parameters, in seconds."""
-    seconds = float(parameters["txSetupModParams.base"].removesuffix("ns")) * 1e-9
+    seconds = float(parameters[f"{module}Params.base"].removesuffix("ns")) * 1e-9
     for key, value in parameters.items():
-        if ".range." not in key:
+        if not key.startswith(f"{module}Params.range."):
             continue
         ends, factor = value.split(":")
         first, last = ends.split("-")
@@ -140,6 +141,40 @@ def test_bus_and_nic_together_take_the_latency_of_the_nic(nanoseconds: float) ->
     model = host_model(runs.network(nic_latency_s=nanoseconds * 1e-9), {})
     waited = int(model.nic["nic2host_lat"].removesuffix("ns"))
     assert max(waited - 1, 0) * 1000 + model.bus_ps == max(1, round(nanoseconds * 1000))
+
+
+@pytest.mark.parametrize("waits_pay", [False, True])
+def test_a_receive_is_charged_once(waits_pay: bool) -> None:
+    net = runs.network()
+    short, long = 1000, 100_000
+    model = host_model(net, {}, waits_pay=waits_pay)
+
+    def matched(size: int) -> float:
+        return firefly(model.protocol, size, "rxMemcpyMod")
+
+    def waited(size: int) -> float:
+        return firefly(model.protocol, size, "rxFiniMod")
+
+    assert matched(short) + waited(short) == pytest.approx(350e-9 + 0.02e-9 * short)
+    assert (matched(short) == 0) is waits_pay
+    # Long ones: `waited` between nodes, `matched` within one, with the handshakes and the copy.
+    assert waited(long) == pytest.approx(350e-9 + 0.02e-9 * long, rel=0.005)
+    assert matched(long) == pytest.approx(waited(long) + 2 * 300e-9 + long / 8e9, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("changes", "pays"),
+    [
+        ({}, True),
+        ({"collectives": "sst"}, False),
+        ({"extra_parameters": runs.stock(("Init", {}), ("Fini", {}))}, False),
+    ],
+)
+def test_ranks_of_the_own_motif_pay_in_the_wait(changes: dict[str, Any], pays: bool) -> None:
+    content = runs.run_content(runs.network(), runs.job([0, 1]), **changes)
+    machine = machine_of(run_of(content))
+    assert run_of(content).ranks_pay_for_receives is pays
+    assert (firefly(machine.protocol_parameters, 8, "rxMemcpyMod") == 0) is pays
 
 
 def test_segments_come_from_the_run_file() -> None:

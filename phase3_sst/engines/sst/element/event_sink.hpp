@@ -28,6 +28,8 @@ class EventSink {
   virtual void isend(std::uint32_t destination, std::uint32_t tag, std::uint32_t bytes, RequestHandle* request) = 0;
   virtual void irecv(std::uint32_t source, std::uint32_t tag, std::uint32_t bytes, RequestHandle* request) = 0;
   virtual void wait(RequestHandle* request) = 0;
+  // Sets `flag` to 1 if the message is complete, whose handle is then given back.
+  virtual void test(RequestHandle* request, int* flag) = 0;
   virtual void waitall(RequestHandle* requests, std::uint32_t count) = 0;
   // Waits for one of them, whose place goes to `index`. If it is a receive, received_from() is then the sender.
   virtual void waitany(RequestHandle* requests, std::uint32_t count, int* index) = 0;

@@ -49,23 +49,27 @@ bool RankProgram::start(const Call& call, EventSink& sink) {
       }
       if (call.kind == CallKind::Isend) {
         count_message(call.bytes);
+        const bool copies = copied(communicators_.world_rank(communicator, call.peer), call.bytes);
+        if (copies) requests_.start_null(call.first);
         sink.isend(to_ember(communicator, call.peer), message_tag(context, call.tag),
-                   message_size(call.bytes, call.kind), requests_.start(call.first));
+                   message_size(call.bytes, call.kind), copies ? copied_sends_.start() : requests_.start(call.first));
       } else {
         sink.irecv(to_ember(communicator, call.peer), message_tag(context, call.tag),
-                   message_size(call.bytes, call.kind), requests_.start(call.first));
+                   message_size(call.bytes, call.kind),
+                   requests_.start(call.first, owed(communicator, call.peer, call.bytes)));
       }
       return true;
     case CallKind::Send:
       if (one_sided_) return lower(call, sink);
       if (call.peer == kProcNull) return false;
-      count_message(call.bytes);
-      sink.send(to_ember(communicator, call.peer), message_tag(context, call.tag), message_size(call.bytes, call.kind));
+      send(communicators_.world_rank(communicator, call.peer), message_tag(context, call.tag), call.bytes, call.kind,
+           sink);
       return true;
     case CallKind::Recv:
       if (one_sided_) return lower(call, sink);
       if (call.peer == kProcNull) return false;
       sink.recv(to_ember(communicator, call.peer), message_tag(context, call.tag), message_size(call.bytes, call.kind));
+      pay(owed(communicator, call.peer, call.bytes), sink);
       return true;
     case CallKind::Sendrecv:
       return one_sided_ ? lower(call, sink) : sendrecv(call, sink);
@@ -112,10 +116,13 @@ bool RankProgram::sendrecv(const Call& call, EventSink& sink) {
                message_size(calls_.receive_bytes(call), call.kind), &lowered_[0]);
   }
   if (sends) {
-    count_message(call.bytes);
-    sink.send(to_ember(communicator, call.peer), message_tag(context, call.tag), message_size(call.bytes, call.kind));
+    send(communicators_.world_rank(communicator, call.peer), message_tag(context, call.tag), call.bytes, call.kind,
+         sink);
   }
-  if (receives) sink.wait(&lowered_[0]);
+  if (receives) {
+    sink.wait(&lowered_[0]);
+    pay(owed(communicator, call.peer2, calls_.receive_bytes(call)), sink);
+  }
   return receives || sends;
 }
 
@@ -129,16 +136,54 @@ bool RankProgram::wait(const Call& call, EventSink& sink) {
                              error.what());
   }
   if (handles.empty()) return false;
+  copied_sends_.look(sink);
   if (one_sided_) {
+    pay(requests_.sum_owed(), sink);
     for (const RequestHandle handle : handles) one_sided_->await(handle);
     return one_sided_->go_on(sink);
   }
+  // Messages of the own node come first, and others on the way meanwhile.
+  const std::size_t owing = requests_.owing();
+  await(handles.first(owing), sink);
+  pay(requests_.sum_owed(), sink);
+  await(handles.subspan(owing), sink);
+  return true;
+}
+
+network::Picoseconds RankProgram::owed(Communicator communicator, int sender, std::uint64_t bytes) const {
+  if (sender < 0) return 0;
+  return world_.owed(shared_, rank_, communicators_.world_rank(communicator, sender), bytes);
+}
+
+network::Picoseconds RankProgram::owed(const Primitive& receive) const {
+  return world_.owed(shared_, rank_, receive.peer, receive.bytes);
+}
+
+bool RankProgram::copied(int receiver, std::uint64_t bytes) const {
+  return !one_sided_ && world_.copied(shared_, rank_, receiver, bytes);
+}
+
+void RankProgram::send(int receiver, std::uint32_t tag, std::uint64_t bytes, CallKind call, EventSink& sink) {
+  count_message(bytes);
+  if (copied(receiver, bytes)) {
+    sink.isend(to_ember(receiver), tag, message_size(bytes, call), copied_sends_.start());
+    copied_sends_.look(sink);
+  } else {
+    sink.send(to_ember(receiver), tag, message_size(bytes, call));
+  }
+}
+
+void RankProgram::pay(network::Picoseconds time, EventSink& sink) {
+  if (time == 0) return;
+  if (const std::uint64_t nanoseconds = paid_time_.of(time); nanoseconds > 0) sink.delay(nanoseconds);
+}
+
+void RankProgram::await(std::span<RequestHandle> handles, EventSink& sink) {
   if (handles.size() == 1) {
     sink.wait(handles.data());
-  } else {
+  } else if (!handles.empty()) {
     sink.waitall(handles.data(), static_cast<std::uint32_t>(handles.size()));
   }
-  return true;
 }
 
 }  // namespace manynode::sst_element

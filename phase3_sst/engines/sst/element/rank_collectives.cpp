@@ -23,6 +23,7 @@ void RankProgram::more_primitives(EventSink& sink) {
       if (count++ == 0) first_lowered_ = primitive.request;
     }
     lowered_.resize(count);
+    lowered_owed_.assign(count, 0);
   }
   if (one_sided_) {
     more_answering(sink);
@@ -42,11 +43,16 @@ void RankProgram::run_primitive(EventSink& sink) {
   std::uint32_t waits = 1;
   switch (primitive.kind) {
     case PrimitiveKind::Isend:
-      count_message(primitive.bytes);
       if (waited_for) {
-        sink.send(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call));
+        send(primitive.peer, tag(), primitive.bytes, primitive.call, sink);
         ++next_primitive_;
+      } else if (copied(primitive.peer, primitive.bytes)) {
+        count_message(primitive.bytes);
+        lowered_owed_[primitive.request - first_lowered_] = kCopied;
+        sink.isend(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call),
+                   copied_sends_.start());
       } else {
+        count_message(primitive.bytes);
         sink.isend(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call),
                    lowered(primitive.request));
       }
@@ -54,8 +60,10 @@ void RankProgram::run_primitive(EventSink& sink) {
     case PrimitiveKind::Irecv:
       if (waited_for) {
         sink.recv(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call));
+        pay(owed(primitive), sink);
         ++next_primitive_;
       } else {
+        lowered_owed_[primitive.request - first_lowered_] = owed(primitive);
         sink.irecv(to_ember(primitive.peer), tag(), message_size(primitive.bytes, primitive.call),
                    lowered(primitive.request));
       }
@@ -65,12 +73,8 @@ void RankProgram::run_primitive(EventSink& sink) {
              primitives_[next_primitive_ + waits].request == primitive.request + waits) {
         ++waits;
       }
-      if (waits == 1) {
-        sink.wait(lowered(primitive.request));
-      } else {
-        sink.waitall(lowered(primitive.request), waits);
-        next_primitive_ += waits - 1;
-      }
+      wait_for_lowered(primitive.request - first_lowered_, waits, sink);
+      next_primitive_ += waits - 1;
       break;
     case PrimitiveKind::ReduceLocal:
     case PrimitiveKind::CopyLocal:
@@ -86,6 +90,30 @@ void RankProgram::run_primitive(EventSink& sink) {
       break;
   }
   ++next_primitive_;
+}
+
+// As RankProgram::wait; handles are known only when these events happen, so they stay in their places.
+void RankProgram::wait_for_lowered(std::uint32_t first, std::uint32_t count, EventSink& sink) {
+  copied_sends_.look(sink);
+  network::Picoseconds sum = 0;
+  const auto await_those_that = [&](bool owe) {
+    for (std::uint32_t begin = first; begin < first + count;) {
+      std::uint32_t end = begin;
+      for (; end < first + count && lowered_owed_[end] != kCopied && (lowered_owed_[end] > 0) == owe; ++end) {
+        sum += lowered_owed_[end];
+      }
+      await(std::span(lowered_).subspan(begin, end - begin), sink);
+      begin = std::max(end, begin + 1);
+    }
+  };
+  await_those_that(true);
+  pay(sum, sink);
+  await_those_that(false);
+  // A call that is lowered asks for some event.
+  if (std::all_of(lowered_owed_.begin() + first, lowered_owed_.begin() + first + count,
+                  [](network::Picoseconds owed) { return owed == kCopied; })) {
+    sink.delay(0);
+  }
 }
 
 void RankProgram::work_locally(const Primitive& primitive, EventSink& sink) {
@@ -105,6 +133,7 @@ void RankProgram::more_answering(EventSink& sink) {
   if (next_primitive_ > begin) return;
   for (; waits(); ++next_primitive_) {
     const std::uint32_t request = primitives_[next_primitive_].request;
+    if (!one_sided_->has(request)) pay(lowered_owed_[request - first_lowered_], sink);
     one_sided_->await(one_sided_->has(request) ? one_sided_->take(request) : *lowered(request));
   }
   one_sided_->go_on(sink);
@@ -121,6 +150,7 @@ void RankProgram::run_answering(EventSink& sink) {
                  primitive.request == kForgotten ? one_sided_->forgotten() : lowered(primitive.request));
       break;
     case PrimitiveKind::Irecv:
+      lowered_owed_[primitive.request - first_lowered_] = owed(primitive);
       sink.irecv(to_ember(primitive.peer), tag(), size(), lowered(primitive.request));
       break;
     case PrimitiveKind::ReduceLocal:
@@ -134,8 +164,12 @@ void RankProgram::run_answering(EventSink& sink) {
       count_message(primitive.bytes);
       count_message(primitive.returned);
       const bool own_request = (primitive.request & kLoweredRequest) != 0;
+      const network::Picoseconds owed =
+          primitive.returned > 0 ? world_.owed(shared_, rank_, primitive.peer, primitive.returned) : 0;
+      if (own_request) pay(owed, sink);
       one_sided_->start(to_ember(primitive.peer), primitive.bytes, primitive.returned, primitive.call,
-                        own_request ? one_sided_->place(primitive.request) : requests_.start(primitive.request), sink);
+                        own_request ? one_sided_->place(primitive.request) : requests_.start(primitive.request, owed),
+                        sink);
       break;
     }
     case PrimitiveKind::Compute:

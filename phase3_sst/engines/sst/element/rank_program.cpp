@@ -35,6 +35,7 @@ void RankProgram::begin(network::Picoseconds now) {
 bool RankProgram::advance(network::Picoseconds now, EventSink& sink) {
   if (!shared_.config->background) world_.tick(now);
   clock_ = now;
+  copied_sends_.looked();
   if (one_sided_) {
     if (!opened_) {
       opened_ = true;

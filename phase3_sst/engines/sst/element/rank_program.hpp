@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "copied_sends.hpp"
 #include "event_sink.hpp"
 #include "manynode/primitive.hpp"
 #include "manynode/skeleton.hpp"
@@ -67,6 +69,16 @@ class RankProgram {
   void more_answering(EventSink& sink);
   void run_answering(EventSink& sink);
   bool start_own_collective(const Call& call, EventSink& sink);
+  // What the receive of a message costs beside what firefly charges; the time of a wait for such messages.
+  network::Picoseconds owed(Communicator communicator, int sender, std::uint64_t bytes) const;
+  network::Picoseconds owed(const Primitive& receive) const;
+  void pay(network::Picoseconds time, EventSink& sink);
+  // Whether nobody waits for a message, because the library has copied it.
+  bool copied(int receiver, std::uint64_t bytes) const;
+  static void await(std::span<RequestHandle> handles, EventSink& sink);
+  void wait_for_lowered(std::uint32_t first, std::uint32_t count, EventSink& sink);
+  // A send that blocks.
+  void send(int receiver, std::uint32_t tag, std::uint64_t bytes, CallKind call, EventSink& sink);
   bool sendrecv(const Call& call, EventSink& sink);
   bool wait(const Call& call, EventSink& sink);
   void end_call(network::Picoseconds now);
@@ -108,7 +120,10 @@ class RankProgram {
   std::size_t next_primitive_{0};
   bool moves_pending_{false};
   std::uint32_t first_lowered_{0};
-  std::vector<RequestHandle> lowered_;  // by request of the present call's primitives, less first_lowered_
+  std::vector<RequestHandle> lowered_;              // by request of the present call's primitives, less first_lowered_
+  std::vector<network::Picoseconds> lowered_owed_;  // likewise; kCopied: nothing to wait for
+  static constexpr network::Picoseconds kCopied = -1;
+  CopiedSends copied_sends_;
   Requests requests_;
   std::unique_ptr<OneSided> one_sided_;  // if the application has one-sided calls
   std::vector<int> sent_;                // of an alltoallv of SST
@@ -118,6 +133,7 @@ class RankProgram {
   std::vector<std::uint32_t> draws_;  // [phase]
   WholeNanoseconds compute_time_;
   WholeNanoseconds local_time_;  // of own work in collectives
+  WholeNanoseconds paid_time_;
   network::Picoseconds clock_{0};
   std::uint64_t messages_{0};
   std::uint64_t bytes_{0};

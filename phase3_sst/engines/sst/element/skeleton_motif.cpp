@@ -146,7 +146,9 @@ void SkeletonMotif::send(std::uint32_t destination, std::uint32_t tag, std::uint
 }
 
 void SkeletonMotif::recv(std::uint32_t source, std::uint32_t tag, std::uint32_t bytes) {
-  mpi().recv(*queue_, kNoData, bytes, MP::CHAR, source, tag, MP::GroupWorld);
+  // firefly's blocking receive does not charge a message that has come before it; a wait always does.
+  irecv(source, tag, bytes, &received_);
+  wait(&received_);
 }
 
 void SkeletonMotif::isend(std::uint32_t destination, std::uint32_t tag, std::uint32_t bytes, RequestHandle* request) {
@@ -158,6 +160,8 @@ void SkeletonMotif::irecv(std::uint32_t source, std::uint32_t tag, std::uint32_t
 }
 
 void SkeletonMotif::wait(RequestHandle* request) { mpi().wait(*queue_, request); }
+
+void SkeletonMotif::test(RequestHandle* request, int* flag) { mpi().test(*queue_, request, flag); }
 
 void SkeletonMotif::waitall(RequestHandle* requests, std::uint32_t count) {
   mpi().waitall(*queue_, static_cast<int>(count), requests);

@@ -48,6 +48,7 @@ class SkeletonMotif : public SST::Ember::EmberMessagePassingGenerator, private E
   void isend(std::uint32_t destination, std::uint32_t tag, std::uint32_t bytes, RequestHandle* request) override;
   void irecv(std::uint32_t source, std::uint32_t tag, std::uint32_t bytes, RequestHandle* request) override;
   void wait(RequestHandle* request) override;
+  void test(RequestHandle* request, int* flag) override;
   void waitall(RequestHandle* requests, std::uint32_t count) override;
   void waitany(RequestHandle* requests, std::uint32_t count, int* index) override;
   std::uint32_t received_from() const override { return response_.src; }
@@ -67,6 +68,7 @@ class SkeletonMotif : public SST::Ember::EmberMessagePassingGenerator, private E
   std::uint32_t ember_rank_{0};                  // filled by an event
   int ember_size_{0};                            // as well
   SST::Hermes::MP::MessageResponse response_{};  // of the latest waitany
+  RequestHandle received_{nullptr};              // of the receive that the rank is in
   std::deque<std::vector<int>> groups_;          // lists that events refer to
 };
 

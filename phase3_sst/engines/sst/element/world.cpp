@@ -31,6 +31,7 @@ network::Program load(const network::JobConfig& job) {
 World::World(Settings settings, network::RunConfig config, std::vector<network::Program> programs)
     : settings_(std::move(settings)),
       config_(std::move(config)),
+      overhead_receive_(config_.network.host.overhead_recv),
       loaded_(std::move(programs)),
       jobs_(config_.jobs.size()),
       steps_(config_.jobs.size()),
@@ -67,6 +68,16 @@ void World::prepare_job(std::size_t index) {
   // Each job has its own draws, as in the engine fast.
   job.timing.emplace(
       network::timing_model(config, *loaded_[index].profile, config_.seed + index, config_.replicas.front()));
+}
+
+network::Picoseconds World::owed(const Job& job, int receiver, int sender, std::uint64_t bytes) const {
+  return sender >= 0 && copied(job, sender, receiver, bytes) ? overhead_receive_.of(bytes) : 0;
+}
+
+bool World::copied(const Job& job, int sender, int receiver, std::uint64_t bytes) const {
+  if (settings_.own_collectives || bytes > config_.network.host.eager_limit_bytes) return false;
+  const auto node = [&](int rank) { return job.config->own_node_of(static_cast<std::uint32_t>(rank)); };
+  return node(receiver) == node(sender);
 }
 
 void World::check_one_sided(const network::JobConfig& config) const {

@@ -19,6 +19,7 @@
 #include "manynode/skeleton.hpp"
 #include "manynode/timing.hpp"
 #include "one_sided.hpp"
+#include "overhead.hpp"
 #include "progress.hpp"
 #include "replica_result.hpp"
 #include "run_config.hpp"
@@ -63,6 +64,11 @@ class World {
   const Settings& settings() const { return settings_; }
   // The time of a rank's own work in a collective: a reduction, a copy, an entry or a step.
   network::Picoseconds local_time(const Primitive& primitive) const;
+  // What a receive costs the rank that waits for it, without what firefly charges (README.md, "Overheads"): a short
+  // message of the rank's own node.
+  network::Picoseconds owed(const Job& job, int receiver, int sender, std::uint64_t bytes) const;
+  // Whether a message is short and stays in the node; not with SST's own collectives, which leave all to firefly.
+  bool copied(const Job& job, int sender, int receiver, std::uint64_t bytes) const;
   const Job& job(std::size_t index) const { return jobs_[index]; }
   std::size_t jobs() const { return jobs_.size(); }
 
@@ -97,6 +103,7 @@ class World {
 
   Settings settings_;
   network::RunConfig config_;
+  network::Overhead overhead_receive_;
   std::vector<network::Program> loaded_;  // [job]
   std::vector<Job> jobs_;
   RemoteOperations remote_operations_;

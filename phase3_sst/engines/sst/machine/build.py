@@ -32,7 +32,7 @@ def machine_of(run: Run) -> Machine:
     wiring = wiring_of(run.network["topology"])
     rates = rates_of(run.network, wiring)
     buffers = buffers_of(run, rates)
-    model = host_model(run.network, run.options.extra_parameters)
+    model = host_model(run.network, run.options.extra_parameters, waits_pay=run.ranks_pay_for_receives)
     controls, link_parameters = _link_control(run, wiring, rates, buffers)
     hosts = Hosts(run, model, controls, link_parameters)
     present = {nic.name for nic in hosts.nics}

@@ -36,8 +36,14 @@ class HostModel:
     loop_ps: int  # between rank and the path within the node, each way
 
 
-def host_model(network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]]) -> HostModel:
-    """Return the hosts' parameters; ``extra`` overrides those of "firefly.nic" and "firefly.protocol"."""
+def host_model(
+    network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]], *, waits_pay: bool = False
+) -> HostModel:
+    """Return the hosts' parameters; ``extra`` overrides those of "firefly.nic" and "firefly.protocol".
+
+    ``waits_pay``: ranks wait for all messages that they receive, and pay themselves for short ones of their own node.
+    firefly then charges receives in the call that waits, else short ones when they are matched, in any call.
+    """
     host, intranode = network["host"], network["intranode"]
     latency_ps = round(host["nic_latency_s"] * 1e12)
     whole_ns, bus_ps = _split(latency_ps)
@@ -62,12 +68,16 @@ def host_model(network: Mapping[str, Any], extra: Mapping[str, Mapping[str, Any]
         "maxPendingRecvPkts": _ENDLESS,
         "verboseLevel": 0,
     }
+    receive = segments_of(host["overhead_recv"])
+    short = [part for part in receive if part[0] <= eager]
+    matched = [*(_NOTHING if waits_pay else short), *_within_node(_beyond(receive, eager), intranode)]
+    waited = receive if waits_pay else [*_NOTHING, *_beyond(receive, eager)]
     protocol = {
         **latency_parameters("txSetupMod", segments_of(host["overhead_send"])),
         **latency_parameters("txMemcpyMod", _NOTHING),
         **latency_parameters("rxSetupMod", _NOTHING),
-        **latency_parameters("rxMemcpyMod", _within_calls(segments_of(host["overhead_recv"]), intranode, eager)),
-        **latency_parameters("rxFiniMod", [(0, 0.0, 0.0), *_beyond(segments_of(host["overhead_recv"]), eager)]),
+        **latency_parameters("rxMemcpyMod", matched),
+        **latency_parameters("rxFiniMod", waited),
         "shortMsgLength": eager,
         "matchDelay_ns": 0,
         "regRegionBaseDelay_ns": 0,
@@ -106,12 +116,10 @@ def _beyond(segments: Segments, eager: int) -> list[tuple[int, float, float]]:
     ]
 
 
-def _within_calls(segments: Segments, intranode: Mapping[str, Any], eager: int) -> list[tuple[int, float, float]]:
-    """Return a rank's cost of a matched message.
+def _within_node(long: Segments, intranode: Mapping[str, Any]) -> list[tuple[int, float, float]]:
+    """Return a rank's cost of a matched message of its own node, longer than an eager one.
 
-    firefly uses it for short messages and for all messages within a node. For the latter, it includes the two
-    handshakes and the copy.
+    It has the two handshakes and the copy.
     """
     handshakes, per_byte = 2 * intranode["latency_s"], 1 / intranode["bandwidth_Bps"]
-    short = [part for part in segments if part[0] <= eager]
-    return [*short, *((first, s + handshakes, b + per_byte) for first, s, b in _beyond(segments, eager))]
+    return [(first, s + handshakes, b + per_byte) for first, s, b in long]

@@ -70,6 +70,15 @@ class Run:
         return self.options.output_buffer_bytes or self.network.get("output_buffer_bytes")
 
     @property
+    def ranks_pay_for_receives(self) -> bool:
+        """Return whether ranks run this project's motif, with its messages for collectives.
+
+        ember's own motifs, and SST's own collectives, receive in calls that firefly does not charge in the wait.
+        """
+        stock = "motif0.name" in self.options.extra_parameters.get("ember.engine", {})
+        return self.options.collectives == "expanded" and not stock
+
+    @property
     def rails(self) -> int:
         """Return the number of NICs per node."""
         return int(self.network["host"].get("rails", 1))

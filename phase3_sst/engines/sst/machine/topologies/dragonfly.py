@@ -37,7 +37,7 @@ def dragonfly(description: Mapping[str, Any]) -> Wiring:
             "global_route_mode": "relative",
             "algorithm": machine.algorithm(description.get("routing", "minimal")),
         },
-        reorders=description.get("routing", "minimal") != "minimal",
+        reorders=not description.get("routing", "minimal").startswith("minimal"),
         classes=["host-up", "host-down", "local", "global"],
         # With parallel cables within a group, merlin treats all local ports but the first as global.
         groups={} if machine.local_links > 1 else {"host-up": "host", "local": "group", "global": "global"},
@@ -74,6 +74,8 @@ class _Dragonfly:
 
     def algorithm(self, routing: str) -> str:
         """Return merlin's name of our routing algorithm."""
+        if routing.startswith("minimal"):
+            return "minimal"
         if routing != "ugal":
             return routing
         if self.local_links > 1:
