@@ -155,9 +155,15 @@ def _origin(known: KnownError, engine: str) -> str:
             "known, and on another one it may be further off"
         )
     low, high = (signed(math.expm1(value)) for value in (known.low, known.high))
+    fitted = (
+        f". The parameters had been fitted to {listing(list(known.fitted_to))}. Without a fit to measurements of its "
+        "machine, a model may be much further off"
+        if known.fitted_to
+        else ""
+    )
     return (
         f"{engine} was compared with {count(known.records, 'measurement')} of {groups}. A new measurement differs from "
-        f"the prediction by {low} to {high} with {percent(known.confidence)}"
+        f"the prediction by {low} to {high} with {percent(known.confidence)}{fitted}"
     )
 
 

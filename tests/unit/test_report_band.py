@@ -101,6 +101,13 @@ def test_records_of_one_machine_give_a_band_with_a_warning(inputs: Callable[[pd.
     assert "3 machines (m1, m2 and m3)" in text
 
 
+def test_what_the_models_were_fitted_to_is_said(inputs: Callable[[pd.DataFrame], Inputs]) -> None:
+    assert "fitted to" not in band_words(inputs(BOTH))
+    fitted = pd.concat([NODE, NETWORK.assign(fitted_to="ping-pongs")], ignore_index=True)
+    text = band_words(inputs(fitted))
+    assert text.count("had been fitted to ping-pongs. Without a fit") == 1
+
+
 def test_a_scale_beyond_the_validations_is_named(inputs: Callable[[pd.DataFrame], Inputs]) -> None:
     near = pd.concat([NODE.assign(doublings=0.0), NETWORK], ignore_index=True)
     assert "does not cover what grows with the scale" in band_words(inputs(near))
