@@ -35,7 +35,7 @@ COLUMNS = [
     *("communication_share", "doublings", "fitted_to", "source"),
 ]
 _TEXTS = ("machine", "application", "case", "component", "engine", "fitted_to", "source")
-_KEY = ["machine", "application", "case", "component", "engine"]
+_KEY = ["machine", "application", "case", "component", "engine", "fitted_to"]
 _REMEDY = "make the table with 'manynode simulate record', or see docs/how-to/validate.md for its columns"
 
 

@@ -13,7 +13,7 @@ from phase3_cases import ROOT
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved, read_yaml
 from manynode.errors import UsageError
-from manynode.known_errors.records import check_records, log_errors, read_records
+from manynode.known_errors.records import NOTHING, check_records, log_errors, read_records
 from manynode.tables import write_table
 from manynode.timing_profile import write_timing_profile
 from phase2_nodesim.own_times import timing_profile
@@ -91,7 +91,9 @@ def test_the_shipped_records_of_pico_are_those_that_no_fit_saw() -> None:
         else:
             series = rows.groupby(["collective", "algorithm", "nodes", "ranks_per_node"])["bytes"]
             unseen = rows[series.rank(method="dense") % 2 == 0]
-        found = own[own["machine"] == machine]
+        of_machine = own[own["machine"] == machine]
+        found, before = (of_machine[(of_machine["fitted_to"] == NOTHING) == nothing] for nothing in (False, True))
+        assert sorted(before["case"]) == sorted(found["case"]) and (before["doublings"] == 0).all()
         assert sorted(found["measured_s"]) == pytest.approx(sorted(unseen["seconds"]), rel=1e-9), machine
         assert set(found["doublings"]) == ({3.0} if system == "fugaku" else {0.0})
         assert not found["fitted_to"].isin(["nothing"]).any()
