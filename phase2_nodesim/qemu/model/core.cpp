@@ -65,7 +65,8 @@ inline void Core::fetch(const Piece& piece) {
   const int bits = static_cast<int>(settings_.line_bits);
   std::uint64_t line = piece.code_begin >> bits;
   const std::uint64_t last = piece.code_last >> bits;
-  if (line == code_line_ && last == code_line_) return;
+  if (last == code_line_ && (line == last || (line == first_code_line_ && memory.counts.recalls == recalls_))) return;
+  first_code_line_ = line;
   if (const std::uint64_t page = memory.page_of(piece.code_begin); page != code_page_) {
     code_page_ = page;
     if (const Stamp late = memory.translate_code(piece.code_begin, now_)) {
@@ -80,6 +81,7 @@ inline void Core::fetch(const Piece& piece) {
     }
   }
   code_line_ = last;
+  recalls_ = memory.counts.recalls;
 }
 
 // A cycle for each aligned block of code that the piece lies in, but not again for one that the piece before fell into
@@ -268,19 +270,7 @@ inline void Core::resolve(const Block& block, std::uint64_t target) {
   fetched_ = now_;
 }
 
-// Both are called from few places and often: what they call is put into them.
-void Core::run(const Block& block, std::size_t first, std::size_t end) { run_pieces(block, first, end); }
-
-void Core::finish(const Block& block, std::size_t first, std::uint64_t target) {
-  run_pieces(block, first, block.pieces.size());
-  if (block.ending != Ending::kNone) resolve(block, target);
-}
-
-void Core::follow(const Block& block, std::uint64_t target) {
-  if (block.ending != Ending::kNone) resolve(block, target);
-}
-
-inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t end) {
+[[gnu::always_inline]] inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t end) {
   load_ = memory.loads.data();
   loads_end_ = load_ + memory.loads.size();
   store_ = memory.stores.data();
@@ -305,6 +295,18 @@ inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t 
   }
   memory.loads.clear();
   memory.stores.clear();
+}
+
+// Both are called from few places and often: what they call is put into them.
+void Core::run(const Block& block, std::size_t first, std::size_t end) { run_pieces(block, first, end); }
+
+void Core::finish(const Block& block, std::size_t first, std::uint64_t target) {
+  run_pieces(block, first, block.pieces.size());
+  if (block.ending != Ending::kNone) resolve(block, target);
+}
+
+void Core::follow(const Block& block, std::uint64_t target) {
+  if (block.ending != Ending::kNone) resolve(block, target);
 }
 
 void Core::drain() {

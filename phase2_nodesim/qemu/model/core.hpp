@@ -114,7 +114,8 @@ class Core {
   Queue reorder_buffer_, store_queue_;
   std::uint64_t reorder_room_, load_room_;
   std::uint64_t operations_ = 0;                         // dispatched
-  std::uint64_t code_line_ = ~std::uint64_t{0};          // fetched last
+  // The lines of the piece that was fetched last. A loop has them again, unless one was recalled since.
+  std::uint64_t first_code_line_ = ~std::uint64_t{0}, code_line_ = ~std::uint64_t{0}, recalls_ = 0;
   std::uint64_t code_page_ = ~std::uint64_t{0};          // translated last
   const Access *load_ = nullptr, *loads_end_ = nullptr;  // noted accesses that have not been finished
   const Access *store_ = nullptr, *stores_end_ = nullptr;

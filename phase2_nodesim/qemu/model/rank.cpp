@@ -228,16 +228,10 @@ void Rank::run(Thread& thread, std::size_t end) {
   thread.next = end;
 }
 
-void Rank::enter(Thread& thread, const Block* block) {
-  if (const Block* const before = thread.block) {
-    if (Core* const core = thread.core.get()) {
-      core->finish(*before, thread.next, block == nullptr ? before->next_address : block->address);
-      if (ticks(core->now()) >= thread.next_advance) synchronise(thread);
-    } else {
-      run(thread, before->pieces.size());
-      thread.counted.branches += before->ending != Ending::kNone;
-    }
-  }
+void Rank::enter_counted(Thread& thread, const Block* block) {
+  const Block* const before = thread.block;
+  run(thread, before->pieces.size());
+  thread.counted.branches += before->ending != Ending::kNone;
   thread.block = block;
   thread.next = 0;
 }
