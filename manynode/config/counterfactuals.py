@@ -122,6 +122,7 @@ def _latency(experiment: Experiment) -> list[Change]:
         *((f"{link}.latency", NOTHING) for link in links),
         ("network.switch_latency", NOTHING),
         ("network.host.nic_latency", NOTHING),
+        ("network.host.message_latency", NOTHING),
         ("network.intranode.latency", NOTHING),
     ]
 
@@ -133,6 +134,7 @@ def _overhead() -> list[Change]:
         ("network.host.overhead_per_byte", "0 ns/B"),
         ("network.host.reduce_bandwidth", ENDLESS),
         ("network.host.copy_bandwidth", None),
+        ("network.host.fresh_bandwidth", None),
         ("network.host.collective_call", NOTHING),
         ("network.host.collective_step", NOTHING),
     ]

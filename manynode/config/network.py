@@ -136,6 +136,12 @@ class Host(Section):
     nic_latency: Latency = Field(
         default=written("200 ns"), description="Latency of the NIC and its bus, added at each end"
     )
+    message_latency: Overhead = Field(
+        default=written("0 ns"),
+        description="Latency of a message by its size, once and beyond nic_latency; one value, or segments: what does "
+        "not fit into its command is fetched from memory by the NIC. It occupies neither processor nor NIC. Engine "
+        "fast only",
+    )
     reduce_bandwidth: Bandwidth = Field(
         default=written("5 GB/s"),
         description="Rate at which a rank combines buffers in a reduction; one value, or segments by size (caches, "
@@ -145,6 +151,12 @@ class Host(Section):
         default=None,
         description="Rate at which a rank copies between its own buffers in a collective; one value, or segments by "
         "size; null: copies take no time",
+    )
+    fresh_bandwidth: Bandwidth | None = Field(
+        default=None,
+        description="Rate at which the temporary buffers of a collective become usable where the C library gave their "
+        "memory back after the last call (page faults, clearing, registering with the NIC); one value, or segments by "
+        "size; null: no time. Which buffers: skeletons/collectives/README.md",
     )
     collective_call: Latency = Field(
         default=written("0 ns"),
@@ -180,8 +192,12 @@ class Host(Section):
     @model_validator(mode="after")
     def _segments(self) -> Host:
         overheads = {"overhead_send": self.overhead_send, "overhead_recv": self.overhead_recv}
-        rates = {"reduce_bandwidth": self.reduce_bandwidth, "copy_bandwidth": self.copy_bandwidth}
-        for key, values in {**overheads, **rates}.items():
+        rates = {
+            "reduce_bandwidth": self.reduce_bandwidth,
+            "copy_bandwidth": self.copy_bandwidth,
+            "fresh_bandwidth": self.fresh_bandwidth,
+        }
+        for key, values in {**overheads, "message_latency": self.message_latency, **rates}.items():
             if not isinstance(values, list):
                 continue
             starts = [segment.from_ for segment in values]

@@ -26,8 +26,8 @@ RATE_PART = 0.05
 _VARIED = ("network.", "application.parameters.", "simulate.collectives.", "simulate.placement.", "ranks_per_node")
 _LARGE = ("bandwidth", "per_byte")
 # Rates of the processor's own work, which no ping-pong shows.
-_LOCAL = ("reduce_bandwidth", "copy_bandwidth")
-_SMALL = ("latency", "nic_latency", "switch_latency", "gap", "overhead_send", "overhead_recv")
+_LOCAL = ("reduce_bandwidth", "copy_bandwidth", "fresh_bandwidth")
+_SMALL = ("latency", "nic_latency", "message_latency", "switch_latency", "gap", "overhead_send", "overhead_recv")
 
 
 def check_varied(key: str) -> None:

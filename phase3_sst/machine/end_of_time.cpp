@@ -50,10 +50,12 @@ std::vector<Part> parts(const RunConfig& config, double bytes) {
   add_overhead("network.host.overhead_recv", host.overhead_recv);
   add_time("network.host.gap", host.gap_s);
   add_time("network.host.nic_latency", host.nic_latency_s);
+  add_overhead("network.host.message_latency", host.message_latency);
   add_rate("network.host.nic_bandwidth", host.nic_bandwidth_Bps);
   const auto size = static_cast<std::uint64_t>(bytes);
   add_rate("network.host.reduce_bandwidth", host.reduce_bandwidth_Bps.of(size));
   if (host.copy_bandwidth_Bps) add_rate("network.host.copy_bandwidth", host.copy_bandwidth_Bps->of(size));
+  if (host.fresh_bandwidth_Bps) add_rate("network.host.fresh_bandwidth", host.fresh_bandwidth_Bps->of(size));
   add_time("network.host.collective_call", host.collective_call_s);
   add_time("network.host.collective_step", host.collective_step_s);
   add_time("network.intranode.latency", network.intranode.latency_s);

@@ -70,8 +70,10 @@ HostConfig read_host(StrictObject object) {
   host.eager_limit_bytes = static_cast<std::uint64_t>(object.integer("eager_limit_bytes", 0));
   host.nic_bandwidth_Bps = object.bandwidth("nic_bandwidth_Bps");
   host.nic_latency_s = object.seconds("nic_latency_s");
+  if (object.has("message_latency")) host.message_latency = read_overhead(object, "message_latency");
   host.reduce_bandwidth_Bps = read_bandwidth(object, "reduce_bandwidth_Bps");
   if (object.has("copy_bandwidth_Bps")) host.copy_bandwidth_Bps = read_bandwidth(object, "copy_bandwidth_Bps");
+  if (object.has("fresh_bandwidth_Bps")) host.fresh_bandwidth_Bps = read_bandwidth(object, "fresh_bandwidth_Bps");
   if (object.has("collective_call_s")) host.collective_call_s = object.seconds("collective_call_s");
   if (object.has("collective_step_s")) host.collective_step_s = object.seconds("collective_step_s");
   if (object.has("rails")) host.rails = static_cast<std::uint32_t>(object.integer("rails", 1, kMostRails));

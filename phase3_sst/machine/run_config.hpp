@@ -45,18 +45,24 @@ struct HostConfig {
   std::uint64_t eager_limit_bytes{0};  // longer messages wait for the receiver (rendezvous)
   double nic_bandwidth_Bps{1e10};
   double nic_latency_s{0};                            // in each direction
+  std::vector<OverheadSegment> message_latency{{}};   // by size, once and beyond that of the NICs
   BandwidthBySize reduce_bandwidth_Bps{1e10};         // at which a rank combines buffers
   std::optional<BandwidthBySize> copy_bandwidth_Bps;  // at which collectives copy; absent: copies take no time
-  double collective_call_s{0};                        // of the processor, once per collective and rank
-  double collective_step_s{0};                        // likewise, once per step of a collective
-  std::uint32_t rails{1};                             // NICs per node
-  std::uint32_t rail_stride{1};                       // hosts of the topology from one NIC of a node to the next
+  // At which collectives write fresh temporary buffers; absent: no longer than others.
+  std::optional<BandwidthBySize> fresh_bandwidth_Bps;
+  double collective_call_s{0};   // of the processor, once per collective and rank
+  double collective_step_s{0};   // likewise, once per step of a collective
+  std::uint32_t rails{1};        // NICs per node
+  std::uint32_t rail_stride{1};  // hosts of the topology from one NIC of a node to the next
   RailChoice rail_choice{RailChoice::ByRank};
   Receive receive{Receive::InCall};
 
   // Of collectives: what takes time.
   LocalWork local_work() const {
-    return {.copies = copy_bandwidth_Bps.has_value(), .calls = collective_call_s > 0, .steps = collective_step_s > 0};
+    return {.copies = copy_bandwidth_Bps.has_value(),
+            .calls = collective_call_s > 0,
+            .steps = collective_step_s > 0,
+            .fresh = fresh_bandwidth_Bps.has_value()};
   }
 
   // The host of the topology that is a NIC of a node. Nodes come in blocks of rail_stride; of a block, the first NICs

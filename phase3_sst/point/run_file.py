@@ -205,6 +205,7 @@ def network_description(network: Network) -> dict[str, Any]:
             "eager_limit_bytes": round(host.eager_limit),
             "nic_bandwidth_Bps": host.nic_bandwidth,
             "nic_latency_s": host.nic_latency,
+            **_message_latency(host),
             "reduce_bandwidth_Bps": bandwidth_of_run(host.reduce_bandwidth),
             **_local_work(host),
             "rails": host.rails,
@@ -216,11 +217,24 @@ def network_description(network: Network) -> dict[str, Any]:
     }
 
 
+def _message_latency(host: Host) -> dict[str, Any]:
+    """Return the latency of a message by its size; nothing where there is none."""
+    latency = host.message_latency
+    segments = (
+        [{"from_bytes": round(part.from_), "seconds": part.time, "seconds_per_byte": part.per_byte} for part in latency]
+        if isinstance(latency, list)
+        else [{"from_bytes": 0, "seconds": latency, "seconds_per_byte": 0.0}]
+    )
+    costs = any(part["seconds"] > 0 or part["seconds_per_byte"] > 0 for part in segments)
+    return {"message_latency": segments} if costs else {}
+
+
 def _local_work(host: Host) -> dict[str, Any]:
     """Return the costs of collectives beside messages and reductions; none that take no time."""
-    copies = {} if host.copy_bandwidth is None else {"copy_bandwidth_Bps": bandwidth_of_run(host.copy_bandwidth)}
+    rates = {"copy_bandwidth_Bps": host.copy_bandwidth, "fresh_bandwidth_Bps": host.fresh_bandwidth}
+    work = {key: bandwidth_of_run(rate) for key, rate in rates.items() if rate is not None}
     times = {"collective_call_s": host.collective_call, "collective_step_s": host.collective_step}
-    return {**copies, **{key: time for key, time in times.items() if time > 0}}
+    return {**work, **{key: time for key, time in times.items() if time > 0}}
 
 
 def _link(link: Link | LinkClass) -> dict[str, float]:

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "manynode/primitive.hpp"
+#include "temporaries.hpp"
 
 namespace manynode::collectives {
 
@@ -95,6 +96,8 @@ class Messages {
   // Nothing if there are no bytes.
   void combine(std::uint64_t bytes);
   void copy(std::uint64_t bytes);
+  // Buffers that the library allocates for this call and frees at its end (temporaries.hpp).
+  void allocate(std::initializer_list<Temporary> buffers);
 
   // The number of the rank's node; throws UserError if nobody said which ranks share a node.
   int node_of(int rank) const;

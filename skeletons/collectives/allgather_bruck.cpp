@@ -9,6 +9,11 @@ namespace manynode::collectives {
 
 void allgather_bruck(const Task& task, Messages& messages) {
   const std::uint64_t own = task.block(task.rank);
+  if (task.library == Library::Mpich) {
+    messages.allocate({{task.block_sum(0, task.size)}});
+  } else if (task.rank != 0) {
+    messages.allocate({{task.block_sum(task.rank, task.size - task.rank)}});
+  }
   messages.copy(own);
   for (int have = 1; have < task.size; have *= 2) {
     // This rank has the shares from its own on, and those that come follow them.

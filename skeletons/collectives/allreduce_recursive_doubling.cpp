@@ -6,6 +6,7 @@
 namespace manynode::collectives {
 
 void allreduce_recursive_doubling(const Task& task, Messages& messages) {
+  messages.allocate({{task.bytes}});
   messages.copy(task.bytes);
   const Fold fold(task);
   fold.before(messages);

@@ -6,6 +6,7 @@
 namespace manynode::collectives {
 
 void allreduce_reduce_scatter_allgather(const Task& task, Messages& messages) {
+  messages.allocate({{task.bytes, task.bytes / 2}});  // each rank receives into its half
   messages.copy(task.bytes);
   const Fold fold(task);
   fold.before(messages);

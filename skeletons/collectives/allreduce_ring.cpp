@@ -13,6 +13,12 @@ void allreduce_ring(const Task& task, Messages& messages) {
     const int index = ((i % task.size) + task.size) % task.size;
     return part_start(task.bytes, task.size, index + 1) - part_start(task.bytes, task.size, index);
   };
+  // Open MPI receives the next part while it combines the last one.
+  if (task.library == Library::OpenMpi) {
+    messages.allocate({{part(0)}, {part(0)}});
+  } else {
+    messages.allocate({{part(0)}});
+  }
   messages.copy(task.bytes);
   if (task.library == Library::OpenMpi && task.bytes / kElementBytes >= static_cast<std::uint64_t>(task.size)) {
     reduce_on_ring(task, [&](int step) { return part(task.rank - step); }, messages);

@@ -23,6 +23,7 @@ void allreduce_segmented_ring(const Task& task, Messages& messages) {
     const int index = ((i % task.size) + task.size) % task.size;
     return part_start(task.bytes, task.size, index + 1) - part_start(task.bytes, task.size, index);
   };
+  messages.allocate({{part_start(part(0), phases, 1)}, {part_start(part(0), phases, 1)}});
   messages.copy(task.bytes);
   for (int phase = 0; phase < phases; ++phase) {
     const auto segment_of = [&](int step) {

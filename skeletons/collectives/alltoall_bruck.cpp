@@ -12,6 +12,7 @@ namespace manynode::collectives {
 
 void alltoall_bruck(const Task& task, Messages& messages) {
   const std::uint64_t all = static_cast<std::uint64_t>(task.size) * task.bytes;
+  messages.allocate({{all}});
   messages.copy(all);
   for (int bit = 1; bit < task.size; bit *= 2) {
     // The number of distances 0 ... p - 1 with this bit set: half of each whole period, plus the remainder.

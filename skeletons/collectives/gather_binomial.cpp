@@ -10,6 +10,14 @@ void gather_binomial(const Task& task, Messages& messages) {
   constexpr std::uint64_t kVerySmall = 1024;  // MPIR_CVAR_GATHER_VSMALL_MSG_SIZE
   const int relative = (task.rank - task.root + task.size) % task.size;
   const auto absolute = [&](int r) { return (r + task.root) % task.size; };
+  // The subtree's shares; those of all where the root turns them.
+  int below = 1;
+  while (below < task.size && (relative & below) == 0) {
+    below *= 2;
+  }
+  if (relative % 2 == 0 && (relative != 0 || task.root != 0)) {
+    messages.allocate({{static_cast<std::uint64_t>(std::min(below, task.size - relative)) * task.bytes}});
+  }
   if (relative == 0 || (task.library == Library::OpenMpi ? relative % 2 == 0 : task.bytes < kVerySmall)) {
     messages.copy(task.bytes);
   }

@@ -127,6 +127,13 @@ void Messages::copy(std::uint64_t bytes) {
   out_.push_back({.kind = PrimitiveKind::CopyLocal, .call = envelope_.call, .bytes = bytes});
 }
 
+void Messages::allocate(std::initializer_list<Temporary> buffers) {
+  const std::uint64_t bytes = work_.fresh ? fresh_bytes(std::span(buffers.begin(), buffers.size())) : 0;
+  if (bytes > 0) {
+    out_.push_back({.kind = PrimitiveKind::FreshMemory, .call = envelope_.call, .bytes = bytes});
+  }
+}
+
 Messages::Posted Messages::post(PrimitiveKind kind, int peer, std::uint64_t bytes) {
   const Posted request = kLoweredRequest | (next_request_++ & ~kLoweredRequest);
   const int in_communicator = members_.empty() ? peer : members_[static_cast<std::size_t>(peer)];

@@ -8,6 +8,9 @@ namespace manynode::collectives {
 void reduce_binomial(const Task& task, Messages& messages) {
   const int relative = (task.rank - task.root + task.size) % task.size;
   const auto absolute = [&](int r) { return (r + task.root) % task.size; };
+  if (relative % 2 == 0 && relative + 1 < task.size) {
+    messages.allocate({{task.bytes}, {relative == 0 ? 0 : task.bytes}});  // what comes in, and what goes on
+  }
   messages.copy(task.bytes);
   for (int bit = 1; bit < task.size; bit *= 2) {
     if ((relative & bit) != 0) {

@@ -10,6 +10,7 @@ void reduce_linear(const Task& task, Messages& messages) {
     messages.send(task.root, task.bytes);
     return;
   }
+  messages.allocate({{task.bytes}});
   if (task.root == task.size - 1) {
     messages.copy(task.bytes);
   }

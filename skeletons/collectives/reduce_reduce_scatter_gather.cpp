@@ -12,6 +12,8 @@ void reduce_reduce_scatter_gather(const Task& task, Messages& messages) {
   const int power = power_of_two_below(task.size);
   const int rest = task.size - power;
   const auto absolute = [&](int r) { return (r + task.root) % task.size; };
+  // What comes in, to the half that this rank works on, and the result where the caller has no buffer for it.
+  messages.allocate({{task.bytes, task.bytes / 2}, {relative == 0 ? 0 : task.bytes}});
   messages.copy(task.bytes);
   if (relative < 2 * rest) {
     if (relative % 2 == 1) {

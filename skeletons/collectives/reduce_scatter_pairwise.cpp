@@ -5,6 +5,7 @@
 namespace manynode::collectives {
 
 void reduce_scatter_pairwise(const Task& task, Messages& messages) {
+  messages.allocate({{task.block(task.rank)}});
   messages.copy(task.block(task.rank));
   for (int step = 1; step < task.size; ++step) {
     const int destination = (task.rank + step) % task.size;

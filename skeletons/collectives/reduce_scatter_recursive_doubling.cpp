@@ -11,6 +11,7 @@ void reduce_scatter_recursive_doubling(const Task& task, Messages& messages) {
   const int size = task.size;
   const int rank = task.rank;
   const std::uint64_t whole = task.block_sum(0, size);
+  messages.allocate({{whole}, {whole}});
   messages.copy(whole);
   for (int distance = 1; distance < size; distance *= 2) {
     const int own_group = rank / distance * distance;

@@ -9,6 +9,7 @@ namespace manynode::collectives {
 void reduce_scatter_recursive_halving(const Task& task, Messages& messages) {
   Task whole = task;
   whole.bytes = task.block_sum(0, task.size);
+  messages.allocate({{whole.bytes}, {whole.bytes, whole.bytes / 2}});
   messages.copy(whole.bytes);
   const Fold fold(whole);
   fold.before(messages);

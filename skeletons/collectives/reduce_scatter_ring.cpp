@@ -7,6 +7,7 @@ namespace manynode::collectives {
 
 void reduce_scatter_ring(const Task& task, Messages& messages) {
   if (task.library == Library::OpenMpi) {
+    messages.allocate({{task.block_sum(0, task.size)}, {task.block(0)}, {task.block(0)}});
     messages.copy(task.block_sum(0, task.size));
     reduce_on_ring(
         task, [&](int step) { return task.block((task.rank - step - 1 + 2 * task.size) % task.size); }, messages);

@@ -10,6 +10,9 @@ void scan_linear(const Task& task, Messages& messages) {
   if (!task.exclusive || (task.rank > 0 && !last)) {
     messages.copy(task.bytes);
   }
+  if (task.rank > 0 && (!last || !task.exclusive)) {
+    messages.allocate({{task.bytes}});
+  }
   if (task.rank > 0) {
     messages.recv(task.rank - 1, task.bytes);
     if (!last || !task.exclusive) {

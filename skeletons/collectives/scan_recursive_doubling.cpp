@@ -8,6 +8,7 @@ namespace manynode::collectives {
 void scan_recursive_doubling(const Task& task, Messages& messages) {
   bool has_result = !task.exclusive;
   // Into this rank's result and into its group's combination.
+  messages.allocate({{task.bytes}, {task.bytes}});
   messages.copy(task.exclusive ? task.bytes : 2 * task.bytes);
   for (int distance = 1; distance < task.size; distance *= 2) {
     const int partner = task.rank ^ distance;

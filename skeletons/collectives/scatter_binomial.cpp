@@ -20,6 +20,10 @@ void scatter_binomial(const Task& task, Messages& messages) {
   while (bit < task.size && (relative & bit) == 0) {
     bit *= 2;
   }
+  // The subtree's shares; those of all where the root turns them.
+  if (relative % 2 == 0 && (relative != 0 || task.root != 0)) {
+    messages.allocate({{subtree(relative, bit)}});
+  }
   if (relative != 0) {
     messages.recv(absolute(relative - bit), subtree(relative, bit));
   }

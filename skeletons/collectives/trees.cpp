@@ -179,6 +179,12 @@ void reduce_along(const Tree& tree, const Segments& segments, Messages& messages
     }
     return;
   }
+  // The result where the caller has no buffer for it, and two that take turns: the first child's data come into the
+  // result, the others' into these.
+  const std::uint64_t longest = segments.bytes(0);
+  const std::uint64_t receives = std::min(std::uint64_t{2}, count * tree.children.size() - 1);
+  messages.allocate(
+      {{tree.parent < 0 ? 0 : segments.total()}, {longest, receives > 1 ? longest : 0}, {receives > 0 ? longest : 0}});
   // The receive of the next child, or of the next segment, is posted before the last one is waited for.
   const std::uint64_t children = tree.children.size();
   const auto receive = [&](std::uint64_t i) {

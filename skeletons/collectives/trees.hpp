@@ -36,6 +36,7 @@ class Segments {
         size_(segment == 0 || segment >= bytes ? bytes : std::max(segment / element, std::uint64_t{1}) * element) {}
 
   std::uint64_t count() const { return size_ == 0 ? 0 : (bytes_ + size_ - 1) / size_; }
+  std::uint64_t total() const { return bytes_; }
   std::uint64_t bytes(std::uint64_t i) const { return std::min(size_, bytes_ - i * size_); }
 
  private:

@@ -56,6 +56,9 @@ void count_primitive(const Primitive& primitive, const Step& step, const std::ve
     case PrimitiveKind::CopyLocal:
       totals.operations["CopyLocal"].add(primitive.bytes);
       break;
+    case PrimitiveKind::FreshMemory:
+      totals.operations["FreshMemory"].add(primitive.bytes);
+      break;
     case PrimitiveKind::CollectiveCall:
       totals.operations["CollectiveCall"].add(0);
       break;

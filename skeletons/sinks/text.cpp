@@ -198,6 +198,9 @@ void Lines::write(const Primitive& primitive) {
     case PrimitiveKind::CopyLocal:
       begin("CopyLocal call={} bytes={}", call_name(primitive.call), primitive.bytes);
       break;
+    case PrimitiveKind::FreshMemory:
+      begin("FreshMemory call={} bytes={}", call_name(primitive.call), primitive.bytes);
+      break;
     case PrimitiveKind::CollectiveCall:
     case PrimitiveKind::CollectiveStep:
       begin("{} call={}", primitive.kind == PrimitiveKind::CollectiveCall ? "CollectiveCall" : "CollectiveStep",

@@ -93,9 +93,10 @@ def test_a_rate_of_the_processor_is_one_value_or_grows_by_segments() -> None:
     ]
     assert host.copy_bandwidth == 10e9
     assert network().host.copy_bandwidth is None
+    assert network().host.fresh_bandwidth is None
 
 
-@pytest.mark.parametrize("key", ["reduce_bandwidth", "copy_bandwidth"])
+@pytest.mark.parametrize("key", ["reduce_bandwidth", "copy_bandwidth", "fresh_bandwidth"])
 def test_a_wrong_rate_of_the_processor_is_named(key: str) -> None:
     segments = [{"from": "0 B", "bandwidth": "20 GB/s"}, {"from": "0 B", "bandwidth": "6 GB/s"}]
     assert f"{key}: the first segment must begin at 0 B" in message(host={key: segments})
@@ -107,7 +108,8 @@ def test_a_wrong_rate_of_the_processor_is_named(key: str) -> None:
 @pytest.mark.parametrize("starts", [["1 B"], ["0 B", "0 B"], ["0 B", "2 KiB", "1 KiB"]])
 def test_segments_that_do_not_grow_from_zero_are_refused(starts: list[str]) -> None:
     segments = [{"from": start, "time": "1 us"} for start in starts]
-    assert "overhead_send: the first segment must begin at 0 B" in message(host={"overhead_send": segments})
+    for key in ("overhead_send", "message_latency"):
+        assert f"{key}: the first segment must begin at 0 B" in message(host={key: segments})
 
 
 @pytest.mark.parametrize("overhead", ["-1 ns", 3, None, [], [{"from": "0 B"}], [{"from": "0 B", "time": "-1 ns"}], {}])

@@ -83,7 +83,7 @@ class Summary {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Times times = play_from(inputs_[i], -1);
       const auto [row, slack] = add_row(times);
-      block_.inputs.push_back({inputs_[i], row, slack});
+      block_.inputs.push_back({slack, row, inputs_[i]});
       for (int m = 0; m < piece_.loads; ++m) {
         if (addresses_[m] >= kFar) from_inputs[m].push_back({inputs_[i], below(addresses_[m])});
       }
@@ -191,11 +191,15 @@ class Summary {
     for (int number = piece_.begin; number < piece_.end; ++number) {
       if (!block_.instructions[number].load) continue;
       block_.load_numbers[static_cast<std::size_t>(number)] = static_cast<std::uint8_t>(load);
-      block_.loads.push_back(
-          {static_cast<std::uint16_t>(from_inputs[load].size()), static_cast<std::uint16_t>(from_loads[load].size()),
-           rows[load].first, rows[load].second, static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load],
-           0, static_cast<std::uint32_t>(hit(block_.instructions[number].vector)), block_.instructions[number].vector});
-      for (const Path& path : from_loads[load]) block_.loads.back().after |= 1u << path.from;
+      block_.loads.push_back({static_cast<std::uint16_t>(from_inputs[load].size()),
+                              static_cast<std::uint16_t>(from_loads[load].size()), rows[load].first, rows[load].second,
+                              static_cast<std::uint32_t>(block_.address_paths.size()), offsets_[load], 0,
+                              static_cast<std::uint32_t>(hit(block_.instructions[number].vector)),
+                              block_.instructions[number].vector, false});
+      for (const Path& path : from_loads[load]) {
+        block_.loads.back().after |= 1u << path.from;
+        block_.loads[piece_.load_first + path.from].feeds = true;
+      }
       for (const auto* list : {&from_inputs[load], &from_loads[load]}) {
         block_.address_paths.insert(block_.address_paths.end(), list->begin(), list->end());
       }
@@ -253,6 +257,7 @@ void prepare(Block& block, const CoreSettings& core, Stamp hit) {
     while (mark < block.marks.size() && block.marks[mark] < begin) ++mark;
     if (mark < block.marks.size() && block.marks[mark] < end) end = block.marks[mark] + 1;
     piece.end = static_cast<std::uint16_t>(end);
+    piece.instructions = static_cast<std::uint16_t>(end - begin);
     piece.code_begin = block.address + block.starts[piece.begin];
     piece.code_last = block.address + block.starts[piece.end] - 1;
     std::array<double, kResources> occupied{};
@@ -265,12 +270,11 @@ void prepare(Block& block, const CoreSettings& core, Stamp hit) {
       occupy(occupied, instruction, core);
     }
     piece.length = piece.operations * kTick;
-    piece.resource_first = static_cast<std::uint32_t>(block.occupied.size());
-    for (int resource = 0; resource < kResources; ++resource) {
-      if (occupied[resource] == 0) continue;
-      const auto stamps = static_cast<std::uint32_t>(occupied[resource] + 0.5);
-      block.occupied.push_back({static_cast<Resource>(resource), stamps});
-      ++piece.resources;
+    piece.units_row = static_cast<std::uint32_t>(block.rows.size());
+    block.rows.resize(block.rows.size() + kUnitVectors, {Lanes{}});
+    for (std::uint32_t resource = 0; resource < kResources; ++resource) {
+      block.rows[piece.units_row + resource / kLanes].lanes[resource % kLanes] =
+          static_cast<std::int32_t>(occupied[resource] + 0.5);
     }
     Summary(block, piece, core, hit).make();
     block.pieces.push_back(piece);

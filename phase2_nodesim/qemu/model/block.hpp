@@ -46,6 +46,7 @@ struct alignas(kLanesBytes) LanesOfRow {
   Lanes lanes;
 };
 inline constexpr std::uint32_t kMostVectors = (kSinks + kLanes - 1) / kLanes;
+inline constexpr std::uint32_t kUnitVectors = (kResources + kLanes - 1) / kLanes;
 // No path: with a stamp that is late by no more than kLatest, the sum is before dispatch.
 inline constexpr std::int32_t kNoPath = -(1 << 30), kLatest = 1 << 30;
 
@@ -55,9 +56,9 @@ struct Path {
 };
 
 struct Input {
+  std::int64_t slack;  // how late after dispatch it may be without making anything late
+  std::uint32_t row;   // its paths to the results: a number of vectors
   std::uint8_t reg;
-  std::uint32_t row;    // its paths to the results: a number of vectors
-  std::uint32_t slack;  // how late after dispatch it may be without making anything late
 };
 
 // 32 bytes, so that a load's number is a shift away from its place.
@@ -69,20 +70,17 @@ struct alignas(32) Load {
   std::uint32_t after;          // earlier loads that its address depends on: a bit each
   std::uint32_t hit;            // latency of a hit
   bool vector;                  // into a vector register
-};
-
-struct Occupied {
-  Resource resource;
-  std::uint32_t stamps;
+  bool feeds;                   // the address of a later load depends on it
 };
 
 struct Piece {
   std::uint16_t begin = 0, end = 0;  // instructions of the block
-  std::uint16_t operations = 0, loads = 0, stores = 0;
+  std::uint16_t instructions = 0, operations = 0, loads = 0, stores = 0;
   std::uint16_t results = 0, vectors = 0;  // results, and the vectors that hold a number for each
-  std::uint16_t inputs = 0, resources = 0;
+  std::uint16_t inputs = 0;
   std::uint32_t result_first = 0, row = 0;  // the sinks, and their offsets from dispatch
-  std::uint32_t input_first = 0, load_first = 0, resource_first = 0;
+  std::uint32_t input_first = 0, load_first = 0;
+  std::uint32_t units_row = 0;                  // how long it occupies each resource
   std::uint64_t code_begin = 0, code_last = 0;  // addresses of the first and last byte
   Stamp length = 0;                             // dispatch of all operations
 };
@@ -117,7 +115,6 @@ struct Block {
   std::vector<Input> inputs;
   std::vector<Load> loads;
   std::vector<Path> address_paths;
-  std::vector<Occupied> occupied;
   std::vector<std::uint8_t> store_sinks;   // of each instruction; kNowhere: stores nothing
   std::vector<std::uint8_t> load_numbers;  // of each instruction: which load of its piece; kNowhere: loads nothing
 

@@ -1,5 +1,7 @@
 #include "core.hpp"
 
+#include <emmintrin.h>
+
 #include <algorithm>
 
 namespace manynode::node {
@@ -10,6 +12,13 @@ constexpr std::uint64_t kPartsOfTick = 1 << 16;
 // Operations between fetch and dispatch: 56 to 144 in cores of the last ten years. It only matters how far fetch runs
 // ahead while dispatch waits.
 constexpr std::uint64_t kFetchQueue = 64;
+
+// Whether any lane of a comparison is true.
+bool any(Lanes compared) {
+  const auto halves =
+      __builtin_shufflevector(compared, compared, 0, 1, 2, 3) | __builtin_shufflevector(compared, compared, 4, 5, 6, 7);
+  return _mm_movemask_epi8(reinterpret_cast<__m128i>(halves)) != 0;
+}
 
 using HalfOfStamps = Stamp __attribute__((vector_size(kLanes / 2 * sizeof(Stamp))));
 
@@ -25,34 +34,9 @@ Core::Core(const NodeSettings& settings, Uncore& uncore, Place place)
       fetch_ahead_(kFetchQueue * kTick),
       store_parts_((settings.core.width * kPartsOfTick + settings.core.store_ports / 2) / settings.core.store_ports),
       reorder_buffer_(settings.core.reorder_buffer),
-      store_queue_(settings.core.store_queue) {}
-
-void Core::run(const Block& block, std::size_t first, std::size_t end) {
-  load_ = memory.loads.data();
-  loads_end_ = load_ + memory.loads.size();
-  store_ = memory.stores.data();
-  stores_end_ = store_ + memory.stores.size();
-  for (std::size_t number = first; number < end; ++number) {
-    const Piece& piece = block.pieces[number];
-    fetch(piece);
-    if (fetch_cycle_ != 0) fetch_blocks(piece);
-    make_room(piece);
-    use_units(block, piece);
-    evaluate(block, piece);
-    const Stamp done = times_[kDone];
-    now_ += piece.length;
-    charge(Cause::kBase, piece.length);
-    operations_ += piece.operations;
-    retired_ = std::max(retired_ + piece.length, done);
-    counts.loads += piece.loads;
-    reorder_buffer_.push(operations_ - piece.operations / 2 + settings_.core.reorder_buffer,
-                         counts.loads - piece.loads / 2 + settings_.core.load_queue, retired_);
-    if (piece.stores != 0) finish_stores(block, piece);
-    counts.instructions += static_cast<std::uint64_t>(piece.end - piece.begin);
-  }
-  memory.loads.clear();
-  memory.stores.clear();
-}
+      store_queue_(settings.core.store_queue),
+      reorder_room_(settings.core.reorder_buffer),
+      load_room_(settings.core.load_queue) {}
 
 // Charges the time up to `need` to what it waits for. Its cause counts only while such a miss is in flight: what comes
 // after is the latency of instructions that depend on it.
@@ -116,7 +100,7 @@ void Core::fetch_blocks(const Piece& piece) {
 // Waits until the reorder buffer, the load queue and the store queue have room. A piece enters and leaves as a whole;
 // the middle of it stands for its operations.
 inline void Core::make_room(const Piece& piece) {
-  const std::uint64_t upto = operations_ + piece.operations / 2, loads = counts.loads + (piece.loads + 1) / 2;
+  const std::uint64_t upto = operations_ + piece.operations / 2u, loads = counts.loads + (piece.loads + 1u) / 2u;
   const Stamp retired =
       reorder_buffer_.take_out([&](const Retired& first) { return first.room <= upto || first.load_room <= loads; });
   if (retired > now_) stall_until(retired);
@@ -138,38 +122,40 @@ inline Stamp Core::address_of(const Block& block, const Load& load, std::uint32_
   return at;
 }
 
-// Calls `add(time of the data, row)` for the noted loads of a piece whose data comes later than from a hit, and so late
-// that it matters.
+// Calls `add(time of the data from dispatch on, row)` for the noted loads of a piece whose data comes later than from a
+// hit, and so late that it matters.
+//
+// A load that only waits for a line on its way needs no address: its data comes with the line or as from a hit, and the
+// piece's map has the time of the hit. An arrival before that changes no maximum.
 template <typename Add>
 inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& add) {
   const Load* const loads = block.loads.data() + piece.load_first;
   const std::uint8_t* const numbers = block.load_numbers.data();
-  Stamp data[kMostInPiece];  // of loads that come later than hits
+  Stamp data[kMostInPiece];  // of loads that may come later than hits, where others need them
   std::uint32_t known = 0;   // which of them
   const Access* noted = load_;
-  while (noted != loads_end_ && noted->instruction < piece.end) {
-    const std::uint16_t instruction = noted->instruction;
-    const std::uint8_t number = numbers[instruction];
-    if (number == kNowhere) {  // not known as a load
-      ++noted;
-      continue;
-    }
+  const Access* const end = loads_end_;
+  do {
+    const Access& access = *noted++;
+    const std::uint8_t number = numbers[access.instruction];
+    if (number == kNowhere) continue;  // not known as a load
     const Load& load = loads[number];
-    const Stamp by_hit = now_ + load.offset + load.hit;
-    Stamp at = 0, got = 0;
-    for (; noted != loads_end_ && noted->instruction == instruction; ++noted) {
-      const bool only_waits = noted->what == Access::kHeld;
-      const Stamp arrival = only_waits ? memory.arrival_of(*noted) : 0;
-      if (only_waits && arrival <= by_hit) continue;
-      if (at == 0) at = address_of(block, load, known, data);
-      got = std::max(got,
-                     only_waits ? arrival : memory.finish_load(*noted, block.address_of(instruction), at, load.vector));
+    Stamp got;
+    if (access.what == Access::kHeld) {
+      got = memory.arrival_of(access);
+      if (got <= now_ + load.offset + load.hit) continue;
+    } else {
+      const Stamp at = address_of(block, load, known, data);
+      got = memory.finish_load(access, block.address_of(access.instruction), at, load.vector);
+      if (got <= at + load.hit) continue;
     }
-    if (got <= at + load.hit) continue;
-    data[number] = got;
-    known |= 1u << number;
-    if (got > now_ + load.slack) add(got, load.row);
-  }
+    if (load.feeds) {
+      const std::uint32_t bit = 1u << number;
+      data[number] = (known & bit) != 0 ? std::max(data[number], got) : got;  // an instruction may access two lines
+      known |= bit;
+    }
+    if (got > now_ + load.slack) add(got - now_, load.row);
+  } while (noted != end && noted->instruction < piece.end);
   load_ = noted;
 }
 
@@ -191,8 +177,8 @@ inline void Core::evaluate(const Block& block, const Piece& piece) {
   Lanes times[kOneVector ? 1 : kMostVectors];
   for (std::uint32_t vector = 0; vector < vectors; ++vector) times[vector] = rows[piece.row + vector].lanes;
   // What comes later than the piece's own map says. It is never so late that the bound matters: millions of cycles.
-  const auto add = [&](Stamp at, std::uint32_t row) {
-    const auto late = static_cast<std::int32_t>(std::min<Stamp>(at - now, kLatest));
+  const auto add = [&](Stamp after, std::uint32_t row) {
+    const auto late = static_cast<std::int32_t>(std::min<Stamp>(after, kLatest));
     for (std::uint32_t vector = 0; vector < vectors; ++vector) {
       const Lanes other = rows[row + vector].lanes + late;
       times[vector] = times[vector] > other ? times[vector] : other;
@@ -200,8 +186,8 @@ inline void Core::evaluate(const Block& block, const Piece& piece) {
   };
   const Input* input = block.inputs.data() + piece.input_first;
   for (const Input* const end = input + piece.inputs; input != end; ++input) {
-    const Stamp value = times_[input->reg];
-    if (value > now + input->slack) add(value, input->row);
+    const Stamp after = times_[input->reg] - now;
+    if (static_cast<std::int64_t>(after) > input->slack) add(after, input->row);
   }
   if (load_ != loads_end_ && load_->instruction < piece.end) add_late_loads(block, piece, add);
   const std::uint8_t* sinks = block.results.data() + piece.result_first;
@@ -232,26 +218,39 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
   store_queue_.push(counts.stores + settings_.core.store_queue, 0, leaves);
 }
 
+// Units and ports that the piece occupies, from now on or from when they are free. All of them are handled at once:
+// those that it does not need stay as they are.
 inline void Core::use_units(const Block& block, const Piece& piece) {
-  Stamp need = 0;
-  const Occupied* occupied = block.occupied.data() + piece.resource_first;
-  for (int i = 0; i < piece.resources; ++i) {
-    Stamp& until = busy_until_[occupied[i].resource];
-    until = std::max(until, now_) + occupied[i].stamps;
-    need = std::max(need, until);
+  const auto passed = static_cast<std::int32_t>(std::min<Stamp>(now_ - busy_from_, kLatest));
+  const auto ahead = static_cast<std::int32_t>(piece.length + scheduler_);
+  busy_from_ = now_;
+  const LanesOfRow* const row = block.rows.data() + piece.units_row;
+  Lanes exceeds{};
+  for (std::uint32_t vector = 0; vector < kUnitVectors; ++vector) {
+    const Lanes left = busy_[vector] - passed;
+    busy_[vector] = (left > 0 ? left : Lanes{}) + row[vector].lanes;
+    exceeds |= busy_[vector] > ahead;
   }
-  const Stamp ahead = now_ + piece.length + scheduler_;
-  if (need > ahead) {
-    const Stamp late = time_of(need - ahead);
-    charge(Cause::kDependence, late);
-    now_ += late;
-  }
+  if (any(exceeds)) wait_for_units(ahead);
 }
 
-void Core::follow(const Block& block, std::uint64_t target) {
-  if (block.ending == Ending::kNone) return;
+// Dispatch waits until the busiest unit is no more than `ahead` behind.
+[[gnu::noinline]] void Core::wait_for_units(std::int32_t ahead) {
+  std::int32_t need = 0;
+  for (const Lanes& busy : busy_) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) need = std::max(need, busy[lane]);
+  }
+  const Stamp late = time_of(static_cast<Stamp>(need - ahead));
+  charge(Cause::kDependence, late);
+  now_ += late;
+}
+
+inline void Core::resolve(const Block& block, std::uint64_t target) {
   ++counts.branches;
-  if (predictor_.is_right(block.ending, block.last_address, block.next_address, target)) return;
+  if (!predictor_.is_right(block.ending, block.last_address, block.next_address, target)) mispredicted();
+}
+
+[[gnu::noinline]] void Core::mispredicted() {
   ++counts.branch_misses;
   // Waiting for a condition that comes from memory is memory's; the rest is the branch's own.
   const Stamp resolved = times_[kBranchResolved];
@@ -267,6 +266,45 @@ void Core::follow(const Block& block, std::uint64_t target) {
   charge(Cause::kBranch, frontend_);
   now_ += frontend_;
   fetched_ = now_;
+}
+
+// Both are called from few places and often: what they call is put into them.
+void Core::run(const Block& block, std::size_t first, std::size_t end) { run_pieces(block, first, end); }
+
+void Core::finish(const Block& block, std::size_t first, std::uint64_t target) {
+  run_pieces(block, first, block.pieces.size());
+  if (block.ending != Ending::kNone) resolve(block, target);
+}
+
+void Core::follow(const Block& block, std::uint64_t target) {
+  if (block.ending != Ending::kNone) resolve(block, target);
+}
+
+inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t end) {
+  load_ = memory.loads.data();
+  loads_end_ = load_ + memory.loads.size();
+  store_ = memory.stores.data();
+  stores_end_ = store_ + memory.stores.size();
+  const Piece* const last = block.pieces.data() + end;
+  for (const Piece* at = block.pieces.data() + first; at != last; ++at) {
+    const Piece& piece = *at;
+    fetch(piece);
+    if (fetch_cycle_ != 0) fetch_blocks(piece);
+    make_room(piece);
+    use_units(block, piece);
+    evaluate(block, piece);
+    const Stamp done = times_[kDone], length = piece.length;
+    now_ += length;
+    charge(Cause::kBase, length);
+    const std::uint64_t operations = operations_ += piece.operations, loads = counts.loads += piece.loads;
+    const Stamp retired = retired_ = std::max(retired_ + length, done);
+    reorder_buffer_.push(operations - piece.operations / 2u + reorder_room_, loads - piece.loads / 2u + load_room_,
+                         retired);
+    if (piece.stores != 0) finish_stores(block, piece);
+    counts.instructions += piece.instructions;
+  }
+  memory.loads.clear();
+  memory.stores.clear();
 }
 
 void Core::drain() {

@@ -32,6 +32,8 @@ class Core {
   void run(const Block& block, std::size_t first, std::size_t end);
   // The block has ended and `target` follows: the branch at its end, if any, is predicted and resolved.
   void follow(const Block& block, std::uint64_t target);
+  // Both, for all pieces from number `first` on.
+  void finish(const Block& block, std::size_t first, std::uint64_t target);
   // Waits until all that is dispatched is done: the end of a compute phase.
   void drain();
   // Goes to a later time without work: `to` is when others' work let this core go on.
@@ -79,6 +81,9 @@ class Core {
     std::size_t mask_, oldest_ = 0, youngest_ = 0;
   };
 
+  void run_pieces(const Block& block, std::size_t first, std::size_t end);
+  void resolve(const Block& block, std::uint64_t target);
+  void mispredicted();
   void stall_until(Stamp need);
   void charge(Cause cause, Stamp time) { counts.stack[static_cast<int>(cause)] += time; }
   void fetch(const Piece& piece);
@@ -92,6 +97,7 @@ class Core {
   void evaluate(const Block& block, const Piece& piece);
   void finish_stores(const Block& block, const Piece& piece);
   void use_units(const Block& block, const Piece& piece);
+  void wait_for_units(std::int32_t ahead);
 
   const NodeSettings settings_;
   BranchPredictor predictor_;
@@ -103,8 +109,10 @@ class Core {
   // How long a port takes for a store, and what is left over from stores before: parts of a tick.
   std::uint64_t store_parts_, parts_left_ = 0;
   std::array<Stamp, kSinks> times_{};
-  std::array<Stamp, kResources> busy_until_{};
+  std::array<Lanes, kUnitVectors> busy_{};  // how long each resource is busy, from busy_from_ on
+  Stamp busy_from_ = 0;
   Queue reorder_buffer_, store_queue_;
+  std::uint64_t reorder_room_, load_room_;
   std::uint64_t operations_ = 0;                         // dispatched
   std::uint64_t code_line_ = ~std::uint64_t{0};          // fetched last
   std::uint64_t code_page_ = ~std::uint64_t{0};          // translated last

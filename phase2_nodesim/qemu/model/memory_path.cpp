@@ -51,12 +51,36 @@ MemoryPath::MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place
 
 // ---- while the block executes -----------------------------------------------------------------------------------
 
-// A load from the line that its set was asked for last, which may still be on its way.
+// Its line may still be on its way.
 void MemoryPath::load_pending(std::uint64_t address, std::uint16_t instruction) {
   const std::uint64_t line = address >> line_bits_;
   const Arrival& arrival = arrivals_[line % kArrivals];
   if (arrival.line != line || arrival.at <= now_) return look_at_line(address, instruction, false);
   loads.add(address, kAbsent, instruction, Access::kHeld);
+}
+
+// Its page is not at the front of its set.
+void MemoryPath::load_other_page(std::uint64_t address, std::uint16_t instruction) {
+  const std::uint64_t page = address >> tlb_bits_;
+  const bool found = data_tlb_.take(page, page).found;
+  if (!found && settings_.translation.present) return look_in_cache(address, instruction, false, Access::kTlbMissed);
+  load_from_line(address, instruction);
+}
+
+// Its line is not at the front of its set.
+void MemoryPath::load_behind(std::uint64_t address, std::uint16_t instruction) {
+  const std::uint64_t line = address >> line_bits_;
+  const auto [word, found, replaced] = l1d_.take(line, line | kPending);
+  if (!found) return load_missed(address, replaced, instruction);
+  const std::uint64_t flags = *word & (kPending | kPrefetched);
+  if (flags == 0) return;
+  if (flags == kPending) return load_pending(address, instruction);
+  look_at_line(address, instruction, false);
+}
+
+[[gnu::noinline]] void MemoryPath::load_missed(std::uint64_t address, std::uint64_t victim, std::uint16_t instruction) {
+  loads.add(address, victim, instruction, Access::kMissed);
+  miss_begins(address >> line_bits_);
 }
 
 void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store) {
@@ -69,13 +93,16 @@ void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t i
 }
 
 [[gnu::noinline]] void MemoryPath::look_at_line(std::uint64_t address, std::uint16_t instruction, bool store) {
-  std::uint8_t what = 0;
+  const std::uint64_t page = address >> tlb_bits_;
+  const bool known = data_tlb_.front(page) == page || data_tlb_.take(page, page).found;
+  look_in_cache(address, instruction, store,
+                known || !settings_.translation.present ? std::uint8_t{0} : std::uint8_t{Access::kTlbMissed});
+}
+
+[[gnu::noinline]] void MemoryPath::look_in_cache(std::uint64_t address, std::uint16_t instruction, bool store,
+                                                 std::uint8_t what) {
   std::uint64_t victim = kAbsent;
   const std::uint64_t line = address >> line_bits_;
-  const std::uint64_t page = address >> tlb_bits_;
-  if (data_tlb_.front(page) != page && !data_tlb_.take(page, page).found && settings_.translation.present) {
-    what |= Access::kTlbMissed;
-  }
   const auto [word, found, replaced] = l1d_.take(line, line | kPending | (store ? kDirty : 0));
   if (!found) {
     what |= Access::kMissed;
@@ -189,7 +216,7 @@ Stamp MemoryPath::miss(std::uint64_t line, std::uint64_t victim, std::uint64_t c
   const Stamp got = from_l2(physical(line), line >> (page_bits_ - line_bits_), code, Why::kData, begin);
   fill_buffers_.take(got);
   arrivals_[line % kArrivals] = {line, got};
-  prefetch_to_l1(code, line, begin);
+  if (l1_prefetcher_.learns()) prefetch_to_l1(code, line, begin);
   return got;
 }
 
@@ -217,7 +244,7 @@ Stamp MemoryPath::from_l2(std::uint64_t line, std::uint64_t page, std::uint64_t 
     l2_arrivals_[line % kL2Arrivals] = {line, got};
     replaced_in_l2(l2_.insert(taken), at);
   }
-  if (why != Why::kCode) prefetch_to_l2(code, line, page, at);
+  if (why != Why::kCode && l2_prefetcher_.learns()) prefetch_to_l2(code, line, page, at);
   return got;
 }
 
@@ -283,57 +310,6 @@ void MemoryPath::replaced_in_last_level(const Uncore::Answer& answer, Stamp at) 
   const bool written = answer.replaces_dirty;
   if (owner == place_.owner) drop(line, at, written);
   if (owner != place_.slot) uncore_.send_recall(owner, line | (written ? kDirty : 0));
-}
-
-void MemoryPath::give_up_recalled(Stamp now) {
-  if (!uncore_.has_recalls(place_.slot)) return;
-  if (const std::uint64_t lost = uncore_.lost_recalls(place_.slot); lost != lost_recalls_) {
-    lost_recalls_ = lost;
-    give_up_unheld(now);
-  }
-  while (const std::uint64_t word = uncore_.next_recall(place_.slot))
-    drop((word & ~kDirty) - 1, now, (word & kDirty) != 0);
-}
-
-// The mailbox was full: some of the lines to give up are unknown. They are those that the last level no longer holds.
-void MemoryPath::give_up_unheld(Stamp now) {
-  std::vector<std::uint64_t> lines;
-  const auto look_for = [&](std::uint64_t line) {
-    if (!uncore_.holds(place_.last_level, line, place_.owner)) lines.push_back(line);
-  };
-  if (settings_.has_l2) l2_.each(look_for);
-  for (const TagStore* first_level : {&l1d_, &l1i_}) {
-    first_level->each([&](std::uint64_t line) { look_for(physical(line)); });
-  }
-  for (const std::uint64_t line : lines) drop(line, now, false);
-}
-
-// A line that an inclusive last level has lost leaves the caches above; what they had changed goes to memory, unless it
-// goes there together with what the last level had.
-void MemoryPath::drop(std::uint64_t line, Stamp at, bool written) {
-  std::uint64_t words[3] = {kAbsent, kAbsent, kAbsent};
-  if (settings_.has_l2) words[0] = l2_.remove(line);
-  const int shift = page_bits_ - line_bits_;
-  std::uint64_t candidate = line;  // its virtual line
-  bool known = true;
-  if (settings_.frames_by_hash) {
-    const std::uint64_t page = page_of_frame_[(line >> shift) % kReverse];
-    candidate = page << shift | (line & ((std::uint64_t{1} << shift) - 1));
-    known = page != 0 && physical(candidate) == line;
-  }
-  if (known) {
-    words[1] = l1d_.remove(candidate);
-    words[2] = l1i_.remove(candidate);
-  }
-  bool held = false, dirty = false;
-  for (const std::uint64_t word : words) {
-    held |= (word & kNumber) != kAbsent;
-    dirty |= (word & kNumber) != kAbsent && (word & kDirty) != 0;
-  }
-  counts.recalls += held;
-  if (!dirty || written) return;
-  ++counts.memory_lines;
-  uncore_.transfer(place_.domain, at);
 }
 
 // ---- prefetches and addresses -----------------------------------------------------------------------------------

@@ -85,14 +85,10 @@ class MemoryPath {
   // `size` is at most 8 bytes. What is not at hand goes to functions of its own, so that this one needs no stack frame.
   void load(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
     const std::uint64_t line = address >> line_bits_, word = address >> 3;
-    const std::uint64_t difference = (l1d_.front(line) ^ line) & ~kDirty;
-    const bool simple = ((address + size - 1) >> line_bits_) == line &&
-                        data_tlb_.front(address >> tlb_bits_) == address >> tlb_bits_ &&
-                        stored_[word % kStored].word != word;
+    const bool simple = ((address + size - 1) >> line_bits_) == line && stored_[word % kStored].word != word;
     if (__builtin_expect(!simple, 0)) return look(address, size, instruction, false);
-    if (difference == 0) return;
-    if (difference == kPending) return load_pending(address, instruction);
-    look(address, size, instruction, false);
+    if (data_tlb_.front(address >> tlb_bits_) != address >> tlb_bits_) return load_other_page(address, instruction);
+    load_from_line(address, instruction);
   }
   void store(std::uint64_t address, std::uint32_t size, std::uint16_t instruction) {
     const std::uint64_t line = address >> line_bits_;
@@ -164,9 +160,21 @@ class MemoryPath {
     std::uint64_t page = ~std::uint64_t{0}, first_line = 0;
   };
 
+  // These are the parts of a load from one line that gets no data of a store in flight.
+  void load_other_page(std::uint64_t address, std::uint16_t instruction);
+  void load_from_line(std::uint64_t address, std::uint16_t instruction) {
+    const std::uint64_t line = address >> line_bits_;
+    const std::uint64_t difference = (l1d_.front(line) ^ line) & ~kDirty;
+    if (difference == 0) return;
+    if (difference == kPending) return load_pending(address, instruction);
+    load_behind(address, instruction);
+  }
   void load_pending(std::uint64_t address, std::uint16_t instruction);
+  void load_behind(std::uint64_t address, std::uint16_t instruction);
+  void load_missed(std::uint64_t address, std::uint64_t victim, std::uint16_t instruction);
   void look(std::uint64_t address, std::uint32_t size, std::uint16_t instruction, bool store);
   void look_at_line(std::uint64_t address, std::uint16_t instruction, bool store);
+  void look_in_cache(std::uint64_t address, std::uint16_t instruction, bool store, std::uint8_t what);
   void miss_begins(std::uint64_t line);
   Stamp access(const Access& access, std::uint64_t code, Stamp at);
   Stamp finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at, bool vector);

@@ -17,6 +17,7 @@ class Prefetcher {
   // `lines_per_page` is a power of two: no prefetch crosses a page, whose neighbour may be anywhere.
   Prefetcher(Prefetch kind, std::uint64_t lines_per_page) : kind_(kind), in_page_(lines_per_page - 1) {}
 
+  bool learns() const { return kind_ != Prefetch::kNone; }
   // Learns that the instruction at `code` asked for `line`; returns how many lines of `lines` to fetch.
   int learn(std::uint64_t code, std::uint64_t line, Lines& lines) {
     switch (kind_) {

@@ -229,21 +229,22 @@ void Rank::run(Thread& thread, std::size_t end) {
 }
 
 void Rank::enter(Thread& thread, const Block* block) {
-  if (thread.block != nullptr) {
-    run(thread, thread.block->pieces.size());
-    if (thread.core != nullptr) {
-      thread.core->follow(*thread.block, block == nullptr ? thread.block->next_address : block->address);
-      const std::uint64_t now = thread.core->now() / kTick;
-      if (now >= thread.next_advance) {
-        thread.next_advance = clocks_->advance(thread.slot, now);
-        thread.core->memory.give_up_recalled(thread.core->now());
-      }
+  if (const Block* const before = thread.block) {
+    if (Core* const core = thread.core.get()) {
+      core->finish(*before, thread.next, block == nullptr ? before->next_address : block->address);
+      if (ticks(core->now()) >= thread.next_advance) synchronise(thread);
     } else {
-      thread.counted.branches += thread.block->ending != Ending::kNone;
+      run(thread, before->pieces.size());
+      thread.counted.branches += before->ending != Ending::kNone;
     }
   }
   thread.block = block;
   thread.next = 0;
+}
+
+[[gnu::noinline]] void Rank::synchronise(Thread& thread) {
+  thread.next_advance = clocks_->advance(thread.slot, ticks(thread.core->now()));
+  thread.core->memory.give_up_recalled(thread.core->now());
 }
 
 std::string Rank::report(std::uint64_t unknown_instructions) const {

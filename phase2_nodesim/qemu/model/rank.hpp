@@ -62,6 +62,7 @@ class Rank {
   std::uint32_t world_rank() const { return world_rank_; }
 
  private:
+  void synchronise(Thread& thread);
   static constexpr int kCounters = 15;
   std::array<std::uint64_t, kCounters + kCauses> values() const;
   void name_counters();

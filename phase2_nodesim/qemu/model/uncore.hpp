@@ -112,7 +112,11 @@ class Uncore {
   }
   static std::uint32_t word_of(std::uint64_t hash) { return (static_cast<std::uint32_t>(hash) & kHash) | 1; }
   Set acquire(std::uint32_t cache, std::uint64_t hash);
-  static void release(const Set& set) { std::atomic_ref(set.words[0]).fetch_and(~kLock, std::memory_order_release); }
+  // While a set is locked, others change nothing of its first word but the bit that is set already: a store is enough.
+  static void release(const Set& set) {
+    std::atomic_ref first(set.words[0]);
+    first.store(first.load(std::memory_order_relaxed) & ~kLock, std::memory_order_release);
+  }
   int way_of(const Set& set, std::uint32_t word) const;
   void put_first(const Set& set, std::uint32_t way, std::uint32_t word, std::uint64_t line) const;
   void take_out(const Set& set, std::uint32_t way) const;

@@ -14,6 +14,7 @@ from manynode.units import render
 from phase3_sst.calibration import network_file
 from phase3_sst.calibration.collective_fit.parameters import (
     JUMP,
+    LATENCY,
     OVERHEADS,
     RATES,
     SLOPE,
@@ -47,8 +48,9 @@ def text(
             lines += network_file.block(key, value)
     lines.append("host:")
     host = with_values(resolved, parameters, [float(value) for value in solution.values])["host"]
-    fitted = {parameter.key for parameter in parameters}
-    for key in dict.fromkeys(parameter.key for parameter in parameters):
+    keys = ["message_latency" if parameter.key == LATENCY else parameter.key for parameter in parameters]
+    fitted = set(keys)
+    for key in dict.fromkeys(keys):
         if host.get(key) is not None:
             lines += network_file.comment([_origin(key, parameters, solution)], indent="  ")
             lines += _entry(key, host[key])
@@ -67,9 +69,9 @@ def _origin(key: str, parameters: Sequence[Parameter], solution: Solution) -> st
         parameters, solution.values, solution.deviations, solution.told, strict=True
     ):
         shared = key in OVERHEADS and parameter.key in (JUMP, SLOPE)
-        if parameter.key != key and not shared:
+        if parameter.key not in (key, f"{key} from") and not shared:
             continue
-        words = {JUMP: "jump at", SLOPE: "per byte from"}.get(parameter.key, "at")
+        words = {JUMP: "jump at", LATENCY: "jump at", SLOPE: "per byte from"}.get(parameter.key, "at")
         at = "" if parameter.size is None else f"{words} {size_text(parameter.size)} "
         error = f"+- {deviation / value:.0%}" if value > deviation else f"below {_shown(parameter, value + deviation)}"
         parts.append(f"{at}{error}" if told >= TOLD else f"{at}hardly told")
@@ -84,7 +86,7 @@ def _shown(parameter: Parameter, value: float) -> str:
 
 
 def _entry(key: str, value: Any) -> list[str]:
-    if key in OVERHEADS:
+    if key in OVERHEADS or (key == "message_latency" and isinstance(value, list)):
         return [f"  {key}:", *[f"    - {_overhead(part)}" for part in value]]
     if key in RATES:
         return [f"  {key}:", *[f"    - {_rate(part)}" for part in value]]

@@ -3,11 +3,11 @@
 In: a function from parameter values to the simulated times [s] of the measured points, the measured times [s], and the
 parameters with their prior (value and spread of the base network). Out: a :class:`Solution`.
 
-The cost is a sum over points of the squared error ``log(simulated / measured) / NOISE``, less for outliers (Huber), and
-over parameters of the squared distance from the base in spreads. Times of collectives are maxima of sums of the
-parameters, therefore piecewise linear: derivatives are forward differences over a tenth, and a few steps suffice.
-Parameters stay at or above 0. The prior keeps what the data do not tell at the base's value; ``told`` says what share
-of the prior's variance the data have removed.
+The cost is a sum over points of the squared error ``log(simulated / measured) / NOISE``, less for outliers (Huber),
+over parameters of the squared distance from the base in spreads, and of neighbouring rates from each other. Times of
+collectives are maxima of sums of the parameters, therefore piecewise linear: derivatives are forward differences over a
+tenth, and a few steps suffice. Parameters stay at or above 0. The prior keeps what the data do not tell at the base's
+value; ``told`` says what share of the prior's variance the data have removed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
-from phase3_sst.calibration.collective_fit.parameters import Parameter
+from phase3_sst.calibration.collective_fit.parameters import Parameter, smoothness
 
 Array = NDArray[np.float64]
 Simulate = Callable[[Sequence[Array]], list[Array]]
@@ -51,20 +51,23 @@ def solve(simulate: Simulate, measured: Array, parameters: Sequence[Parameter]) 
     """Return the parameters of least cost; ``simulate`` takes several vectors of values at once."""
     base = np.array([parameter.base for parameter in parameters])
     spread = np.array([parameter.spread for parameter in parameters])
+    prior = np.vstack([np.eye(len(base)), smoothness(parameters)])
     values = base.copy()
     (simulated,) = simulate([values])
     steps = 0
     jacobian = _jacobian(simulate, values, spread, simulated)
     while steps < MOST_STEPS:
         weight = _weights(simulated, measured)
-        step = _step(jacobian, weight, _errors(simulated, measured), (values - base) / spread, values / spread) * spread
+        distance = prior @ ((values - base) / spread)
+        step = _step(jacobian, weight, _errors(simulated, measured), prior, distance, values / spread) * spread
         trials = [np.maximum(values + step / 2**halving, 0.0) for halving in range(_HALVINGS)]
         results = simulate(trials)
         costs = [
-            _cost(result, measured, (trial - base) / spread) for trial, result in zip(trials, results, strict=True)
+            _cost(result, measured, prior @ ((trial - base) / spread))
+            for trial, result in zip(trials, results, strict=True)
         ]
         best = int(np.argmin(costs))
-        before = _cost(simulated, measured, (values - base) / spread)
+        before = _cost(simulated, measured, distance)
         if costs[best] >= before:
             break
         values, simulated, steps = trials[best], results[best], steps + 1
@@ -72,11 +75,11 @@ def solve(simulate: Simulate, measured: Array, parameters: Sequence[Parameter]) 
         if costs[best] > (1 - _ENOUGH) * before:
             break
     weighted = jacobian * np.sqrt(_weights(simulated, measured))[:, None] / NOISE
-    covariance = np.linalg.inv(weighted.T @ weighted + np.eye(len(values)))
+    known = prior.T @ prior
+    covariance = np.linalg.inv(weighted.T @ weighted + known)
     deviation = np.sqrt(np.diag(covariance))
-    return Solution(
-        values, deviation * spread, 1 - deviation**2, covariance / np.outer(deviation, deviation), simulated, steps
-    )
+    told = 1 - deviation**2 / np.diag(np.linalg.inv(known))
+    return Solution(values, deviation * spread, told, covariance / np.outer(deviation, deviation), simulated, steps)
 
 
 def _errors(simulated: Array, measured: Array) -> Array:
@@ -105,10 +108,10 @@ def _jacobian(simulate: Simulate, values: Array, spread: Array, simulated: Array
     return np.column_stack(columns)
 
 
-def _step(jacobian: Array, weight: Array, errors: Array, distance: Array, at: Array) -> Array:
+def _step(jacobian: Array, weight: Array, errors: Array, prior: Array, distance: Array, at: Array) -> Array:
     """Return the best step in spreads, so that no value falls below 0."""
     root = np.sqrt(weight) / NOISE
-    rows = np.vstack([jacobian * root[:, None], np.eye(len(distance))])
+    rows = np.vstack([jacobian * root[:, None], prior])
     target = np.concatenate([-errors * root, -distance])
     # Bounds must leave room: a value at 0 stays there or rises.
     return np.asarray(lsq_linear(rows, target, bounds=(-at - 1e-12, np.inf)).x)

@@ -13,6 +13,9 @@ void Replica::work_locally(Rank& rank, std::uint32_t index, const Primitive& pri
     case PrimitiveKind::CopyLocal:
       spend(rank, index, host.copy_bandwidth_Bps->time(bytes), Spent::Copy, bytes);
       break;
+    case PrimitiveKind::FreshMemory:
+      spend(rank, index, host.fresh_bandwidth_Bps->time(bytes), Spent::Fresh, bytes);
+      break;
     case PrimitiveKind::CollectiveCall:
       spend(rank, index, collective_call_, Spent::CollectiveCall, 0);
       break;

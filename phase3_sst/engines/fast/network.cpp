@@ -49,6 +49,7 @@ Network::Network(const NetworkConfig& config, std::size_t jobs, std::uint64_t se
       nic_time_(ByteTime::of_bandwidth(config.host.nic_bandwidth_Bps)),
       intranode_time_(ByteTime::of_bandwidth(config.intranode.bandwidth_Bps)),
       nic_latency_(to_picoseconds(config.host.nic_latency_s)),
+      message_latency_(config.host.message_latency),
       gap_(to_picoseconds(config.host.gap_s)),
       intranode_latency_(to_picoseconds(config.intranode.latency_s)),
       chance_(mixed(seed)),
@@ -313,13 +314,14 @@ Progress Network::eject(std::uint32_t index, std::uint32_t to, bool head, LinkId
   }
   nic.free = std::max(ready, nic.free) + duration;
   message.complete_at = std::max(message.complete_at, nic.free + nic_latency_);
-  if (message.complete_at > kEndOfTime) [[unlikely]]
-    end_of_time();
 
   Progress progress;
   progress.message = index;
   progress.head = head;
   progress.complete = --message.undelivered == 0;
+  if (progress.complete && has_data(message)) message.complete_at += message_latency_.of_any(message.bytes);
+  if (message.complete_at > kEndOfTime) [[unlikely]]
+    end_of_time();
   return progress;
 }
 

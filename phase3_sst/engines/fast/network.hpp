@@ -25,6 +25,7 @@
 #include "injection_control.hpp"
 #include "link.hpp"
 #include "message.hpp"
+#include "overhead.hpp"
 #include "pool.hpp"
 #include "replica_result.hpp"
 #include "run_config.hpp"
@@ -184,6 +185,7 @@ class Network {
   ByteTime nic_time_;
   ByteTime intranode_time_;
   Picoseconds nic_latency_;
+  Overhead message_latency_;
   Picoseconds gap_;
   Picoseconds intranode_latency_;
   std::uint64_t chance_;

@@ -18,6 +18,7 @@ Operation operation_of(PrimitiveKind kind) {
     case PrimitiveKind::Compute:
     case PrimitiveKind::ReduceLocal:
     case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::FreshMemory:
     case PrimitiveKind::CollectiveCall:
     case PrimitiveKind::CollectiveStep:
       return Operation::Compute;
@@ -351,6 +352,7 @@ bool Replica::execute(Rank& rank, std::uint32_t index, const Primitive& primitiv
       return true;
     case PrimitiveKind::ReduceLocal:
     case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::FreshMemory:
     case PrimitiveKind::CollectiveCall:
     case PrimitiveKind::CollectiveStep:
       work_locally(rank, index, primitive);

@@ -54,7 +54,17 @@ class Replica {
   bool execute(Rank& rank, std::uint32_t index, const Primitive& primitive);
   Picoseconds compute_time(const Rank& rank, std::uint32_t index, std::uint32_t phase);
   // The use of a rank's time. Compute: `amount` is the phase; else bytes.
-  enum class Spent : std::uint8_t { Compute, Pause, Reduce, Copy, CollectiveCall, CollectiveStep, Send, Receive };
+  enum class Spent : std::uint8_t {
+    Compute,
+    Pause,
+    Reduce,
+    Copy,
+    Fresh,
+    CollectiveCall,
+    CollectiveStep,
+    Send,
+    Receive
+  };
   void spend(Rank& rank, std::uint32_t index, Picoseconds duration, Spent on, std::uint64_t amount) {
     if (duration > kEndOfTime - rank.clock) [[unlikely]]
       refuse_time(rank, index, duration, on, amount);

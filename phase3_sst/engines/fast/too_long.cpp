@@ -56,6 +56,10 @@ void Replica::refuse_time(const Rank& rank, std::uint32_t index, Picoseconds dur
       key = "network.host.copy_bandwidth";
       what = "copying " + bytes + " at " + rounded(host.copy_bandwidth_Bps->of(amount)) + " B/s";
       break;
+    case Spent::Fresh:
+      key = "network.host.fresh_bandwidth";
+      what = "writing " + bytes + " of fresh memory at " + rounded(host.fresh_bandwidth_Bps->of(amount)) + " B/s";
+      break;
     case Spent::CollectiveCall:
       key = "network.host.collective_call";
       what = "entering a collective";

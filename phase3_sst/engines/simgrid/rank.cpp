@@ -143,6 +143,9 @@ void Rank::execute(const Primitive& primitive) {
     case PrimitiveKind::CopyLocal:
       pass(static_cast<double>(primitive.bytes) / host.copy_bandwidth_Bps->of(primitive.bytes));
       break;
+    case PrimitiveKind::FreshMemory:
+      pass(static_cast<double>(primitive.bytes) / host.fresh_bandwidth_Bps->of(primitive.bytes));
+      break;
     case PrimitiveKind::CollectiveCall:
       pass(host.collective_call_s);
       break;

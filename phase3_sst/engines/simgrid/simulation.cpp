@@ -144,6 +144,12 @@ void check(const network::RunConfig& config) {
     throw UserError("the engine simgrid gives each rank one NIC", "network.host.rail_choice", found, "by-rank",
                     "choose by-rank, or the engine fast");
   }
+  for (const auto& part : host.message_latency) {
+    if (part.seconds > 0 || part.seconds_per_byte > 0) {
+      throw UserError("the engine simgrid gives messages of all sizes one latency", "network.host.message_latency",
+                      "more than 0 ns", "0 ns", "leave it out, or choose the engine fast");
+    }
+  }
   if (config.network.topology->planes() > 1) {
     throw UserError("the engine simgrid cannot keep messages in the planes of a network", "network.topology.planes",
                     std::to_string(config.network.topology->planes()), "1: a message goes to the NIC of its receiver",

@@ -19,6 +19,7 @@ enum class PrimitiveKind : std::uint8_t {
   Compute,         // a compute phase of the application: `phase`; kPause: `bytes` picoseconds
   ReduceLocal,     // combining `bytes` of two buffers within a reduction
   CopyLocal,       // copying `bytes` between two buffers of the rank within a collective
+  FreshMemory,     // writing `bytes` of a collective's temporary buffers that come fresh from the operating system
   CollectiveCall,  // what a collective costs a rank at its entry, whatever it sends
   CollectiveStep,  // what a step of a collective costs beyond its messages: see LocalWork
   Isend,           // to `peer`, `bytes`, `tag`; completes `request` locally
@@ -85,8 +86,9 @@ struct LocalWork {
   bool copies{false};  // CopyLocal
   bool calls{false};   // CollectiveCall: one at the entry of a collective that sends anything
   bool steps{false};   // CollectiveStep: one after each set of messages that a collective waits for together
+  bool fresh{false};   // FreshMemory
 
-  bool any() const { return copies || calls || steps; }
+  bool any() const { return copies || calls || steps || fresh; }
 };
 
 // The collectives by name, each with the place of its choice.

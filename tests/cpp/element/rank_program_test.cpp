@@ -164,6 +164,19 @@ TEST(RankProgram, DelaysForTheOwnWorkOfACollective) {
                                   "waitall 2", "delay 1500", "delay 200000"}}));
 }
 
+TEST(RankProgram, FreshBuffersOfACollectiveAreADelayBeforeItsMessages) {
+  network::RunConfig config = ranks_on(2);
+  config.collectives.allreduce = "recursive_doubling";
+  config.network.host.fresh_bandwidth_Bps = network::BandwidthBySize({{0, 1e9}, {32 << 20, 1e10}});
+  const auto world = world_of(config, network::testing::loaded([](Mpi& mpi) { mpi.allreduce(40'000'000); }));
+  PlayedRank rank(*world, 0);
+  rank.play();
+  ASSERT_FALSE(rank.rounds.empty());
+  ASSERT_GE(rank.rounds[0].size(), 2U);
+  EXPECT_EQ(rank.rounds[0][0], "delay 4000000");
+  EXPECT_EQ(rank.rounds[0][1], "irecv 1 00000000 40000000");
+}
+
 TEST(RankProgram, WorkOfLessThanANanosecondIsCarriedOn) {
   network::RunConfig config = ranks_on(2);
   config.network.host.collective_call_s = 0.3e-9;

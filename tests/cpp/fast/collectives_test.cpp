@@ -78,6 +78,18 @@ TEST(Collectives, CopiesTakeTimeOnlyWhereARateIsGiven) {
   EXPECT_EQ(time(), messages + (1 + 7 + 1 + 7) * kBytes * 1000);
 }
 
+TEST(Collectives, FreshBuffersTakeTimeOnlyWhereARateIsGiven) {
+  auto config = small_machine({8}, {1}, {1});
+  config.collectives.allreduce = "recursive_doubling";
+  constexpr std::uint64_t kBytes = 32 << 20;
+  const auto time = [&](std::uint64_t bytes) { return run(config, [=](Mpi& mpi) { mpi.allreduce(bytes); }).makespan; };
+  const Picoseconds reused = time(kBytes);
+  const Picoseconds shorter = time(kBytes - 1);
+  config.network.host.fresh_bandwidth_Bps = 1e9;
+  EXPECT_EQ(time(kBytes), reused + kBytes * 1000) << "all ranks at once, before the first message";
+  EXPECT_EQ(time(kBytes - 1), shorter) << "the buffer stays in the heap";
+}
+
 TEST(Collectives, TwoLevelsReduceWithinNodesFirst) {
   auto config = small_machine({2}, {1}, {1});
   config.jobs[0].ranks_per_node = 2;

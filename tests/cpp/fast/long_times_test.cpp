@@ -53,6 +53,10 @@ TEST(LongTimes, OtherWorkOfACollectiveThatTakesTooLongNamesItsKey) {
   const Body allgather = [](Mpi& mpi) { mpi.allgather(800); };
   EXPECT_TRUE(names(refusal(copies, allgather), "network.host.copy_bandwidth: "));
   EXPECT_TRUE(names(refusal(copies, allgather), "1e-05 B/s"));
+  auto fresh = small_machine();
+  fresh.collectives.allreduce = "recursive_doubling";
+  fresh.network.host.fresh_bandwidth_Bps = BandwidthBySize({{0, 1e9}, {32 << 20, 1e-5}});
+  EXPECT_TRUE(names(refusal(fresh, allreduce(32 << 20)), "network.host.fresh_bandwidth: "));
   const auto hundred = [](Mpi& mpi) {
     for (int i = 0; i < 100; ++i) mpi.allreduce(8);
   };

@@ -78,6 +78,7 @@ TEST(RunConfig, TimesAndRatesBeyondSimulatedTimeAreRefusedByName) {
     EXPECT_EQ(with("/network/host/nic_bandwidth_Bps", rate), "network.host.nic_bandwidth_Bps");
     EXPECT_EQ(with("/network/host/reduce_bandwidth_Bps", rate), "network.host.reduce_bandwidth_Bps");
     EXPECT_EQ(with("/network/host/copy_bandwidth_Bps", rate), "network.host.copy_bandwidth_Bps");
+    EXPECT_EQ(with("/network/host/fresh_bandwidth_Bps", rate), "network.host.fresh_bandwidth_Bps");
     EXPECT_EQ(with("/network/intranode/bandwidth_Bps", rate), "network.intranode.bandwidth_Bps");
   }
   EXPECT_EQ(with("/jobs/0/start_s", 1e300), "jobs[0].start_s");
@@ -100,7 +101,9 @@ TEST(RunConfig, ARateOfTheProcessorIsANumberOrGrowingSegments) {
   EXPECT_FALSE(host.copy_bandwidth_Bps) << "copies take no time by default";
   EXPECT_EQ(host_with("copy_bandwidth_Bps", 4e9).copy_bandwidth_Bps->of(1 << 30), 4e9);
   EXPECT_FALSE(host_with("copy_bandwidth_Bps", nullptr).copy_bandwidth_Bps);
-  for (const char* key : {"reduce_bandwidth_Bps", "copy_bandwidth_Bps"}) {
+  EXPECT_FALSE(host.fresh_bandwidth_Bps);
+  EXPECT_EQ(host_with("fresh_bandwidth_Bps", segments).fresh_bandwidth_Bps->of(1024), 6e9);
+  for (const char* key : {"reduce_bandwidth_Bps", "copy_bandwidth_Bps", "fresh_bandwidth_Bps"}) {
     const std::string place_of_key = std::string("network.host.") + key;
     EXPECT_EQ(place([&](json& f) { f["network"]["host"][key] = json::array(); }), place_of_key);
     EXPECT_EQ(place([&](json& f) { f["network"]["host"][key] = "fast"; }), place_of_key);

@@ -86,6 +86,17 @@ TEST(Errors, RailsOtherThanByRankAreRefusedByName) {
   }
 }
 
+TEST(Errors, ALatencyBySizeIsRefused) {
+  auto config = machine();
+  config.network.host.message_latency = {{0, 0, 0}, {64, 1e-6, 0}};
+  try {
+    run(config, one_way(8, 1));
+    ADD_FAILURE();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.where, "network.host.message_latency");
+  }
+}
+
 TEST(Errors, ProcessorsThatTakeMessagesInAsTheyComeAreRefused) {
   auto config = machine();
   config.network.host.receive = network::Receive::OnArrival;

@@ -70,6 +70,7 @@ class Matcher {
   const Known& from_below(int rank) const { return ranks_[static_cast<std::size_t>(rank)].from_below; }
   std::uint64_t bytes_sent(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_sent; }
   std::uint64_t bytes_received(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_received; }
+  std::uint64_t bytes_fresh(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_fresh; }
   std::uint64_t bytes_copied(int rank) const { return ranks_[static_cast<std::size_t>(rank)].bytes_copied; }
   // By ReduceLocal, on all ranks.
   std::uint64_t bytes_combined() const {
@@ -93,6 +94,7 @@ class Matcher {
     std::uint64_t bytes_received{0};
     std::uint64_t bytes_combined{0};
     std::uint64_t bytes_copied{0};
+    std::uint64_t bytes_fresh{0};
   };
 
   struct Message {
@@ -150,6 +152,9 @@ class Matcher {
         break;
       case PrimitiveKind::CopyLocal:
         self.bytes_copied += primitive.bytes;
+        break;
+      case PrimitiveKind::FreshMemory:
+        self.bytes_fresh += primitive.bytes;
         break;
       case PrimitiveKind::ReduceLocal:
         self.bytes_combined += primitive.bytes;

@@ -73,6 +73,14 @@ TEST(TextSink, TheOwnWorkOfACollectiveHasItsLines) {
   EXPECT_EQ(lines(allgather, true, bruck).find("Copy"), std::string::npos);
 }
 
+TEST(TextSink, FreshMemoryHasALine) {
+  const auto allreduce = [](Mpi& mpi) { mpi.allreduce(64 << 20); };
+  CollectiveChoice choice;
+  choice.allreduce = "recursive_doubling";
+  const std::string text = lines(allreduce, true, choice, {.fresh = true});
+  EXPECT_NE(text.find("1 0 FreshMemory call=MPI_Allreduce bytes=67108864\n"), std::string::npos) << text;
+}
+
 TEST(TextSink, OneSidedCallsNameTheirWindow) {
   EXPECT_EQ(lines([](Mpi& mpi) {
               const Communicator pair = mpi.group(std::array{1, 2});

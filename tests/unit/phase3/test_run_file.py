@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from phase3_cases import demo_point
 
-from manynode.config.network import BandwidthSegment
+from manynode.config.network import BandwidthSegment, OverheadSegment
 from manynode.errors import UsageError
 from phase3_sst.engines.simgrid.engine import SimgridEngine
 from phase3_sst.engines.sst.engine import SstEngine
@@ -128,15 +128,29 @@ def test_a_point_may_ask_for_some_of_its_replicas() -> None:
 
 def test_work_within_collectives_is_in_the_run_file_where_it_takes_time() -> None:
     free = run_description(demo_point())["network"]["host"]
-    assert not {"copy_bandwidth_Bps", "collective_call_s", "collective_step_s"} & set(free)
+    assert not {"copy_bandwidth_Bps", "fresh_bandwidth_Bps", "collective_call_s", "collective_step_s"} & set(free)
     experiment = demo_point().experiment
     rates = [BandwidthSegment.model_validate({"from": start, "bandwidth": "1 GB/s"}) for start in ("0 B", "1 MiB")]
-    changes = {"copy_bandwidth": rates, "collective_call": 1e-6, "collective_step": 2e-7}
+    changes = {"copy_bandwidth": rates, "fresh_bandwidth": 3e9, "collective_call": 1e-6, "collective_step": 2e-7}
     host = network_description(
         experiment.network.model_copy(update={"host": experiment.network.host.model_copy(update=changes)})
     )["host"]
     assert [part["from_bytes"] for part in host["copy_bandwidth_Bps"]] == [0, 2**20]
+    assert host["fresh_bandwidth_Bps"] == 3e9
     assert (host["collective_call_s"], host["collective_step_s"]) == (1e-6, 2e-7)
+
+
+def test_the_latency_by_size_is_in_the_run_file_where_there_is_one() -> None:
+    network = demo_point().experiment.network
+    assert "message_latency" not in network_description(network)["host"]
+    segments = [
+        OverheadSegment.model_validate({"from": size, "time": time})
+        for size, time in (("0 B", "0 ns"), ("64 B", "1 us"))
+    ]
+    for latency, expected in ((3e-7, [(0, 3e-7)]), (segments, [(0, 0.0), (64, 1e-6)]), (segments[:1], None)):
+        host = network.host.model_copy(update={"message_latency": latency})
+        found = network_description(network.model_copy(update={"host": host}))["host"].get("message_latency")
+        assert (found and [(part["from_bytes"], part["seconds"]) for part in found]) == expected
 
 
 def test_a_size_of_segments_is_in_the_run_file_where_it_is_given() -> None:

@@ -140,15 +140,23 @@ def test_parameters_of_sst_can_be_overridden(extra: str) -> None:
     assert found[extra]["probe"] == "42"
 
 
-@pytest.mark.parametrize("key", ["copy_bandwidth", "collective_call", "collective_step"])
+@pytest.mark.parametrize("key", ["copy_bandwidth", "fresh_bandwidth", "collective_call", "collective_step"])
 def test_ssts_own_collectives_have_no_local_work(key: str) -> None:
     net = runs.network()
-    net["host"]["copy_bandwidth_Bps" if key == "copy_bandwidth" else f"{key}_s"] = 1e6
+    net["host"][f"{key}_Bps" if key.endswith("bandwidth") else f"{key}_s"] = 1e6
     assert run_of(runs.run_content(net, runs.job([0]), collectives="expanded")).options.collectives == "expanded"
     with pytest.raises(UsageError) as refused:
         run_of(runs.run_content(net, runs.job([0]), collectives="sst"))
     assert refused.value.where == f"network.host.{key}"
     assert "expanded" in str(refused.value.remedy)
+
+
+def test_a_latency_by_size_is_refused() -> None:
+    net = runs.network()
+    net["host"]["message_latency"] = [{"from_bytes": 0, "seconds": 1e-6, "seconds_per_byte": 0.0}]
+    with pytest.raises(UsageError) as refused:
+        run_of(runs.run_content(net, runs.job([0])))
+    assert refused.value.where == "network.host.message_latency"
 
 
 REFUSED: list[tuple[str, dict[str, Any], int]] = [

@@ -78,6 +78,7 @@ void RankProgram::run_primitive(EventSink& sink) {
       break;
     case PrimitiveKind::ReduceLocal:
     case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::FreshMemory:
     case PrimitiveKind::CollectiveCall:
     case PrimitiveKind::CollectiveStep:
       work_locally(primitive, sink);
@@ -154,6 +155,7 @@ void RankProgram::run_answering(EventSink& sink) {
       break;
     case PrimitiveKind::ReduceLocal:
     case PrimitiveKind::CopyLocal:
+    case PrimitiveKind::FreshMemory:
     case PrimitiveKind::CollectiveCall:
     case PrimitiveKind::CollectiveStep:
       work_locally(primitive, sink);

@@ -99,6 +99,8 @@ network::Picoseconds World::local_time(const Primitive& primitive) const {
       return host.reduce_bandwidth_Bps.time(primitive.bytes);
     case PrimitiveKind::CopyLocal:
       return host.copy_bandwidth_Bps->time(primitive.bytes);
+    case PrimitiveKind::FreshMemory:
+      return host.fresh_bandwidth_Bps->time(primitive.bytes);
     case PrimitiveKind::CollectiveCall:
       return network::to_picoseconds(host.collective_call_s);
     default:

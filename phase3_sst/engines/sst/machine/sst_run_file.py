@@ -20,6 +20,7 @@ SCHEMA = "sst-run/1"
 # Keys of the run file's host and of the network file: work of a rank within its collectives.
 _LOCAL_WORK = {
     "copy_bandwidth_Bps": "copy_bandwidth",
+    "fresh_bandwidth_Bps": "fresh_bandwidth",
     "collective_call_s": "collective_call",
     "collective_step_s": "collective_step",
 }
@@ -153,9 +154,17 @@ def _refuse(run: Run) -> None:
                 "SST's own collectives have no local work",
                 where=f"network.host.{given}",
                 found=f"{host[key]}",
-                allowed="copy_bandwidth: null, collective_call: 0 ns, collective_step: 0 ns",
+                allowed="copy_bandwidth: null, fresh_bandwidth: null, collective_call: 0 ns, collective_step: 0 ns",
                 remedy="choose simulate: sst: collectives: expanded, or leave the key out",
             )
+    if "message_latency" in host:
+        raise UsageError(
+            "the sst engine gives messages of all sizes one latency",
+            where="network.host.message_latency",
+            found="more than 0 ns",
+            allowed="0 ns: the latency of firefly's NIC does not depend on the size",
+            remedy="leave it out, or use the engine fast",
+        )
     choice = host.get("rail_choice", "by-rank")
     if run.rails > 1 and choice != "by-rank":
         raise UsageError(

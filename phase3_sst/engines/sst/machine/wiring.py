@@ -93,6 +93,8 @@ def wiring_of(description: Mapping[str, Any]) -> Wiring:
     load()
     kind = description["kind"]
     if kind not in _BUILDERS:
+        # merlin's dragonfly knows only groups of fully connected routers. Its "anytopo", for any wiring, needs the
+        # tables of a routing plugin in the interface of every NIC.
         raise UsageError(
             "the sst engine has no topology of this kind",
             where="network.topology.kind",
