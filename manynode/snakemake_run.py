@@ -117,7 +117,7 @@ def run_snakemake(
         return
     directory = Path(command[command.index("--directory") + 1])
     full = refusal_below([log.parent, directory])
-    if recorded := _recorded(errors):
+    if recorded := recorded_errors(errors):
         failure = _failure(recorded)
         raise failure if full is None else failure.beside(full)
     if follower.told is not None and full is None:
@@ -134,7 +134,7 @@ def run_snakemake(
     )
 
 
-def _recorded(path: Path) -> list[dict[str, Any]]:
+def recorded_errors(path: Path) -> list[dict[str, Any]]:
     """Return the errors written by steps; a line that a full disk cut short is ignored."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:

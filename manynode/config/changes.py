@@ -48,11 +48,7 @@ def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     for section, folder in _FILES.items():
         if isinstance(content.get(section), str):
             content[section] = included(section, content[section], folder, base, str(experiment))
-    # A change that names another file comes before changes inside that file.
-    for key, value in sorted(changes.items(), key=lambda change: change[0] not in _FILES):
-        _set(content, key, value)
-        if key in _FILES and isinstance(value, str):
-            content[key] = included(key, value, _FILES[key], base, f"--set {key}")
+    apply(content, changes, base)
     where = f"{experiment} with {' '.join(f'--set {key}' for key in changes)}" if changes else str(experiment)
     resolved = resolve(content, where=where, base=base).content
     if resolved["application"]["command"] is not None:
@@ -70,6 +66,15 @@ def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
         if parameter["keys"] == ["network"]:
             content["sensitivity"]["parameters"][name]["values"] = parameter["values"]
     return content
+
+
+def apply(content: dict[str, Any], changes: Mapping[str, Any], base: Path) -> None:
+    """Make ``changes`` in an experiment as its file has it; names of files are relative to ``base``."""
+    # A change that names another file comes before changes inside that file, and a section before its keys.
+    for key, value in sorted(changes.items(), key=lambda change: (change[0] not in _FILES, change[0].count("."))):
+        _set(content, key, value)
+        if key in _FILES and isinstance(value, str):
+            content[key] = included(key, value, _FILES[key], base, f"--set {key}")
 
 
 def _set(content: dict[str, Any], key: str, value: object) -> None:

@@ -187,8 +187,12 @@ class _Server:
         if not numbers:
             self._selector.unregister(client)
         for number in numbers or [signal.SIGKILL]:
-            with contextlib.suppress(ProcessLookupError):
+            try:
                 os.killpg(child, number)
+            except ProcessLookupError:
+                # It has no group of its own yet. Until it is collected, its number is not another process's.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, number)
 
     def _collect(self) -> None:
         """Tell the clients of forks that have ended."""

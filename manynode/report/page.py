@@ -87,7 +87,7 @@ def render(inputs: Inputs) -> str:
 
 def fill(template: str, **values: object) -> str:
     """Return the page that a template of this folder makes of ``values``, with styles, scripts and policy."""
-    bundle, script = _vega_bundle(), _inline((_HERE / "page.js").read_text(encoding="utf-8"))
+    bundle, script = vega_bundle(), _inline((_HERE / "page.js").read_text(encoding="utf-8"))
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(_HERE), jinja2.FunctionLoader(_at_path)]),
         autoescape=True,
@@ -140,7 +140,7 @@ def _subtitle(inputs: Inputs) -> str:
 
 
 @functools.cache
-def _vega_bundle() -> str:
+def vega_bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script.
 
     Making it takes more than a second, about half the time of a page: the user's cache folder keeps it.

@@ -158,6 +158,25 @@ def test_a_killed_command_takes_its_fork_along(address: str, tmp_path: Path) -> 
     until(lambda: ended(pid))
 
 
+def test_a_client_that_goes_at_once_takes_its_fork_along(
+    owner: subprocess.Popen[str], address: str, tmp_path: Path
+) -> None:
+    """A fork that has no session of its own yet is ended as well: a cancelled step is often just starting."""
+    (tmp_path / "Snakefile").write_text('rule sleep:\n    shell: "exec sleep 600"\n')
+    words = ["--cores", "1", "--nolock", "--directory", str(tmp_path), "--snakefile", str(tmp_path / "Snakefile")]
+    code = (
+        "import os, signal, sys; from manynode.fork_server import client\n"
+        f"connection = client.connected({address!r}); sys.argv = ['snakemake', *{words!r}]\n"
+        "client._send(connection, 'snakemake'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    server = server_of(owner)
+    for _ in range(5):
+        clients = [subprocess.Popen([sys.executable, "-c", code], env={**os.environ, ADDRESS: ""}) for _ in range(4)]
+        for client in clients:
+            client.wait(60)
+    until(lambda: descendants(server) == [server])
+
+
 def test_a_command_ends_by_a_signal_as_its_fork_does(
     owner: subprocess.Popen[str], address: str, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ from manynode.report.overview import build_overview, experiments_in
 @pytest.fixture(autouse=True, scope="module")
 def _short_bundle() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("manynode.report.page._vega_bundle", lambda: "window.vegaEmbed = undefined;")
+        patch.setattr("manynode.report.page.vega_bundle", lambda: "window.vegaEmbed = undefined;")
         yield
 
 

@@ -42,7 +42,7 @@ FIGURES = [
 def _short_bundle() -> Iterator[None]:
     """Making the bundle of Vega takes seconds; tests/workflow/test_report_browser.py runs the real one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("manynode.report.page._vega_bundle", lambda: "window.vegaEmbed = undefined;")
+        patch.setattr("manynode.report.page.vega_bundle", lambda: "window.vegaEmbed = undefined;")
         yield
 
 

@@ -29,7 +29,7 @@ STEP = f"MPI_Barrier@{CLASS}::exchange()+0x10 -> MPI_Allreduce@{CLASS}::exchange
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Made-up results with the phases of a program without labels beside the labelled ones."""
-    monkeypatch.setattr("manynode.report.page._vega_bundle", lambda: "")
+    monkeypatch.setattr("manynode.report.page.vega_bundle", lambda: "")
     fixture.write_results(tmp_path)
     path = tmp_path / "nodesim/ext/segments.parquet"
     segments = read_table(path, "segments/1", ())

@@ -57,7 +57,7 @@ def results(folder: Path, waiting: dict[str, Any] | None, *, skeleton: bool = Tr
 
 @pytest.fixture(autouse=True)
 def _short_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("manynode.report.page._vega_bundle", lambda: "")
+    monkeypatch.setattr("manynode.report.page.vega_bundle", lambda: "")
 
 
 @pytest.mark.parametrize("skeleton", [True, False])

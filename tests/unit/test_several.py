@@ -27,7 +27,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
             raise StepFailedError("interrupted", EXIT_INTERRUPTED)
 
     monkeypatch.setattr(several, "run_experiment", run)
-    monkeypatch.setattr("manynode.report.page._vega_bundle", lambda: "window.vegaEmbed = undefined;")
+    monkeypatch.setattr("manynode.report.page.vega_bundle", lambda: "window.vegaEmbed = undefined;")
     return calls
 
 

@@ -27,7 +27,7 @@ RUNS = [{"nodes": n, "replica": 0, "seconds": 1.0, "operations": {}} for n in (1
 def _short_bundle() -> Iterator[None]:
     """Making the bundle of Vega takes seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("manynode.report.page._vega_bundle", lambda: "window.vegaEmbed = undefined;")
+        patch.setattr("manynode.report.page.vega_bundle", lambda: "window.vegaEmbed = undefined;")
         yield
 
 

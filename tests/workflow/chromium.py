@@ -1,4 +1,4 @@
-"""Headless Chromium for tests of pages: an empty profile, no network."""
+"""Headless Chromium for tests of pages: an empty profile, no network, or the loopback address and nothing else."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ needs_chromium = pytest.mark.skipif(
 
 
 @contextmanager
-def chromium(profile: Path) -> Iterator[Any]:
-    """Yield a browser with the empty folder ``profile``; it can reach no host."""
+def chromium(profile: Path, *, loopback: bool = False) -> Iterator[Any]:
+    """Yield a browser with the empty folder ``profile``; it can reach no host, or 127.0.0.1 alone."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -38,7 +38,9 @@ def chromium(profile: Path) -> Iterator[Any]:
         "--disable-sync",
         "--disable-dev-shm-usage",
         # every host name is unknown, whatever the machine's network would say
-        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--host-resolver-rules=MAP * ~NOTFOUND" + (", EXCLUDE 127.0.0.1" if loopback else ""),
+        # whatever is not on the loopback address is asked of a proxy that does not exist
+        *(["--proxy-server=http://127.0.0.1:1"] if loopback else []),
         "--window-size=1100,900",
         f"--user-data-dir={profile}",
         *(["--no-sandbox"] if os.geteuid() == 0 else []),
@@ -47,10 +49,11 @@ def chromium(profile: Path) -> Iterator[Any]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
     driver.execute_cdp_cmd("Network.enable", {})
-    driver.execute_cdp_cmd(
-        "Network.emulateNetworkConditions",
-        {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
-    )
+    if not loopback:
+        driver.execute_cdp_cmd(
+            "Network.emulateNetworkConditions",
+            {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
+        )
     try:
         yield driver
     finally:

@@ -120,6 +120,8 @@ def test_a_wheel_has_programs_and_libraries_but_no_tests(wheel: Path, build_dir:
     libraries = {file.name for kind in kinds for file in (build_dir / "lib").glob(f"libmanynode_{kind}_*.so")}
     assert libraries
     assert native - optional == {*(name for name in wanted if (build_dir / "bin" / name).is_file()), *libraries}
+    web = Path("phase3_sst/explore/server/web")
+    assert {f"{web}/{path.name}" for path in (ROOT / web).iterdir()} <= names
     assert {name.partition("/")[0] for name in names} == {
         *("manynode", "phase1_profile", "phase2_nodesim", "phase3_sst"),
         f"manynode-{__version__}.dist-info",

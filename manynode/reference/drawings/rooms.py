@@ -7,6 +7,7 @@ from manynode.reference.drawings.canvas import AMBER, BLUE, GREEN, GREY, SOFT, V
 # From the top to the bottom; rooms of one line do not import each other.
 _LINES: tuple[tuple[tuple[str, str, str], ...], ...] = (
     ((GREY, "cli.py, experiment_check.py, rules.smk", "commands, checks before the first step, Snakemake's rules"),),
+    ((GREY, "explore/", "questions in a browser: store, steps, searches, server"),),
     ((GREY, "measured/", "measured tables from other tools' reports"),),
     (
         (AMBER, "studies/", "a folder per study, such as scaling, sensitivity, what_if, congestion"),

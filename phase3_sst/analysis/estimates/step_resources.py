@@ -66,4 +66,9 @@ def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any,
 def _native_mb(plan: Plan, nodes: int, threads: int) -> int:
     """Return the memory of a point with a native engine: ``threads`` replicas at once, and the tables."""
     ranks = nodes * plan.experiment.ranks_per_node
-    return MB_OF_A_STEP + math.ceil(MORE_MEMORY * threads * _KB_PER_RANK * ranks / 1000)
+    return MB_OF_A_STEP + math.ceil(threads * native_bytes(ranks) / 1e6)
+
+
+def native_bytes(ranks: int) -> float:
+    """Return the memory of one replica with a native engine [B], with a margin."""
+    return MORE_MEMORY * _KB_PER_RANK * 1000 * ranks

@@ -53,7 +53,7 @@ def alternatives(
         low, high = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", "what-if", outcome.name))
         time = float(np.mean(times))
         power = float(outcome.bill["power_w"].sum())
-        energy = power * time / _JOULES_PER_KWH * prices.energy.overhead
+        energy = energy_kwh(power, time, prices)
         rows.append(
             {
                 "name": outcome.name,
@@ -78,6 +78,11 @@ def alternatives(
     ]
     frame["near"] = frame["time_s"] <= frame["time_s"].min() * (1 + within)
     return frame
+
+
+def energy_kwh(power_w: float, time_s: float, prices: Prices) -> float:
+    """Return the energy [kWh] of a machine that runs for ``time_s``, with the building's overhead."""
+    return power_w * time_s / _JOULES_PER_KWH * prices.energy.overhead
 
 
 def pareto(times: Sequence[float] | pd.Series[float], costs: Sequence[float] | pd.Series[float]) -> list[bool]:

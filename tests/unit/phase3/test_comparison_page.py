@@ -24,7 +24,7 @@ PAIRS = [("fast", "simgrid")]
 @pytest.fixture(autouse=True)
 def _short_bundle(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Making the bundle of Vega takes seconds; the browser's test runs the real one."""
-    monkeypatch.setattr("manynode.report.page._vega_bundle", lambda: "window.vegaEmbed = undefined;")
+    monkeypatch.setattr("manynode.report.page.vega_bundle", lambda: "window.vegaEmbed = undefined;")
     return
 
 

@@ -33,7 +33,7 @@ def findings() -> Findings:
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("manynode.report.page._vega_bundle", lambda: "window.vegaEmbed = undefined;")
+    monkeypatch.setattr("manynode.report.page.vega_bundle", lambda: "window.vegaEmbed = undefined;")
     runs, failed = cases.runs(tmp_path), cases.situation("bad")
     tables.write_json(
         runs.folder(failed) / "failure.json", FAILURE_SCHEMA, {"message": "the engine failed\n  where: x"}
@@ -62,7 +62,7 @@ def test_the_page_has_the_answer_first_then_figures_tables_failures_and_provenan
 def test_the_page_says_first_that_a_workload_was_measured_on_an_oversubscribed_host(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("manynode.report.page._vega_bundle", lambda: "")
+    monkeypatch.setattr("manynode.report.page.vega_bundle", lambda: "")
     runs = cases.runs(tmp_path)
     profile = waiting_profile(tmp_path / "profile.json", 0.43)
     runs.workloads["measured"] = replace(runs.workloads["ring"], timing_profile=profile)

@@ -1,0 +1,114 @@
+"""Prices of answers: their bill, power and energy as in a what-if study, and the front of time and cost.
+
+In: answers with their networks and nodes, a price file's content. Out: a row per answer, in which the front is marked.
+Rows are kept by digest: a further answer costs one bill. Under weak scaling, answers of different node counts solve
+problems of different sizes; each node count has a front of its own then, unless the caller says how many runs of each
+make the same work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from manynode.config.network import Network
+from manynode.config.prices import Prices
+from phase3_sst.explore.answer import Answer
+from phase3_sst.studies.what_if.bill import bill
+from phase3_sst.studies.what_if.decide import energy_kwh
+
+
+@dataclass(frozen=True)
+class Priced:
+    """An answer with its cost; times in seconds, power in watts, cost in the prices' currency.
+
+    ``front``: no other answer of its group is as fast and as cheap, and better in one of the two. ``maybe_front``: with
+    other draws of the replicas it may be on the front.
+    """
+
+    digest: str
+    group: str
+    nodes: int
+    time_s: float
+    low_s: float
+    high_s: float
+    cost: float
+    power_w: float
+    energy_kwh: float
+    energy_cost: float
+    front: bool = False
+    maybe_front: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row for the page."""
+        return dict(vars(self))
+
+
+@dataclass
+class Costs:
+    """The priced answers of one price file."""
+
+    prices: Prices
+    rows: dict[str, Priced] = field(default_factory=dict)
+
+    def add(self, answer: Answer, network: Network, nodes: int, *, group: str = "", runs: float = 1.0) -> Priced:
+        """Price an answer; only rows of one ``group`` are compared. ``runs`` of it make the compared work.
+
+        Nodes that do not fit the network, and prices of unknown cables, are a UsageError.
+        """
+        items = bill(network, nodes, self.prices)
+        power = float(items["power_w"].sum())
+        energy = energy_kwh(power, answer.time_s * runs, self.prices)
+        row = Priced(
+            digest=answer.digest,
+            group=group,
+            nodes=nodes,
+            time_s=answer.time_s * runs,
+            low_s=answer.low_s * runs,
+            high_s=answer.high_s * runs,
+            cost=float(items["cost"].sum()),
+            power_w=power,
+            energy_kwh=energy,
+            energy_cost=energy * self.prices.energy.price_per_kwh,
+        )
+        self.rows[answer.digest] = row
+        return row
+
+    def front(self) -> list[Priced]:
+        """Return all rows, the cheapest first, with the fronts of their groups marked."""
+        marked: list[Priced] = []
+        for group in dict.fromkeys(row.group for row in self.rows.values()):
+            marked += _marked([row for row in self.rows.values() if row.group == group])
+        return sorted(marked, key=lambda row: (row.cost, row.time_s, row.digest))
+
+
+def _marked(rows: Iterable[Priced]) -> list[Priced]:
+    """Return the rows of one group with their front marked (as decide.pareto and decide.alternatives mark it).
+
+    Sorted by cost, a row is on the front if it is faster than all cheaper ones: thousands of rows take milliseconds.
+    """
+    rows = sorted(rows, key=lambda row: row.cost)
+    costs = np.array([row.cost for row in rows])
+    times = np.array([row.time_s for row in rows])
+    highs = np.array([row.high_s for row in rows])
+    # For each row, the rows before `upto` cost at most as much, those before `below` less.
+    upto, below = np.searchsorted(costs, costs, side="right"), np.searchsorted(costs, costs, side="left")
+    fastest, surely = np.minimum.accumulate(times), np.minimum.accumulate(highs)
+    return [
+        replace(
+            row,
+            front=bool(
+                row.time_s <= fastest[upto[place] - 1] and (below[place] == 0 or row.time_s < fastest[below[place] - 1])
+            ),
+            maybe_front=bool(row.low_s <= surely[upto[place] - 1]),
+        )
+        for place, row in enumerate(rows)
+    ]
+
+
+def bill_rows(network: Network, nodes: int, prices: Prices) -> list[Mapping[str, Any]]:
+    """Return the bill of materials, a mapping per item."""
+    return [dict(row) for row in bill(network, nodes, prices).to_dict("records")]

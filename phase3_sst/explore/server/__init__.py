@@ -1,0 +1,1 @@
+"""The local web application of ``manynode explore``: the server, its guard, and the page that it serves."""

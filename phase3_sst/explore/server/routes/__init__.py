@@ -1,0 +1,1 @@
+"""The addresses of the server, a file per subject; each has ``routes(site)``."""
