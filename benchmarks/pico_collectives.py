@@ -2,7 +2,8 @@
 
 Fugaku is calibrated on 2 x 2 x 2 nodes alone and predicted on 4 x 4 x 4. The other two have one size of job each: they
 are calibrated on every second message size, and the others are predicted. Base networks are those of the catalogue,
-with the jobs' hosts where they were published. ``--write FOLDER`` keeps the calibrated networks.
+with the jobs' hosts where they were published. ``--write FOLDER`` keeps the calibrated networks. :func:`without_fit`
+predicts what was held out with the networks as they are shipped, or as they were before their fit.
 """
 
 from __future__ import annotations
@@ -13,13 +14,19 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import yaml
 from _agreement import need
 from _figure import figure
 from validation_campaign import PICO, ROOT, algorithm_names, manynode
+
+from manynode.config.loader import load_experiment
+from manynode.cores import available_cores
+from phase3_sst.calibration.collective_fit.held_out import held_out
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.studies.validation.collectives import compare
 
 PLACEMENT = PICO.with_name("placement.csv")
 MOST_MEDIAN, WITHIN, LEAST_WITHIN = 0.12, 0.35, 0.90
@@ -35,7 +42,7 @@ class Case:
 
     network: str
     host: str
-    hold_out: str
+    hold_out: Literal["sizes", "nodes"]
     rules: str
     places: str | None = None  # column of the placements' table that has the network's names
     changes: dict[str, Any] = field(default_factory=dict)
@@ -74,15 +81,22 @@ CASES = {
 }
 
 
-def experiment(folder: Path, system: str) -> Path:
-    """Write the experiment of a machine with its table of measurements into ``folder``; return its path."""
+def experiment(folder: Path, system: str, *, shipped: bool = False) -> Path:
+    """Write the experiment of a machine with its table of measurements into ``folder``; return its path.
+
+    The network's host figures are those that a fit starts from; with ``shipped`` those of the catalogue.
+    """
     case = CASES[system]
     network, start = (
         yaml.safe_load((ROOT / "configs" / "networks" / f"{name}.yaml").read_text())
         for name in (case.network, case.host)
     )
-    network["host"] = start["host"]
-    for key, value in case.changes.items():
+    changes = case.changes
+    if shipped:
+        changes = {key: value for key, value in changes.items() if key != "host"}
+    else:
+        network["host"] = start["host"]
+    for key, value in changes.items():
         network[key] = {**network[key], **value} if isinstance(value, dict) else value
     table = folder / f"{system}.csv"
     manynode("measured", PICO, "--system", system, "--output", table)
@@ -136,6 +150,17 @@ def predicted(system: str, keep: Path | None = None) -> pd.DataFrame:
         if keep is not None:
             (keep / output.name).write_text(output.read_text())
         return pd.read_csv(table)
+
+
+def without_fit(system: str, *, shipped: bool) -> pd.DataFrame:
+    """Return measured and simulated times of what was held out; ``shipped`` as in :func:`experiment`."""
+    with tempfile.TemporaryDirectory() as name:
+        resolved = load_experiment(experiment(Path(name), system, shipped=shipped))
+    assert resolved.validation is not None
+    rows = resolved.validation.collectives
+    kept = [row for row, out in zip(rows, held_out(rows, CASES[system].hold_out), strict=True) if out]
+    validation = resolved.validation.model_copy(update={"collectives": kept})
+    return compare(resolved.model_copy(update={"validation": validation}), FastEngine(), available_cores())
 
 
 def figures(systems: tuple[str, ...] = tuple(CASES), keep: Path | None = None) -> list[dict[str, Any]]:

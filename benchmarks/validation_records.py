@@ -1,7 +1,9 @@
 """Make the shipped records of validations (``validation/*.parquet``) and print their errors.
 
-- ``fugaku.parquet``: IMB collectives of ``fugaku_collectives.py``, and ping-pongs measured by another program than the
-  one to which tofu-d was fitted;
+- ``fugaku.parquet``: IMB collectives of ``fugaku_collectives.py`` with the network fugaku, and ping-pongs with tofu-d,
+  measured by another program than the one to which it was fitted;
+- ``pico.parquet``: collectives with named algorithms of ``pico_collectives.py``, only those that the fit of the shipped
+  networks did not see;
 - ``dahu.parquet``: ping-pongs of every second size, predicted by a network fitted to the other sizes;
 - ``node_host.parquet``, ``smpi_truth.parquet``: from the tables ``validation/*.csv``, which are those that
   ``node_host.py`` and ``smpi_truth.py`` printed on an idle host; they take minutes to an hour there.
@@ -18,16 +20,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 from _agreement import need
 from _figure import figure
 from fugaku_collectives import NODES, compared, manynode
+from pico_collectives import CASES, without_fit
 
 from manynode.config.network import Network
 from manynode.config.resolved import read_yaml
 from manynode.config.simulate import CollectivesSection
-from manynode.known_errors.records import NETWORK, NODE, log_errors, write_records
+from manynode.known_errors.records import NETWORK, NODE, NOTHING, log_errors, write_records
 from manynode.paths import ROOT
 from phase3_sst.calibration.measurements import read_measurements
 from phase3_sst.checks.probes import ping_pong
@@ -40,6 +44,14 @@ FOLDER = ROOT / "validation"
 COMMAND = "python benchmarks/validation_records.py"
 # No message is measured that is shorter than what a clock shows, and IMB repeats no message above 16 MiB often.
 _MOST_BYTES = 1 << 24
+# The systems of pico, and what the host figures of their networks in the catalogue were fitted to.
+MACHINES = {"fugaku": "Fugaku", "mare_nostrum": "MareNostrum 5", "lumi": "LUMI"}
+FITTED_NODES = 8
+FITTED = {
+    "fugaku": f"collectives with named algorithms on {FITTED_NODES} nodes (pico, 2 x 2 x 2)",
+    "mare_nostrum": "every second size of the same collectives (pico)",
+    "lumi": "every second size of the same collectives (pico)",
+}
 
 
 def half_round_trips(network: Network, measured: pd.DataFrame, machine: str) -> pd.DataFrame:
@@ -68,12 +80,31 @@ def measured_ping_pongs(path: Path, cluster: str | None = None) -> pd.DataFrame:
 
 def fugaku() -> pd.DataFrame:
     """Return the records of Fugaku: collectives on 384 nodes, and ping-pongs measured in Julia."""
-    beyond = math.log2(NODES / 2)
+    beyond = math.log2(NODES / FITTED_NODES)
     both = pd.concat([compared(name) for name in ("allreduce", "reduce")], ignore_index=True)
     collectives = of_collectives(both, machine="Fugaku", engine="fast", doublings=beyond)
+    collectives["fitted_to"] = FITTED["fugaku"]
     network = Network.model_validate(read_yaml(ROOT / "configs/networks/tofu-d.yaml", "the network"))
     pairs = half_round_trips(network, measured_ping_pongs(DATA / "fugaku/julia_osu_latency.csv"), "Fugaku")
-    return pd.concat([collectives, pairs], ignore_index=True).assign(fitted_to="IMB PingPong of two neighbours")
+    pairs["fitted_to"] = "IMB PingPong of two neighbours"
+    return pd.concat([collectives, pairs], ignore_index=True)
+
+
+def pico() -> pd.DataFrame:
+    """Return the records of pico's campaigns: what was held out from the fits of the shipped networks.
+
+    The same points are predicted by the networks before their fit, too: with the host figures of another machine.
+    """
+    found = []
+    for system, machine in MACHINES.items():
+        for fitted_to in (FITTED[system], NOTHING):
+            frame = without_fit(system, shipped=fitted_to != NOTHING)
+            fitted_nodes = (
+                FITTED_NODES if CASES[system].hold_out == "nodes" and fitted_to != NOTHING else frame["nodes"]
+            )
+            own = of_collectives(frame, machine=machine, engine="fast")
+            found.append(own.assign(doublings=np.log2(frame["nodes"] / fitted_nodes), fitted_to=fitted_to))
+    return pd.concat(found, ignore_index=True)
 
 
 def dahu() -> pd.DataFrame:
@@ -127,13 +158,14 @@ def smpi_truth() -> pd.DataFrame:
         }
         for row in pd.read_csv(FOLDER / "smpi_truth.csv", comment="#").itertuples()
     ]
-    return pd.DataFrame(rows).assign(fitted_to="nothing", source="python benchmarks/smpi_truth.py --folder F")
+    return pd.DataFrame(rows).assign(fitted_to=NOTHING, source="python benchmarks/smpi_truth.py --folder F")
 
 
 TABLES: Mapping[str, Callable[[], pd.DataFrame]] = {
     "dahu": dahu,
     "fugaku": fugaku,
     "node_host": node_host,
+    "pico": pico,
     "smpi_truth": smpi_truth,
 }
 

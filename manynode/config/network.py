@@ -240,6 +240,11 @@ class Network(Section):
 
     name: str = Field(min_length=1, description="Name in tables and in the report")
     description: str = Field(default="", description="Network that the file models and source of its figures")
+    fitted_to: str = Field(
+        default="",
+        description="Measurements of this machine to which the file's figures were fitted; empty: none. It chooses the "
+        "validations from which the report's band is made",
+    )
     topology: AnyTopology = Field(description="How nodes and switches are wired")
     link: Link = Field(default_factory=Link, description="Properties of every link without a class of its own")
     link_classes: dict[str, LinkClass] = Field(

@@ -10,8 +10,11 @@ ln(measured / predicted). The method is a hierarchical one, because records of a
 - A new record lies around its group's mean as records of all groups do: their residuals, as they are, with no form
   assumed. Residuals of n records are widened by sqrt(n / (n - 1)), because their mean was fitted to them.
 
+Applications of a machine need no term of their own. With m of them, a machine's mean has 1/m of the variance between
+applications, and its residuals have the rest: the sum has all of it, whether m is 1 or large.
+
 The distribution of the sum is computed on a grid of the quantiles of t, without random numbers. Nothing is fitted to
-coverage; :func:`left_out` measures it: each group's records against the interval of all others.
+coverage; :func:`left_out` measures it: each group's records, or each application's, against the interval of all others.
 """
 
 from __future__ import annotations
@@ -19,12 +22,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from manynode.known_errors.records import log_errors
+from manynode.known_errors.records import NOTHING, log_errors
 
 # Below this number of groups the spread between them is hardly known, and no interval is given.
 LEAST = 3
@@ -50,6 +54,8 @@ class KnownError:
     records: int
     doublings: float
     """Largest distance in scale among the records."""
+    fitted_to: tuple[str, ...]
+    """What the models had been fitted to before; empty if to nothing."""
 
     @property
     def half_width(self) -> float:
@@ -74,6 +80,7 @@ def known_error(records: pd.DataFrame, confidence: float) -> KnownError | None:
         machines=tuple(sorted(records["machine"].unique())),
         records=len(records),
         doublings=float(records["doublings"].max()),
+        fitted_to=tuple(sorted(set(records["fitted_to"]) - {NOTHING})),
     )
 
 
@@ -85,14 +92,16 @@ def level_of(records: pd.DataFrame) -> str | None:
     return "application" if applications >= LEAST else None
 
 
-def left_out(records: pd.DataFrame, confidence: float) -> pd.DataFrame:
+def left_out(records: pd.DataFrame, confidence: float, by: Literal["group", "application"] = "group") -> pd.DataFrame:
     """Return a row per record: its ``group``, ``error`` (log), and the interval ``low``, ``high`` of all other groups.
 
-    Groups without which too few are left have no row.
+    With ``by`` application, an application is left out on all machines. Those without which too few groups are left
+    have no row.
     """
     level = level_of(records)
     rows = []
-    for group, own in [] if level is None else _by_group(records, level):
+    groups = records.groupby("application", sort=True) if by == "application" else _by_group(records, str(level))
+    for group, own in [] if level is None else groups:
         others = records.drop(own.index)
         known = None if others.empty else _at_level(others, str(level), confidence)
         if known is not None:

@@ -7,7 +7,8 @@ A row is one comparison of a prediction with a measurement of a machine:
 - ``engine``: the node engine, or the engine that simulated the network;
 - ``predicted_s``, ``measured_s`` [s];
 - ``communication_share`` of the predicted time, ``doublings`` of the scale beyond what the prediction was fitted to;
-- ``fitted_to``: what the model's parameters were fitted to, ``source``: the command or publication.
+- ``fitted_to``: what the model's parameters were fitted to, or ``nothing``;
+- ``source``: the command or publication.
 
 All tables in the folder ``validation/`` count, and those that an experiment names (``known_errors``).
 """
@@ -27,13 +28,14 @@ from manynode.paths import place
 
 SCHEMA = "validation-record/1"
 NODE, NETWORK = "node", "network"
+NOTHING = "nothing"
 COMPONENTS = (NODE, NETWORK)
 COLUMNS = [
     *("machine", "application", "case", "component", "engine", "predicted_s", "measured_s"),
     *("communication_share", "doublings", "fitted_to", "source"),
 ]
 _TEXTS = ("machine", "application", "case", "component", "engine", "fitted_to", "source")
-_KEY = ["machine", "application", "case", "component", "engine"]
+_KEY = ["machine", "application", "case", "component", "engine", "fitted_to"]
 _REMEDY = "make the table with 'manynode simulate record', or see docs/how-to/validate.md for its columns"
 
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import pandas as pd
+
 from manynode.known_errors.predictive import KnownError, known_error
-from manynode.known_errors.records import NETWORK, NODE
+from manynode.known_errors.records import NETWORK, NODE, NOTHING
 from manynode.report.load import Inputs, at_point
 from manynode.report.wording import count, interval, listing, number, percent, signed
 
@@ -77,7 +79,7 @@ def band(inputs: Inputs) -> Band | None:
     parts = [
         *_of_chance(inputs, technique, nodes, time_s),
         _of_node(inputs, computing),
-        _of_model(inputs, NETWORK, str(inputs.resolved["simulate"]["engine"]), 1 - computing),
+        _of_network(inputs, 1 - computing),
     ]
     if any(part.below is None for part in parts if part.name != "samples"):
         return Band(time_s, None, None, parts)
@@ -129,22 +131,35 @@ def _of_node(inputs: Inputs, computing: float) -> Part:
     if profile.engine == "own":
         why = "the compute times are the user's own: their error is not counted"
         return Part("own compute times", 0.0, 0.0, why=why, share=computing)
-    return _of_model(inputs, NODE, profile.engine, computing)
+    return _of_model(NODE, profile.engine, _records(inputs, NODE, profile.engine), computing)
 
 
-def _of_model(inputs: Inputs, component: str, engine: str, share: float) -> Part:
+def _of_network(inputs: Inputs, share: float) -> Part:
+    """Return the network model's part: a network that was fitted to its machine is compared with fitted ones."""
+    engine = str(inputs.resolved["simulate"]["engine"])
+    records = _records(inputs, NETWORK, engine)
+    fitted = bool(inputs.resolved["network"].get("fitted_to"))
+    own = records[(records["fitted_to"] != NOTHING) == fitted]
+    return _of_model(NETWORK, engine, own, share, "" if fitted else " (networks before a fit, as this one)")
+
+
+def _records(inputs: Inputs, component: str, engine: str) -> pd.DataFrame:
     records = inputs.records
-    own = records[(records["component"] == component) & (records["engine"] == engine)]
+    return records[(records["component"] == component) & (records["engine"] == engine)]
+
+
+def _of_model(component: str, engine: str, own: pd.DataFrame, share: float, which: str = "") -> Part:
+    """Return a model's part from its records ``own``; ``which`` says which of a validation they are."""
     known = known_error(own, CONFIDENCE) if len(own) else None
     name = _WORDS[component]
     if known is None:
         found = f"{count(len(own), 'record')} of too few machines and applications" if len(own) else "no record"
-        return Part(name, None, None, why=f"the engine {engine} has {found} of a validation", share=share)
+        return Part(name, None, None, why=f"the engine {engine} has {found} of a validation{which}", share=share)
     below, above = share * (known.bias - known.low), share * (known.high - known.bias)
-    return Part(name, below, above, share * known.bias, _origin(known, engine), known, share)
+    return Part(name, below, above, share * known.bias, _origin(known, engine, which), known, share)
 
 
-def _origin(known: KnownError, engine: str) -> str:
+def _origin(known: KnownError, engine: str, which: str) -> str:
     """Return what the error of a model was taken from."""
     where = listing(list(known.machines))
     if known.level == "machine":
@@ -155,9 +170,10 @@ def _origin(known: KnownError, engine: str) -> str:
             "known, and on another one it may be further off"
         )
     low, high = (signed(math.expm1(value)) for value in (known.low, known.high))
+    fitted = f". The parameters had been fitted to {listing(list(known.fitted_to))}" if known.fitted_to else ""
     return (
-        f"{engine} was compared with {count(known.records, 'measurement')} of {groups}. A new measurement differs from "
-        f"the prediction by {low} to {high} with {percent(known.confidence)}"
+        f"{engine} was compared{which} with {count(known.records, 'measurement')} of {groups}. A new "
+        f"measurement differs from the prediction by {low} to {high} with {percent(known.confidence)}{fitted}"
     )
 
 

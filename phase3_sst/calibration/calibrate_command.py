@@ -75,8 +75,16 @@ def calibrate(
         ranges,
         *[f"Note: {note}." for note in fitted.notes],
     ]
-    words = description or f"Host parameters fitted to {', '.join(path.name for path in files)}."
-    written = network_file.text(content, fitted, name=name, description=words, remarks=remarks, intranode=within)
+    tables_of_fit = ", ".join(path.name for path in files)
+    written = network_file.text(
+        content,
+        fitted,
+        name=name,
+        description=description or f"Host parameters fitted to {tables_of_fit}.",
+        fitted_to=f"messages between two nodes ({tables_of_fit})",
+        remarks=remarks,
+        intranode=within,
+    )
     with tables.replacing(output) as part:
         part.write_text(written, encoding="utf-8")
     if figure is not None:

@@ -58,14 +58,15 @@ def text(
     *,
     name: str,
     description: str,
+    fitted_to: str,
     remarks: Sequence[str],
     intranode: tuple[float, float, str, str] | None,
 ) -> str:
     """Return the file; ``remarks`` are its first lines, ``intranode`` as ``fit.intranode`` returns it."""
     lines = comment(remarks)
-    lines.extend([*block("name", name), *block("description", description)])
+    lines.extend([*block("name", name), *block("description", description), *block("fitted_to", fitted_to)])
     for key, value in base.items():
-        if key not in ("name", "description", "host", "intranode"):
+        if key not in ("name", "description", "fitted_to", "host", "intranode"):
             lines.extend(block(key, value))
     lines.extend(_host(base.get("host", {}), fitted))
     if intranode is not None:

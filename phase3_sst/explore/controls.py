@@ -28,7 +28,14 @@ from phase3_sst.point.contract import engines
 # Questions are answered in seconds with so many replicas; they are paired with the first ones of the base.
 START_REPLICAS = 5
 # Sections and keys that no control shows: names, and what a question may not change.
-_HIDDEN = ("network.name", "network.description", "network.node_names", "network.topology.kind", "simulate.sst")
+_HIDDEN = (
+    "network.name",
+    "network.description",
+    "network.fitted_to",
+    "network.node_names",
+    "network.topology.kind",
+    "simulate.sst",
+)
 _HIDDEN_TOO = ("simulate.preflight.vary", "simulate.profile_bootstrap")
 _LABELS = {"overhead_recv": "overhead receive", "nic_bandwidth": "NIC bandwidth", "nic_latency": "NIC latency"}
 

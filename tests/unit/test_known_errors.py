@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,31 @@ def test_nine_in_ten_of_drawn_truths_are_covered(machines: int, between: float, 
     assert 0.87 <= np.mean(hits) <= 0.96
 
 
+@pytest.mark.parametrize("spreads", [(0.05, 0.15), (0.15, 0.05)], ids=["applications differ", "machines differ"])
+@pytest.mark.parametrize("applications", [(9, 1, 8, 1), (3, 3, 3)])
+def test_a_new_machine_with_new_applications_is_covered(
+    applications: tuple[int, ...], spreads: tuple[float, float]
+) -> None:
+    """Errors differ between machines, between applications of a machine, and between records, in known machines by
+    one application or many.
+    """
+    random = np.random.default_rng(3)
+
+    def machine(name: str, count: int) -> dict[tuple[str, str], list[float]]:
+        own = random.normal(0, spreads[0])
+        means = own + random.normal(0, spreads[1], count)
+        return {(name, f"a{a}"): list(mean + random.normal(0, 0.1, 8)) for a, mean in enumerate(means)}
+
+    hits = []
+    for _ in range(80):
+        known = known_error(
+            records({k: v for m, n in enumerate(applications) for k, v in machine(f"m{m}", n).items()}), 0.9
+        )
+        assert known is not None and known.groups == len(applications)
+        hits.append(float(log_errors(records(machine("new", 6))).between(known.low, known.high).mean()))
+    assert 0.87 <= np.mean(hits) <= 0.96
+
+
 def test_a_wider_confidence_gives_a_wider_band_and_the_bias_is_the_groups_mean() -> None:
     whole = drawn(np.random.default_rng(1), 6, 5, 0.1, "normal")
     bands = [known_error(whole, confidence) for confidence in (0.5, 0.8, 0.9, 0.95)]
@@ -91,6 +117,24 @@ def test_left_out_groups_do_not_see_themselves() -> None:
     assert not found[found["group"] == "strange"]["covered"].any()
     assert found[found["group"] != "strange"]["covered"].all()
     assert len(found) == 12
+
+
+def test_a_left_out_application_is_left_out_on_all_machines() -> None:
+    errors = {(f"m{m}", a): [0.01 * m, 0.02] for m in range(4) for a in ("a", "b")}
+    odd = {**errors, **{(f"m{m}", "odd"): [1.0 + 0.01 * m, 1.02] for m in range(4)}}
+    found = left_out(records(odd), 0.9, "application")
+    assert set(found["group"]) == {"a", "b", "odd"} and len(found) == 24
+    own = found[found["group"] == "odd"]
+    assert not own["covered"].any()
+    without = known_error(records(errors), 0.9)
+    assert without is not None and list(own["low"].unique()) == [without.low]
+
+
+def test_what_models_were_fitted_to_is_known() -> None:
+    errors = {(f"m{m}", "a"): [0.0, 0.01] for m in range(3)}
+    whole = records(errors).assign(fitted_to=["b", "b", "nothing", "nothing", "a", "a"])
+    assert (known := known_error(whole, 0.9)) is not None and known.fitted_to == ("a", "b")
+    assert (known := known_error(records(errors), 0.9)) is not None and known.fitted_to == ()
 
 
 @pytest.mark.parametrize(
@@ -131,3 +175,14 @@ def test_the_shipped_records_can_be_used_and_say_where_they_come_from() -> None:
     for (component, engine), own in found.groupby(["component", "engine"]):
         known = known_error(own, 0.9)
         assert known is None or isinstance(known, KnownError), (component, engine)
+
+
+@pytest.mark.parametrize("by", ["group", "application"])
+def test_the_shipped_network_records_cover_what_is_left_out(by: Literal["group", "application"]) -> None:
+    """The bar is 85 to 95 %: each machine, or each application on all machines, against the band of the others."""
+    found = read_records(shipped())
+    own = found[(found["component"] == "network") & (found["engine"] == "fast")]
+    assert level_of(own) == "machine" and own["machine"].nunique() >= 4
+    tried = left_out(own, 0.9, by)
+    assert len(tried) == len(own)
+    assert 0.85 <= tried.groupby("group")["covered"].mean().mean() <= 0.95

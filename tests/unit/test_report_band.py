@@ -101,6 +101,27 @@ def test_records_of_one_machine_give_a_band_with_a_warning(inputs: Callable[[pd.
     assert "3 machines (m1, m2 and m3)" in text
 
 
+def test_what_the_models_were_fitted_to_is_said(inputs: Callable[[pd.DataFrame], Inputs]) -> None:
+    assert "fitted to" not in band_words(inputs(BOTH))
+    text = band_words(inputs(pd.concat([NODE.assign(fitted_to="chases"), NETWORK], ignore_index=True)))
+    assert text.count("had been fitted to chases.") == 1
+
+
+def test_a_network_is_compared_with_networks_that_were_fitted_like_it(inputs: Callable[[pd.DataFrame], Inputs]) -> None:
+    fitted = NETWORK.assign(fitted_to="ping-pongs", measured_s=1.001)
+    made = inputs(pd.concat([NODE, NETWORK, fitted], ignore_index=True))
+    resolved = {**made.resolved, "network": {**made.resolved["network"], "fitted_to": "ping-pongs of this machine"}}
+    own = replace(made, resolved=resolved)
+    before, after = band(made), band(own)
+    assert before is not None and after is not None
+    assert before.parts[-1].known is not None and after.parts[-1].known is not None
+    assert after.parts[-1].known.half_width < 1e-9 < 0.1 < before.parts[-1].known.half_width
+    assert "compared (networks before a fit, as this one) with 6 measurements" in band_words(made)
+    assert "had been fitted to ping-pongs." in band_words(own)
+    nothing = band_words(replace(own, records=BOTH))
+    assert "Network: the engine fast has no record of a validation." in nothing
+
+
 def test_a_scale_beyond_the_validations_is_named(inputs: Callable[[pd.DataFrame], Inputs]) -> None:
     near = pd.concat([NODE.assign(doublings=0.0), NETWORK], ignore_index=True)
     assert "does not cover what grows with the scale" in band_words(inputs(near))

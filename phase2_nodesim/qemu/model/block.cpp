@@ -83,7 +83,7 @@ class Summary {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const Times times = play_from(inputs_[i], -1);
       const auto [row, slack] = add_row(times);
-      block_.inputs.push_back({slack, row, inputs_[i]});
+      block_.inputs.push_back({static_cast<std::int32_t>(slack), row, inputs_[i]});
       for (int m = 0; m < piece_.loads; ++m) {
         if (addresses_[m] >= kFar) from_inputs[m].push_back({inputs_[i], below(addresses_[m])});
       }
@@ -174,7 +174,7 @@ class Summary {
   std::pair<std::uint32_t, std::uint32_t> add_row(const Times& times) {
     const auto row = static_cast<std::uint32_t>(block_.rows.size());
     block_.rows.resize(block_.rows.size() + piece_.vectors, {Lanes{} + kNoPath});
-    std::int64_t slack = INT32_MAX;
+    std::int64_t slack = kLatest;
     for (int i = 0; i < piece_.results; ++i) {
       const std::uint8_t sink = block_.results[piece_.result_first + static_cast<std::uint32_t>(i)];
       if (times[sink] < kFar) continue;

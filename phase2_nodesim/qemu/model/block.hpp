@@ -47,8 +47,9 @@ struct alignas(kLanesBytes) LanesOfRow {
 };
 inline constexpr std::uint32_t kMostVectors = (kSinks + kLanes - 1) / kLanes;
 inline constexpr std::uint32_t kUnitVectors = (kResources + kLanes - 1) / kLanes;
-// No path: with a stamp that is late by no more than kLatest, the sum is before dispatch.
-inline constexpr std::int32_t kNoPath = -(1 << 30), kLatest = 1 << 30;
+// Rows are added to times that the core counts from its epoch (Core::move_epoch): from kLongAgo to kLatest and, with a
+// path, a little after it. No path: the sum is before the epoch, and is still a number of 32 bits.
+inline constexpr std::int32_t kLongAgo = -(1 << 29), kLatest = 1 << 30, kNoPath = -3 * (1 << 29);
 
 struct Path {
   std::uint8_t from;  // a register, or the number of a load in the piece
@@ -56,7 +57,7 @@ struct Path {
 };
 
 struct Input {
-  std::int64_t slack;  // how late after dispatch it may be without making anything late
+  std::int32_t slack;  // how late after dispatch it may be without making anything late
   std::uint32_t row;   // its paths to the results: a number of vectors
   std::uint8_t reg;
 };

@@ -31,7 +31,8 @@ class Gshare {
 
 // TAGE with four tagged tables (Seznec and Michaud, A case for (partially) tagged geometric history length branch
 // prediction, JILP 2006): the longest history whose tag matches predicts. The four tables are handled as one vector,
-// and without branches that this host would have to predict in turn.
+// and without branches that this host would have to predict in turn: the base predictor counts as a table that matches
+// every branch.
 class Tage {
  public:
   Tage();
@@ -46,14 +47,14 @@ class Tage {
   static constexpr int kCounter = 16, kUse = 24;
 
   void remember(std::uint32_t taken);
-  void allocate(int above, const std::uint32_t* places, const std::uint32_t* tags, bool taken);
+  void allocate(int from, const std::uint32_t* places, const std::uint32_t* tags, bool taken);
   void age();
 
   std::vector<std::uint8_t> base_;
-  std::vector<std::uint32_t> entries_;  // table after table
+  std::vector<std::uint32_t> entries_;  // table after table, and one that takes what is not written to a table
   Lanes index_fold_{}, tag_fold_{}, second_tag_fold_{};
-  // What leaves the folds, by the oldest bits of the four histories.
-  std::array<Lanes, 16> index_leaves_{}, tag_leaves_{}, second_tag_leaves_{};
+  // Where the oldest bits of the four histories leave the folds.
+  Lanes index_leaves_{}, tag_leaves_{}, second_tag_leaves_{};
   std::array<std::uint64_t, 3> history_{};  // the latest is bit 0 of the first word
   std::uint32_t random_ = 1, branches_ = 0;
   int use_new_entries_ = 8;  // from 8 on: a new entry's prediction is worse than the one before it

@@ -20,7 +20,8 @@ bool any(Lanes compared) {
   return _mm_movemask_epi8(reinterpret_cast<__m128i>(halves)) != 0;
 }
 
-using HalfOfStamps = Stamp __attribute__((vector_size(kLanes / 2 * sizeof(Stamp))));
+// How far the clock goes from its epoch: with kLatest, far from what 32 bits hold, and seldom passed.
+constexpr Stamp kEpoch = Stamp{1} << 28;
 
 }  // namespace
 
@@ -65,7 +66,8 @@ inline void Core::fetch(const Piece& piece) {
   const int bits = static_cast<int>(settings_.line_bits);
   std::uint64_t line = piece.code_begin >> bits;
   const std::uint64_t last = piece.code_last >> bits;
-  if (line == code_line_ && last == code_line_) return;
+  if (last == code_line_ && (line == last || (line == first_code_line_ && memory.counts.recalls == recalls_))) return;
+  first_code_line_ = line;
   if (const std::uint64_t page = memory.page_of(piece.code_begin); page != code_page_) {
     code_page_ = page;
     if (const Stamp late = memory.translate_code(piece.code_begin, now_)) {
@@ -80,6 +82,7 @@ inline void Core::fetch(const Piece& piece) {
     }
   }
   code_line_ = last;
+  recalls_ = memory.counts.recalls;
 }
 
 // A cycle for each aligned block of code that the piece lies in, but not again for one that the piece before fell into
@@ -111,10 +114,14 @@ inline void Core::make_room(const Piece& piece) {
 }
 
 // When the address of a load is there; `data` are the times of earlier loads of the piece that are `late` (a bit each).
-inline Stamp Core::address_of(const Block& block, const Load& load, std::uint32_t late, const Stamp* data) const {
-  Stamp at = now_ + load.offset;
+[[gnu::always_inline]] inline Stamp Core::address_of(const Block& block, const Load& load, std::uint32_t late,
+                                                     const Stamp* data) const {
+  std::int32_t ready = from_epoch(now_) + static_cast<std::int32_t>(load.offset);
   const Path* path = block.address_paths.data() + load.address_first;
-  for (int i = 0; i < load.from_inputs; ++i, ++path) at = std::max(at, times_[path->from] + path->length);
+  for (int i = 0; i < load.from_inputs; ++i, ++path) {
+    ready = std::max(ready, times_[path->from] + static_cast<std::int32_t>(path->length));
+  }
+  Stamp at = epoch_ + static_cast<Stamp>(ready);
   if ((late & load.after) == 0) return at;
   for (int i = 0; i < load.from_loads; ++i, ++path) {
     if ((late >> path->from & 1) != 0) at = std::max(at, data[path->from] + path->length);
@@ -122,7 +129,7 @@ inline Stamp Core::address_of(const Block& block, const Load& load, std::uint32_
   return at;
 }
 
-// Calls `add(time of the data from dispatch on, row)` for the noted loads of a piece whose data comes later than from a
+// Calls `add(time of the data, row)` for the noted loads of a piece whose data comes later than from a
 // hit, and so late that it matters.
 //
 // A load that only waits for a line on its way needs no address: its data comes with the line or as from a hit, and the
@@ -154,52 +161,41 @@ inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& a
       data[number] = (known & bit) != 0 ? std::max(data[number], got) : got;  // an instruction may access two lines
       known |= bit;
     }
-    if (got > now_ + load.slack) add(got - now_, load.row);
+    // It is never so late that the bound matters: millions of cycles.
+    if (got > now_ + load.slack) add(static_cast<std::int32_t>(std::min<Stamp>(got - epoch_, kLatest)), load.row);
   } while (noted != end && noted->instruction < piece.end);
   load_ = noted;
 }
 
 // Times of all results of a piece (see block.hpp). Nearly all pieces have one vector of them, which then stays in a
 // register of this host.
-void Core::evaluate(const Block& block, const Piece& piece) {
-  if (piece.vectors == 1) {
-    evaluate<true>(block, piece);
-  } else {
-    evaluate<false>(block, piece);
-  }
-}
-
 template <bool kOneVector>
-inline void Core::evaluate(const Block& block, const Piece& piece) {
-  const Stamp now = now_;
+[[gnu::always_inline]] inline void Core::evaluate(const Block& block, const Piece& piece) {
   const LanesOfRow* const rows = block.rows.data();
   const std::uint32_t vectors = kOneVector ? 1 : piece.vectors;
   Lanes times[kOneVector ? 1 : kMostVectors];
-  for (std::uint32_t vector = 0; vector < vectors; ++vector) times[vector] = rows[piece.row + vector].lanes;
-  // What comes later than the piece's own map says. It is never so late that the bound matters: millions of cycles.
-  const auto add = [&](Stamp after, std::uint32_t row) {
-    const auto late = static_cast<std::int32_t>(std::min<Stamp>(after, kLatest));
+  const std::int32_t now = from_epoch(now_);
+  for (std::uint32_t vector = 0; vector < vectors; ++vector) times[vector] = rows[piece.row + vector].lanes + now;
+  const auto add = [&](std::int32_t at, std::uint32_t row) {
     for (std::uint32_t vector = 0; vector < vectors; ++vector) {
-      const Lanes other = rows[row + vector].lanes + late;
+      const Lanes other = rows[row + vector].lanes + at;
       times[vector] = times[vector] > other ? times[vector] : other;
     }
   };
   const Input* input = block.inputs.data() + piece.input_first;
   for (const Input* const end = input + piece.inputs; input != end; ++input) {
-    const Stamp after = times_[input->reg] - now;
-    if (static_cast<std::int64_t>(after) > input->slack) add(after, input->row);
+    const std::int32_t at = times_[input->reg];
+    if (at > now + input->slack) add(at, input->row);
   }
   if (load_ != loads_end_ && load_->instruction < piece.end) add_late_loads(block, piece, add);
   const std::uint8_t* sinks = block.results.data() + piece.result_first;
   for (std::uint32_t vector = 0; vector < vectors; ++vector, sinks += kLanes) {
-    // In two halves, because stamps are twice as wide.
     const Lanes all = times[vector];
-    const auto low = __builtin_convertvector(__builtin_shufflevector(all, all, 0, 1, 2, 3), HalfOfStamps) + now;
-    const auto high = __builtin_convertvector(__builtin_shufflevector(all, all, 4, 5, 6, 7), HalfOfStamps) + now;
-    for (std::uint32_t lane = 0; lane < kLanes / 2; ++lane) times_[sinks[lane]] = low[lane];
-    for (std::uint32_t lane = 0; lane < kLanes / 2; ++lane) times_[sinks[kLanes / 2 + lane]] = high[lane];
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) times_[sinks[lane]] = all[lane];
   }
 }
+
+[[gnu::noinline]] void Core::evaluate_long(const Block& block, const Piece& piece) { evaluate<false>(block, piece); }
 
 // Stores leave the queue in order, after they have retired, when their line is there.
 void Core::finish_stores(const Block& block, const Piece& piece) {
@@ -211,7 +207,7 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
     const Access& access = *store_++;
     const std::uint8_t sink = block.store_sinks[access.instruction];
     if (sink == kNowhere) continue;
-    leaves = std::max(leaves, memory.finish_store(access, block.address_of(access.instruction), times_[sink]));
+    leaves = std::max(leaves, memory.finish_store(access, block.address_of(access.instruction), time_at(sink)));
   }
   drained_ = leaves;
   counts.stores += piece.stores;
@@ -221,22 +217,36 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
 // Units and ports that the piece occupies, from now on or from when they are free. All of them are handled at once:
 // those that it does not need stay as they are.
 inline void Core::use_units(const Block& block, const Piece& piece) {
-  const auto passed = static_cast<std::int32_t>(std::min<Stamp>(now_ - busy_from_, kLatest));
-  const auto ahead = static_cast<std::int32_t>(piece.length + scheduler_);
-  busy_from_ = now_;
+  if (__builtin_expect(now_ - epoch_ >= kEpoch, 0)) move_epoch();
+  const std::int32_t now = from_epoch(now_);
+  const auto ahead = now + static_cast<std::int32_t>(piece.length + scheduler_);
   const LanesOfRow* const row = block.rows.data() + piece.units_row;
   Lanes exceeds{};
   for (std::uint32_t vector = 0; vector < kUnitVectors; ++vector) {
-    const Lanes left = busy_[vector] - passed;
-    busy_[vector] = (left > 0 ? left : Lanes{}) + row[vector].lanes;
+    const Lanes busy = busy_[vector], begin = Lanes{} + now;
+    busy_[vector] = (busy > begin ? busy : begin) + row[vector].lanes;
     exceeds |= busy_[vector] > ahead;
   }
   if (any(exceeds)) wait_for_units(ahead);
 }
 
-// Dispatch waits until the busiest unit is no more than `ahead` behind.
+// The epoch is now. What is long past stays so: it may say a later time than it was, but one before now, which makes
+// nothing late.
+[[gnu::noinline]] void Core::move_epoch() {
+  const auto by = static_cast<std::int64_t>(now_ - epoch_);
+  const auto moved = [&](std::int32_t time) {
+    return static_cast<std::int32_t>(std::max<std::int64_t>(time - by, kLongAgo));
+  };
+  for (std::int32_t& time : times_) time = moved(time);
+  for (Lanes& busy : busy_) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) busy[lane] = moved(busy[lane]);
+  }
+  epoch_ = now_;
+}
+
+// Dispatch waits until the busiest unit is busy no longer than to `ahead`.
 [[gnu::noinline]] void Core::wait_for_units(std::int32_t ahead) {
-  std::int32_t need = 0;
+  std::int32_t need = ahead;
   for (const Lanes& busy : busy_) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) need = std::max(need, busy[lane]);
   }
@@ -253,7 +263,7 @@ inline void Core::resolve(const Block& block, std::uint64_t target) {
 [[gnu::noinline]] void Core::mispredicted() {
   ++counts.branch_misses;
   // Waiting for a condition that comes from memory is memory's; the rest is the branch's own.
-  const Stamp resolved = times_[kBranchResolved];
+  const Stamp resolved = time_at(kBranchResolved);
   if (resolved > now_) {
     if (cause_of(resolved) != Cause::kDependence) {
       stall_until(std::min(resolved, stamped(memory.until(cause_of(resolved)), cause_of(resolved))));
@@ -268,19 +278,7 @@ inline void Core::resolve(const Block& block, std::uint64_t target) {
   fetched_ = now_;
 }
 
-// Both are called from few places and often: what they call is put into them.
-void Core::run(const Block& block, std::size_t first, std::size_t end) { run_pieces(block, first, end); }
-
-void Core::finish(const Block& block, std::size_t first, std::uint64_t target) {
-  run_pieces(block, first, block.pieces.size());
-  if (block.ending != Ending::kNone) resolve(block, target);
-}
-
-void Core::follow(const Block& block, std::uint64_t target) {
-  if (block.ending != Ending::kNone) resolve(block, target);
-}
-
-inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t end) {
+[[gnu::always_inline]] inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t end) {
   load_ = memory.loads.data();
   loads_end_ = load_ + memory.loads.size();
   store_ = memory.stores.data();
@@ -292,8 +290,12 @@ inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t 
     if (fetch_cycle_ != 0) fetch_blocks(piece);
     make_room(piece);
     use_units(block, piece);
-    evaluate(block, piece);
-    const Stamp done = times_[kDone], length = piece.length;
+    if (__builtin_expect(piece.vectors == 1, 1)) {
+      evaluate<true>(block, piece);
+    } else {
+      evaluate_long(block, piece);
+    }
+    const Stamp done = time_at(kDone), length = piece.length;
     now_ += length;
     charge(Cause::kBase, length);
     const std::uint64_t operations = operations_ += piece.operations, loads = counts.loads += piece.loads;
@@ -305,6 +307,18 @@ inline void Core::run_pieces(const Block& block, std::size_t first, std::size_t 
   }
   memory.loads.clear();
   memory.stores.clear();
+}
+
+// Both are called from few places and often: what they call is put into them.
+void Core::run(const Block& block, std::size_t first, std::size_t end) { run_pieces(block, first, end); }
+
+void Core::finish(const Block& block, std::size_t first, std::uint64_t target) {
+  run_pieces(block, first, block.pieces.size());
+  if (block.ending != Ending::kNone) resolve(block, target);
+}
+
+void Core::follow(const Block& block, std::uint64_t target) {
+  if (block.ending != Ending::kNone) resolve(block, target);
 }
 
 void Core::drain() {

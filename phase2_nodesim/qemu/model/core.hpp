@@ -89,12 +89,15 @@ class Core {
   void fetch(const Piece& piece);
   void fetch_blocks(const Piece& piece);
   void make_room(const Piece& piece);
+  void move_epoch();
+  std::int32_t from_epoch(Stamp at) const { return static_cast<std::int32_t>(at - epoch_); }
+  Stamp time_at(std::uint8_t sink) const { return epoch_ + static_cast<Stamp>(std::int64_t{times_[sink]}); }
   Stamp address_of(const Block& block, const Load& load, std::uint32_t late, const Stamp* data) const;
   template <typename Add>
   void add_late_loads(const Block& block, const Piece& piece, Add&& add);
-  void evaluate(const Block& block, const Piece& piece);
   template <bool kOneVector>
   void evaluate(const Block& block, const Piece& piece);
+  void evaluate_long(const Block& block, const Piece& piece);
   void finish_stores(const Block& block, const Piece& piece);
   void use_units(const Block& block, const Piece& piece);
   void wait_for_units(std::int32_t ahead);
@@ -108,13 +111,16 @@ class Core {
   std::uint64_t next_code_ = 0;  // behind the code fetched last
   // How long a port takes for a store, and what is left over from stores before: parts of a tick.
   std::uint64_t store_parts_, parts_left_ = 0;
-  std::array<Stamp, kSinks> times_{};
-  std::array<Lanes, kUnitVectors> busy_{};  // how long each resource is busy, from busy_from_ on
-  Stamp busy_from_ = 0;
+  // Times of registers and other sinks, and until when each resource is busy: stamps from epoch_ on, because vectors of
+  // 32 bits hold twice as many.
+  Stamp epoch_ = 0;
+  std::array<std::int32_t, kSinks> times_{};
+  std::array<Lanes, kUnitVectors> busy_{};
   Queue reorder_buffer_, store_queue_;
   std::uint64_t reorder_room_, load_room_;
-  std::uint64_t operations_ = 0;                         // dispatched
-  std::uint64_t code_line_ = ~std::uint64_t{0};          // fetched last
+  std::uint64_t operations_ = 0;  // dispatched
+  // The lines of the piece that was fetched last. A loop has them again, unless one was recalled since.
+  std::uint64_t first_code_line_ = ~std::uint64_t{0}, code_line_ = ~std::uint64_t{0}, recalls_ = 0;
   std::uint64_t code_page_ = ~std::uint64_t{0};          // translated last
   const Access *load_ = nullptr, *loads_end_ = nullptr;  // noted accesses that have not been finished
   const Access *store_ = nullptr, *stores_end_ = nullptr;

@@ -44,7 +44,8 @@ Rank::Rank(RunFile run, std::uint32_t world_rank, mn_page* page)
   shared_ = SharedMemory(run_.shared_memory, clock_bytes + (run_.shares ? Uncore::bytes(node) : 0));
   clocks_ = std::make_unique<Clocks>(shared_.data(), node.slots, node.quantum_cycles * node.core.width);
   if (!run_.shares) own_ = SharedMemory("", Uncore::bytes(node));
-  uncore_ = std::make_unique<Uncore>(node, run_.shares ? shared_.data() + clock_bytes : own_.data());
+  const bool alone = run_.threads == 1 && (run_.ranks == 1 || !run_.shares);
+  uncore_ = std::make_unique<Uncore>(node, run_.shares ? shared_.data() + clock_bytes : own_.data(), alone);
   const std::uint32_t slot = main_.slot;
   const bool several_domains = std::any_of(&run_.domain_of_slot[slot], &run_.domain_of_slot[slot] + run_.threads,
                                            [&](std::uint32_t domain) { return domain != run_.domain_of_slot[slot]; });
@@ -228,16 +229,10 @@ void Rank::run(Thread& thread, std::size_t end) {
   thread.next = end;
 }
 
-void Rank::enter(Thread& thread, const Block* block) {
-  if (const Block* const before = thread.block) {
-    if (Core* const core = thread.core.get()) {
-      core->finish(*before, thread.next, block == nullptr ? before->next_address : block->address);
-      if (ticks(core->now()) >= thread.next_advance) synchronise(thread);
-    } else {
-      run(thread, before->pieces.size());
-      thread.counted.branches += before->ending != Ending::kNone;
-    }
-  }
+void Rank::enter_counted(Thread& thread, const Block* block) {
+  const Block* const before = thread.block;
+  run(thread, before->pieces.size());
+  thread.counted.branches += before->ending != Ending::kNone;
   thread.block = block;
   thread.next = 0;
 }

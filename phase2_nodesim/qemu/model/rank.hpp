@@ -54,7 +54,17 @@ class Rank {
   // Runs pieces of the thread's block up to `end`, and keeps its clock with the others'.
   void run(Thread& thread, std::size_t end);
   // The thread goes on to `block` (nullptr: unknown).
-  void enter(Thread& thread, const Block* block);
+  void enter(Thread& thread, const Block* block) {
+    const Block* const before = thread.block;
+    Core* const core = thread.core.get();
+    if (before != nullptr && core == nullptr) return enter_counted(thread, block);
+    const std::size_t next = thread.next;
+    thread.block = block;
+    thread.next = 0;
+    if (before == nullptr) return;
+    core->finish(*before, next, block == nullptr ? before->next_address : block->address);
+    if (__builtin_expect(core->now() / kTick >= thread.next_advance, 0)) synchronise(thread);
+  }
 
   // What the run was like, as JSON text (`node-report/1`); the front end adds the instructions it does not know.
   std::string report(std::uint64_t unknown_instructions) const;
@@ -62,6 +72,7 @@ class Rank {
   std::uint32_t world_rank() const { return world_rank_; }
 
  private:
+  void enter_counted(Thread& thread, const Block* block);
   void synchronise(Thread& thread);
   static constexpr int kCounters = 15;
   std::array<std::uint64_t, kCounters + kCauses> values() const;

@@ -35,7 +35,8 @@ std::size_t Uncore::bytes(const NodeSettings& settings) {
          settings.slots * sizeof(Mailbox);
 }
 
-Uncore::Uncore(const NodeSettings& settings, void* memory) : settings_(settings), stride_(stride_of(settings)) {
+Uncore::Uncore(const NodeSettings& settings, void* memory, bool alone)
+    : settings_(settings), alone_(alone), stride_(stride_of(settings)) {
   auto* at = static_cast<std::byte*>(memory);
   words_ = reinterpret_cast<std::uint32_t*>(at);
   at += bytes_of_words(settings);
@@ -55,6 +56,7 @@ Uncore::Uncore(const NodeSettings& settings, void* memory) : settings_(settings)
 Uncore::Set Uncore::acquire(std::uint32_t cache, std::uint64_t hash) {
   const std::size_t index = index_of(cache, hash);
   const Set set{words_ + index * stride_, lines_ == nullptr ? nullptr : lines_ + index * settings_.last_level.ways};
+  if (alone_) return set;
   std::atomic_ref<std::uint32_t> first(set.words[0]);
   int tries = 0;
   while ((first.fetch_or(kLock, std::memory_order_acquire) & kLock) != 0) {

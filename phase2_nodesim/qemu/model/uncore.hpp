@@ -42,8 +42,8 @@ class Uncore {
  public:
   static std::size_t bytes(const NodeSettings& settings);
 
-  // On zeroed memory of bytes(settings) bytes, aligned to 64.
-  Uncore(const NodeSettings& settings, void* memory);
+  // On zeroed memory of bytes(settings) bytes, aligned to 64. `alone`: one core uses it, which needs no locks.
+  Uncore(const NodeSettings& settings, void* memory, bool alone = false);
 
   struct Answer {
     bool hit = false;
@@ -132,6 +132,7 @@ class Uncore {
   Room take_room(std::uint32_t domain, Stamp at);
 
   const NodeSettings settings_;
+  const bool alone_;
   std::size_t stride_;  // words from one set to the next
   std::uint32_t* words_;
   std::uint64_t* lines_ = nullptr;

@@ -60,6 +60,14 @@ void on_load(unsigned vcpu, qemu_plugin_meminfo_t, std::uint64_t address, void* 
   thread.core->memory.load(address, operand.size, operand.instruction);
 }
 
+// Most loads are of one of two sizes, which then need not be unpacked.
+template <std::uint32_t kSize>
+void on_load_of(unsigned vcpu, qemu_plugin_meminfo_t, std::uint64_t address, void* data) {
+  node::Thread& thread = *threads[vcpu];
+  if (!thread.timed) return;
+  thread.core->memory.load(address, kSize, unpacked(data).instruction);
+}
+
 void on_store(unsigned vcpu, qemu_plugin_meminfo_t, std::uint64_t address, void* data) {
   node::Thread& thread = *threads[vcpu];
   if (!thread.timed) return;
@@ -75,6 +83,19 @@ void on_load_or_store(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t a
 void on_wide(unsigned vcpu, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
   on_load_or_store(vcpu, info, address, data);
   if (qemu_plugin_mem_size_shift(info) > 3) on_load_or_store(vcpu, info, address + 8, data);
+}
+
+qemu_plugin_vcpu_mem_cb_t callback_of(const node::Instruction& instruction) {
+  if (instruction.wide) return on_wide;
+  if (instruction.store) return instruction.load ? on_load_or_store : on_store;
+  switch (instruction.access_bytes) {
+    case 4:
+      return on_load_of<4>;
+    case 8:
+      return on_load_of<8>;
+    default:
+      return on_load;
+  }
 }
 
 // The number of pieces that end before instruction `after`.
@@ -122,10 +143,8 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
     qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
     const node::Instruction& instruction = block.instructions[i];
     if (!run_file.counts_only && (instruction.load || instruction.store)) {
-      const auto narrow = instruction.load ? (instruction.store ? on_load_or_store : on_load) : on_store;
-      const auto callback = instruction.wide ? on_wide : narrow;
       // Both kinds are asked for: version 1 mixes up its filters.
-      qemu_plugin_register_vcpu_mem_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+      qemu_plugin_register_vcpu_mem_cb(insn, callback_of(instruction), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                        packed({static_cast<std::uint16_t>(i), instruction.access_bytes}));
     }
   }

@@ -100,6 +100,7 @@ def calibrate_collectives(
         found.solution,
         name=name,
         description=description or f"Host parameters fitted to the collectives of {experiment.name}.",
+        fitted_to=f"collectives ({experiment.name})",
         remarks=remarks,
     )
     with tables.replacing(output) as part:

@@ -38,13 +38,15 @@ def text(
     *,
     name: str,
     description: str,
+    fitted_to: str,
     remarks: Sequence[str],
 ) -> str:
     """Return the file. ``base`` is the base file as written, ``resolved`` the same in SI units."""
     lines = network_file.comment(remarks)
-    lines += [*network_file.block("name", name), *network_file.block("description", description)]
+    for key, value in (("name", name), ("description", description), ("fitted_to", fitted_to)):
+        lines += network_file.block(key, value)
     for key, value in base.items():
-        if key not in ("name", "description", "host"):
+        if key not in ("name", "description", "fitted_to", "host"):
             lines += network_file.block(key, value)
     lines.append("host:")
     host = with_values(resolved, parameters, [float(value) for value in solution.values])["host"]

@@ -4,7 +4,13 @@
 namespace manynode::node {
 
 struct CoreTimes {
-  static std::array<Stamp, kSinks>& of(Core& core) { return core.times_; }
+  static std::array<Stamp, kSinks> of(const Core& core) {
+    std::array<Stamp, kSinks> times;
+    for (int sink = 0; sink < kSinks; ++sink) times[sink] = core.time_at(static_cast<std::uint8_t>(sink));
+    return times;
+  }
+  static void set(Core& core, int reg, Stamp at) { core.times_[reg] = core.from_epoch(at); }
+  static Stamp epoch(const Core& core) { return core.epoch_; }
 };
 
 namespace {
@@ -173,7 +179,8 @@ void set_registers(Core& core, Reference& reference, Draws& draws) {
     const Stamp early = std::min<Stamp>(core.now(), 100 * kTick);
     Stamp at = core.now();
     if (draws.once_in(2)) at = time_of(at - early + draws.below(2000) * kTick) + draws.below(6);
-    CoreTimes::of(core)[reg] = reference.times[reg] = at;
+    reference.times[reg] = at;
+    CoreTimes::set(core, reg, at);
   }
 }
 
@@ -210,6 +217,32 @@ TEST(PieceMaps, GiveTheTimesOfPlayForRandomBlocksRegistersAndDelays) {
   }
   EXPECT_GT(core.memory.counts.last_level_misses, 1000u);  // the delays were there
   EXPECT_GT(core.memory.counts.prefetches, 100u);
+}
+
+// Times are kept from an epoch on, which moves with the clock.
+TEST(PieceMaps, GiveTheSameTimesWhenTheEpochMoves) {
+  const NodeSettings settings = unlimited_node();
+  Draws draws(13);
+  for (int round = 0; round < 20; ++round) {
+    SCOPED_TRACE(round);
+    Node node(settings);
+    Core& core = node.core();
+    Reference reference(settings);
+    const Block block = draws.block(settings);
+    set_registers(core, reference, draws);
+    run_both(core, reference, block, draws);
+    // Some registers are as late as this, so that they are not ready when the epoch moves.
+    for (int reg = 0; reg < kRegisters; reg += 5) {
+      reference.times[reg] = (Stamp{1} << 28) + draws.below(5000) * kTick;
+      CoreTimes::set(core, reg, reference.times[reg]);
+    }
+    core.idle_until((Stamp{1} << 28) + draws.below(2000) * kTick);
+    reference.now = core.now();
+    run_both(core, reference, block, draws);
+    ASSERT_GT(CoreTimes::epoch(core), 0u);
+    expect_same_times(core, reference, block, CoreTimes::of(core));
+    if (HasFatalFailure()) return;
+  }
 }
 
 // QEMU's blocks have up to 512 instructions.

@@ -142,7 +142,16 @@ def solution(told: float) -> tuple[Any, Solution]:
 
 def test_the_file_reads_back_and_says_where_each_value_is_from() -> None:
     parameters, found = solution(0.9)
-    text = file_text.text(WRITTEN, BASE, parameters, found, name="mine", description="of a test", remarks=["by a test"])
+    text = file_text.text(
+        WRITTEN,
+        BASE,
+        parameters,
+        found,
+        name="mine",
+        description="of a test",
+        fitted_to="a test",
+        remarks=["by a test"],
+    )
     assert text.startswith("# by a test\nname: mine\n")
     read = Network.model_validate(yaml.safe_load(text)).model_dump(mode="json")
     expected = with_values(BASE, parameters, list(found.values))
@@ -156,8 +165,10 @@ def test_the_file_reads_back_and_says_where_each_value_is_from() -> None:
 
 def test_what_the_data_do_not_tell_is_called_assumed() -> None:
     parameters, found = solution(0.1)
-    text = file_text.text(WRITTEN, BASE, parameters, found, name="mine", description="of a test", remarks=[])
-    assert "fitted" not in text
+    text = file_text.text(
+        WRITTEN, BASE, parameters, found, name="mine", description="of a test", fitted_to="a test", remarks=[]
+    )
+    assert "fitted" not in text.replace("fitted_to:", "")
     assert "# assumed, near the base network: the collectives hardly tell it\n  nic_latency:" in text
     (note,) = file_text.notes(parameters, found)
     assert note.startswith(

@@ -13,10 +13,12 @@ from phase3_cases import ROOT
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved, read_yaml
 from manynode.errors import UsageError
-from manynode.known_errors.records import check_records, log_errors
+from manynode.known_errors.records import NOTHING, check_records, log_errors, read_records
 from manynode.tables import write_table
 from manynode.timing_profile import write_timing_profile
 from phase2_nodesim.own_times import timing_profile
+from phase3_sst.measured.campaigns.interface import Wanted
+from phase3_sst.measured.campaigns.pico import PicoReader
 from phase3_sst.studies.validation.records import of_collectives, records
 
 RUNS = [{"nodes": 8, "replica": 0, "seconds": 1.1}, {"nodes": 64, "replica": 0, "seconds": 2.4}]
@@ -75,3 +77,23 @@ def test_results_without_a_validation_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no comparison with measurements"):
         records(experiment, tmp_path, fitted_to="f", source="s")
     assert json.loads(experiment.model_dump_json())["known_errors"] == []
+
+
+def test_the_shipped_records_of_pico_are_those_that_no_fit_saw() -> None:
+    text = (ROOT / "tests/data/calibration/pico/collectives.csv").read_text()
+    own = read_records([ROOT / "validation" / "pico.parquet"])
+    machines = {"Fugaku": "fugaku", "MareNostrum 5": "mare_nostrum", "LUMI": "lumi"}
+    assert set(own["machine"]) == set(machines) and set(own["engine"]) == {"fast"}
+    for machine, system in machines.items():
+        rows = pd.DataFrame(PicoReader().read(text, "pico", Wanted(system=system))[0])
+        if system == "fugaku":
+            unseen = rows[rows["nodes"] > rows["nodes"].min()]
+        else:
+            series = rows.groupby(["collective", "algorithm", "nodes", "ranks_per_node"])["bytes"]
+            unseen = rows[series.rank(method="dense") % 2 == 0]
+        of_machine = own[own["machine"] == machine]
+        found, before = (of_machine[(of_machine["fitted_to"] == NOTHING) == nothing] for nothing in (False, True))
+        assert sorted(before["case"]) == sorted(found["case"]) and (before["doublings"] == 0).all()
+        assert sorted(found["measured_s"]) == pytest.approx(sorted(unseen["seconds"]), rel=1e-9), machine
+        assert set(found["doublings"]) == ({3.0} if system == "fugaku" else {0.0})
+        assert not found["fitted_to"].isin(["nothing"]).any()
