@@ -11,6 +11,7 @@ import sst_machine_runs as runs
 from manynode.errors import UsageError
 from phase3_sst.engines.sst.machine.build import machine_of
 from phase3_sst.engines.sst.machine.description import Machine
+from phase3_sst.engines.sst.machine.hosts import alternating_messages
 from phase3_sst.engines.sst.machine.links import link_of_port
 from phase3_sst.engines.sst.machine.sst_run_file import Run, run_of
 from phase3_sst.engines.sst.machine.wiring import wiring_of
@@ -125,6 +126,30 @@ def test_ranks_are_shared_among_the_rails_of_a_node() -> None:
     assert [nic.name for nic in machine.nics] == ["host_0", "host_1", "host_4", "host_5"]
     assert {nic.parameters["num_vNics"] for nic in machine.nics} == {2}
     assert machine.protocol_parameters["nicsPerNode"] == 2
+
+
+@pytest.mark.parametrize(
+    ("ranks_per_node", "nodes", "rails", "expected"),
+    [(1, 4, 1, 64), (2, 12, 1, 64), (4, 12, 1, 176), (4, 12, 2, 88), (12, 12, 1, 1024)],
+    ids=["few peers", "pairs below the least", "each pair", "a rail has half", "memory"],
+)
+def test_a_message_of_each_pair_of_ranks_has_its_turn(
+    ranks_per_node: int, nodes: int, rails: int, expected: int
+) -> None:
+    torus = {"kind": "torus", "shape": [3], "hosts_per_switch": 8, "links_per_direction": 1}
+    machine = machine_of(run(ranks_per_node, hosts=list(range(nodes)), topology=torus, rails=rails))
+    assert {nic.parameters["numSendMachines"] for nic in machine.nics} == {expected}
+
+
+def test_an_experiment_may_choose_the_messages_that_take_turns() -> None:
+    extra = {"firefly.nic": {"numSendMachines": 3}}
+    machine = machine_of(run_of(runs.run_content(runs.network(), runs.job([0]), extra_parameters=extra)))
+    assert machine.nics[0].parameters["numSendMachines"] == 3
+
+
+def test_messages_that_take_turns_share_the_memory_of_a_large_machine() -> None:
+    assert alternating_messages(nodes=1024, ranks_per_node=1, rails=1, nics=1024) == 256
+    assert alternating_messages(nodes=100_000, ranks_per_node=1, rails=1, nics=100_000) == 64
 
 
 @pytest.mark.parametrize("extra", ["firefly.nic", "merlin.linkcontrol", "merlin.hr_router", "merlin.topology"])

@@ -23,7 +23,7 @@ from phase3_sst.engines.sst.run.parts import read_parts, write_result
 from phase3_sst.engines.sst.run.progress_lines import Progress, Teller, read_progress
 from phase3_sst.engines.sst.run.run_files import sst_run, write_run
 from phase3_sst.engines.sst.run.sst_command import environment, sst_command
-from phase3_sst.engines.sst.run.sst_estimate import Estimate, estimate, estimate_of, traffic
+from phase3_sst.engines.sst.run.sst_estimate import Estimate, alternating, estimate, estimate_of, traffic
 from phase3_sst.engines.sst.run.sst_installation import Installation
 from phase3_sst.engines.sst.run.watch import Watch
 from phase3_sst.point.contract import LINKS_SCHEMA, RANKS_SCHEMA, RESULT_SCHEMA
@@ -272,6 +272,17 @@ def test_an_estimate_of_a_run_asks_the_fast_engine_for_its_packets() -> None:
         pytest.skip("manynode-fast is not built")
     ports = pd.read_csv(PARTS / "statistics_0.csv")
     assert 0.1 < found.seconds < 60 and 50e6 < found.memory_bytes < 1e9 and len(ports) > 0
+
+
+def test_an_estimate_counts_the_memory_of_messages_that_take_turns_on_a_nic() -> None:
+    def beyond(*jobs: tuple[int, int], rails: int = 1) -> int:
+        described = [{"nodes": nodes, "ranks_per_node": ranks} for nodes, ranks in jobs]
+        return alternating({"jobs": described, "network": {"host": {"rails": rails}}})
+
+    assert beyond((2, 4)) == 0  # 16 pairs of ranks: every NIC has 64
+    assert beyond((12, 4)) == 12 * (176 - 64)
+    assert beyond((12, 4), (2, 4)) == 12 * (176 - 64)
+    assert beyond((12, 4), rails=2) == 24 * (88 - 64)
 
 
 def test_the_traffic_is_that_of_all_iterations_however_the_application_counts_them() -> None:

@@ -59,9 +59,6 @@ def host_model(
         "hostReadDelay_ns": round(2 * host["nic_latency_s"] * 1e9),
         "dmaBW_GBs": 0,
         "dmaContentionMult": 0,
-        # This many messages alternate packet by packet; messages between two ranks are put in order on arrival
-        # (phase3_sst/engines/sst/link_control/message_order.hpp).
-        "numSendMachines": 64,
         "maxSendMachineQsize": 1,
         "maxRecvMachineQsize": _ENDLESS,
         "maxActiveRecvStreams": _ENDLESS,

@@ -13,6 +13,10 @@ from phase3_sst.engines.sst.machine.host_model import HostModel
 from phase3_sst.engines.sst.machine.sst_run_file import Job, Run
 from phase3_sst.engines.sst.machine.wiring import component_name, host_name
 
+LEAST_ALTERNATING, _MOST_ALTERNATING = 64, 1024
+# Of all NICs together, for their memory.
+_ALTERNATING_TOGETHER = 1 << 18
+
 
 class Hosts:
     """All nodes of all jobs."""
@@ -26,6 +30,7 @@ class Hosts:
         self._model = model
         self._link_controls = link_controls
         self._link_parameters = link_parameters
+        self._count = sum(len(job.hosts) * min(run.rails, job.ranks_per_node) for job in run.jobs)
         for job in run.jobs:
             for logical, node in enumerate(job.hosts):
                 self._add_node(job, logical, node)
@@ -33,6 +38,7 @@ class Hosts:
     def _add_node(self, job: Job, logical: int, node: int) -> None:
         used = min(self._run.rails, job.ranks_per_node)
         cores = job.ranks_per_node // used
+        alternating = alternating_messages(len(job.hosts), job.ranks_per_node, used, self._count)
         loop_back = f"node_{node}_loop"
         self.loop_backs.append(LoopBack(loop_back, {"numCores": job.ranks_per_node, "nicsPerNode": used}))
         for rail in range(used):
@@ -41,7 +47,12 @@ class Hosts:
             self.nics.append(
                 Nic(
                     name=nic,
-                    parameters={**self._model.nic, "nid": host, "num_vNics": cores},
+                    parameters={
+                        "numSendMachines": alternating,
+                        **self._model.nic,
+                        "nid": host,
+                        "num_vNics": cores,
+                    },
                     link_controls=self._link_controls,
                     link_parameters=self._link_parameters,
                 )
@@ -85,6 +96,17 @@ class Hosts:
                 no_cut=True,
             )
         )
+
+
+def alternating_messages(nodes: int, ranks_per_node: int, rails: int, nics: int) -> int:
+    """Return how many messages alternate packet by packet on a NIC (firefly's send machines); ``nics``: of all jobs.
+
+    As in a NIC with a queue pair per peer: one from each of its ranks to each rank of other nodes. With fewer, the next
+    message waits for the whole of another one, which makes convoys. Messages between two ranks are put in order on
+    arrival (phase3_sst/engines/sst/link_control/message_order.hpp).
+    """
+    pairs = ranks_per_node // rails * (nodes - 1) * ranks_per_node
+    return max(LEAST_ALTERNATING, min(pairs, _MOST_ALTERNATING, _ALTERNATING_TOGETHER // nics))
 
 
 def engine_parameters(run: Run, job: Job) -> dict[str, Any]:

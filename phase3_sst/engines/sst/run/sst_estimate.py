@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from manynode.config.application import read_application
 from manynode.units import render
 from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.engines.sst.machine.hosts import LEAST_ALTERNATING, alternating_messages
 from phase3_sst.engines.sst.machine.wiring import wiring_of
 from phase3_sst.point.contract import ReplicaCost
 
@@ -21,6 +22,8 @@ from phase3_sst.point.contract import ReplicaCost
 _BASE_BYTES = 110e6
 _RANK_BYTES = 1.3e6
 _PORT_BYTES = 8e3
+# Of a message that may alternate with others on a NIC, beyond those of every NIC (machine/hosts.py).
+_ALTERNATING_BYTES = 2e3
 # Time: building the machine, each message at its ranks, and each packet at each port on its path. The cost grows with
 # the number of ranks.
 _BASE_S = 0.7
@@ -49,7 +52,19 @@ def estimate_of(run: Mapping[str, Any], processes: int = 1) -> Estimate:
     wiring = wiring_of(run["network"]["topology"])
     ports = 2 * len(wiring.cables) + len(wiring.hosts)
     messages, hops = traffic(run)
-    return estimate(ranks=ranks, ports=ports, messages=messages, hops=hops, processes=processes)
+    estimated = estimate(ranks=ranks, ports=ports, messages=messages, hops=hops, processes=processes)
+    return replace(estimated, memory_bytes=estimated.memory_bytes + alternating(run) * _ALTERNATING_BYTES)
+
+
+def alternating(run: Mapping[str, Any]) -> int:
+    """Return how many messages may alternate on all NICs of a run, beyond those of every NIC."""
+    most = int(run["network"]["host"].get("rails", 1))
+    rails = [min(most, job["ranks_per_node"]) for job in run["jobs"]]
+    nics = [job["nodes"] * used for job, used in zip(run["jobs"], rails, strict=True)]
+    return sum(
+        count * (alternating_messages(job["nodes"], job["ranks_per_node"], used, sum(nics)) - LEAST_ALTERNATING)
+        for job, used, count in zip(run["jobs"], rails, nics, strict=True)
+    )
 
 
 def estimate(*, ranks: int, ports: int, messages: float, hops: float, processes: int = 1) -> Estimate:
