@@ -11,7 +11,7 @@ MUTATIONS = [
     Mutation(
         "address-from-a-late-load",
         MODEL + "core.cpp",
-        "    known |= 1u << number;\n",
+        "      known |= bit;\n",
         "",
         "a load whose address comes from a late load starts as if that load had hit",
         ("gtest:test_node:PieceMaps.*",),

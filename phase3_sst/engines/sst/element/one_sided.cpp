@@ -24,8 +24,8 @@ void OneSided::open(EventSink& sink) {
 }
 
 void OneSided::start(std::uint32_t target, std::uint64_t bytes, std::uint64_t returned, CallKind call,
-                     RequestHandle* done, EventSink& sink) {
-  const RemoteOperation operation{bytes, returned, next_number_++};
+                     RequestHandle* done, network::Picoseconds owed, EventSink& sink) {
+  const RemoteOperation operation{bytes, returned, next_number_++, owed};
   operations_.asked(job_, rank_, target, operation);
   sink.irecv(target, remote_tag(RemotePart::Reply, operation.number), message_size(returned, call), done);
   const bool eager = bytes <= eager_bytes_;
@@ -55,6 +55,7 @@ bool OneSided::completed(EventSink& sink) {
     const std::uint32_t source = sink.received_from();
     const RemoteOperation operation = operations_.came(job_, source, rank_);
     open(sink);
+    if (const std::uint64_t nanoseconds = paid_time_.of(operation.owed); nanoseconds > 0) sink.delay(nanoseconds);
     if (operation.bytes <= eager_bytes_) {
       reply(operation, source, sink);
     } else {

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "event_sink.hpp"
+#include "sim_time.hpp"
+#include "whole_nanoseconds.hpp"
 
 namespace manynode::sst_element {
 
@@ -23,6 +25,8 @@ struct RemoteOperation {
   std::uint64_t bytes{0};     // to the target
   std::uint64_t returned{0};  // back
   std::uint32_t number{0};    // of the origin's operations; in the tags of data and reply
+  // What the target's rank pays for the request itself, because it comes from its own node.
+  network::Picoseconds owed{0};
 };
 
 // What the requests under way ask for, between each pair of ranks in order. Ranks are ember's, and may run in several
@@ -47,8 +51,9 @@ class OneSided {
   // From now on the rank answers; called once.
   void open(EventSink& sink);
   // Starts an operation; `done` is complete when the reply has come.
+  // `owed`: what the target pays for the request.
   void start(std::uint32_t target, std::uint64_t bytes, std::uint64_t returned, CallKind call, RequestHandle* done,
-             EventSink& sink);
+             network::Picoseconds owed, EventSink& sink);
   // The handle of an operation by the number of its request; take() forgets it.
   RequestHandle* place(std::uint32_t request) { return &started_[request]; }
   bool has(std::uint32_t request) const { return started_.contains(request); }
@@ -88,6 +93,7 @@ class OneSided {
   std::vector<RequestHandle> handles_;  // of waitany: the request, arriving data, the oldest of sent_, of awaited_
   int index_{0};
   bool asked_{false};
+  WholeNanoseconds paid_time_;
 };
 
 }  // namespace manynode::sst_element

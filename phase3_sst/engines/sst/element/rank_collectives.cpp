@@ -164,12 +164,11 @@ void RankProgram::run_answering(EventSink& sink) {
       count_message(primitive.bytes);
       count_message(primitive.returned);
       const bool own_request = (primitive.request & kLoweredRequest) != 0;
-      const network::Picoseconds owed =
-          primitive.returned > 0 ? world_.owed(shared_, rank_, primitive.peer, primitive.returned) : 0;
+      const network::Picoseconds owed = world_.owed_remotely(shared_, rank_, primitive.peer, primitive.returned);
       if (own_request) pay(owed, sink);
       one_sided_->start(to_ember(primitive.peer), primitive.bytes, primitive.returned, primitive.call,
                         own_request ? one_sided_->place(primitive.request) : requests_.start(primitive.request, owed),
-                        sink);
+                        world_.owed_remotely(shared_, primitive.peer, rank_, primitive.bytes), sink);
       break;
     }
     case PrimitiveKind::Compute:

@@ -74,6 +74,12 @@ network::Picoseconds World::owed(const Job& job, int receiver, int sender, std::
   return sender >= 0 && copied(job, sender, receiver, bytes) ? overhead_receive_.of(bytes) : 0;
 }
 
+network::Picoseconds World::owed_remotely(const Job& job, int receiver, int sender, std::uint64_t bytes) const {
+  if (!copied(job, sender, receiver, bytes)) return 0;
+  const auto copy = network::ByteTime::of_bandwidth(config_.network.intranode.bandwidth_Bps);
+  return overhead_receive_.of(bytes) + copy.of(bytes);
+}
+
 bool World::copied(const Job& job, int sender, int receiver, std::uint64_t bytes) const {
   if (settings_.own_collectives || bytes > config_.network.host.eager_limit_bytes) return false;
   const auto node = [&](int rank) { return job.config->own_node_of(static_cast<std::uint32_t>(rank)); };

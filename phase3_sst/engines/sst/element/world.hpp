@@ -67,6 +67,8 @@ class World {
   // What a receive costs the rank that waits for it, without what firefly charges (README.md, "Overheads"): a short
   // message of the rank's own node.
   network::Picoseconds owed(const Job& job, int receiver, int sender, std::uint64_t bytes) const;
+  // Likewise for a message of a remote operation, with the copy of its bytes within the node.
+  network::Picoseconds owed_remotely(const Job& job, int receiver, int sender, std::uint64_t bytes) const;
   // Whether a message is short and stays in the node; not with SST's own collectives, which leave all to firefly.
   bool copied(const Job& job, int sender, int receiver, std::uint64_t bytes) const;
   const Job& job(std::size_t index) const { return jobs_[index]; }
