@@ -76,7 +76,10 @@ CONTROL = "-control"
 """Ends the mode of a control run: its ranks share nothing."""
 _MODE = "(ext|no-ext)"
 _POINT = r"[^/]+/nodes-\d+/(result\.json|(ranks|links|link_jobs|series|injection)\.parquet)"
-_ANALYSED = "projection|makespans|iterations|breakdown|interval_parts|jobs|links|link_jobs|series"
+ANALYSED = (
+    *("projection", "makespans", "iterations", "breakdown", "interval_parts", "jobs", "links", "link_jobs", "series"),
+)
+"""Tables that the analysis of an experiment's points writes."""
 _VARIANT, _CONFIRMED = "variant", "confirmed"
 # Which step makes the file at a place below the results.
 _FILES = tuple(
@@ -94,7 +97,7 @@ _FILES = tuple(
         (r"resamples/[^/]+/nodes-\d+\.parquet", "simulate"),
         (rf"(?P<study>{'|'.join(study.name for study in _STUDIES)})/(?P<variant>.+)/{_POINT}", _VARIANT),
         (rf"(?P<study>confirm)/(?P<variant>.+)/{_POINT}", _CONFIRMED),
-        (rf"({_ANALYSED})\.parquet|provenance\.json", "analyse"),
+        (rf"({'|'.join(ANALYSED)})\.parquet|provenance\.json", "analyse"),
         *((re.escape(file.name), study.name) for study in _STUDIES for file in study.files),
         (r"report\.html", "report"),
     )

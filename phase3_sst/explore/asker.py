@@ -20,7 +20,6 @@ class Asker(Protocol):
 
     async def answer(self, question: Question, *, urgent: bool = True) -> Answer:
         """Return the answer, simulated if need be."""
-        raise NotImplementedError
 
 
 def with_value(question: Question, axis: Axis, value: Written) -> Question:

@@ -35,8 +35,9 @@ _HIDDEN = (
     "network.node_names",
     "network.topology.kind",
     "simulate.sst",
+    "simulate.preflight.vary",
+    "simulate.profile_bootstrap",
 )
-_HIDDEN_TOO = ("simulate.preflight.vary", "simulate.profile_bootstrap")
 _LABELS = {"overhead_recv": "overhead receive", "nic_bandwidth": "NIC bandwidth", "nic_latency": "NIC latency"}
 
 
@@ -138,7 +139,7 @@ def _section(section: BaseModel, key: str, group: str) -> Iterator[Control]:
     """Yield the controls of a section and of the sections in it."""
     for name, info in type(section).model_fields.items():
         place, value = f"{key}.{info.alias or name}", getattr(section, name)
-        if place.startswith(_HIDDEN) or place in _HIDDEN_TOO:
+        if place.startswith(_HIDDEN):
             continue
         if isinstance(value, BaseModel) and (section_of(info.annotation) is not None or name == "topology"):
             # A kind of topology has keys of its own; the whole of it can be another kind.

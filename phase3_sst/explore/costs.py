@@ -8,17 +8,15 @@ make the same work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from manynode.config.network import Network
 from manynode.config.prices import Prices
 from phase3_sst.explore.answer import Answer
 from phase3_sst.studies.what_if.bill import bill
-from phase3_sst.studies.what_if.decide import energy_kwh
+from phase3_sst.studies.what_if.decide import energy_kwh, maybe_on_front, pareto
 
 
 @dataclass(frozen=True)
@@ -81,32 +79,12 @@ class Costs:
         """Return all rows, the cheapest first, with the fronts of their groups marked."""
         marked: list[Priced] = []
         for group in dict.fromkeys(row.group for row in self.rows.values()):
-            marked += _marked([row for row in self.rows.values() if row.group == group])
+            rows = [row for row in self.rows.values() if row.group == group]
+            costs = [row.cost for row in rows]
+            front = pareto([row.time_s for row in rows], costs)
+            maybe = maybe_on_front([row.low_s for row in rows], [row.high_s for row in rows], costs)
+            marked += [replace(row, front=on, maybe_front=may) for row, on, may in zip(rows, front, maybe, strict=True)]
         return sorted(marked, key=lambda row: (row.cost, row.time_s, row.digest))
-
-
-def _marked(rows: Iterable[Priced]) -> list[Priced]:
-    """Return the rows of one group with their front marked (as decide.pareto and decide.alternatives mark it).
-
-    Sorted by cost, a row is on the front if it is faster than all cheaper ones: thousands of rows take milliseconds.
-    """
-    rows = sorted(rows, key=lambda row: row.cost)
-    costs = np.array([row.cost for row in rows])
-    times = np.array([row.time_s for row in rows])
-    highs = np.array([row.high_s for row in rows])
-    # For each row, the rows before `upto` cost at most as much, those before `below` less.
-    upto, below = np.searchsorted(costs, costs, side="right"), np.searchsorted(costs, costs, side="left")
-    fastest, surely = np.minimum.accumulate(times), np.minimum.accumulate(highs)
-    return [
-        replace(
-            row,
-            front=bool(
-                row.time_s <= fastest[upto[place] - 1] and (below[place] == 0 or row.time_s < fastest[below[place] - 1])
-            ),
-            maybe_front=bool(row.low_s <= surely[upto[place] - 1]),
-        )
-        for place, row in enumerate(rows)
-    ]
 
 
 def bill_rows(network: Network, nodes: int, prices: Prices) -> list[Mapping[str, Any]]:

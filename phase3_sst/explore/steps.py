@@ -22,6 +22,7 @@ from manynode.config.studies import studies
 from manynode.errors import ManynodeError
 from manynode.fork_server import owner
 from manynode.snakemake_run import ERROR_FILE, StepFailedError, recorded_errors
+from manynode.steps import ANALYSED
 from phase3_sst.campaign.experiments import PlannedExperiment
 from phase3_sst.point.flow_choice import is_chosen
 
@@ -31,9 +32,6 @@ CHOICE_OF_STUDIES = "simulate/flow-control-studies.json"
 CLASSES = "profile/rank-classes.json"
 VERDICTS = "nodesim/skeleton-verdicts.json"
 _POINT = ("result.json", "ranks.parquet", "links.parquet", "link_jobs.parquet")
-_ANALYSED = (
-    *("projection", "makespans", "iterations", "breakdown", "interval_parts", "jobs", "links", "link_jobs", "series"),
-)
 # Rank-replicas that take about as long as the other steps of a question together.
 _OTHER_WORK = 2000.0
 _SHARE = re.compile(r"simulated in ([0-9.]+) s, .*about ([0-9.]+) s left")
@@ -107,7 +105,7 @@ def steps_of(planned: PlannedExperiment, losses: bool) -> list[Step]:
     results = [f"{root}/simulate/{technique}/nodes-{nodes}/result.json" for nodes in resolved.nodes]
     words = ("simulate", "analyse", *experiment, "--projection", f"{root}/projection.parquet", *results)
     # The projection is written last: it stands for the others.
-    tables = (*(f"{name}.parquet" for name in _ANALYSED), "provenance.json")
+    tables = (*(f"{name}.parquet" for name in ANALYSED), "provenance.json")
     found.append(Step("analysis", words, tables, tuple(step.name for step in points)))
     return [*found, *(_losses(planned, before, inputs) if losses else ())]
 

@@ -1,4 +1,4 @@
-"""Asks the explorer in a process of its own, as a server does: ``explore_runs.py RESULTS NODES...``.
+"""Asks the explorer in a process of its own, as a server does: ``explore_runs.py RESULTS``.
 
 It prints ``asked DIGEST`` and ``finished DIGEST TIME`` for each question.
 """
@@ -6,7 +6,10 @@ It prints ``asked DIGEST`` and ``finished DIGEST TIME`` for each question.
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 from phase3_sst.explore.explorer import Explorer
@@ -33,6 +36,23 @@ async def ask_all(results: Path) -> None:
 
     await asyncio.gather(*map(ask, questions(explorer)))
     await explorer.close()
+
+
+def killed(base: Path, folder: Path, word: str, wait_s: float) -> list[list[str]]:
+    """Start a server that asks many questions, and kill it ``wait_s`` after its first line with ``word``."""
+    command = [sys.executable, __file__, str(base)]
+    told: list[list[str]] = []
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        for line in server.stdout:
+            told.append(line.split())
+            if told[-1][0] == word:
+                break
+        time.sleep(wait_s)
+        server.send_signal(signal.SIGKILL)
+        told += [line.split() for line in server.stdout]
+    assert server.returncode in (-signal.SIGKILL, 0), "the questions themselves do not fail"
+    return told
 
 
 if __name__ == "__main__":

@@ -6,9 +6,6 @@ import asyncio
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Coroutine
 from pathlib import Path
@@ -18,7 +15,7 @@ import pandas as pd
 import pipeline
 import pytest
 from conftest import made_once
-from explore_runs import questions
+from explore_runs import killed, questions
 
 from manynode.errors import InputError, UsageError
 from manynode.snakemake_run import StepFailedError
@@ -29,7 +26,6 @@ from phase3_sst.explore.explorer import Explorer, Progress, QuestionCancelledErr
 from phase3_sst.explore.limits import Limits
 from phase3_sst.explore.question import Question
 
-HERE = Path(__file__).resolve().parent
 PHASES = "setup initial zero pack symgs residual dot direction spmv update checksum".split()
 SLOW = {"network.link.bandwidth": "30 Gbit/s", "simulate.replicas": 3}
 
@@ -362,23 +358,6 @@ def test_limits_and_failed_steps_are_said_in_words(base: Path) -> None:
         await explorer.close()
 
     run(body())
-
-
-def killed(base: Path, folder: Path, word: str, wait_s: float) -> list[list[str]]:
-    """Start a server that asks many questions, and kill it ``wait_s`` after its first line with ``word``."""
-    command = [sys.executable, str(HERE / "explore_runs.py"), str(base)]
-    told: list[list[str]] = []
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        for line in server.stdout:
-            told.append(line.split())
-            if told[-1][0] == word:
-                break
-        time.sleep(wait_s)
-        server.send_signal(signal.SIGKILL)
-        told += [line.split() for line in server.stdout]
-    assert server.returncode in (-signal.SIGKILL, 0), "the questions themselves do not fail"
-    return told
 
 
 def test_a_killed_server_loses_no_finished_question_and_leaves_no_process(base: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def prices_of(explorer: Explorer, given: dict[str, Any] | str | None) -> Prices:
     return checked(Prices, included("prices", name, "prices", Path(), "the prices"), name, "the price file")
 
 
-class Priced:
+class PricedAnswers:
     """Every finished answer with its cost; the networks of answers are looked up once."""
 
     def __init__(self, explorer: Explorer) -> None:

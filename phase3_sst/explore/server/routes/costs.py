@@ -8,13 +8,13 @@ from starlette.routing import Route
 
 from manynode.errors import ManynodeError
 from phase3_sst.explore.server.bodies import CostBody, body
-from phase3_sst.explore.server.pricing import Priced, prices_of
+from phase3_sst.explore.server.pricing import PricedAnswers, prices_of
 from phase3_sst.explore.server.site import Site, worded
 from phase3_sst.explore.server.wording import no, reply
 
 
 def routes(site: Site) -> list[Route]:
-    priced = Priced(site.explorer)
+    priced = PricedAnswers(site.explorer)
 
     async def costs(request: Request) -> Response:
         asked = await body(request, CostBody)
