@@ -26,6 +26,7 @@ def explore(
     explorer.check_baseline()
     from phase3_sst.explore.server.serve import serve
 
+    typer.echo("getting ready, which takes some seconds")
     serve(explorer, port, lambda link: typer.echo(f"open {link}"))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,14 @@ from phase3_sst.explore.controls import Control
 from phase3_sst.explore.limits import Limits
 from phase3_sst.explore.question import Question
 from phase3_sst.explore.question_log import QuestionLog
+from phase3_sst.explore.rehearsal import rehearse
 from phase3_sst.explore.store import Store
 from phase3_sst.explore.works import Follow, Progress, QuestionCancelledError, Works
 
 __all__ = ["Explorer", "Follow", "Progress", "QuestionCancelledError"]
+
+# Whoever starts a server waits for its link at most this much longer.
+_MOST_REHEARSAL_S = 15.0
 
 
 class Explorer:
@@ -40,6 +45,7 @@ class Explorer:
         self._works = Works(self.store, cores, self.limits)
         self._log = QuestionLog(self.store.folder / "questions.jsonl")
         self._answers: dict[str, Answer] = {}
+        self._closed = threading.Event()
 
     @property
     def name(self) -> str:
@@ -131,8 +137,12 @@ class Explorer:
             self._answers[asked.digest] = await self._works.answer(asked, urgent=urgent, follow=progress)
         return self._answers[asked.digest]
 
-    async def warm(self) -> None:
-        """Answer the first question of a page in the background, so that later ones find everything imported."""
+    async def rehearse(self) -> None:
+        """Start and import what answers need, by a small question whose answer is thrown away."""
+        await self._works.apart(rehearse, self.base, self._closed, _MOST_REHEARSAL_S)
+
+    async def foresee(self) -> None:
+        """Answer the first question of a page in the background."""
         with contextlib.suppress(ManynodeError):
             await self._works.answer(self.base.asked(self.start()), urgent=False, follow=None)
 
@@ -190,6 +200,7 @@ class Explorer:
 
     async def close(self) -> None:
         """End all simulations and wait until no child is left."""
+        self._closed.set()
         await self._works.close()
 
     def _known_of(self, question: Question, axes: list[tuple[str, list[Any]]]) -> list[Answer]:

@@ -53,9 +53,9 @@ class Finished:
 class Store:
     """The questions of one base."""
 
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: Base, folder: Path | None = None) -> None:
         self.base = base
-        self.folder = base.results / "explore"
+        self.folder = folder or base.results / "explore"
         self._steps: dict[str, Steps] = {}
         self._places: dict[tuple[str, str], Path] = {}
         self._indexed: set[Path] = set()

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ADDRESS = "127.0.0.1"
 MOST_CONNECTIONS = 128
+# The link waits so long for the page's first answer.
+MOST_FORESEEN_S = 5.0
 
 
 class _Server(uvicorn.Server):
@@ -43,7 +45,7 @@ class _Server(uvicorn.Server):
 def serve(explorer: Explorer, port: int, announce: Callable[[str], None]) -> None:
     """Serve ``explorer`` on ``port`` (0: any that is free) of the loopback address until SIGINT or SIGTERM.
 
-    ``announce`` gets the link with the token once the server listens. Requests are not logged: a link has the token.
+    ``announce`` gets the link with the token once the server listens and is ready to answer. Requests are not logged: a link has the token.
     """
     with _listening(port) as listener:
         keys = Keys(listener.getsockname()[1])
@@ -61,22 +63,35 @@ def serve(explorer: Explorer, port: int, announce: Callable[[str], None]) -> Non
             timeout_keep_alive=75,
             timeout_graceful_shutdown=5,
         )
-        announce(keys.link)
-        asyncio.run(_until_stopped(explorer, _Server(config, hub), listener))
+        asyncio.run(_until_stopped(explorer, _Server(config, hub), listener, lambda: announce(keys.link)))
 
 
-async def _until_stopped(explorer: Explorer, server: uvicorn.Server, listener: socket.socket) -> None:
+async def _until_stopped(
+    explorer: Explorer, server: uvicorn.Server, listener: socket.socket, announce: Callable[[], None]
+) -> None:
     """Serve until a signal; a second one does not wait for open requests. Simulations are ended in any case."""
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(signum, server.handle_exit, signum, None)
-    # The first answer pays for all imports; nobody waits for this one.
-    warming = asyncio.create_task(explorer.warm())
     try:
-        await server.serve([listener])
+        async with asyncio.TaskGroup() as tasks:
+            opening = tasks.create_task(_open(explorer, announce))
+            await server.serve([listener])
+            opening.cancel()
     finally:
-        warming.cancel()
         await explorer.close()
+
+
+async def _open(explorer: Explorer, announce: Callable[[], None]) -> None:
+    """Give out the link once answers no longer wait for imports, and the page's first one is there or takes long."""
+    await explorer.rehearse()
+    foreseen = asyncio.create_task(explorer.foresee())
+    try:
+        await asyncio.wait([foreseen], timeout=MOST_FORESEEN_S)
+        announce()
+        await foreseen
+    finally:
+        foreseen.cancel()
 
 
 def _listening(port: int) -> socket.socket:

@@ -31,8 +31,8 @@ export function figure(name, caption, spec, rows, columns, onclick) {
     datasets: { table: rows },
     ...spec,
   };
-  // The figure knows its width once it is in the page.
-  requestAnimationFrame(async () => {
+  // The figure knows its width once it is in the page. The numbers are painted first: drawing keeps the page busy.
+  requestAnimationFrame(() => setTimeout(async () => {
     if (!made.isConnected) return;
     try {
       const { view } = await window.vegaEmbed(place, whole, {
@@ -54,7 +54,7 @@ export function figure(name, caption, spec, rows, columns, onclick) {
       place.replaceChildren(element("p", { class: "failure" }, `This figure could not be drawn: ${error.message}`));
       console.error(error);
     }
-  });
+  }));
   return made;
 }
 
