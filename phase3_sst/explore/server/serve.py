@@ -45,7 +45,8 @@ class _Server(uvicorn.Server):
 def serve(explorer: Explorer, port: int, announce: Callable[[str], None]) -> None:
     """Serve ``explorer`` on ``port`` (0: any that is free) of the loopback address until SIGINT or SIGTERM.
 
-    ``announce`` gets the link with the token once the server listens and is ready to answer. Requests are not logged: a link has the token.
+    ``announce`` gets the link with the token once the server is ready to answer. Requests are not logged: a link has
+    the token.
     """
     with _listening(port) as listener:
         keys = Keys(listener.getsockname()[1])
