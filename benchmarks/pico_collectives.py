@@ -49,6 +49,15 @@ class Case:
     names: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
+# UCX's limit of eager messages on InfiniBand, as UCX prints it (openucx/ucx, docs/source/faq.md of v1.16.0, and pull
+# request 7950). Its formula (ucp_ep_config_calc_rndv_thresh, v1.15.0) gives 20 to 24 KB for NDR200, which is between
+# the same two powers of two. Overheads change there, as in the base at its own limit.
+UCX_EAGER_B = 17297
+UCX_OVERHEAD = [
+    {"from": "0 B", "time": "250 ns", "per_byte": "0.02 ns/B"},
+    {"from": f"{UCX_EAGER_B + 1} B", "time": "400 ns"},
+]
+
 CASES = {
     # Fujitsu's MPI is made from Open MPI. Its binomial broadcast is not Open MPI's: with three children, it takes the
     # time of three messages one after the other.
@@ -59,7 +68,14 @@ CASES = {
         "sizes",
         "openmpi",
         "host",
-        changes={"host": {"nic_bandwidth": "196 Gbit/s"}},
+        changes={
+            "host": {
+                "nic_bandwidth": "196 Gbit/s",
+                "eager_limit": f"{UCX_EAGER_B} B",
+                "overhead_send": UCX_OVERHEAD,
+                "overhead_recv": UCX_OVERHEAD,
+            }
+        },
         names={"bcast": {"binomial": "binomial_nearest"}, "reduce": {"binomial": "in_order_binomial"}},
     ),
     # The cabinets of the three jobs.
