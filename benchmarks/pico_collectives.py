@@ -195,8 +195,8 @@ def figures(systems: tuple[str, ...] = tuple(CASES), keep: Path | None = None) -
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("systems", nargs="*", choices=[*CASES, []], default=list(CASES))
+    parser.add_argument("systems", nargs="*", choices=[*CASES, []], default=[], metavar="SYSTEM")
     parser.add_argument("--write", type=Path, help="folder for the calibrated networks")
     arguments = parser.parse_args()
-    for entry in figures(tuple(arguments.systems), arguments.write):
+    for entry in figures(tuple(arguments.systems or CASES), arguments.write):
         print(f"{entry['name']}: {entry['value']:.3f}, {'holds' if entry['holds'] else 'does not hold'}")
