@@ -49,7 +49,7 @@ class Case:
     names: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-# UCX's limit of eager messages on InfiniBand, as UCX prints it (openucx/ucx, docs/source/faq.md of v1.16.0, and pull
+# UCX's limit of eager messages on InfiniBand, as UCX prints it (openucx/ucx, FAQ of v1.16.0, and pull
 # request 7950). Its formula (ucp_ep_config_calc_rndv_thresh, v1.15.0) gives 20 to 24 KB for NDR200, which is between
 # the same two powers of two. Overheads change there, as in the base at its own limit.
 UCX_EAGER_B = 17297
