@@ -1,10 +1,12 @@
 """Compare collectives on Fugaku with the network fugaku: IMB on 384 nodes with 4 ranks each, published by RIKEN.
 
 The network's host parameters were fitted to collectives on 8 nodes with a rank each (``pico_collectives.py``); nothing
-was fitted to these. Fujitsu's MPI does not say which algorithms it takes: here an allreduce has recursive doubling up
-to the jump of the measured times, 64 KiB, and Rabenseifner's algorithm beyond, a reduce the binomial tree. Up to 8
-bytes the measured ones take the network's barrier hardware, which cannot be simulated. Iterations are few, because a
-reduction of megabytes by 1,536 ranks takes long.
+was fitted to these. The job has the logical shape of the job script that is published beside the table (4 x 6 x 16
+nodes, mpi-collective/job.sh of giordano/julia-on-fugaku), folded onto as many units of the machine. Fujitsu's MPI does
+not say which algorithms it takes: here an allreduce has recursive doubling up to the jump of the measured times, 64
+KiB, and Rabenseifner's algorithm beyond, a reduce the binomial tree. Up to 8 bytes the measured ones take the network's
+barrier hardware, which cannot be simulated. Iterations are few, because a reduction of megabytes by 1,536 ranks takes
+long.
 """
 
 from __future__ import annotations
@@ -22,8 +24,13 @@ import yaml
 from _agreement import need
 from _figure import figure
 
-DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "calibration" / "fugaku"
+from manynode.paths import ROOT
+
+DATA = ROOT / "tests" / "data" / "calibration" / "fugaku"
 NODES, RANKS_PER_NODE = 384, 4
+SHAPE = "4x6x16"
+# The machine's part that the job fills: axes a, b, c of a unit, and 2 x 2 x 8 units.
+UNITS = [2, 3, 2, 2, 2, 8]
 # IMB measures executions in a row. The root of a reduction is the next rank each time (IMB's user guide, "Reduce"): the
 # root that has just finished is then a leaf at the far end of the tree, ten messages from the new root, and executions
 # cannot overlap. One execution from a common start takes as long.
@@ -51,15 +58,18 @@ def compared(collective: str, algorithm: str | None = None) -> pd.DataFrame:
         rows = pd.read_csv(table, comment="#")
         rows = rows[rows["bytes"] <= MOST_BYTES].copy()
         short, long = ALGORITHMS[collective]
+        rows["shape"] = SHAPE
         rows["algorithm"] = algorithm or np.where(rows["bytes"] <= JUMP, short, long)
         rows.to_csv(table, index=False)
+        network = yaml.safe_load((ROOT / "configs" / "networks" / "fugaku.yaml").read_text())
+        network["topology"]["shape"] = UNITS
         experiment = {
             "name": "fugaku-collectives",
             "application": {"name": "hpcg"},
             "nodes": [NODES],
             "ranks_per_node": RANKS_PER_NODE,
             "machine": "generic",
-            "network": "fugaku",
+            "network": network,
             "simulate": {"collectives": {"rules": "openmpi"}},
             "validation": {"collectives": table.name, **STARTS[collective]},
         }
