@@ -172,8 +172,8 @@ class Cache(Section):
     )
     replacement: Replacement = Field(
         default="lru",
-        description="qemu, last level only: which line of a set is replaced. lru: the least recently used; random: any; "
-        "adaptive: quad-age LRU with two kinds of insertion and set duelling, as in Intel's Haswell and Broadwell",
+        description="qemu, last level only: which line of a set is replaced. lru: the least recently used; random: "
+        "any; adaptive: quad-age LRU with two kinds of insertion and set duelling, as in Intel's Haswell and Broadwell",
     )
     inclusion: Literal["inclusive", "victim", "neither"] = Field(
         default="neither",
@@ -233,8 +233,8 @@ class Caches(Section):
         sets = int(last.size / last.line / last.associativity)
         if last.replacement == "adaptive" and sets < DUELLING_SETS:
             raise ValueError(
-                f"last_level: replacement adaptive needs at least {DUELLING_SETS} sets, of which some follow each policy "
-                f"(found {sets}): a larger size, or lru"
+                f"last_level: replacement adaptive needs at least {DUELLING_SETS} sets, of which some follow each "
+                f"policy (found {sets}): a larger size, or lru"
             )
         return self
 
