@@ -22,8 +22,11 @@ LineBytes = Annotated[float, Quantity("size", least=16, most=4096)]
 MemoryLatency = Annotated[float, Quantity("time", least=1e-10, most=1e-3)]
 BranchPredictor = Literal["local", "tournament", "gshare", "ltage", "tage-sc-l"]
 Prefetcher = Literal["none", "next-line", "stride", "stream", "best-offset", "ampm"]
+Replacement = Literal["lru", "random", "adaptive"]
 Units = Annotated[int, Field(ge=1, le=16)]
 Latency = Annotated[int, Field(ge=1, le=1000)]
+DUELLING_SETS = 64
+"""Sets of the smallest last level with replacement adaptive: one of them follows each policy."""
 Dram = Literal[
     "DDR3_1600_8x8",
     "DDR4_2400_8x8",
@@ -167,8 +170,10 @@ class Cache(Section):
         description="gem5, qemu: hardware prefetcher of this cache. qemu has next-line, stride and stream, for l1d and "
         "l2; gem5 takes ampm for stream",
     )
-    replacement: Literal["lru", "random"] = Field(
-        default="lru", description="qemu: which line of a set is replaced, the least recently used or any"
+    replacement: Replacement = Field(
+        default="lru",
+        description="qemu, last level only: which line of a set is replaced. lru: the least recently used; random: "
+        "any; adaptive: quad-age LRU with two kinds of insertion and set duelling, as in Intel's Haswell and Broadwell",
     )
     inclusion: Literal["inclusive", "victim", "neither"] = Field(
         default="neither",
@@ -214,6 +219,23 @@ class Caches(Section):
                 raise ValueError(f"{outer}: size {far.size:g} must be above the {near.size:g} bytes of {inner}")
             if far.line != near.line:
                 raise ValueError(f"{outer}: line must be that of {inner}; the models need one line size for data")
+        return self
+
+    @model_validator(mode="after")
+    def _replaced(self) -> Caches:
+        for name in ("l1i", "l1d", "l2"):
+            cache = getattr(self, name)
+            if cache is not None and cache.replacement != "lru":
+                raise ValueError(
+                    f"{name}: replacement must be lru (found {cache.replacement}): only last_level has other policies"
+                )
+        last = self.last_level
+        sets = int(last.size / last.line / last.associativity)
+        if last.replacement == "adaptive" and sets < DUELLING_SETS:
+            raise ValueError(
+                f"last_level: replacement adaptive needs at least {DUELLING_SETS} sets, of which some follow each "
+                f"policy (found {sets}): a larger size, or lru"
+            )
         return self
 
 

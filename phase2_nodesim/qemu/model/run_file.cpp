@@ -84,8 +84,9 @@ LastLevelSettings last_level(const Json& json) {
   json.at("ways").get_to(to.ways);
   json.at("latency_cycles").get_to(to.latency_cycles);
   json.at("line_interval").get_to(to.line_interval);
-  to.replacement = named<Replacement>(json.at("replacement").get<std::string>(),
-                                      {{"lru", Replacement::kLru}, {"random", Replacement::kRandom}});
+  to.replacement = named<Replacement>(
+      json.at("replacement").get<std::string>(),
+      {{"lru", Replacement::kLru}, {"random", Replacement::kRandom}, {"adaptive", Replacement::kAdaptive}});
   to.inclusion = named<Inclusion>(
       json.at("inclusion").get<std::string>(),
       {{"inclusive", Inclusion::kInclusive}, {"victim", Inclusion::kVictim}, {"neither", Inclusion::kNeither}});

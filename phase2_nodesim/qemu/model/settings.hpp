@@ -9,7 +9,7 @@ namespace manynode::node {
 
 enum class Predictor { kGshare, kTage };
 enum class Prefetch { kNone, kNextLine, kStride, kStream };
-enum class Replacement { kLru, kRandom };
+enum class Replacement { kLru, kRandom, kAdaptive };
 enum class Inclusion { kInclusive, kVictim, kNeither };
 
 struct CoreSettings {

@@ -24,6 +24,9 @@ std::size_t bytes_of_lines(const NodeSettings& settings) {
   return padded(std::size_t{settings.last_level.ways} * settings.last_level.sets * settings.last_levels *
                 sizeof(std::uint64_t));
 }
+std::size_t bytes_of_policy(const NodeSettings& settings) {
+  return ReplacementPolicy::kCommonBytes * settings.last_levels;
+}
 std::size_t bytes_of_buckets(const NodeSettings& settings) {
   return sizeof(std::atomic<std::uint64_t>) * kBuckets * settings.domains;
 }
@@ -31,17 +34,22 @@ std::size_t bytes_of_buckets(const NodeSettings& settings) {
 }  // namespace
 
 std::size_t Uncore::bytes(const NodeSettings& settings) {
-  return bytes_of_words(settings) + bytes_of_lines(settings) + bytes_of_buckets(settings) +
+  return bytes_of_words(settings) + bytes_of_lines(settings) + bytes_of_policy(settings) + bytes_of_buckets(settings) +
          settings.slots * sizeof(Mailbox);
 }
 
 Uncore::Uncore(const NodeSettings& settings, void* memory, bool alone)
-    : settings_(settings), alone_(alone), stride_(stride_of(settings)) {
+    : settings_(settings),
+      alone_(alone),
+      stride_(stride_of(settings)),
+      policy_(replacement_policy(settings.last_level)) {
   auto* at = static_cast<std::byte*>(memory);
   words_ = reinterpret_cast<std::uint32_t*>(at);
   at += bytes_of_words(settings);
   if (bytes_of_lines(settings) != 0) lines_ = reinterpret_cast<std::uint64_t*>(at);
   at += bytes_of_lines(settings);
+  common_ = at;
+  at += bytes_of_policy(settings);
   buckets_ = reinterpret_cast<std::atomic<std::uint64_t>*>(at);
   at += bytes_of_buckets(settings);
   mailboxes_ = reinterpret_cast<Mailbox*>(at);
@@ -53,14 +61,16 @@ Uncore::Uncore(const NodeSettings& settings, void* memory, bool alone)
   service_ = settings.memory.line_cycles * settings.memory.channels * cycle;
 }
 
-Uncore::Set Uncore::acquire(std::uint32_t cache, std::uint64_t hash) {
+SharedSet Uncore::acquire(std::uint32_t cache, std::uint64_t hash) {
   const std::size_t index = index_of(cache, hash);
-  const Set set{words_ + index * stride_, lines_ == nullptr ? nullptr : lines_ + index * settings_.last_level.ways};
+  const std::uint32_t ways = settings_.last_level.ways;
+  const SharedSet set{words_ + index * stride_, lines_ == nullptr ? nullptr : lines_ + index * ways, ways,
+                      static_cast<std::uint32_t>(index - std::size_t{cache} * settings_.last_level.sets)};
   if (alone_) return set;
   std::atomic_ref<std::uint32_t> first(set.words[0]);
   int tries = 0;
-  while ((first.fetch_or(kLock, std::memory_order_acquire) & kLock) != 0) {
-    while ((first.load(std::memory_order_relaxed) & kLock) != 0) {
+  while ((first.fetch_or(SharedSet::kLock, std::memory_order_acquire) & SharedSet::kLock) != 0) {
+    while ((first.load(std::memory_order_relaxed) & SharedSet::kLock) != 0) {
       if (++tries > kPatience) {
         broken_locks_.fetch_add(1, std::memory_order_relaxed);
         return set;
@@ -71,76 +81,31 @@ Uncore::Set Uncore::acquire(std::uint32_t cache, std::uint64_t hash) {
   return set;
 }
 
-int Uncore::way_of(const Set& set, std::uint32_t word) const {
-  for (std::uint32_t way = 0; way < settings_.last_level.ways; ++way) {
-    if ((set.words[way] & kHash) == word) return static_cast<int>(way);
-  }
-  return -1;
-}
-
-// While a set is locked, every value that its first word takes has kLock: another process that finds the bit clear for
-// a moment takes the lock.
-
-// Moves the ways before `way` back by one, over it, and puts a word at the front.
-void Uncore::put_first(const Set& set, std::uint32_t way, std::uint32_t word, std::uint64_t line) const {
-  if (way != 0) {
-    std::memmove(set.words + 1, set.words, way * sizeof *set.words);
-    set.words[1] &= ~kLock;
-  }
-  std::atomic_ref(set.words[0]).store(word | kLock, std::memory_order_relaxed);
-  if (set.lines == nullptr) return;
-  std::memmove(set.lines + 1, set.lines, way * sizeof *set.lines);
-  set.lines[0] = line;
-}
-
-// Moves the ways after `way` to the front by one, over it; the last one is empty then.
-void Uncore::take_out(const Set& set, std::uint32_t way) const {
-  const std::uint32_t last = settings_.last_level.ways - 1;
-  if (way == 0) {
-    std::atomic_ref(set.words[0]).store((last == 0 ? 0 : set.words[1]) | kLock, std::memory_order_relaxed);
-  }
-  const std::uint32_t to = std::max(way, 1u);
-  if (to < last) std::memmove(set.words + to, set.words + to + 1, (last - to) * sizeof *set.words);
-  if (last != 0) set.words[last] = 0;
-  if (set.lines == nullptr) return;
-  std::memmove(set.lines + way, set.lines + way + 1, (last - way) * sizeof *set.lines);
-  set.lines[last] = 0;
-}
-
-// Puts a word at the front in place of another one. Empty words are 0.
-void Uncore::insert(const Set& set, std::uint32_t word, std::uint64_t line, Answer& answer) {
-  const std::uint32_t ways = settings_.last_level.ways;
-  std::uint32_t way = ways - 1;
-  if (settings_.last_level.replacement == Replacement::kRandom && set.words[way] != 0) {
-    const std::uint32_t drawn = random_.load(std::memory_order_relaxed) * 1664525u + 1013904223u;
-    random_.store(drawn, std::memory_order_relaxed);
-    way = static_cast<std::uint32_t>(std::uint64_t{drawn} * ways >> 32);
-  }
-  answer.replaces_dirty = (set.words[way] & kDirtyWord) != 0;
-  if (set.lines != nullptr) answer.victim = set.lines[way];
-  put_first(set, way, word, line);
+void Uncore::insert(std::uint32_t cache, const SharedSet& set, std::uint32_t word, std::uint64_t line, Answer& answer) {
+  const auto replaced = policy_->insert(set, common_of(cache), word, line);
+  answer.replaces_dirty = (replaced.word & SharedSet::kDirtyWord) != 0;
+  answer.victim = replaced.line;
 }
 
 Uncore::Answer Uncore::read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
   const std::uint64_t name = named(line, owner), hash = mix(name);
-  const std::uint32_t word = word_of(hash);
+  const std::uint32_t word = SharedSet::word_of(hash);
   const bool victims_only = settings_.last_level.inclusion == Inclusion::kVictim;
   Answer answer;
-  const Set set = acquire(cache, hash);
-  if (const int found = way_of(set, word); found >= 0) {
+  const SharedSet set = acquire(cache, hash);
+  if (const int found = set.way_of(word); found >= 0) {
     const auto way = static_cast<std::uint32_t>(found);
-    const std::uint32_t old = set.words[way] & ~kLock;
     answer.hit = true;
     if (victims_only) {  // it moves back to the second level
-      answer.was_dirty = (old & kDirtyWord) != 0;
-      take_out(set, way);
-    } else if (way != 0) {
-      put_first(set, way, old, name);
+      answer.was_dirty = (set.words[way] & SharedSet::kDirtyWord) != 0;
+      policy_->remove(set, way);
+    } else {
+      policy_->use(set, way);
     }
   } else if (!victims_only) {
-    insert(set, word, name, answer);
+    insert(cache, set, word, name, answer);
   }
-  release(set);
+  set.release();
   return answer;
 }
 
@@ -148,33 +113,33 @@ Uncore::Answer Uncore::write_back(std::uint32_t cache, std::uint64_t line, std::
   Answer answer;
   if (!dirty && settings_.last_level.inclusion != Inclusion::kVictim) return answer;
   const std::uint64_t name = named(line, owner), hash = mix(name);
-  const std::uint32_t word = word_of(hash) | (dirty ? kDirtyWord : 0);
-  const Set set = acquire(cache, hash);
-  if (const int way = way_of(set, word & kHash); way >= 0) {
-    set.words[way] |= word & kDirtyWord;
+  const std::uint32_t word = SharedSet::word_of(hash) | (dirty ? SharedSet::kDirtyWord : 0);
+  const SharedSet set = acquire(cache, hash);
+  if (const int way = set.way_of(word & SharedSet::kHash); way >= 0) {
+    set.words[way] |= word & SharedSet::kDirtyWord;
     answer.hit = true;
   } else {
     // A dirty line whose place is gone is written here, not around the cache.
-    insert(set, word, name, answer);
+    insert(cache, set, word, name, answer);
   }
-  release(set);
+  set.release();
   return answer;
 }
 
 bool Uncore::holds(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
   const std::uint64_t hash = mix(named(line, owner));
-  const Set set = acquire(cache, hash);
-  const bool found = way_of(set, word_of(hash)) >= 0;
-  release(set);
+  const SharedSet set = acquire(cache, hash);
+  const bool found = set.way_of(SharedSet::word_of(hash)) >= 0;
+  set.release();
   return found;
 }
 
 bool Uncore::remove(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
   const std::uint64_t hash = mix(named(line, owner));
-  const Set set = acquire(cache, hash);
-  const int found = way_of(set, word_of(hash));
-  if (found >= 0) take_out(set, static_cast<std::uint32_t>(found));
-  release(set);
+  const SharedSet set = acquire(cache, hash);
+  const int found = set.way_of(SharedSet::word_of(hash));
+  if (found >= 0) policy_->remove(set, static_cast<std::uint32_t>(found));
+  set.release();
   return found >= 0;
 }
 

@@ -11,8 +11,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "replacement.hpp"
 #include "settings.hpp"
+#include "shared_set.hpp"
 
 namespace manynode::node {
 
@@ -97,30 +100,13 @@ class Uncore {
     std::atomic<std::uint64_t> written, read, lost, pad[5];
     std::atomic<std::uint64_t> words[kMailboxWords];
   };
-  // A set is one array of words in the order of use: 29 bits of the line's hash and a bit that is set, because an empty
-  // word is 0; kDirtyWord; and kLock (of the first word, for the whole set). Two lines of a set are taken for one with
-  // a probability of 2^-29, and a set of 16 ways is one cache line of the host, which is what makes a large cache
-  // affordable. An inclusive cache also keeps whole lines, because it has to name them to their owners.
-  struct Set {
-    std::uint32_t* words;
-    std::uint64_t* lines;
-  };
-  static constexpr std::uint32_t kLock = 1u << 31, kDirtyWord = 1u << 30, kHash = kDirtyWord - 1;
   std::size_t index_of(std::uint32_t cache, std::uint64_t hash) const {
     // Slices are chosen by a hash of the address: no stride meets few sets.
     return std::size_t{cache} * settings_.last_level.sets + ((hash >> 32) * settings_.last_level.sets >> 32);
   }
-  static std::uint32_t word_of(std::uint64_t hash) { return (static_cast<std::uint32_t>(hash) & kHash) | 1; }
-  Set acquire(std::uint32_t cache, std::uint64_t hash);
-  // While a set is locked, others change nothing of its first word but the bit that is set already: a store is enough.
-  static void release(const Set& set) {
-    std::atomic_ref first(set.words[0]);
-    first.store(first.load(std::memory_order_relaxed) & ~kLock, std::memory_order_release);
-  }
-  int way_of(const Set& set, std::uint32_t word) const;
-  void put_first(const Set& set, std::uint32_t way, std::uint32_t word, std::uint64_t line) const;
-  void take_out(const Set& set, std::uint32_t way) const;
-  void insert(const Set& set, std::uint32_t word, std::uint64_t line, Answer& answer);
+  SharedSet acquire(std::uint32_t cache, std::uint64_t hash);
+  std::byte* common_of(std::uint32_t cache) const { return common_ + cache * ReplacementPolicy::kCommonBytes; }
+  void insert(std::uint32_t cache, const SharedSet& set, std::uint32_t word, std::uint64_t line, Answer& answer);
   // A bucket's word: the lines' time in its low bits, the bucket's number above. Numbers do not wrap: 2^40 buckets are
   // half a day of simulated time.
   static constexpr int kUsedBits = 24;
@@ -136,8 +122,8 @@ class Uncore {
   std::size_t stride_;  // words from one set to the next
   std::uint32_t* words_;
   std::uint64_t* lines_ = nullptr;
-  // Threads of a rank share these; a number drawn twice does no harm.
-  std::atomic<std::uint32_t> random_{1};
+  std::byte* common_;  // of the replacement policy
+  std::unique_ptr<ReplacementPolicy> policy_;
   std::atomic<std::uint64_t> broken_locks_{0};
   std::atomic<std::uint64_t>* buckets_;
   Mailbox* mailboxes_;

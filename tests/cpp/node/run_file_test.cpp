@@ -151,6 +151,16 @@ TEST_F(RunFiles, HaveCachesAndMemory) {
   EXPECT_TRUE(node.memory.injection_to_last_level);
 }
 
+TEST_F(RunFiles, HaveAReplacementPolicyByName) {
+  Json json = complete();
+  for (const auto& [name, policy] : {std::pair<const char*, Replacement>{"lru", Replacement::kLru},
+                                     {"random", Replacement::kRandom},
+                                     {"adaptive", Replacement::kAdaptive}}) {
+    json["node"]["last_level"]["replacement"] = name;
+    EXPECT_EQ(read_json(json).node.last_level.replacement, policy) << name;
+  }
+}
+
 TEST_F(RunFiles, HaveTlbs) {
   const TranslationSettings tlbs = read_json(complete()).node.translation;
   EXPECT_TRUE(tlbs.present);

@@ -89,6 +89,9 @@ def test_broadwell_is_the_node_of_the_paper() -> None:
         (("core", "dispatch_efficiency"), 1.5, "less than or equal to 1"),
         (("memory", "latency"), "90", "number and a unit"),
         (("cores_per_socket",), -1, "greater than or equal to 1"),
+        (("caches", "l2", "replacement"), "adaptive", "only last_level has other policies"),
+        (("caches", "l1d", "replacement"), "random", "only last_level has other policies"),
+        (("caches", "last_level", "replacement"), "plru", "'lru', 'random' or 'adaptive'"),
     ],
 )
 def test_an_impossible_machine_is_refused(where: tuple[str, ...], value: Any, message: str) -> None:
@@ -112,3 +115,12 @@ def test_a_fuzzed_machine_is_only_ever_a_validation_error(changes: dict[str, Any
         Machine.model_validate({**content(), **changes})
     except ValidationError as error:
         assert str(error)
+
+
+def test_duelling_needs_sets_for_both_policies() -> None:
+    small = content()
+    small["caches"]["last_level"] |= {"replacement": "adaptive", "associativity": 256, "size": "1 MiB"}
+    assert Machine.model_validate(small).caches.last_level.replacement == "adaptive"
+    small["caches"]["last_level"]["size"] = "1008 KiB"
+    with pytest.raises(ValidationError, match=r"at least 64 sets.*found 63"):
+        Machine.model_validate(small)

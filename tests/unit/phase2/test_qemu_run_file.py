@@ -70,7 +70,7 @@ def test_broadwell_in_plain_numbers() -> None:
         **{"float_latency": 3, "float_divide_latency": 14, "float_divide_interval": 5, "predictor": "tage"},
     }
     assert node["l1d"] == {"sets": 64, "ways": 8, "latency_cycles": 4, "line_interval": 0, "prefetcher": "stride"}
-    l2 = {"sets": 512, "ways": 8, "latency_cycles": 12, "line_interval": 2.6, "prefetcher": "next-line"}
+    l2 = {"sets": 512, "ways": 8, "latency_cycles": 12, "line_interval": 2.6, "prefetcher": "stream"}
     assert node["l2"] == l2 and node["last_level"]["line_interval"] == 4.6
     assert (node["last_level"]["sets"], node["last_level"]["ways"]) == (45 * 2**20 // 64 // 20, 20)
     assert (node["fill_buffers"], node["l2_fill_buffers"], node["line_bits"]) == (10, 16, 6)
