@@ -66,9 +66,10 @@ def stacks(folders: Sequence[Path]) -> str:
         assert drawn is not None, f"{name}: the engine gives no CPI stacks"
         own = drawn.data[drawn.data["phase"] == "all phases"]
         parts = list(dict.fromkeys(own["part"]))
-        for rank, group in own.groupby("rank"):
+        for (rank, caches), group in own.groupby(["rank", "caches"]):
             cpi = group.set_index("part")["cpi"]
-            rows.append([f"{title}, rank {rank}", f"{cpi.sum():.3f}", *(f"{cpi[part]:.3f}" for part in parts)])
+            of = f"{title}, rank {rank}" + (f", {caches} caches" if caches else "")
+            rows.append([of, f"{cpi.sum():.3f}", *(f"{cpi[part]:.3f}" for part in parts)])
     return _markdown(["cycles per instruction", "all", *parts], rows)
 
 
