@@ -25,6 +25,22 @@ return {
 """
 
 
+# Notes when Enter is pressed and when the card has another answer, by the page's own clock: asking the page again and
+# again from outside takes a good part of a core.
+_WATCH = """
+const card = document.getElementById("card"), before = card.dataset.digest;
+window.entered = window.shown = null;
+addEventListener("keydown", (event) => {
+  if (event.key === "Enter") window.entered ??= performance.now();
+}, true);
+new MutationObserver((_changes, observer) => {
+  if (card.dataset.state !== "answered" || card.dataset.digest === before) return;
+  observer.disconnect();
+  requestAnimationFrame(() => setTimeout(() => (window.shown = performance.now())));
+}).observe(card, { attributes: true });
+"""
+
+
 class Page:
     """The page in ``browser``."""
 
@@ -91,6 +107,16 @@ class Page:
             return
         element.send_keys(Keys.CONTROL, "a")
         element.send_keys(value, Keys.ENTER)
+
+    def seconds_to(self, key: str, value: str) -> float:
+        """Return the seconds from entering a value to the painted answer, by the page's clock."""
+        self.browser.execute_script(_WATCH)
+        self.enter(key, value)
+        end = time.monotonic() + PATIENCE_S
+        while (took := self.browser.execute_script("return window.shown && window.shown - window.entered")) is None:
+            assert time.monotonic() < end, self.shown()
+            time.sleep(0.5)
+        return float(took) / 1000
 
     def fill(self, name: str, value: str) -> None:
         """Put a value into a field of a form."""
