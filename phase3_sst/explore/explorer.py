@@ -45,7 +45,7 @@ class Explorer:
         self._works = Works(self.store, cores, self.limits)
         self._log = QuestionLog(self.store.folder / "questions.jsonl")
         self._answers: dict[str, Answer] = {}
-        self._closed = threading.Event()
+        self._rehearsal_over = threading.Event()
 
     @property
     def name(self) -> str:
@@ -139,7 +139,7 @@ class Explorer:
 
     async def rehearse(self) -> None:
         """Start and import what answers need, by a small question whose answer is thrown away."""
-        await self._works.apart(rehearse, self.base, self._closed, _MOST_REHEARSAL_S)
+        await self._works.apart(rehearse, self.base, self._rehearsal_over, _MOST_REHEARSAL_S)
 
     async def foresee(self) -> None:
         """Answer the first question of a page in the background."""
@@ -200,7 +200,7 @@ class Explorer:
 
     async def close(self) -> None:
         """End all simulations and wait until no child is left."""
-        self._closed.set()
+        self._rehearsal_over.set()
         await self._works.close()
 
     def _known_of(self, question: Question, axes: list[tuple[str, list[Any]]]) -> list[Answer]:
