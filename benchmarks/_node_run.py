@@ -47,11 +47,11 @@ def node_segments(
 
 
 def hpcg_node(
-    machine: Machine, settings: NodesimSection, *, ranks: int, grid: int, iterations: int
+    machine: Machine, settings: NodesimSection, *, ranks: int, grid: tuple[int, int, int], **parameters: int
 ) -> tuple[pd.DataFrame, float]:
-    """Return the segments of HPCG with ``grid``^3 points a rank, as :func:`node_segments` does."""
-    parameters = {**{f"n{axis}": grid for axis in "xyz"}, "iterations": iterations}
-    return node_segments("hpcg", parameters, machine, settings, ranks=ranks)
+    """Return the segments of HPCG with ``grid`` points a rank (x, y, z), as :func:`node_segments` does."""
+    sizes = {f"n{axis}": count for axis, count in zip("xyz", grid, strict=True)}
+    return node_segments("hpcg", {**sizes, **parameters}, machine, settings, ranks=ranks)
 
 
 def _processor_s() -> float:

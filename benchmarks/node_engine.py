@@ -16,7 +16,7 @@ from _node_run import hpcg_node, need
 from manynode.config.experiment import NodesimSection, QemuSection
 from manynode.config.machine import Machine
 
-GRID, SHORT, LONG, ROUNDS = 24, 2, 32, 3
+GRID, SHORT, LONG, ROUNDS = (24, 24, 24), 2, 32, 3
 INSTRUCTIONS_PER_S, OVER_CALLGRIND, MISSES = 100e6, 2.5, 0.01
 
 

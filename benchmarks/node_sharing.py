@@ -17,7 +17,7 @@ import numpy as np
 import yaml
 from _figure import figure
 from _mini_app import ROOT
-from _node_run import need, node_segments
+from _node_run import hpcg_node, need
 
 from manynode.config.experiment import NodesimSection, QemuSection
 from manynode.config.machine import Machine
@@ -53,9 +53,8 @@ class Case:
     def smoother_times(self, factor: float = 1.0, **qemu: Any) -> list[np.ndarray]:
         """Return the times [s] of each rank's finest smoother in all iterations but the first."""
         settings = NodesimSection(engine="qemu", qemu=QemuSection.model_validate(qemu))
-        sizes = {f"n{axis}": count for axis, count in zip("xyz", self.grid, strict=True)}
-        parameters = {**sizes, "iterations": self.iterations, "levels": LEVELS}
-        segments, _ = node_segments("hpcg", parameters, self.node(factor), settings, ranks=self.ranks)
+        sizes = {"iterations": self.iterations, "levels": LEVELS}
+        segments, _ = hpcg_node(self.node(factor), settings, ranks=self.ranks, grid=self.grid, **sizes)
         own = segments[segments["phase"] == "symgs"].sort_values("sequence")
         return [rows["compute_s"].to_numpy()[::SMOOTHERS][1:] for _, rows in own.groupby("rank")]
 
