@@ -133,6 +133,7 @@ def _overhead() -> list[Change]:
         ("network.host.overhead_recv", NOTHING),
         ("network.host.overhead_per_byte", "0 ns/B"),
         ("network.host.reduce_bandwidth", ENDLESS),
+        ("network.host.eager_copy", "none"),
         ("network.host.copy_bandwidth", None),
         ("network.host.fresh_bandwidth", None),
         ("network.host.collective_call", NOTHING),

@@ -130,6 +130,12 @@ class Host(Section):
         default=written("8 KiB"),
         description="S: largest eager message; larger messages wait for the receiver (rendezvous)",
     )
+    eager_copy: Literal["none", "receiver", "both"] = Field(
+        default="none",
+        description="Ends whose processor copies an eager message between the library's buffer and the user's, at "
+        "copy_bandwidth and beyond the overhead: receiver as UCX does on InfiniBand from some hundred bytes on; none "
+        "where the NIC matches messages, or where overheads per byte contain it",
+    )
     nic_bandwidth: BytesPerSecond = Field(
         default=written("100 Gbit/s"), description="Bandwidth of one NIC per direction, shared by the node's ranks"
     )
@@ -208,24 +214,11 @@ class Host(Section):
                 )
         if self.overhead_per_byte and all(isinstance(overhead, list) for overhead in overheads.values()):
             raise ValueError("overhead_per_byte has no effect with segments; leave it out and use their per_byte")
+        if self.eager_copy != "none" and self.copy_bandwidth is None:
+            raise ValueError(
+                f"eager_copy: {self.eager_copy}: copies have no rate; give copy_bandwidth, or eager_copy: none"
+            )
         return self
-
-
-def overhead_segments(host: Host, key: Literal["overhead_send", "overhead_recv"]) -> list[dict[str, float]]:
-    """Return the overhead ``key`` of a host in the form of the run file (SI units)."""
-    overhead = host.overhead_send if key == "overhead_send" else host.overhead_recv
-    if not isinstance(overhead, list):
-        return [{"from_bytes": 0, "seconds": overhead, "seconds_per_byte": host.overhead_per_byte}]
-    return [
-        {"from_bytes": round(part.from_), "seconds": part.time, "seconds_per_byte": part.per_byte} for part in overhead
-    ]
-
-
-def bandwidth_of_run(bandwidth: float | list[BandwidthSegment]) -> float | list[dict[str, float]]:
-    """Return a rate of a host in the form of the run file (SI units)."""
-    if not isinstance(bandwidth, list):
-        return bandwidth
-    return [{"from_bytes": round(part.from_), "bandwidth_Bps": part.bandwidth} for part in bandwidth]
 
 
 class Intranode(Section):

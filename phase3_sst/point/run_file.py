@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manynode.config.injection import InjectionControl
-from manynode.config.network import Host, Link, LinkClass, Network, bandwidth_of_run, overhead_segments
+from manynode.config.network import Link, LinkClass, Network
 from manynode.config.placement import Placement
 from manynode.config.resolved import Resolved
 from manynode.config.simulate import CollectivesSection, CountersSection
 from manynode.errors import UsageError
 from phase3_sst.point.contract import Point, engines
+from phase3_sst.point.host_costs import host_description
 from phase3_sst.point.placement import hosts, rank_order_of
 from phase3_sst.point.point_experiment import PointExperiment
 
@@ -181,7 +182,7 @@ def _counters(counters: CountersSection | None) -> dict[str, Any]:
 
 def network_description(network: Network) -> dict[str, Any]:
     """Return the run file's ``network``."""
-    host, intranode = network.host, network.intranode
+    intranode = network.intranode
     return {
         "topology": network.topology.model_dump(mode="json"),
         "link": _link(network.link),
@@ -198,43 +199,9 @@ def network_description(network: Network) -> dict[str, Any]:
             for key, size in (("input_buffer", network.input_buffer), ("output_buffer", network.output_buffer))
             if size is not None
         },
-        "host": {
-            "overhead_send": overhead_segments(host, "overhead_send"),
-            "overhead_recv": overhead_segments(host, "overhead_recv"),
-            "gap_s": host.gap,
-            "eager_limit_bytes": round(host.eager_limit),
-            "nic_bandwidth_Bps": host.nic_bandwidth,
-            "nic_latency_s": host.nic_latency,
-            **_message_latency(host),
-            "reduce_bandwidth_Bps": bandwidth_of_run(host.reduce_bandwidth),
-            **_local_work(host),
-            "rails": host.rails,
-            "rail_stride": host.rail_stride,
-            "rail_choice": host.rail_choice,
-            "receive": host.receive,
-        },
+        "host": host_description(network.host),
         "intranode": {"latency_s": intranode.latency, "bandwidth_Bps": intranode.bandwidth},
     }
-
-
-def _message_latency(host: Host) -> dict[str, Any]:
-    """Return the latency of a message by its size; nothing where there is none."""
-    latency = host.message_latency
-    segments = (
-        [{"from_bytes": round(part.from_), "seconds": part.time, "seconds_per_byte": part.per_byte} for part in latency]
-        if isinstance(latency, list)
-        else [{"from_bytes": 0, "seconds": latency, "seconds_per_byte": 0.0}]
-    )
-    costs = any(part["seconds"] > 0 or part["seconds_per_byte"] > 0 for part in segments)
-    return {"message_latency": segments} if costs else {}
-
-
-def _local_work(host: Host) -> dict[str, Any]:
-    """Return the costs of collectives beside messages and reductions; none that take no time."""
-    rates = {"copy_bandwidth_Bps": host.copy_bandwidth, "fresh_bandwidth_Bps": host.fresh_bandwidth}
-    work = {key: bandwidth_of_run(rate) for key, rate in rates.items() if rate is not None}
-    times = {"collective_call_s": host.collective_call, "collective_step_s": host.collective_step}
-    return {**work, **{key: time for key, time in times.items() if time > 0}}
 
 
 def _link(link: Link | LinkClass) -> dict[str, float]:

@@ -9,10 +9,11 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from manynode.config.network import Network, bandwidth_of_run, overhead_segments
+from manynode.config.network import Network
 from manynode.config.quantities import RESOLVED
 from manynode.config.resolved import read_yaml, validation_error
 from manynode.paths import ROOT
+from phase3_sst.point.host_costs import bandwidth_of_run, overhead_segments
 from phase3_sst.point.run_file import network_description
 
 TORUS: dict[str, Any] = {"kind": "torus", "shape": [4, 3], "hosts_per_switch": 2}

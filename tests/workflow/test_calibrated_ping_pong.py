@@ -11,13 +11,14 @@ import pandas as pd
 import pytest
 
 from manynode import process
-from manynode.config.network import Host, Network, overhead_segments
+from manynode.config.network import Host, Network
 from manynode.config.quantities import RESOLVED
 from manynode.config.resolved import read_yaml
 from phase3_sst.calibration import network_file
 from phase3_sst.calibration.fit import CROSSINGS_OF_RENDEZVOUS
 from phase3_sst.calibration.measurements import read_measurements
 from phase3_sst.calibration.pieces import Piece, evaluate
+from phase3_sst.point.host_costs import overhead_segments
 from phase3_sst.point.run_file import network_description
 
 ROOT = Path(__file__).resolve().parent.parent.parent
