@@ -141,7 +141,7 @@ class Core(Section):
         default=32, description="qemu: width of a vector unit [bytes]; a wider operation takes several"
     )
     branch_predictor: BranchPredictor = Field(
-        default="tage-sc-l",
+        default="ltage",
         description="gem5, qemu: branch predictor. gem5 lacks gshare; qemu has gshare, and one TAGE for ltage "
         "and tage-sc-l",
     )

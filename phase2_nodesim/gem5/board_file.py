@@ -31,6 +31,11 @@ RESPONSE_CYCLES = 1
 MOST_WIDTH = 12
 """gem5's MaxWidth (src/cpu/o3/limits.hh)."""
 
+OPERATIONS = 1.8
+"""gem5's micro-operations for one operation of the machine file, which counts as processors do: a load with its
+arithmetic is one, and so is a comparison with its jump. gem5 takes three for the jump alone (measured: 1.75 to 1.79 an
+instruction, docs/validation/node-model.md)."""
+
 _PREDICTORS = {
     "local": "LocalBP",
     "tournament": "TournamentBP",
@@ -88,7 +93,7 @@ def board_file(
         "machine": machine.name,
         "frequency_hz": machine.frequency,
         "line_bytes": int(machine.caches.last_level.line),
-        "core": core_parameters(machine.core),
+        "core": core_parameters(machine.core, threads),
         "caches": cache_parameters(machine),
         "memory": memory_parameters(machine, len(guests)),
         "last_levels": place(machine, slots),
@@ -109,11 +114,9 @@ def board_file(
     }
 
 
-def core_parameters(core: Core) -> dict[str, Any]:
-    """Return the parameters of gem5's out-of-order core (X86O3CPU), and its functional units."""
-    width, rob = core.dispatch_width, core.reorder_buffer
-    issue = core.issue_width or min(2 * width, MOST_WIDTH)
-    for key, value in (("dispatch_width", width), ("issue_width", issue)):
+def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
+    """Return the parameters of gem5's out-of-order core (X86O3CPU) and functional units, for ranks of ``threads``."""
+    for key, value in (("dispatch_width", core.dispatch_width), ("issue_width", core.issue_width or 0)):
         if value > MOST_WIDTH:
             raise UsageError(
                 "the core is wider than gem5's",
@@ -122,6 +125,9 @@ def core_parameters(core: Core) -> dict[str, Any]:
                 allowed=f"at most {MOST_WIDTH} (MaxWidth, which is compiled into gem5)",
                 remedy="take a narrower core for the engine gem5, or the engine valgrind",
             )
+    width, rob = _operations(core.dispatch_width), _operations(core.reorder_buffer)
+    issue = min(MOST_WIDTH, _operations(core.issue_width or 2 * core.dispatch_width))
+    width = min(MOST_WIDTH, width)
     # From fetch to dispatch gem5 counts decode to rename (1) and rename to dispatch (2) by itself.
     fetch_to_decode = max(1, round(core.frontend_depth) - 3)
     if core.branch_predictor not in _PREDICTORS:
@@ -134,35 +140,44 @@ def core_parameters(core: Core) -> dict[str, Any]:
         )
     return {
         "o3": {
-            **dict.fromkeys(("fetchWidth", "decodeWidth", "renameWidth", "dispatchWidth", "commitWidth"), width),
+            # Fetch stands still until a new block of code has come, which a processor fetches ahead.
+            "fetchWidth": MOST_WIDTH,
+            **dict.fromkeys(("decodeWidth", "renameWidth", "dispatchWidth", "commitWidth"), width),
             "squashWidth": 2 * width,
             "issueWidth": issue,
             "wbWidth": issue,
             "fetchToDecodeDelay": fetch_to_decode,
             # How far back a stage can look for what another one sent.
             "backComSize": fetch_to_decode + 5,
-            "fetchQueueSize": 8 * width,
+            "fetchQueueSize": 8 * MOST_WIDTH,
             "numROBEntries": rob,
-            "numIQEntries": core.scheduler or max(8, rob * 5 // 16),
-            "LQEntries": core.load_queue or max(8, rob * 3 // 8),
-            "SQEntries": core.store_queue or max(8, rob * 7 // 32),
+            "numIQEntries": _operations(core.scheduler or max(8, core.reorder_buffer * 5 // 16)),
+            "LQEntries": core.load_queue or max(8, core.reorder_buffer * 3 // 8),
+            "SQEntries": core.store_queue or max(8, core.reorder_buffer * 7 // 32),
             # Not to be the limit: real cores size them for the reorder buffer.
             "numPhysIntRegs": rob + 128,
             "numPhysFloatRegs": rob + 128,
             "numPhysVecRegs": rob + 128,
             "cacheLoadPorts": core.load_ports,
             "cacheStorePorts": core.store_ports,
+            # gem5 keeps stores in order by having one in flight; processors write one a cycle. Ranks share no memory,
+            # and their helpers are told by system calls.
+            "needsTSO": threads > 1,
         },
         "predictor": _PREDICTORS[core.branch_predictor],
         "units": {
-            "integer": width,
-            "multiply": max(1, width // 4),
-            "float": core.float_units,
+            "integer": _operations(core.integer_units or core.dispatch_width),
+            "multiply": max(1, core.dispatch_width // 4),
+            "float": _operations(core.float_units),
             "float_latency": core.float_latency,
             "load": core.load_ports,
             "store": core.store_ports,
         },
     }
+
+
+def _operations(count: int) -> int:
+    return round(OPERATIONS * count)
 
 
 def cache_parameters(machine: Machine) -> dict[str, Any]:
@@ -188,10 +203,12 @@ def own_latencies(machine: Machine) -> dict[str, int]:
     """Return the latency [cycles] of each cache alone that gives the machine's load-to-use latency.
 
     A load that misses passes the level's own latency, one crossbar there and back, and the answer of each level above.
+    Code comes from the first level in one cycle: gem5 fetches one block after the other and waits for each, where a
+    processor fetches ahead, so that the latency is part of its depth alone (``frontend_depth``).
     """
     caches = machine.caches
     first = max(1, round(caches.l1d.latency) - CORE_CYCLES)
-    latencies = {"l1i": max(1, round(caches.l1i.latency) - CORE_CYCLES), "l1d": first}
+    latencies = {"l1i": 1, "l1d": first}
     way = CORE_CYCLES + first
     below = [("l2", caches.l2), ("last_level", caches.last_level)]
     for name, cache in below:

@@ -14,8 +14,15 @@ ENOUGH_S = 10.0
 
 
 def started_by(pid: int) -> list[int]:
-    """The processes of the job that ``pid`` runs."""
-    return [process for process in descendants(pid) if process != pid]
+    """The processes of the job that ``pid`` runs; not the fork server, which all tests share."""
+    return [process for process in descendants(pid) if process != pid and not is_fork_server(process)]
+
+
+def is_fork_server(pid: int) -> bool:
+    try:
+        return b"manynode.fork_server.server" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 def variable(pid: int, name: str) -> str | None:

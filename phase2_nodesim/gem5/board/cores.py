@@ -27,7 +27,8 @@ def core(board: dict[str, Any], number: int, process: Any) -> Any:
     """Return an out-of-order core, not connected."""
     made = objects.X86O3CPU(cpu_id=number, **board["core"]["o3"])
     made.fuPool = _functional_units(board["core"]["units"])
-    made.branchPred = getattr(objects, board["core"]["predictor"])()
+    # Branches of x86 are at any byte; gem5's tables leave out the two lowest bits of their addresses by default.
+    made.branchPred = getattr(objects, board["core"]["predictor"])(instShiftAmt=0)
     made.workload = process
     made.createThreads()
     return made

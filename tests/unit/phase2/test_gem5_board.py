@@ -60,12 +60,23 @@ def test_caches_are_legal_for_gem5_and_near_what_is_wanted(name: str) -> None:
 
 def test_a_core_takes_its_queues_from_the_file_or_from_its_reorder_buffer() -> None:
     given_ones = core_parameters(machine("broadwell").core)["o3"]
-    assert (given_ones["LQEntries"], given_ones["SQEntries"], given_ones["numIQEntries"]) == (72, 42, 60)
+    assert (given_ones["LQEntries"], given_ones["SQEntries"]) == (72, 42)
     derived = core_parameters(machine("wide-core").core)
     assert (derived["o3"]["LQEntries"], derived["o3"]["SQEntries"]) == (192, 112)
     assert derived["o3"]["issueWidth"] == 12 and derived["units"]["load"] == 3
     # Fetch to dispatch: decode to rename and rename to dispatch are three cycles of gem5's own.
     assert given_ones["fetchToDecodeDelay"] + 3 == machine("broadwell").core.frontend_depth
+
+
+def test_widths_and_queues_are_in_the_micro_operations_of_gem5() -> None:
+    core = machine("broadwell").core
+    found = core_parameters(core)
+    widths = {found["o3"][f"{stage}Width"] for stage in ("decode", "rename", "dispatch", "commit")}
+    assert widths == {7} and core.dispatch_width == 4
+    assert (found["o3"]["numROBEntries"], core.reorder_buffer) == (346, 192)
+    assert (found["o3"]["numIQEntries"], core.scheduler) == (108, 60)
+    assert (found["units"]["integer"], core.integer_units) == (7, 4)
+    assert (found["o3"]["fetchWidth"], core_parameters(machine("wide-core").core)["o3"]["decodeWidth"]) == (12, 12)
 
 
 def test_a_core_is_no_wider_than_gem5_allows() -> None:
