@@ -132,9 +132,10 @@ class Host(Section):
     )
     eager_copy: Literal["none", "receiver", "both"] = Field(
         default="none",
-        description="Ends whose processor copies an eager message between the library's buffer and the user's, at "
-        "copy_bandwidth and beyond the overhead: both where the library sends from a buffer of its own, as UCX does on "
-        "InfiniBand; none where the NIC matches messages, or where overheads per byte contain the copies",
+        description="Ends whose processor copies an eager message (within a node, too) between the library's buffer "
+        "and the user's, at copy_bandwidth and beyond the overhead: both where the library sends from a buffer of its "
+        "own, as UCX does on InfiniBand; none where the NIC matches messages, or where overheads per byte contain the "
+        "copies",
     )
     nic_bandwidth: BytesPerSecond = Field(
         default=written("100 Gbit/s"), description="Bandwidth of one NIC per direction, shared by the node's ranks"
