@@ -33,7 +33,7 @@ MOST_WIDTH = 12
 
 OPERATIONS = 1.8
 """gem5's micro-operations for one operation of the machine file, which counts as processors do: a load with its
-arithmetic is one, and so is a comparison with its jump. gem5 takes three for the jump alone (measured: 1.75 to 1.79 an
+arithmetic is one, and so is a comparison with its jump. gem5 takes three for the jump alone (measured: 1.65 to 2.0 an
 instruction, docs/validation/node-model.md)."""
 
 _PREDICTORS = {

@@ -79,6 +79,17 @@ def test_widths_and_queues_are_in_the_micro_operations_of_gem5() -> None:
     assert (found["o3"]["fetchWidth"], core_parameters(machine("wide-core").core)["o3"]["decodeWidth"]) == (12, 12)
 
 
+def test_only_threads_that_share_memory_keep_the_order_of_their_stores() -> None:
+    core = machine("broadwell").core
+    assert not core_parameters(core)["o3"]["needsTSO"]
+    assert core_parameters(core, threads=2)["o3"]["needsTSO"]
+
+
+def test_code_of_the_first_level_comes_in_one_cycle() -> None:
+    assert machine("broadwell").caches.l1i.latency == 4
+    assert cache_parameters(machine("broadwell"))["l1i"]["latency"] == 1
+
+
 def test_a_core_is_no_wider_than_gem5_allows() -> None:
     wide = machine("wide-core").core
     assert core_parameters(wide)["o3"]["issueWidth"] == 12
