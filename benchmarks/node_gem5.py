@@ -4,7 +4,7 @@ Five applications on two ranks of a Broadwell node whose last-level cache is sma
 it. The machine has only what both engines model: no TLBs (gem5's misses take no time here), no inclusion (gem5 has
 none), memory of one latency and bandwidth instead of DRAM, and no prefetchers, which are not the same. A phase counts
 if it is among those that make up 95 % of the computation under gem5. Skipped by name without gem5, which simulates some
-0.2 million instructions a second: takes half an hour. Prints a table of all phases.
+0.2 million instructions a second: takes a quarter of an hour. Prints a table of all phases.
 """
 
 from __future__ import annotations

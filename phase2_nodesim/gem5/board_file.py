@@ -125,9 +125,9 @@ def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
                 allowed=f"at most {MOST_WIDTH} (MaxWidth, which is compiled into gem5)",
                 remedy="take a narrower core for the engine gem5, or the engine valgrind",
             )
-    width, rob = _operations(core.dispatch_width), _operations(core.reorder_buffer)
+    width = min(MOST_WIDTH, _operations(core.dispatch_width))
     issue = min(MOST_WIDTH, _operations(core.issue_width or 2 * core.dispatch_width))
-    width = min(MOST_WIDTH, width)
+    rob = _operations(core.reorder_buffer)
     # From fetch to dispatch gem5 counts decode to rename (1) and rename to dispatch (2) by itself.
     fetch_to_decode = max(1, round(core.frontend_depth) - 3)
     if core.branch_predictor not in _PREDICTORS:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from half_round_trip import half_round_trip
 
-from manynode import process
 from manynode.config.network import Host, Network
 from manynode.config.quantities import RESOLVED
 from manynode.config.resolved import read_yaml
@@ -19,7 +18,6 @@ from phase3_sst.calibration.fit import CROSSINGS_OF_RENDEZVOUS
 from phase3_sst.calibration.measurements import read_measurements
 from phase3_sst.calibration.pieces import Piece, evaluate
 from phase3_sst.point.host_costs import overhead_segments
-from phase3_sst.point.run_file import network_description
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests" / "data" / "calibration"
@@ -63,27 +61,8 @@ def delay_of_a_chunk(content: dict[str, Any], size: int) -> float:
 
 def simulated(build_dir: Path, folder: Path, content: dict[str, Any], size: int) -> float:
     """Half a round trip between nodes 0 and 1 in the fast engine [s]."""
-    run = {
-        "schema": "network-run/2",
-        "jobs": [
-            {
-                "application": {
-                    "name": "patterns",
-                    "parameters": {"pattern": "ping-pong", "iterations": 1, "bytes": size},
-                },
-                "nodes": 2,
-                "ranks_per_node": 1,
-            }
-        ],
-        "network": network_description(Network.model_validate(content, context=RESOLVED)),
-    }
-    folder.mkdir()
-    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
-    process.run(
-        [build_dir / "bin" / "manynode-fast", folder / "run.json", "--output", folder / "out"], what="the fast engine"
-    )
-    result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
-    return float(result["replicas"][0]["makespan_s"]) / 2
+    model = Network.model_validate(content, context=RESOLVED)
+    return half_round_trip(build_dir / "bin" / "manynode-fast", folder, model, size)
 
 
 def sizes_around_every_limit(content: dict[str, Any]) -> list[int]:
