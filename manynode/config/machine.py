@@ -71,7 +71,7 @@ class Core(Section):
         default=None, description="gem5: operations that start per cycle (ports); empty: twice the dispatch width"
     )
     scheduler: Entries | None = Field(
-        default=None, description="gem5: entries that wait for operands; empty: 5/16 of the reorder buffer"
+        default=None, description="gem5, qemu: operations that wait for operands; empty: 5/16 of the reorder buffer"
     )
     load_queue: Entries | None = Field(
         default=None, description="gem5, qemu: loads from dispatch to retirement; empty: 3/8 of the reorder buffer"
@@ -103,10 +103,10 @@ class Core(Section):
         default=None, description="qemu: the same for loads into vector registers; empty: the latency of l1d"
     )
     integer_units: Units | None = Field(
-        default=None, description="qemu: integer operations that start per cycle; empty: the dispatch width"
+        default=None, description="gem5, qemu: integer operations that start per cycle; empty: the dispatch width"
     )
     multiply_latency: Latency = Field(default=3, description="qemu: latency of an integer multiplication [cycles]")
-    divide_latency: Latency = Field(default=24, description="qemu: latency of an integer division [cycles]")
+    divide_latency: Latency = Field(default=24, description="gem5, qemu: latency of an integer division [cycles]")
     divide_interval: Latency = Field(
         default=10, description="qemu: cycles from the start of an integer division to the start of the next one"
     )
@@ -131,11 +131,11 @@ class Core(Section):
         default=1, description="qemu: cycles of a move from a vector register to a general one, or back"
     )
     float_divide_latency: Latency = Field(
-        default=14, description="qemu: latency of a floating-point division or square root [cycles]"
+        default=14, description="gem5, qemu: latency of a floating-point division or square root [cycles]"
     )
     float_divide_interval: Latency = Field(
         default=5,
-        description="qemu: cycles from the start of a floating-point division or square root to the start of the next",
+        description="gem5, qemu: cycles from the start of a floating-point division or square root to that of the next",
     )
     vector_bytes: Annotated[int, Field(ge=8, le=256)] = Field(
         default=32, description="qemu: width of a vector unit [bytes]; a wider operation takes several"

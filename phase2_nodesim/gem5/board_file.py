@@ -36,6 +36,13 @@ OPERATIONS = 1.8
 arithmetic is one, and so is a comparison with its jump. gem5 takes three for the jump alone (measured: 1.65 to 2.0 an
 instruction, docs/validation/node-model.md)."""
 
+LOADS, STORES = 1.25, 1.4
+"""gem5's loads and stores for one of a processor: those of 16 bytes are two. Means of five applications, which have 0.9
+to 1.7 loads and 1.0 to 1.75 stores (docs as above)."""
+
+DIVIDE_STEPS = 7
+"""gem5's micro-operations that depend on each other in an integer division of small numbers."""
+
 _PREDICTORS = {
     "local": "LocalBP",
     "tournament": "TournamentBP",
@@ -128,6 +135,7 @@ def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
     width = min(MOST_WIDTH, _operations(core.dispatch_width))
     issue = min(MOST_WIDTH, _operations(core.issue_width or 2 * core.dispatch_width))
     rob = _operations(core.reorder_buffer)
+    loads = round(LOADS * (core.load_queue or max(8, core.reorder_buffer * 3 // 8)))
     # From fetch to dispatch gem5 counts decode to rename (1) and rename to dispatch (2) by itself.
     fetch_to_decode = max(1, round(core.frontend_depth) - 3)
     if core.branch_predictor not in _PREDICTORS:
@@ -151,9 +159,10 @@ def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
             "backComSize": fetch_to_decode + 5,
             "fetchQueueSize": 8 * MOST_WIDTH,
             "numROBEntries": rob,
-            "numIQEntries": _operations(core.scheduler or max(8, core.reorder_buffer * 5 // 16)),
-            "LQEntries": core.load_queue or max(8, core.reorder_buffer * 3 // 8),
-            "SQEntries": core.store_queue or max(8, core.reorder_buffer * 7 // 32),
+            # gem5's loads keep their entry until their data is there; processors' wait in the load queue alone.
+            "numIQEntries": _operations(core.scheduler or max(8, core.reorder_buffer * 5 // 16)) + loads,
+            "LQEntries": loads,
+            "SQEntries": round(STORES * (core.store_queue or max(8, core.reorder_buffer * 7 // 32))),
             # Not to be the limit: real cores size them for the reorder buffer.
             "numPhysIntRegs": rob + 128,
             "numPhysFloatRegs": rob + 128,
@@ -163,6 +172,8 @@ def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
             # gem5 keeps stores in order by having one in flight; processors write one a cycle. Ranks share no memory,
             # and their helpers are told by system calls.
             "needsTSO": threads > 1,
+            # A load waits for an earlier store to the same bytes, not for one to the same 16 bytes.
+            "LSQDepCheckShift": 0,
         },
         "predictor": _PREDICTORS[core.branch_predictor],
         "units": {
@@ -170,13 +181,17 @@ def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
             "multiply": max(1, core.dispatch_width // 4),
             "float": _operations(core.float_units),
             "float_latency": core.float_latency,
+            # A unit that is busy with one division at a time; as many as give the machine's interval.
+            "float_divide": max(1, _operations(core.float_divide_latency / core.float_divide_interval)),
+            "float_divide_latency": core.float_divide_latency,
+            "divide_step": max(1, round(core.divide_latency / DIVIDE_STEPS)),
             "load": core.load_ports,
             "store": core.store_ports,
         },
     }
 
 
-def _operations(count: int) -> int:
+def _operations(count: float) -> int:
     return round(OPERATIONS * count)
 
 

@@ -6,21 +6,15 @@ from typing import Any
 
 from m5 import objects
 
-# Cycles of operations that the machine file does not name: those of gem5's own defaults and of Intel's manuals.
+# Cycles of operations that the machine file does not name (2, 1 and these) are those of Intel's manuals.
 _SIMD = (
     "SimdAdd SimdAddAcc SimdAlu SimdCmp SimdCvt SimdMisc SimdMult SimdMultAcc SimdShift SimdShiftAcc SimdFloatAlu "
     "SimdFloatCmp SimdFloatCvt SimdFloatMisc"
 ).split()
 _FLOAT = "FloatAdd FloatMult FloatMultAcc SimdFloatAdd SimdFloatMult SimdFloatMultAcc".split()
 _SHORT_FLOAT = "FloatCmp FloatCvt FloatMisc".split()
-_NOT_PIPELINED = {
-    "FloatDiv": 14,
-    "FloatSqrt": 18,
-    "SimdDiv": 20,
-    "SimdSqrt": 20,
-    "SimdFloatDiv": 16,
-    "SimdFloatSqrt": 20,
-}
+_FLOAT_DIVIDE = "FloatDiv FloatSqrt SimdFloatDiv SimdFloatSqrt".split()
+_SIMD_DIVIDE = {"SimdDiv": 20, "SimdSqrt": 20}
 
 
 def core(board: dict[str, Any], number: int, process: Any) -> Any:
@@ -60,13 +54,17 @@ def _functional_units(units: dict[str, int]) -> Any:
     return objects.FUPool(
         FUList=[
             unit(units["integer"], [operation("IntAlu")]),
-            unit(units["multiply"], [operation("IntMult", 3), operation("IntDiv", 20, pipelined=False)]),
+            unit(units["multiply"], [operation("IntMult", 3), operation("IntDiv", units["divide_step"])]),
             unit(
                 units["float"],
                 [operation(name, units["float_latency"]) for name in _FLOAT]
                 + [operation(name, 2) for name in _SHORT_FLOAT]
                 + [operation(name) for name in _SIMD]
-                + [operation(name, cycles, pipelined=False) for name, cycles in _NOT_PIPELINED.items()],
+                + [operation(name, cycles, pipelined=False) for name, cycles in _SIMD_DIVIDE.items()],
+            ),
+            unit(
+                units["float_divide"],
+                [operation(name, units["float_divide_latency"], pipelined=False) for name in _FLOAT_DIVIDE],
             ),
             unit(units["load"], [operation("MemRead"), operation("FloatMemRead")]),
             unit(units["store"], [operation("MemWrite"), operation("FloatMemWrite")]),

@@ -1,6 +1,7 @@
 #include "block.hpp"
 
 #include <array>
+#include <bit>
 
 namespace manynode::node {
 namespace {
@@ -67,6 +68,12 @@ void occupy(std::array<double, kResources>& occupied, const Instruction& instruc
   }
 }
 
+// Whether an instruction waits for its operands in the scheduler.
+bool is_scheduled(const Instruction& instruction) {
+  const bool has_unit = instruction.kind != Kind::kNone && instruction.kind != Kind::kMove;
+  return instruction.operations != 0 && (has_unit || instruction.load || instruction.store);
+}
+
 // Works out the map of one piece.
 class Summary {
  public:
@@ -84,6 +91,7 @@ class Summary {
       const Times times = play_from(inputs_[i], -1);
       const auto [row, slack] = add_row(times);
       block_.inputs.push_back({static_cast<std::int32_t>(slack), row, inputs_[i]});
+      block_.input_dependents.push_back(dependents());
       for (int m = 0; m < piece_.loads; ++m) {
         if (addresses_[m] >= kFar) from_inputs[m].push_back({inputs_[i], below(addresses_[m])});
       }
@@ -91,6 +99,7 @@ class Summary {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
     for (int load = 0; load < piece_.loads; ++load) {
       rows.push_back(add_row(play_from(kReady, load)));
+      block_.load_dependents.push_back(dependents());
       for (int m = load + 1; m < piece_.loads; ++m) {
         if (addresses_[m] >= kFar) from_loads[m].push_back({static_cast<std::uint8_t>(load), below(addresses_[m])});
       }
@@ -122,11 +131,27 @@ class Summary {
   Times play_from(std::uint8_t reg, int far_load) {
     Times times{};
     if (far_load < 0) times[reg] = kFar;
-    play(block_, piece_, core_, 0, times.data(), [&](int number, Stamp ready, bool vector) {
-      addresses_[number] = ready;
-      return number == far_load ? kFar : ready + hit(vector);
-    });
+    play(
+        block_, piece_, core_, 0, times.data(),
+        [&](int number, Stamp ready, bool vector) {
+          addresses_[number] = ready;
+          return number == far_load ? kFar : ready + hit(vector);
+        },
+        [&](int number, Stamp at) { starts_[number - piece_.begin] = at; });
     return times;
+  }
+
+  // What waits for the register or load that was played last.
+  Dependents dependents() const {
+    Dependents to;
+    Stamp later = 0;
+    for (int i = 0; i < piece_.instructions; ++i) {
+      if (starts_[i] < kFar || !is_scheduled(block_.instructions[piece_.begin + i])) continue;
+      to.instructions |= 1u << i;
+      later += starts_[i] - kFar;
+    }
+    if (to.instructions != 0) to.later = static_cast<std::uint32_t>(later / std::popcount(to.instructions));
+    return to;
   }
 
   void results_of_dispatch() {
@@ -214,6 +239,7 @@ class Summary {
   std::vector<std::uint8_t> inputs_;
   std::array<Stamp, kMostInPiece> addresses_{};
   std::array<std::uint32_t, kMostInPiece> offsets_{};
+  std::array<Stamp, kMostInPiece> starts_{};
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace manynode::node {
 // Sinks of a piece beside the registers: the moment when all is done, when the branch at the end is resolved, and when
 // each store has its address and data.
 inline constexpr std::uint8_t kDone = 64, kBranchResolved = 65, kStores = 66;
-inline constexpr int kMostInPiece = 32;
+inline constexpr int kMostInPiece = 16;
 inline constexpr int kSinks = kStores + kMostInPiece;
 
 enum Resource : std::uint8_t {
@@ -60,6 +60,12 @@ struct Input {
   std::int32_t slack;  // how late after dispatch it may be without making anything late
   std::uint32_t row;   // its paths to the results: a number of vectors
   std::uint8_t reg;
+};
+
+// Operations of a piece that cannot start before an input, or the data of a load, is there.
+struct Dependents {
+  std::uint32_t instructions = 0;  // a bit each, from the first of the piece on
+  std::uint32_t later = 0;         // how long after it they start, in the mean
 };
 
 // 32 bytes, so that a load's number is a shift away from its place.
@@ -116,7 +122,8 @@ struct Block {
   std::vector<Input> inputs;
   std::vector<Load> loads;
   std::vector<Path> address_paths;
-  std::vector<std::uint8_t> store_sinks;   // of each instruction; kNowhere: stores nothing
+  std::vector<Dependents> input_dependents, load_dependents;  // of each input and load
+  std::vector<std::uint8_t> store_sinks;                      // of each instruction; kNowhere: stores nothing
   std::vector<std::uint8_t> load_numbers;  // of each instruction: which load of its piece; kNowhere: loads nothing
 
   std::uint64_t address_of(std::uint16_t instruction) const { return address + starts[instruction]; }
@@ -126,9 +133,11 @@ struct Block {
 Stamp latency_of(Kind kind, const CoreSettings& core);
 
 // Plays instructions [piece.begin, piece.end) from dispatch `at` on `times` (kSinks stamps). `load(number, ready,
-// vector)` returns when the data of the piece's load `number` is there, its address being ready at `ready`.
-template <typename LoadTime>
-void play(const Block& block, const Piece& piece, const CoreSettings& core, Stamp at, Stamp* times, LoadTime&& load) {
+// vector)` returns when the data of the piece's load `number` is there, its address being ready at `ready`;
+// `starts(number, at)` is told when an instruction leaves the scheduler.
+template <typename LoadTime, typename Starts = decltype([](int, Stamp) {})>
+void play(const Block& block, const Piece& piece, const CoreSettings& core, Stamp at, Stamp* times, LoadTime&& load,
+          Starts&& starts = {}) {
   int loads = 0;
   Stamp dispatched = at;
   for (int number = piece.begin; number < piece.end; ++number) {
@@ -137,8 +146,11 @@ void play(const Block& block, const Piece& piece, const CoreSettings& core, Stam
     if (instruction.load || instruction.store) {
       ready = std::max({ready, times[instruction.address[0]], times[instruction.address[1]]});
     }
+    const Stamp address_ready = ready;
     if (instruction.load) ready = load(loads++, ready, instruction.vector);
     for (const std::uint8_t source : instruction.sources) ready = std::max(ready, times[source]);
+    // A load alone waits for its data in the load queue.
+    starts(number, instruction.load && instruction.kind == Kind::kMove && !instruction.store ? address_ready : ready);
     const Stamp end = ready + latency_of(instruction.kind, core);
     for (const std::uint8_t result : instruction.results) {
       if (result != kNowhere) times[result] = end;

@@ -30,12 +30,13 @@ Core::Core(const NodeSettings& settings, Uncore& uncore, Place place)
       settings_(settings),
       predictor_(settings.core.predictor),
       frontend_(settings.core.cycles(settings.core.frontend_depth)),
-      scheduler_(settings.core.scheduler * kTick),
+      units_ahead_(settings.core.scheduler * kTick),
       fetch_cycle_(settings.core.fetch_bits == 0 ? 0 : settings.core.width * kTick),
       fetch_ahead_(kFetchQueue * kTick),
       store_parts_((settings.core.width * kPartsOfTick + settings.core.store_ports / 2) / settings.core.store_ports),
       reorder_buffer_(settings.core.reorder_buffer),
       store_queue_(settings.core.store_queue),
+      scheduler_(settings.core.scheduler, settings.core.cycles(1)),
       reorder_room_(settings.core.reorder_buffer),
       load_room_(settings.core.load_queue) {}
 
@@ -162,7 +163,10 @@ inline void Core::add_late_loads(const Block& block, const Piece& piece, Add&& a
       known |= bit;
     }
     // It is never so late that the bound matters: millions of cycles.
-    if (got > now_ + load.slack) add(static_cast<std::int32_t>(std::min<Stamp>(got - epoch_, kLatest)), load.row);
+    if (got > now_ + load.slack) {
+      add(static_cast<std::int32_t>(std::min<Stamp>(got - epoch_, kLatest)), load.row);
+      scheduler_.wait(got, block.load_dependents[piece.load_first + number]);
+    }
   } while (noted != end && noted->instruction < piece.end);
   load_ = noted;
 }
@@ -183,9 +187,13 @@ template <bool kOneVector>
     }
   };
   const Input* input = block.inputs.data() + piece.input_first;
-  for (const Input* const end = input + piece.inputs; input != end; ++input) {
+  std::size_t number = piece.input_first;
+  for (const Input* const end = input + piece.inputs; input != end; ++input, ++number) {
     const std::int32_t at = times_[input->reg];
-    if (at > now + input->slack) add(at, input->row);
+    if (at > now + input->slack) {
+      add(at, input->row);
+      scheduler_.wait(epoch_ + static_cast<Stamp>(at), block.input_dependents[number]);
+    }
   }
   if (load_ != loads_end_ && load_->instruction < piece.end) add_late_loads(block, piece, add);
   const std::uint8_t* sinks = block.results.data() + piece.result_first;
@@ -219,7 +227,7 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
 inline void Core::use_units(const Block& block, const Piece& piece) {
   if (__builtin_expect(now_ - epoch_ >= kEpoch, 0)) move_epoch();
   const std::int32_t now = from_epoch(now_);
-  const auto ahead = now + static_cast<std::int32_t>(piece.length + scheduler_);
+  const auto ahead = now + static_cast<std::int32_t>(piece.length + units_ahead_);
   const LanesOfRow* const row = block.rows.data() + piece.units_row;
   Lanes exceeds{};
   for (std::uint32_t vector = 0; vector < kUnitVectors; ++vector) {
@@ -304,6 +312,9 @@ inline void Core::resolve(const Block& block, std::uint64_t target) {
                          retired);
     if (piece.stores != 0) finish_stores(block, piece);
     counts.instructions += piece.instructions;
+    if (scheduler_.has_late()) {
+      if (const Stamp room = scheduler_.dispatched(now_); room > now_) stall_until(room);
+    }
   }
   memory.loads.clear();
   memory.stores.clear();

@@ -15,6 +15,7 @@
 #include "block.hpp"
 #include "branch_predictor.hpp"
 #include "memory_path.hpp"
+#include "scheduler.hpp"
 
 namespace manynode::node {
 
@@ -105,7 +106,7 @@ class Core {
   const NodeSettings settings_;
   BranchPredictor predictor_;
   Stamp now_ = 0, retired_ = 0, drained_ = 0;
-  Stamp frontend_, scheduler_;
+  Stamp frontend_, units_ahead_;
   Stamp fetch_cycle_, fetch_ahead_;
   Stamp fetched_ = 0;            // when the code up to next_code_ has left the instruction cache
   std::uint64_t next_code_ = 0;  // behind the code fetched last
@@ -117,6 +118,7 @@ class Core {
   std::array<std::int32_t, kSinks> times_{};
   std::array<Lanes, kUnitVectors> busy_{};
   Queue reorder_buffer_, store_queue_;
+  Scheduler scheduler_;
   std::uint64_t reorder_room_, load_room_;
   std::uint64_t operations_ = 0;  // dispatched
   // The lines of the piece that was fetched last. A loop has them again, unless one was recalled since.

@@ -271,12 +271,12 @@ TEST(PieceMaps, AreRightForTheLongestBlocksInWhichEverythingDependsOnEverything)
   }
 }
 
-TEST(PieceMaps, CutABlockAtMarksAndAfter32Instructions) {
-  const Block block = block_of(small_node(), times(70, of(Kind::kInteger)), 0x400000, Ending::kNone,
-                               {std::uint16_t{3}, std::uint16_t{40}});
+TEST(PieceMaps, CutABlockAtMarksAndAfter16Instructions) {
+  const Block block = block_of(small_node(), times(38, of(Kind::kInteger)), 0x400000, Ending::kNone,
+                               {std::uint16_t{3}, std::uint16_t{24}});
   std::vector<std::pair<int, int>> pieces;
   for (const Piece& piece : block.pieces) pieces.emplace_back(piece.begin, piece.end);
-  EXPECT_EQ(pieces, (std::vector<std::pair<int, int>>{{0, 4}, {4, 36}, {36, 41}, {41, 70}}));
+  EXPECT_EQ(pieces, (std::vector<std::pair<int, int>>{{0, 4}, {4, 20}, {20, 25}, {25, 38}}));
 }
 
 }  // namespace

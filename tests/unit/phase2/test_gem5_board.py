@@ -15,6 +15,8 @@ from manynode.errors import UsageError
 from phase2_nodesim.gem5.board_file import (
     CORE_CYCLES,
     CROSSBAR_CYCLES,
+    DIVIDE_STEPS,
+    OPERATIONS,
     RESPONSE_CYCLES,
     BoardFiles,
     GuestProcess,
@@ -59,10 +61,14 @@ def test_caches_are_legal_for_gem5_and_near_what_is_wanted(name: str) -> None:
 
 
 def test_a_core_takes_its_queues_from_the_file_or_from_its_reorder_buffer() -> None:
-    given_ones = core_parameters(machine("broadwell").core)["o3"]
-    assert (given_ones["LQEntries"], given_ones["SQEntries"]) == (72, 42)
-    derived = core_parameters(machine("wide-core").core)
-    assert (derived["o3"]["LQEntries"], derived["o3"]["SQEntries"]) == (192, 112)
+    core = machine("broadwell").core
+    given_ones = core_parameters(core)["o3"]
+    assert (core.load_queue, core.store_queue) == (72, 42)
+    assert (given_ones["LQEntries"], given_ones["SQEntries"]) == (90, 59)  # loads and stores of 16 bytes are two
+    wide = machine("wide-core").core
+    assert (wide.reorder_buffer, wide.load_queue, wide.store_queue) == (512, None, None)
+    derived = core_parameters(wide)
+    assert (derived["o3"]["LQEntries"], derived["o3"]["SQEntries"]) == (240, 157)
     assert derived["o3"]["issueWidth"] == 12 and derived["units"]["load"] == 3
     # Fetch to dispatch: decode to rename and rename to dispatch are three cycles of gem5's own.
     assert given_ones["fetchToDecodeDelay"] + 3 == machine("broadwell").core.frontend_depth
@@ -74,7 +80,8 @@ def test_widths_and_queues_are_in_the_micro_operations_of_gem5() -> None:
     widths = {found["o3"][f"{stage}Width"] for stage in ("decode", "rename", "dispatch", "commit")}
     assert widths == {7} and core.dispatch_width == 4
     assert (found["o3"]["numROBEntries"], core.reorder_buffer) == (346, 192)
-    assert (found["o3"]["numIQEntries"], core.scheduler) == (108, 60)
+    # Loads keep their entry there until they have their data.
+    assert (found["o3"]["numIQEntries"] - found["o3"]["LQEntries"], core.scheduler) == (108, 60)
     assert (found["units"]["integer"], core.integer_units) == (7, 4)
     assert (found["o3"]["fetchWidth"], core_parameters(machine("wide-core").core)["o3"]["decodeWidth"]) == (12, 12)
 
@@ -83,6 +90,17 @@ def test_only_threads_that_share_memory_keep_the_order_of_their_stores() -> None
     core = machine("broadwell").core
     assert not core_parameters(core)["o3"]["needsTSO"]
     assert core_parameters(core, threads=2)["o3"]["needsTSO"]
+
+
+def test_divisions_take_the_machines_latency_and_interval() -> None:
+    core = machine("broadwell").core
+    units = core_parameters(core)["units"]
+    # gem5 divides whole numbers in steps that depend on each other.
+    assert DIVIDE_STEPS * units["divide_step"] == pytest.approx(core.divide_latency, abs=DIVIDE_STEPS / 2)
+    # Each unit has one division at a time; two micro-operations divide a vector of 16 bytes.
+    assert units["float_divide_latency"] == core.float_divide_latency
+    interval = units["float_divide_latency"] / units["float_divide"]
+    assert OPERATIONS * interval == pytest.approx(core.float_divide_interval, rel=0.1)
 
 
 def test_code_of_the_first_level_comes_in_one_cycle() -> None:
