@@ -205,7 +205,7 @@ template <bool kOneVector>
 
 [[gnu::noinline]] void Core::evaluate_long(const Block& block, const Piece& piece) { evaluate<false>(block, piece); }
 
-// Stores leave the queue in order, after they have retired, when their line is there.
+// Stores leave the queue in order, when their line is there, which they ask for when they have retired.
 void Core::finish_stores(const Block& block, const Piece& piece) {
   // Only whole ticks may be added to a stamp, whose low bits are its cause.
   parts_left_ += store_parts_ * piece.stores;
@@ -215,7 +215,8 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
     const Access& access = *store_++;
     const std::uint8_t sink = block.store_sinks[access.instruction];
     if (sink == kNowhere) continue;
-    leaves = std::max(leaves, memory.finish_store(access, block.address_of(access.instruction), time_at(sink)));
+    leaves =
+        std::max(leaves, memory.finish_store(access, block.address_of(access.instruction), time_at(sink), retired_));
   }
   drained_ = leaves;
   counts.stores += piece.stores;

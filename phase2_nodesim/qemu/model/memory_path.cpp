@@ -166,14 +166,16 @@ Stamp MemoryPath::finish_load_slowly(const Access& noted, std::uint64_t code, St
   return got;
 }
 
-Stamp MemoryPath::finish_store(const Access& noted, std::uint64_t code, Stamp at) {
+Stamp MemoryPath::finish_store(const Access& noted, std::uint64_t code, Stamp at, Stamp retired) {
   Stored& stored = stored_[(noted.address >> 3) % kStored];
   if (at + forwarded_late_ > now_) {
     stored = {noted.address >> 3, at};
   } else if (stored.word == noted.address >> 3) {
     stored.word = ~std::uint64_t{0};
   }
-  return noted.what == 0 ? 0 : access(noted, code, now_);
+  // Intel's optimization manual (stores of Sandy Bridge): "Reading for ownership and storing the data happens after
+  // instruction retirement". gem5 does the same.
+  return noted.what == 0 ? 0 : access(noted, code, std::max(now_, time_of(retired)));
 }
 
 Stamp MemoryPath::translate_slowly(std::uint64_t page, Stamp at) {

@@ -114,8 +114,9 @@ class MemoryPath {
     if (noted.what == Access::kHeld) return std::max(at + hit_latency(vector), arrival_of(noted));
     return finish_load_slowly(noted, code, at, vector);
   }
-  // A store with address and data at `at`; returns when its line is there (0: it was).
-  Stamp finish_store(const Access& access, std::uint64_t code, Stamp at);
+  // A store with address and data at `at`, whose piece has left the reorder buffer at `retired`; returns when its line
+  // is there (0: it was).
+  Stamp finish_store(const Access& access, std::uint64_t code, Stamp at, Stamp retired);
   // A code line; returns what the fetch adds to `now` (0 for a hit).
   Stamp fetch(std::uint64_t line, Stamp now) {
     if (__builtin_expect(l1i_.front(line) == line, 1)) return 0;

@@ -71,6 +71,15 @@ TEST(CoreLimits, TheStoreQueueLimitsStoresThatWaitForTheirLines) {
   }
 }
 
+// With a queue of one, a store is dispatched when the one before has left: its line comes a whole latency after its
+// data.
+TEST(CoreLimits, AStoreAsksForItsLineWhenItHasRetired) {
+  NodeSettings settings = small_node();
+  settings.core.store_queue = 1;
+  settings.core.float_latency = 100;
+  expect_near(cycles_per_miss(settings, {of(Kind::kFloat, 1), store(1)}), 100 + kMemory, 2);
+}
+
 TEST(CoreLimits, StoresThatHitLeaveOnePerCycleAndPort) {
   NodeSettings settings = small_node();
   settings.core.store_queue = 4;

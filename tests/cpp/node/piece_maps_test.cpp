@@ -122,8 +122,10 @@ class Reference {
         return got;
       });
       for (std::uint16_t i = piece.begin; i < piece.end; ++i) now += block.instructions[i].operations * kTick;
+      retired = std::max(retired + piece.length, times[kDone]);
       for (; store != stores_end && store->instruction < piece.end; ++store) {
-        path->finish_store(*store, block.address_of(store->instruction), times[block.store_sinks[store->instruction]]);
+        path->finish_store(*store, block.address_of(store->instruction), times[block.store_sinks[store->instruction]],
+                           retired);
       }
     }
     path->loads.clear();
@@ -142,7 +144,7 @@ class Reference {
   Uncore uncore_;
 
  public:
-  Stamp now = 0;
+  Stamp now = 0, retired = 0;
   std::array<Stamp, kSinks> times{};
   std::unique_ptr<MemoryPath> path;
 };
@@ -238,6 +240,7 @@ TEST(PieceMaps, GiveTheSameTimesWhenTheEpochMoves) {
     }
     core.idle_until((Stamp{1} << 28) + draws.below(2000) * kTick);
     reference.now = core.now();
+    reference.retired = std::max(reference.retired, core.now());
     run_both(core, reference, block, draws);
     ASSERT_GT(CoreTimes::epoch(core), 0u);
     expect_same_times(core, reference, block, CoreTimes::of(core));
