@@ -1,7 +1,6 @@
 #include "block.hpp"
 
 #include <array>
-#include <bit>
 
 namespace manynode::node {
 namespace {
@@ -144,13 +143,15 @@ class Summary {
   // What waits for the register or load that was played last.
   Dependents dependents() const {
     Dependents to;
-    Stamp later = 0;
+    Stamp later = 0, count = 0;
     for (int i = 0; i < piece_.instructions; ++i) {
       if (starts_[i] < kFar || !is_scheduled(block_.instructions[piece_.begin + i])) continue;
-      to.instructions |= 1u << i;
+      to.instructions = static_cast<std::uint16_t>(to.instructions | 1u << i);
+      ++count;
       later += starts_[i] - kFar;
     }
-    if (to.instructions != 0) to.later = static_cast<std::uint32_t>(later / std::popcount(to.instructions));
+    // A stamp's cause is not a time.
+    if (count != 0) to.later = static_cast<std::uint32_t>(time_of(later / count));
     return to;
   }
 

@@ -20,7 +20,7 @@ namespace manynode::node {
 // Sinks of a piece beside the registers: the moment when all is done, when the branch at the end is resolved, and when
 // each store has its address and data.
 inline constexpr std::uint8_t kDone = 64, kBranchResolved = 65, kStores = 66;
-inline constexpr int kMostInPiece = 16;
+inline constexpr int kMostInPiece = 16;  // bits of Dependents
 inline constexpr int kSinks = kStores + kMostInPiece;
 
 enum Resource : std::uint8_t {
@@ -64,7 +64,7 @@ struct Input {
 
 // Operations of a piece that cannot start before an input, or the data of a load, is there.
 struct Dependents {
-  std::uint32_t instructions = 0;  // a bit each, from the first of the piece on
+  std::uint16_t instructions = 0;  // a bit each, from the first of the piece on
   std::uint32_t later = 0;         // how long after it they start, in the mean
 };
 

@@ -20,55 +20,54 @@ class Scheduler {
   Scheduler(std::uint32_t entries, Stamp cycle)
       : entries_(entries), shift_(static_cast<std::uint32_t>(std::bit_width(kCycles * cycle)) - 1) {}
 
-  // Operations of the piece cannot start before `at`. Of one that waits for several things the latest counts.
+  // Operations of the piece cannot start before `at`.
   void wait(Stamp at, const Dependents& dependents) {
-    if (dependents.instructions == 0) return;
-    at += time_of(dependents.later);
-    // Of several lines of one load as well.
-    if (late_count_ != 0 && late_[late_count_ - 1].instructions == dependents.instructions) {
-      late_[late_count_ - 1].at = std::max(late_[late_count_ - 1].at, at);
-    } else {
-      late_[late_count_++] = {at, dependents.instructions};
-    }
+    if (dependents.instructions == 0 || late_count_ == kLate) return;
+    at += dependents.later;
+    // The earliest first. Few are late at a time, and most come in their order.
+    std::size_t place = late_count_++;
+    for (; place != 0 && late_[place - 1].at > at; --place) late_[place] = late_[place - 1];
+    late_[place] = {at, dependents.instructions};
   }
   bool has_late() const { return late_count_ != 0; }
 
   // The piece has been dispatched at `now`. Returns when dispatch can go on: 0 if there is room for half of what the
   // next piece adds, which is taken to be as much. A piece enters as a whole; its middle stands for it.
   Stamp dispatched(Stamp now) {
-    forget(now);
-    std::sort(late_.begin(), late_.begin() + late_count_, [](const Late& a, const Late& b) { return a.at > b.at; });
+    const std::uint64_t span = now >> shift_;
+    if (span > first_) forget(span);
+    // Of an operation that waits for several things the latest counts.
     std::uint32_t counted = 0, added = 0;
-    for (std::uint32_t i = 0; i < late_count_; ++i) {
-      const auto count = static_cast<std::uint32_t>(std::popcount(late_[i].instructions & ~counted));
-      counted |= late_[i].instructions;
-      added += add(late_[i].at, count);
+    for (std::size_t late = late_count_; late != 0; --late) {
+      const Late& next = late_[late - 1];
+      if (const std::uint32_t further = next.instructions & ~counted; further != 0) added += add(next.at, further);
+      counted |= next.instructions;
     }
     late_count_ = 0;
-    Stamp at = 0;
-    for (; waiting_ != 0 && waiting_ + added / 2 > entries_; ++first_) at = std::max(at, leave());
-    return at;
+    return __builtin_expect(waiting_ + added / 2 > entries_, 0) ? room_for(added / 2) : 0;
   }
 
  private:
-  static constexpr Stamp kCycles = 2;
-  static constexpr std::uint64_t kSpans = 1024;
+  static constexpr Stamp kCycles = 4;
+  static constexpr std::uint64_t kSpans = 512;
   struct Span {
-    std::uint32_t count = 0;
     Stamp latest = 0;
+    std::uint32_t count = 0;
   };
+  // Inputs and loads of a piece, and more: a load of several lines is there several times.
+  static constexpr std::size_t kLate = 2 * (kRegisters + kMostInPiece);
   struct Late {
     Stamp at;
     std::uint32_t instructions;
   };
 
   Span& span(std::uint64_t number) { return spans_[number % kSpans]; }
-  void forget(Stamp now) {
-    const std::uint64_t to = now >> shift_;
+  void forget(std::uint64_t to) {
     for (; first_ < to && waiting_ != 0; ++first_) leave();
-    first_ = std::max(first_, to);
+    first_ = to;
   }
-  std::uint32_t add(Stamp at, std::uint32_t count) {
+  std::uint32_t add(Stamp at, std::uint32_t instructions) {
+    const auto count = static_cast<std::uint32_t>(std::popcount(instructions));
     const std::uint64_t number = std::min(at >> shift_, first_ + kSpans - 1);
     if (number < first_) return 0;
     Span& to = span(number);
@@ -76,6 +75,11 @@ class Scheduler {
     to.latest = std::max(to.latest, at);
     waiting_ += count;
     return count;
+  }
+  [[gnu::noinline]] Stamp room_for(std::uint32_t more) {
+    Stamp at = 0;
+    for (; waiting_ != 0 && waiting_ + more > entries_; ++first_) at = std::max(at, leave());
+    return at;
   }
   Stamp leave() {
     Span& first = span(first_);
@@ -86,10 +90,11 @@ class Scheduler {
   }
 
   std::uint32_t entries_, shift_;
-  std::uint32_t waiting_ = 0, late_count_ = 0;
+  std::uint32_t waiting_ = 0;
   std::uint64_t first_ = 0;  // the span of the earliest that wait
+  std::size_t late_count_ = 0;
+  std::array<Late, kLate> late_;  // of the piece
   std::array<Span, kSpans> spans_{};
-  std::array<Late, kRegisters + kMostInPiece> late_{};  // of the piece: its inputs and loads
 };
 
 }  // namespace manynode::node
