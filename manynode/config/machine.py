@@ -9,7 +9,7 @@ engines that use a key if not all do.
 from __future__ import annotations
 
 import itertools
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -38,6 +38,14 @@ Dram = Literal[
     "HBM_2000_4H_1x64",
 ]
 """gem5's DRAM channels by its own names: standard and rate, number of devices and bits of each."""
+
+
+class Queues(NamedTuple):
+    """Entries of a core's queues, in the processor's operations."""
+
+    scheduler: int
+    load: int
+    store: int
 
 
 class Core(Section):
@@ -155,6 +163,15 @@ class Core(Section):
             if of_vectors is not None and of_vectors > ports:
                 raise ValueError(f"vector_{name} must be at most {name} (found {of_vectors} and {ports})")
         return self
+
+    def queues(self) -> Queues:
+        """Return the entries of the queues; those that the file does not name follow the reorder buffer."""
+        rob = self.reorder_buffer
+        return Queues(
+            scheduler=self.scheduler or max(8, rob * 5 // 16),
+            load=self.load_queue or max(8, rob * 3 // 8),
+            store=self.store_queue or max(8, rob * 7 // 32),
+        )
 
 
 class Cache(Section):

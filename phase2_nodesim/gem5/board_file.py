@@ -135,7 +135,8 @@ def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
     width = min(MOST_WIDTH, _operations(core.dispatch_width))
     issue = min(MOST_WIDTH, _operations(core.issue_width or 2 * core.dispatch_width))
     rob = _operations(core.reorder_buffer)
-    loads = round(LOADS * (core.load_queue or max(8, core.reorder_buffer * 3 // 8)))
+    queues = core.queues()
+    loads = round(LOADS * queues.load)
     # From fetch to dispatch gem5 counts decode to rename (1) and rename to dispatch (2) by itself.
     fetch_to_decode = max(1, round(core.frontend_depth) - 3)
     if core.branch_predictor not in _PREDICTORS:
@@ -160,9 +161,9 @@ def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
             "fetchQueueSize": 8 * MOST_WIDTH,
             "numROBEntries": rob,
             # gem5's loads keep their entry until their data is there; processors' wait in the load queue alone.
-            "numIQEntries": _operations(core.scheduler or max(8, core.reorder_buffer * 5 // 16)) + loads,
+            "numIQEntries": _operations(queues.scheduler) + loads,
             "LQEntries": loads,
-            "SQEntries": round(STORES * (core.store_queue or max(8, core.reorder_buffer * 7 // 32))),
+            "SQEntries": round(STORES * queues.store),
             # Not to be the limit: real cores size them for the reorder buffer.
             "numPhysIntRegs": rob + 128,
             "numPhysFloatRegs": rob + 128,

@@ -109,13 +109,13 @@ def core_numbers(core: Core, hit_latency: float) -> dict[str, Any]:
     """
     if core.branch_predictor not in PREDICTORS:
         raise _unknown("machine: core: branch_predictor", core.branch_predictor, PREDICTORS)
-    rob = core.reorder_buffer
+    queues = core.queues()
     return {
         "width": core.dispatch_width,
-        "reorder_buffer": rob,
-        "scheduler": core.scheduler or max(8, rob * 5 // 16),
-        "load_queue": core.load_queue or max(8, rob * 3 // 8),
-        "store_queue": core.store_queue or max(8, rob * 7 // 32),
+        "reorder_buffer": core.reorder_buffer,
+        "scheduler": queues.scheduler,
+        "load_queue": queues.load,
+        "store_queue": queues.store,
         "integer_units": core.integer_units or core.dispatch_width,
         "load_ports": core.load_ports,
         "store_ports": core.store_ports,

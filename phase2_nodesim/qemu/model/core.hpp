@@ -119,7 +119,6 @@ class Core {
   std::array<Lanes, kUnitVectors> busy_{};
   Queue reorder_buffer_, store_queue_;
   Scheduler scheduler_;
-  std::int32_t short_wait_;  // which is not counted in it
   std::uint64_t reorder_room_, load_room_;
   std::uint64_t operations_ = 0;  // dispatched
   // The lines of the piece that was fetched last. A loop has them again, unless one was recalled since.

@@ -18,11 +18,13 @@ class Scheduler {
  public:
   // `cycle`: stamps of a cycle.
   Scheduler(std::uint32_t entries, Stamp cycle)
-      : entries_(entries), shift_(static_cast<std::uint32_t>(std::bit_width(kCycles * cycle)) - 1) {}
+      : entries_(entries),
+        short_wait_(kShortWait * cycle),
+        shift_(static_cast<std::uint32_t>(std::bit_width(kCycles * cycle)) - 1) {}
 
-  // Operations of the piece cannot start before `at`.
-  void wait(Stamp at, const Dependents& dependents) {
-    if (dependents.instructions == 0 || late_count_ == kLate) return;
+  // Operations of the piece that is dispatched at `now` cannot start before `at`.
+  void wait(Stamp at, Stamp now, const Dependents& dependents) {
+    if (at <= now + short_wait_ || dependents.instructions == 0 || late_count_ == kLate) return;
     at += dependents.later;
     // The earliest first. Few are late at a time, and most come in their order.
     std::size_t place = late_count_++;
@@ -48,7 +50,10 @@ class Scheduler {
   }
 
  private:
-  static constexpr Stamp kCycles = 4;
+  // Cycles of a wait that is not counted, as for a hit. Counting those changes no long phase of five applications by
+  // 1 %, and takes 6 % of the engine's speed.
+  static constexpr Stamp kShortWait = 8;
+  static constexpr Stamp kCycles = 4;  // of a span
   static constexpr std::uint64_t kSpans = 512;
   struct Span {
     Stamp latest = 0;
@@ -89,7 +94,9 @@ class Scheduler {
     return latest;
   }
 
-  std::uint32_t entries_, shift_;
+  std::uint32_t entries_;
+  Stamp short_wait_;
+  std::uint32_t shift_;
   std::uint32_t waiting_ = 0;
   std::uint64_t first_ = 0;  // the span of the earliest that wait
   std::size_t late_count_ = 0;

@@ -79,6 +79,16 @@ TEST(Scheduler, HoldsNeitherMovesNorNopsNorFusedJumps) {
   expect_near(cycles_per_round(settings, {block}), kMemory / 64, 4);
 }
 
+TEST(Scheduler, DoesNotCountWaitsAsShortAsForAHit) {
+  // Data of the first level, 4 cycles late, for operations of another block. 16 of them wait at a time.
+  const NodeSettings settings = node_with(8);
+  Node node(settings);
+  const Block first = block_of(settings, times(1, load(1)));
+  const Block second = block_of(settings, times(8, of(Kind::kInteger, 2, {1})), 0x400100);
+  const double found = cycles_each(node, 400, [&](int) { run(node.core(), first, {0}), run(node.core(), second); });
+  EXPECT_DOUBLE_EQ(found, 9 / 4.0);
+}
+
 TEST(Scheduler, DoesNotSlowAChainOfLatencies) {
   const NodeSettings settings = node_with(8);
   Node node(settings);
