@@ -111,7 +111,9 @@ inline void Core::make_room(const Piece& piece) {
   if (piece.stores == 0) return;
   const std::uint64_t stores = counts.stores + piece.stores;
   const Stamp drained = store_queue_.take_out([&](const Retired& first) { return first.room <= stores; });
-  if (drained > now_) stall_until(drained);
+  if (drained <= now_) return;
+  memory.held_by_store(drained);
+  stall_until(drained);
 }
 
 // When the address of a load is there; `data` are the times of earlier loads of the piece that are `late` (a bit each).

@@ -137,9 +137,12 @@ void MemoryPath::look(std::uint64_t address, std::uint32_t size, std::uint16_t i
 
 // ---- when its times are worked out ------------------------------------------------------------------------------
 
+Stamp MemoryPath::translate(const Access& access, Stamp at) {
+  return (access.what & Access::kTlbMissed) != 0 ? translate_slowly(access.address >> page_bits_, at) : at;
+}
+
 Stamp MemoryPath::access(const Access& access, std::uint64_t code, Stamp at) {
   const std::uint64_t line = access.address >> line_bits_;
-  if ((access.what & Access::kTlbMissed) != 0) at = translate_slowly(access.address >> page_bits_, at);
   if ((access.what & Access::kMissed) != 0) return miss(line, access.victim, code, at);
   Stamp got = at + l1_latency_;
   if ((access.what & Access::kHeld) != 0) {
@@ -155,7 +158,9 @@ Stamp MemoryPath::access(const Access& access, std::uint64_t code, Stamp at) {
 }
 
 Stamp MemoryPath::finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at, bool vector) {
-  Stamp got = std::max(access(noted, code, at), at + hit_latency(vector));
+  const Stamp translated = translate(noted, at);
+  if (translated != at) note(Cause::kTlb, translated);
+  Stamp got = std::max(access(noted, code, translated), at + hit_latency(vector));
   if ((noted.what & Access::kForwarded) != 0) {
     Stored& stored = stored_[(noted.address >> 3) % kStored];
     if (stored.word == noted.address >> 3) {
@@ -175,7 +180,7 @@ Stamp MemoryPath::finish_store(const Access& noted, std::uint64_t code, Stamp at
   }
   // Intel's optimization manual (stores of Sandy Bridge): "Reading for ownership and storing the data happens after
   // instruction retirement". gem5 does the same.
-  return noted.what == 0 ? 0 : access(noted, code, std::max(now_, time_of(retired)));
+  return noted.what == 0 ? 0 : access(noted, code, translate(noted, std::max(now_, time_of(retired))));
 }
 
 Stamp MemoryPath::translate_slowly(std::uint64_t page, Stamp at) {
@@ -189,9 +194,7 @@ Stamp MemoryPath::translate_slowly(std::uint64_t page, Stamp at) {
     const std::uint64_t line = kTables + (page >> kEntriesPerLine);
     at = from_l2(physical(line), page, 0, Why::kData, at + second_tlb_latency_ + walk_latency_);
   }
-  at = stamped(at, Cause::kTlb);
-  note(Cause::kTlb, at);
-  return at;
+  return stamped(at, Cause::kTlb);
 }
 
 Stamp MemoryPath::translate_code_slowly(std::uint64_t page, Stamp now) {

@@ -142,6 +142,12 @@ class MemoryPath {
   // Until when misses with this cause are in flight.
   Stamp until(Cause cause) const { return until_[static_cast<int>(cause)]; }
 
+  // Dispatch waits for a store until then. Only now is its translation in flight for the core: a store translates long
+  // after its dispatch, when nothing else waits for it.
+  void held_by_store(Stamp until) {
+    if (cause_of(until) == Cause::kTlb) note(Cause::kTlb, until);
+  }
+
   // What the latest line from memory waited for other lines.
   Stamp bandwidth_wait() const { return bandwidth_wait_; }
 
@@ -177,6 +183,7 @@ class MemoryPath {
   void look_at_line(std::uint64_t address, std::uint16_t instruction, bool store);
   void look_in_cache(std::uint64_t address, std::uint16_t instruction, bool store, std::uint8_t what);
   void miss_begins(std::uint64_t line);
+  Stamp translate(const Access& access, Stamp at);
   Stamp access(const Access& access, std::uint64_t code, Stamp at);
   Stamp finish_load_slowly(const Access& noted, std::uint64_t code, Stamp at, bool vector);
   Stamp translate_slowly(std::uint64_t page, Stamp at);

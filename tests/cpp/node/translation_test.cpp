@@ -75,6 +75,38 @@ TEST(Translation, StoresTranslateToo) {
   EXPECT_EQ(node.core().memory.counts.tlb_misses, 16u + 1);
 }
 
+// Stores of one line in each of 16 pages, twice what the first TLB holds; all is in the first level and the second TLB.
+void warm_stores(Node& node, const Block& block) {
+  for (int round = 0; round < 3; ++round) {
+    for (const std::uint64_t address : pages(16)) run(node.core(), block, {address});
+  }
+  node.core().drain();
+}
+
+TEST(Translation, OfStoresIsChargedToTheTlbWhereTheyFillTheirQueue) {
+  NodeSettings settings = translating_node();
+  settings.core.store_queue = 1;
+  Node node(settings);
+  const Block block = block_of(node.settings(), {store()});
+  const double each = cycles_each(node, 40, [&](int) { warm_stores(node, block); }) / 48;
+  EXPECT_GT(each, kSecond - 1);
+  EXPECT_GT(cycles_of(node.core(), Cause::kTlb) / 4, 0.8 * cycles(node.core(), node.settings()));
+}
+
+TEST(Translation, OfStoresIsNotWhatLoadsWaitFor) {
+  NodeSettings settings = translating_node();
+  settings.l1d = {4, 4, kL1, Prefetch::kNone};  // 16 lines
+  Node node(settings);
+  // A chase of the lines of one page, all in the second level, and a store into one of 16 pages beside each load.
+  const Block block = block_of(node.settings(), {load(1, 1), store()});
+  const std::vector<std::uint64_t> lines = chase_of(64), stored = pages(16);
+  const double each = cycles_each(node, 1280, [&](int i) {
+    run(node.core(), block, {lines[static_cast<std::size_t>(i) % 64], stored[static_cast<std::size_t>(i) % 16]});
+  });
+  expect_near(each, kL1 + kL2, 30);
+  EXPECT_LT(cycles_of(node.core(), Cause::kTlb), 0.1 * cycles_of(node.core(), Cause::kL2));
+}
+
 TEST(Translation, MissesOfCodePagesAreWaitedFor) {
   Node node(translating_node());
   // A block in each of 8 pages, twice what the code's TLB holds; their lines fit into the instruction cache.
