@@ -2,14 +2,15 @@
 
 The machine file comes from ``manynode calibrate-node`` (``python benchmarks/node_host.py MACHINE`` takes another one);
 nothing is fitted to the applications. OpenBLAS takes the same routines natively as under QEMU, which has no AVX-512.
-Native times are those of the best round, because other work on a host only ever adds time. A phase counts if it is
-executed several times and is among those that make up 95 % of the application's computation; its first execution, which
-faults pages in, does not. The slow-down by the neighbour is the time with two ranks on the node over that of one. Takes
-five minutes and needs two idle cores.
+Native times are those of the best round, because other work on a host only ever adds time; ``--rounds N`` makes more of
+them. A phase counts if it is executed several times and is among those that make up 95 % of the application's
+computation; its first execution, which faults pages in, does not. The slow-down by the neighbour is the time with two
+ranks on the node over that of one. Takes five minutes and needs two idle cores.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -68,20 +69,21 @@ def phases(name: str, machine: Machine, rounds: int = ROUNDS) -> pd.DataFrame:
         table[f"spread_{ranks}"] = times.median(axis=1) / times.min(axis=1) - 1
         table[f"qemu_{ranks}_s"] = means(name, machine, "qemu", ranks)["mean"]
         if ranks == 1:
-            share = native[0]["total"].sort_values(ascending=False) / native[0]["total"].sum()
+            total = pd.concat([found["total"] for found in native], axis=1).min(axis=1).sort_values(ascending=False)
+            share = total / total.sum()
     kept = share.index[share.cumsum() - share < COMPUTATION]
     table = table.loc[kept].assign(application=name, share=share[kept])
     return table.rename_axis("phase").reset_index()
 
 
 @patch.dict(os.environ, {"OPENBLAS_CORETYPE": "Haswell"})
-def figures(machine: Machine | None = None) -> list[dict[str, Any]]:
+def figures(machine: Machine | None = None, rounds: int = ROUNDS) -> list[dict[str, Any]]:
     """Return the errors of phases and of the slow-down by the neighbour."""
     need("qemu")
     if machine is None:
         with tempfile.TemporaryDirectory() as folder:
             machine = calibrated(Path(folder))
-    table = pd.concat([phases(name, machine) for name in APPLICATIONS], ignore_index=True)
+    table = pd.concat([phases(name, machine, rounds) for name in APPLICATIONS], ignore_index=True)
     for ranks in (1, 2):
         table[f"error_{ranks}"] = table[f"qemu_{ranks}_s"] / table[f"native_{ranks}_s"] - 1
     native, model = (table[f"{which}_2_s"] / table[f"{which}_1_s"] - 1 for which in ("native", "qemu"))
@@ -97,6 +99,10 @@ def figures(machine: Machine | None = None) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    given = Machine.model_validate(yaml.safe_load(Path(sys.argv[1]).read_text())) if sys.argv[1:] else None
-    for entry in figures(given):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("machine", nargs="?", type=Path, help="machine file; default: that of calibrate-node")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="native rounds (default: %(default)s)")
+    arguments = parser.parse_args()
+    given = Machine.model_validate(yaml.safe_load(arguments.machine.read_text())) if arguments.machine else None
+    for entry in figures(given, arguments.rounds):
         print(f"{entry['name']}: {entry['value']:.4g}")

@@ -139,7 +139,7 @@ def node_host() -> pd.DataFrame:
             )
     return pd.DataFrame(rows).assign(
         fitted_to="microbenchmarks of calibrate-node; the model was extended where these applications disagreed",
-        source="python benchmarks/node_host.py MACHINE",
+        source="python benchmarks/node_host.py MACHINE --rounds 60",
     )
 
 
