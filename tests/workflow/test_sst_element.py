@@ -19,6 +19,7 @@ PHASES = ["setup", "initial", "zero", "pack", "symgs", "residual", "dot", "direc
 PATTERNS: dict[str, dict[str, Any]] = {
     "ping-pong": {},
     "bisection": {},
+    "multi-pair": {"messages": 3},
     "shift": {},
     "incast": {},
     "halo3d": {"neighbours": 26, "allreduce_bytes": 8},

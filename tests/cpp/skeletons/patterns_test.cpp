@@ -88,6 +88,19 @@ TEST(Patterns, ABisectionPairsTheHalves) {
   EXPECT_EQ(operations("bisection", {{"bytes", kBytes}}, 4, 5), "");
 }
 
+TEST(Patterns, PairsSendWindowsAndAnswerThem) {
+  const Values two = {{"bytes", kBytes}, {"messages", std::int64_t{2}}};
+  EXPECT_EQ(operations("multi-pair", two, 1, 5), "Isend 3:64, Isend 3:64, Waitall 2, Recv 3:4/1");
+  EXPECT_EQ(operations("multi-pair", two, 3, 5), "Irecv 1:64, Irecv 1:64, Waitall 2, Send 1:4/1");
+  EXPECT_EQ(operations("multi-pair", two, 4, 5), "");
+}
+
+TEST(Patterns, PairsSendBothWaysWithoutAnAnswer) {
+  const Values both = {{"bytes", kBytes}, {"messages", std::int64_t{1}}, {"both_ways", true}};
+  EXPECT_EQ(operations("multi-pair", both, 0, 4), "Irecv 2:64, Isend 2:64, Waitall 2");
+  EXPECT_EQ(operations("multi-pair", both, 2, 4), "Irecv 0:64, Isend 0:64, Waitall 2");
+}
+
 TEST(Patterns, AShiftWrapsAround) {
   const Values two = {{"bytes", kBytes}, {"distance", std::int64_t{2}}};
   EXPECT_EQ(operations("shift", two, 0, 5), "Sendrecv 2:64 3:64");
@@ -251,9 +264,9 @@ TEST(Patterns, APauseEndsEachIterationOfACongestor) {
 }
 
 TEST(Patterns, AllMessagesMeetForEveryNumberOfRanks) {
-  for (const char* pattern : {"ping-pong", "bisection", "shift", "incast", "halo3d", "halo4d", "sweep2d", "transpose",
-                              "tree-reduce", "random-ring", "collective", "congestor-alltoall", "congestor-incast-p2p",
-                              "congestor-incast-rma", "congestor-bcast-rma"}) {
+  for (const char* pattern : {"ping-pong", "bisection", "multi-pair", "shift", "incast", "halo3d", "halo4d", "sweep2d",
+                              "transpose", "tree-reduce", "random-ring", "collective", "congestor-alltoall",
+                              "congestor-incast-p2p", "congestor-incast-rma", "congestor-bcast-rma"}) {
     for (int size = 2; size <= 36; ++size) {
       SCOPED_TRACE(std::string(pattern) + " on " + std::to_string(size) + " ranks");
       const auto application = make(pattern, {{"iterations", std::int64_t{3}}}, size);
@@ -292,14 +305,16 @@ void expect_refused(const std::string& pattern, const Values& values, int size, 
 }
 
 TEST(Patterns, WhatDoesNotFitIsRefused) {
-  expect_refused("pingpong", {}, 2, "pattern",
-                 "bisection, blocking-ring, collective, congestor-alltoall, congestor-bcast-rma, "
-                 "congestor-incast-p2p, congestor-incast-rma, halo3d, halo4d, incast, ping-pong, random-ring, shift, "
-                 "sweep2d, transpose, "
-                 "tree-reduce");
+  expect_refused(
+      "pingpong", {}, 2, "pattern",
+      "bisection, blocking-ring, collective, congestor-alltoall, congestor-bcast-rma, "
+      "congestor-incast-p2p, congestor-incast-rma, halo3d, halo4d, incast, multi-pair, ping-pong, random-ring, "
+      "shift, sweep2d, transpose, "
+      "tree-reduce");
   expect_refused("ping-pong", {{"b", std::int64_t{4}}}, 4, "b", "0 to 3");
   expect_refused("ping-pong", {{"b", std::int64_t{0}}}, 4, "a, b", "two different ranks");
   expect_refused("bisection", {}, 1, "ranks", "at least 2");
+  expect_refused("multi-pair", {}, 1, "ranks", "at least 2");
   expect_refused("blocking-ring", {}, 1, "ranks", "at least 2");
   expect_refused("shift", {{"distance", std::int64_t{4}}}, 4, "distance", "1 to 3, less than the number of ranks");
   expect_refused("incast", {{"senders", std::int64_t{4}}}, 4, "senders",
