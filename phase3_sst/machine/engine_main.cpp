@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 #include <new>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -22,10 +23,10 @@ constexpr int kExitInput = 3;  // as in manynode/errors.py
 
 // At most one line per second, on stderr. If the number of steps is known, the time left follows from the finished
 // share of replicas and steps.
-ProgressSink progress_printer(const RunConfig& config) {
+ProgressSink progress_printer(const std::vector<std::uint32_t>& simulated) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  return [start, last = start, replicas = config.replicas](const ProgressReport& report) mutable {
+  return [start, last = start, replicas = simulated](const ProgressReport& report) mutable {
     const auto now = Clock::now();
     if (now - last < std::chrono::seconds(1) && report.finished_ranks < report.ranks) return;
     last = now;
@@ -88,13 +89,33 @@ void check(const EngineProgram& engine, const std::vector<std::string>& run_file
   }
 }
 
+// Whether one replica can differ from another: by its compute times, or by routes that are drawn.
+bool replicas_differ(const RunConfig& config, const std::vector<Program>& programs) {
+  if (config.network.topology->adaptive()) return true;
+  for (std::size_t job = 0; job < programs.size(); ++job) {
+    if (programs[job].profile && programs[job].profile->differs(config.jobs[job].constant)) return true;
+  }
+  return false;
+}
+
 void run(const EngineProgram& engine, const std::string& run_file, const std::string& output, bool show_progress,
          int& exit_code) {
   const RunConfig config = read_run_config(run_file);
   const auto programs = load_programs(config, exit_code);
+  std::vector<std::uint32_t> simulated = config.replicas;
+  const bool differ = replicas_differ(config, programs);
+  if (!differ && !simulated.empty()) simulated.resize(1);
   ResultWriter writer(output, engine.engine, config);
-  const ProgressSink progress = show_progress ? progress_printer(config) : ProgressSink{};
-  for (const auto replica : config.replicas) writer.add(engine.simulate(programs, config, replica, progress));
+  const ProgressSink progress = show_progress ? progress_printer(simulated) : ProgressSink{};
+  for (const auto replica : simulated) {
+    ReplicaResult result = engine.simulate(programs, config, replica, progress);
+    writer.add(result);
+    if (differ) continue;
+    for (const auto equal : std::span(config.replicas).subspan(1)) {
+      result.replica = equal;
+      writer.add(result);
+    }
+  }
   writer.finish();
 }
 

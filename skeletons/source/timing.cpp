@@ -91,6 +91,12 @@ double quantile(const PhaseTiming& phase, double probability, bool tail) {
 
 }  // namespace
 
+bool TimingProfile::differs(bool constant) const {
+  if (!constant) return true;
+  const auto drawn = [](const PhaseTiming& phase) { return phase.cluster_is_drawn(); };
+  return std::ranges::any_of(phases, [&](const auto& of_class) { return std::ranges::any_of(of_class, drawn); });
+}
+
 TimingModel::TimingModel(const TimingProfile& profile, std::vector<std::uint16_t> class_of_rank, std::uint64_t seed,
                          std::uint32_t replica, bool constant, const std::vector<std::uint32_t>& node_of_rank,
                          bool tail)

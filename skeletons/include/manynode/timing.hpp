@@ -48,6 +48,7 @@ struct PhaseTiming {
   double common{0};  // share of a node's and a rank's score that all phases have in common
 
   bool persistent() const { return node_correlation > 0 || rank_correlation > 0; }
+  bool cluster_is_drawn() const { return clusters.size() > 1 && sequence.empty(); }
 };
 
 // Timings of every rank class, with the phases in the order of the skeleton's phase names.
@@ -56,6 +57,9 @@ struct TimingProfile {
   std::vector<std::vector<PhaseTiming>> phases;  // [class][phase]
   std::vector<std::string> phase_names{};        // for messages
   std::string path{};
+
+  // Whether the times of a model can differ from one replica to another.
+  bool differs(bool constant) const;
 };
 
 // Reads a timing profile and orders its phases as `phase_names`. A phase that all classes lack, a wrong schema or
