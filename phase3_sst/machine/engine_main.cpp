@@ -93,7 +93,7 @@ void check(const EngineProgram& engine, const std::vector<std::string>& run_file
 bool replicas_differ(const RunConfig& config, const std::vector<Program>& programs) {
   if (config.network.topology->adaptive()) return true;
   for (std::size_t job = 0; job < programs.size(); ++job) {
-    if (programs[job].profile && programs[job].profile->differs(config.jobs[job].constant)) return true;
+    if (programs[job].profile && !config.jobs[job].constant) return true;
   }
   return false;
 }

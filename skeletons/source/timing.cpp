@@ -91,10 +91,15 @@ double quantile(const PhaseTiming& phase, double probability, bool tail) {
 
 }  // namespace
 
-bool TimingProfile::differs(bool constant) const {
-  if (!constant) return true;
-  const auto drawn = [](const PhaseTiming& phase) { return phase.cluster_is_drawn(); };
-  return std::ranges::any_of(phases, [&](const auto& of_class) { return std::ranges::any_of(of_class, drawn); });
+double PhaseTiming::mean_s(std::uint32_t draw) const {
+  if (!sequence.empty()) return clusters[sequence[draw % sequence.size()]].mean_s;
+  double sum = 0;
+  double weights = 0;
+  for (const Cluster& cluster : clusters) {
+    sum += cluster.weight * cluster.mean_s;
+    weights += cluster.weight;
+  }
+  return sum / weights;
 }
 
 TimingModel::TimingModel(const TimingProfile& profile, std::vector<std::uint16_t> class_of_rank, std::uint64_t seed,
@@ -179,11 +184,12 @@ void TimingModel::refuse(std::uint32_t rank, std::uint32_t phase) const {
 double TimingModel::draw(std::uint32_t rank, std::uint32_t phase, std::uint32_t draw) const {
   const PhaseTiming& timing = profile_->phases[class_of_rank_[rank]][phase];
   if (timing.clusters.empty()) refuse(rank, phase);
+  if (constant_) return timing.mean_s(draw);
   const r123::Philox4x32::ctr_type random = bits({{draw, phase, rank, replica_}}, seed_);
   const double chance = unit_interval(random[0], random[1]);
   if (kept_.empty() || !timing.persistent()) {
     const Cluster& cluster = choose(timing, draw, unit_interval(random[2], random[3]));
-    return constant_ ? cluster.mean_s : quantile(cluster, chance, tail_);
+    return quantile(cluster, chance, tail_);
   }
   const float* const kept = &kept_[rank * units_ + first_unit_[phase]];
   const double changing = std::sqrt(std::max(0.0, 1 - timing.node_correlation - timing.rank_correlation));

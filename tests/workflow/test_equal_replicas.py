@@ -52,9 +52,9 @@ def simulate(machine: Network, times: Path | None, folder: Path, build_dir: Path
     return [int(line.split()[1].rstrip(":")) for line in ends], folder / "out"
 
 
-@pytest.mark.parametrize("times", [True, False])
-def test_without_draws_one_replica_is_all_of_them(times: bool, tmp_path: Path, build_dir: Path) -> None:
-    written = profile(tmp_path, "a sequence") if times else None
+@pytest.mark.parametrize("times", ["a sequence", "weights", None])
+def test_without_draws_one_replica_is_all_of_them(times: str | None, tmp_path: Path, build_dir: Path) -> None:
+    written = profile(tmp_path, times) if times else None
     simulated, out = simulate(network("d-mod-k"), written, tmp_path, build_dir, constant=True)
     assert simulated == REPLICAS[:1]
     replicas = json.loads((out / "result.json").read_text())["replicas"]
@@ -70,7 +70,7 @@ def test_without_draws_one_replica_is_all_of_them(times: bool, tmp_path: Path, b
     ("routing", "pattern", "constant"),
     [
         ("d-mod-k", "a sequence", False),
-        ("d-mod-k", "weights", True),
+        ("d-mod-k", "weights", False),
         ("adaptive", "a sequence", True),
     ],
 )

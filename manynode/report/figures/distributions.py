@@ -86,7 +86,7 @@ def draw(inputs: Inputs) -> Figure | None:
         "distributions",
         "Distribution of compute times",
         "A curve per cluster: the share of its executions that take at most this time. Phase 3 draws from them where "
-        "compute times vary, and takes the cluster's mean where they are constant. Timings "
+        "compute times vary, and takes means where they are constant. Timings "
         f"{'with' if inputs.mode == 'ext' else 'without'} external ranks.",
         chart,
         frame,

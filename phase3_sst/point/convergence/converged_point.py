@@ -173,8 +173,9 @@ class _Attempt:
     ) -> list[str]:
         width = self._section.width
         found = judgement.objections(width)
-        constant = self._point.technique.endswith("const")
-        missed, phase = unseen(profile, classes, replicas * judgement.iterations / 2, constant)
+        if self._point.technique.endswith("const"):
+            return found
+        missed, phase = unseen(profile, classes, replicas * judgement.iterations / 2)
         if missed > width * judgement.mean_s:
             found.append(
                 f"the longest compute times of phase {phase!r} are too rare to be seen in {judgement.iterations} "

@@ -40,16 +40,17 @@ def period(profile: TimingProfile, classes: Sequence[Replayed]) -> tuple[int, st
     return whole, phase
 
 
-def unseen(profile: TimingProfile, classes: Sequence[Replayed], iterations: float, constant: bool) -> tuple[float, str]:
+def unseen(profile: TimingProfile, classes: Sequence[Replayed], iterations: float) -> tuple[float, str]:
     """Return an upper bound on the time per iteration [s] from values too rare to be sampled, and their phase.
 
     Such values are the longest times of a phase that all ranks together draw fewer than five times. Each is assumed to
-    delay the whole job by its excess over the phase's mean. ``iterations`` counts those of all replicas.
+    delay the whole job by its excess over the phase's mean. ``iterations`` counts those of all replicas. Constant times
+    have no such values.
     """
     worst, phase = 0.0, ""
     for times, draws, ranks in _phases(profile, classes):
         seen, excess = 0.0, 0.0
-        for value, probability in sorted(_values(times, constant), reverse=True):
+        for value, probability in sorted(_values(times), reverse=True):
             executions = probability * draws * ranks
             seen += executions * iterations
             if value <= times.mean_s or seen >= _SEEN_OFTEN:
@@ -72,8 +73,8 @@ def _phases(profile: TimingProfile, classes: Sequence[Replayed]) -> list[tuple[P
     ]
 
 
-def _values(times: PhaseTimes, constant: bool) -> list[tuple[float, float]]:
-    """Return the possible times [s] with their probabilities: clusters' means, or the upper edges of their bins.
+def _values(times: PhaseTimes) -> list[tuple[float, float]]:
+    """Return the possible times [s] with their probabilities: the upper edges of the clusters' bins.
 
     A sequence fixes how often each cluster occurs. That is not random and is left out.
     """
@@ -81,9 +82,6 @@ def _values(times: PhaseTimes, constant: bool) -> list[tuple[float, float]]:
     found = []
     for cluster in times.clusters:
         edges = list(zip(cluster.cdf.time_s, cluster.cdf.probability, strict=True))
-        if constant:
-            found += [] if sequence else [(cluster.mean_s, cluster.weight)]
-            continue
         below = 0.0
         for value, probability in edges:
             # In a sequence, only long times within a cluster count.

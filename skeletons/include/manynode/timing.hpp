@@ -2,8 +2,8 @@
 //
 // A draw is keyed by (seed, replica, rank, phase, number of the draw) through Philox 4x32-10, a counter-based
 // generator: every engine, thread count and order of events sees the same draws. If the phase has a pattern, draw n
-// comes from cluster sequence[n mod length]; else the cluster is drawn by weight. `constant` replaces a draw by its
-// cluster's mean.
+// comes from cluster sequence[n mod length]; else the cluster is drawn by weight. `constant` replaces a draw by the
+// mean of its cluster, or where clusters would be drawn, by the mean of the phase: nothing is left to chance.
 //
 // Ranks and nodes may differ persistently. A Gaussian copula then correlates the draws of one rank, without changing
 // the distribution of each draw. N(node), N(rank) and N(execution) are normal scores, each with its own key. With
@@ -48,7 +48,8 @@ struct PhaseTiming {
   double common{0};  // share of a node's and a rank's score that all phases have in common
 
   bool persistent() const { return node_correlation > 0 || rank_correlation > 0; }
-  bool cluster_is_drawn() const { return clusters.size() > 1 && sequence.empty(); }
+  // The mean time of execution `draw` [s]: of its cluster, if they follow a pattern, else of all of them.
+  double mean_s(std::uint32_t draw) const;
 };
 
 // Timings of every rank class, with the phases in the order of the skeleton's phase names.
@@ -57,9 +58,6 @@ struct TimingProfile {
   std::vector<std::vector<PhaseTiming>> phases;  // [class][phase]
   std::vector<std::string> phase_names{};        // for messages
   std::string path{};
-
-  // Whether the times of a model can differ from one replica to another.
-  bool differs(bool constant) const;
 };
 
 // Reads a timing profile and orders its phases as `phase_names`. A phase that all classes lack, a wrong schema or
@@ -72,7 +70,7 @@ TimingProfile read_timing_profile(const std::string& path, const std::vector<std
 
 class TimingModel {
  public:
-  // `class_of_rank[r]` is the index of rank r's class. `constant`: cluster means in place of draws. `node_of_rank[r]`
+  // `class_of_rank[r]` is the index of rank r's class. `constant`: means in place of draws. `node_of_rank[r]`
   // is the number of rank r's node in the job; if it is empty, differences between ranks do not persist. `tail`: times
   // beyond the samples are drawn from the clusters' tails, if they have any.
   TimingModel(const TimingProfile& profile, std::vector<std::uint16_t> class_of_rank, std::uint64_t seed,

@@ -78,14 +78,20 @@ TEST(Timing, ClustersAreDrawnByWeight) {
   EXPECT_NEAR(mean_of_draws(model(profile), kDraws), 0.2 * 1 + 0.8 * 5, 4 * deviation / std::sqrt(kDraws));
 }
 
-TEST(Timing, AConstantDrawIsTheMeanOfTheSameCluster) {
-  Cluster low = uniform(1, 2, 0.5);
-  Cluster high = uniform(10, 20, 0.5);
+TEST(Timing, AConstantDrawIsTheMeanOfThePhase) {
+  Cluster low = uniform(1, 2, 0.75);
+  const Cluster high = uniform(10, 20, 0.25);
   low.mean_s = 1.25;  // the measured mean, which bins do not hold exactly
   const TimingProfile profile = one_phase({low, high});
   for (std::uint32_t i = 0; i < 100; ++i) {
-    const double drawn = model(profile).draw(0, 0, i);
-    EXPECT_EQ(model(profile, true).draw(0, 0, i), drawn < 5 ? 1.25 : 15);
+    EXPECT_EQ(model(profile, true, i, i).draw(i % 4, 0, i), 0.75 * 1.25 + 0.25 * 15);
+  }
+}
+
+TEST(Timing, AConstantDrawOfAPatternIsTheMeanOfItsCluster) {
+  const TimingProfile profile = one_phase({uniform(10, 20, 0.25), uniform(1, 2, 0.75)}, {0, 1, 1});
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(model(profile, true, i, i).draw(i % 4, 0, i), i % 3 == 0 ? 15 : 1.5);
   }
 }
 

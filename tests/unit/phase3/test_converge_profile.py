@@ -57,18 +57,16 @@ def test_what_no_iteration_executes_and_what_never_varies_has_no_period() -> Non
 def test_a_rare_long_time_is_counted_as_unseen_until_it_comes_often() -> None:
     """One of 10,000 executions takes a second; 8 ranks execute the phase once in an iteration."""
     rare = profile(phase("update", [0.001, 1.0], [0.9999, 0.0001]))
-    lost, name = unseen(rare, ranks(update=1), 100, constant=True)
+    lost, name = unseen(rare, ranks(update=1), 100)
     assert name == "update"
     assert lost == pytest.approx(8 * 0.0001 * (1 - rare.classes[0].phases[0].mean_s))
-    assert unseen(rare, ranks(update=1), 100_000, constant=True) == (0.0, "")
-    assert unseen(rare, ranks(update=1), 100, constant=False)[0] == pytest.approx(lost)
+    assert unseen(rare, ranks(update=1), 100_000) == (0.0, "")
 
 
 def test_the_tail_of_a_cluster_counts_as_well() -> None:
     long_tail = phase("update", [1.0], [1.0])
     long_tail["clusters"][0]["cdf"] = {"time_s": [0.9, 1.1, 50.0], "probability": [0.0, 0.9999, 1.0]}
-    assert unseen(profile(long_tail), ranks(update=1), 100, constant=False)[0] == pytest.approx(8 * 1e-4 * 49, rel=0.01)
-    assert unseen(profile(long_tail), ranks(update=1), 100, constant=True)[0] == 0
+    assert unseen(profile(long_tail), ranks(update=1), 100)[0] == pytest.approx(8 * 1e-4 * 49, rel=0.01)
 
 
 def test_the_counts_of_the_skeleton_are_read() -> None:
