@@ -50,6 +50,9 @@ class FitParameters(Section):
     max_prefix: Annotated[int, Field(ge=0)] = Field(
         default=16, description="executions before a pattern begins (initialisation), at most"
     )
+    max_sequence: Annotated[int, Field(ge=1)] = Field(
+        default=10_000, description="executions of a series that all ranks have in common, at most"
+    )
     significance: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=1e-4, description="chance below which a repetition in a random series would have to be, to be a pattern"
     )

@@ -9,6 +9,11 @@ of length P is a pattern of a rank's series under three conditions:
 
 Among several such lengths, the one with the shortest description (sequence plus exceptions, in bits) is chosen. All
 ranks of a class replay one pattern: that of most ranks, if they are the majority.
+
+Without a repetition, the ranks themselves can tell a sequence from chance. Where execution n has the same cluster on
+all ranks (a first execution with cold caches, or a part of the problem at which all of them take longer), the whole
+series is the sequence, repeated once. Draws by weight would let such executions come at other times on each rank, and
+the others wait for each of them.
 """
 
 from __future__ import annotations
@@ -158,6 +163,29 @@ def common_pattern(series: Sequence[Series], clusters: int, parameters: FitParam
     sizes = [max(0, one.size - prefix) for one in ranks]
     agreement = sum(verdict.agreement * size for verdict, size in zip(verdicts, sizes, strict=True)) / sum(sizes)
     return Pattern(sequence, int(np.median([verdict.repeat for verdict in verdicts])), agreement, prefix)
+
+
+def common_series(series: Sequence[Series], clusters: int, parameters: FitParameters) -> Pattern | None:
+    """Return what ``series`` (one per rank) have in common, as a sequence that comes once, or None."""
+    ranks = [one for one in series if one.size]
+    if clusters < 2 or len(ranks) < 2 or len({one.size for one in ranks}) > 1:
+        return None
+    if ranks[0].size > parameters.max_sequence:
+        return None
+    table = np.stack(ranks)
+    is_cluster = np.stack([table == cluster for cluster in range(clusters)], axis=2)
+    votes = is_cluster.sum(axis=0)
+    sequence = votes.argmax(axis=1)
+    right = int(votes.max(axis=1).sum())
+    if right < (1.0 - parameters.tolerance) * table.size or np.unique(sequence).size < clusters:
+        return None
+    # Each rank against the majority of the others, of which it is no part.
+    others = (votes[np.newaxis] - is_cluster).argmax(axis=2)
+    matches, compared = np.array([(others == table).sum()]), np.array([table.size])
+    shares = votes.sum(axis=0) / table.size
+    if not _significant(matches, compared, float(shares @ shares), parameters.significance)[0]:
+        return None
+    return Pattern(tuple(sequence.tolist()), 1, right / table.size)
 
 
 def _known(series: Series, patterns: list[Pattern], parameters: FitParameters) -> Pattern | None:

@@ -25,7 +25,7 @@ from manynode.timing_profile import (
 )
 from phase2_nodesim.distributions import Cluster, Labels, Times, cluster_labels, sample_mean, summarise
 from phase2_nodesim.parameters import FitParameters
-from phase2_nodesim.patterns import Pattern, common_pattern
+from phase2_nodesim.patterns import Pattern, common_pattern, common_series
 from phase2_nodesim.persistence import common_share, covariance_powers, persistence, variance_shares
 from phase2_nodesim.tail import fit_tail
 from phase2_nodesim.waits import mean_waited_s
@@ -76,16 +76,18 @@ def _with_pattern(
 
     Noise may split what a pattern visits as one (a short phase with and without an interruption). So where the clusters
     have no pattern, the two with the nearest means are joined, and so on: times drawn at their place in the pattern say
-    more than finer clusters drawn at random.
+    more than finer clusters drawn at random. A pattern that is repeated comes before a series that all ranks have in
+    common: it also tells what more iterations do.
     """
-    coarser = labels
-    while (count := int(coarser.max()) + 1) >= 2:
-        pattern = common_pattern(np.split(coarser, starts[1:]), count, parameters)
-        if pattern is not None:
-            return coarser, pattern
-        means = np.array([times[coarser == label].mean() for label in range(count)])
-        nearest = int(np.argmax(means[1:] / means[:-1]))
-        coarser = np.where(coarser > nearest, coarser - 1, coarser)
+    for search in (common_pattern, common_series):
+        coarser = labels
+        while (count := int(coarser.max()) + 1) >= 2:
+            pattern = search(np.split(coarser, starts[1:]), count, parameters)
+            if pattern is not None:
+                return coarser, pattern
+            means = np.array([times[coarser == label].mean() for label in range(count)])
+            nearest = int(np.argmax(means[1:] / means[:-1]))
+            coarser = np.where(coarser > nearest, coarser - 1, coarser)
     return labels, None
 
 

@@ -92,7 +92,7 @@ def pattern(phase: PhaseTimes, most: int = 40) -> str:
         text = " ".join(map(str, sequence[:most])) + (
             f" ... ({count(len(sequence), 'execution')})" if len(sequence) > most else ""
         )
-        text += f", repeated {phase.pattern.repeat} times"
+        text += f", repeated {phase.pattern.repeat} times" if phase.pattern.repeat > 1 else ", on all ranks alike"
         if phase.pattern.prefix:
             text = f"after {count(phase.pattern.prefix, 'execution')}: {text}"
         agreement = phase.pattern.agreement

@@ -307,3 +307,5 @@ def test_patterns_are_written_as_people_say_them() -> None:
     assert pattern(PhaseTimes.model_validate(phase)) == "no pattern, drawn by weight: 50 % cluster 0 and 50 % cluster 1"
     phase["pattern"] = {"kind": "sequence", "sequence": [0, 1, 0], "repeat": 20, "agreement": 1.0, "prefix": 3}
     assert pattern(PhaseTimes.model_validate(phase)) == "after 3 executions: 0 1 0, repeated 20 times"
+    phase["pattern"] = {"kind": "sequence", "sequence": [0, 1, 1], "repeat": 1, "agreement": 1.0}
+    assert pattern(PhaseTimes.model_validate(phase)) == "0 1 1, on all ranks alike"

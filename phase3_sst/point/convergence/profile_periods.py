@@ -27,13 +27,15 @@ class Replayed:
 def period(profile: TimingProfile, classes: Sequence[Replayed]) -> tuple[int, str]:
     """Return the number of iterations after which all phases' cluster patterns repeat, and the phase with the longest.
 
-    A sequence of L executions, d per iteration, returns to its start after L / gcd(L, d) iterations.
+    A sequence of L executions, d per iteration, returns to its start after L / gcd(L, d) iterations. One that comes
+    once and differs in the first iteration only (cold caches) repeats each iteration.
     """
     whole, longest, phase = 1, 1, ""
     for times, draws, _ in _phases(profile, classes):
         if isinstance(times.pattern, SequencePattern) and len(times.clusters) > 1:
             length = len(times.pattern.sequence)
-            own = length // math.gcd(length, draws)
+            steady = times.pattern.repeat == 1 and len(set(times.pattern.sequence[draws:])) <= 1
+            own = 1 if steady else length // math.gcd(length, draws)
             whole = math.lcm(whole, own)
             if own > longest:
                 longest, phase = own, times.name

@@ -10,7 +10,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from phase2_nodesim.parameters import FitParameters
-from phase2_nodesim.patterns import Pattern, Series, common_pattern, find_pattern, match_counts
+from phase2_nodesim.patterns import (
+    Pattern,
+    Series,
+    common_pattern,
+    common_series,
+    find_pattern,
+    match_counts,
+)
 
 DEFAULT = FitParameters()
 MULTIGRID = (0, 1, 2, 2, 2, 1, 0)
@@ -95,6 +102,40 @@ def test_ranks_agree_on_the_pattern_of_the_majority() -> None:
 def test_without_majority_there_is_none() -> None:
     ranks = [np.tile(series(0, 1), 50), *(np.random.default_rng(seed).integers(0, 2, 100) for seed in range(3))]
     assert common_pattern(ranks, 2, DEFAULT) is None
+
+
+def test_a_first_execution_that_differs_on_all_ranks_is_no_chance() -> None:
+    cold = [series(0, *[1] * 19) for _ in range(16)]
+    assert common_pattern(cold, 2, DEFAULT) is None
+    assert common_series(cold, 2, DEFAULT) == Pattern((0, *[1] * 19), 1, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_ranks_have_in_common_is_found_beside_exceptions(seed: int) -> None:
+    common = np.random.default_rng(seed).integers(0, 3, 200)
+    ranks = [noisy(tuple(common.tolist()), 200, 0.03, 10 * seed + rank) for rank in range(8)]
+    got = common_series(ranks, 3, DEFAULT)
+    assert got is not None and got.sequence == tuple(common.tolist()) and got.repeat == 1
+    assert 0.95 < got.agreement < 0.99
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.05, 0.95), (0.01, 0.99)])
+def test_independent_draws_have_nothing_in_common(shares: tuple[float, float]) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        for count in (2, 3, 16):
+            assert common_series([rng.choice(2, 50, p=shares) for _ in range(count)], 2, DEFAULT) is None
+
+
+def test_one_rank_and_ranks_of_other_lengths_tell_nothing_in_common() -> None:
+    cold = series(0, *[1] * 19)
+    assert common_series([cold], 2, DEFAULT) is None
+    assert common_series([cold, cold, cold[:-1]], 2, DEFAULT) is None
+
+
+def test_a_series_in_common_has_a_largest_length() -> None:
+    cold = [series(0, *[1] * 19) for _ in range(16)]
+    assert common_series(cold, 2, DEFAULT.model_copy(update={"max_sequence": 19})) is None
 
 
 def test_long_series_of_many_ranks_are_fast() -> None:

@@ -54,6 +54,15 @@ def test_what_no_iteration_executes_and_what_never_varies_has_no_period() -> Non
     assert period(profile(setup, steady), ranks(update=1)) == (1, "")
 
 
+@pytest.mark.parametrize(("sequence", "iterations"), [([0, 1, 1, 1, 1, 1], 1), ([0, 1, 1, 1, 1, 0], 3)])
+def test_a_sequence_that_comes_once_repeats_where_only_the_first_iteration_differs(
+    sequence: list[int], iterations: int
+) -> None:
+    cold = phase("update", [2.0, 1.0], [0.2, 0.8], sequence)
+    cold["pattern"]["repeat"] = 1
+    assert period(profile(cold), ranks(update=2))[0] == iterations
+
+
 def test_a_rare_long_time_is_counted_as_unseen_until_it_comes_often() -> None:
     """One of 10,000 executions takes a second; 8 ranks execute the phase once in an iteration."""
     rare = profile(phase("update", [0.001, 1.0], [0.9999, 0.0001]))
