@@ -19,6 +19,7 @@ from manynode.timing_profile import (
     ClassTimes,
     ClusterTimes,
     PhaseTimes,
+    SequencePattern,
     TimingProfile,
     Variance,
     WeightsPattern,
@@ -91,7 +92,7 @@ def _class(low: ClassTimes, high: ClassTimes, part: float) -> ClassTimes:
 
 def _phase(low: PhaseTimes, high: PhaseTimes, part: float) -> PhaseTimes:
     near = low if part < 0.5 else high
-    alike = len(low.clusters) == len(high.clusters) and low.pattern == high.pattern
+    alike = len(low.clusters) == len(high.clusters) and _sequence(low) == _sequence(high)
     if alike:
         pairs, pattern = list(zip(low.clusters, high.clusters, strict=True)), near.pattern
     else:
@@ -111,6 +112,11 @@ def _phase(low: PhaseTimes, high: PhaseTimes, part: float) -> PhaseTimes:
             "variance": Variance(**variance),
         }
     )
+
+
+def _sequence(phase: PhaseTimes) -> list[int] | None:
+    """Return the order of the clusters; how often it came and how well it fits differ between sizes."""
+    return phase.pattern.sequence if isinstance(phase.pattern, SequencePattern) else None
 
 
 def _cluster(low: ClusterTimes, high: ClusterTimes, part: float) -> ClusterTimes:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from manynode.errors import InputError, UsageError
-from manynode.timing_profile import TimingProfile
+from manynode.timing_profile import SequencePattern, TimingProfile
 from phase3_sst.studies.strong.interpolate import at_work, errors
 from phase3_sst.studies.strong.strong_file import read_study
 
@@ -106,6 +106,14 @@ def test_a_measured_size_is_taken_as_it_is() -> None:
 def test_the_nearest_neighbours_are_used() -> None:
     found = at_work({1: profile(1.0), 4: profile(10.0), 16: profile(40.0)}, 8)
     assert found.classes[0].phases[0].clusters[0].mean_s == pytest.approx(20.0)
+
+
+def test_the_same_sequence_is_matched_however_often_it_came_and_well_it_fits() -> None:
+    content = profile(4.0).model_dump()
+    content["classes"][0]["phases"][0]["pattern"].update(repeat=50, agreement=0.97)
+    phase = at_work({100: profile(1.0), 1600: TimingProfile.model_validate(content)}, 400).classes[0].phases[0]
+    assert [cluster.mean_s for cluster in phase.clusters] == pytest.approx([2.0, 4.0])
+    assert isinstance(phase.pattern, SequencePattern) and phase.pattern.sequence == [0, 1]
 
 
 def test_phases_with_other_clusters_become_one() -> None:
