@@ -9,6 +9,7 @@ from manynode.report.extrapolation import extrapolation
 from manynode.report.flow_control import flow_control_words
 from manynode.report.interval_parts import parts_words
 from manynode.report.load import Inputs, at_point
+from manynode.report.order import order_words
 from manynode.report.persistence import persistence_words, variance_split
 from manynode.report.scaling_kind import scaling_kind, work_per_rank
 from manynode.report.slowest import tail_words
@@ -33,6 +34,7 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
         ("Weak or strong", _scaling(inputs)),
         ("Unlabelled gaps", _gaps(inputs)),
         ("Variability", _variance(inputs)),
+        ("Order of times", order_words(inputs.profiles.get(inputs.mode or ""), inputs.phase_labels.labels)),
         ("Persistent differences", persistence_words(inputs)),
         ("Slowest ranks", tail_words(inputs)),
         ("Node model", _engine(inputs)),
@@ -49,7 +51,7 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
 # What phases 1 and 2 would say of the times that they measure.
 _OF_MEASURED_TIMES = (
     *("Parts of the interval", "Rank classes", "Unlabelled gaps", "Variability", "Persistent differences"),
-    "Slowest ranks",
+    *("Slowest ranks", "Order of times"),
 )
 
 
