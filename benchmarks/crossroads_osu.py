@@ -132,13 +132,13 @@ def figures() -> list[dict[str, Any]]:
     frame = compared()
     print(frame.to_string(index=False))
     frame = frame[frame["test"] != PER_NIC]
+    target = {next(iter(PLACES)): (MOST_MEDIAN, "<=")}
     return [
         figure(
             f"Crossroads, {place}, fitted to {what}: median error of {len(size)} tests",
             100 * size.median(),
             "%",
-            MOST_MEDIAN if place == next(iter(PLACES)) else None,
-            "<=" if place == next(iter(PLACES)) else None,
+            *target.get(place, (None, None)),
         )
         for (place, what), size in frame["error"].abs().groupby([frame["nodes"], frame["fitted_to"]])
     ]

@@ -47,18 +47,22 @@ def expected_slowest(phase: PhaseTimes, ranks: int, *, tail: bool) -> float:
             for share, cluster in zip(shares, phase.clusters, strict=True)
             if share > 0
         )
-    # Drawn by weight; clusters do not overlap.
-    levels = _levels(ranks)
+    return float(mixed_quantile(phase, _levels(ranks), tail=tail).mean())
+
+
+def mixed_quantile(phase: PhaseTimes, exceeding: Array, *, tail: bool) -> Array:
+    """Return the times [s] of a phase, clusters drawn by weight, that a draw exceeds with chance ``exceeding``."""
+    # Clusters do not overlap.
     clusters = sorted(phase.clusters, key=lambda cluster: -cluster.mean_s)
     edges = np.cumsum([cluster.weight for cluster in clusters])
-    places = np.minimum(np.searchsorted(edges, levels, side="right"), len(edges) - 1)
-    total = 0.0
+    places = np.minimum(np.searchsorted(edges, exceeding, side="right"), len(edges) - 1)
+    times = np.empty_like(exceeding)
     for place, cluster in enumerate(clusters):
-        here = levels[places == place]
-        if here.size:
-            exceeding = np.clip((here - (edges[place] - cluster.weight)) / cluster.weight, 1e-300, 1.0)
-            total += float(quantile(cluster, 1 - exceeding, exceeding, tail=tail).sum())
-    return total / _STEPS
+        here = places == place
+        if here.any():
+            within = np.clip((exceeding[here] - (edges[place] - cluster.weight)) / cluster.weight, 1e-300, 1.0)
+            times[here] = quantile(cluster, 1 - within, within, tail=tail)
+    return times
 
 
 def _levels(ranks: int) -> Array:
