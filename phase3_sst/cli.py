@@ -176,6 +176,7 @@ def flow_control(
     profiles: Annotated[list[Path], typer.Argument(help="timing profiles of phase 2, one for each mode")],
     output: Annotated[Path, typer.Option(help="flow-control.json to write")],
     base: Annotated[Path | None, typer.Option(help="the experiment's own choice: choose for its studies")] = None,
+    processes: Annotated[int, typer.Option(min=1, help="trials that run side by side")] = 1,
 ) -> None:
     """Choose the flow control of network: flow_control: auto by trials of the first iterations."""
     from manynode import tables
@@ -196,7 +197,7 @@ def flow_control(
 
     if base is None:
         own = iter([situation(None, most_complete(resolved.techniques), max(resolved.nodes))])
-        document = trials.choose(own, engine)
+        document = trials.choose(own, engine, processes)
         if document["flow_control"] == "credits":
             trials.check_buffers(resolved, engine, str(experiment))
     else:
@@ -205,7 +206,7 @@ def flow_control(
         }
         varied = (situation(name, one.technique, one.nodes) for name, one in largest.items())
         open_ones = (one for one in varied if one.point.experiment.network.flow_control == "auto")
-        document = trials.follow(tables.read_json(base, FLOW_CONTROL_SCHEMA), open_ones, engine)
+        document = trials.follow(tables.read_json(base, FLOW_CONTROL_SCHEMA), open_ones, engine, processes)
     typer.echo(f"flow control: {document['flow_control']} ({document['reason']})")
     for warning in document["warnings"]:
         typer.echo(f"WARNING {warning}")

@@ -54,13 +54,16 @@ rule phase3_choose_flow_control:
         plan.path("logs/phase3_choose_flow_control.log"),
     conda:
         "../environment.yaml"
+    threads: step_resources.trials_at_once(workflow.cores)
+    resources:
+        **step_resources.of_trials(plan),
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("flow-control"),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
         "manynode simulate flow-control --experiment {params.experiment} --classes {input.classes}"
-        " --output {output.choice} {input.profile} > {log} 2>&1"
+        " --processes {threads} --output {output.choice} {input.profile} > {log} 2>&1"
 
 
 # A study that is added later changes nothing of the experiment's own choice.
@@ -78,13 +81,16 @@ rule phase3_choose_flow_control_of_studies:
         plan.path("logs/phase3_choose_flow_control_of_studies.log"),
     conda:
         "../environment.yaml"
+    threads: step_resources.trials_at_once(workflow.cores)
+    resources:
+        **step_resources.of_trials(plan),
     params:
         experiment=plan.path("experiment.json"),
         digest=plan.digest("flow-control-studies"),
         code=plan.code("phase3_sst", "skeletons"),
     shell:
         "manynode simulate flow-control --experiment {params.experiment} --classes {input.classes}"
-        " --base {input.base} --output {output.choice} {input.profiles} > {log} 2>&1"
+        " --base {input.base} --processes {threads} --output {output.choice} {input.profiles} > {log} 2>&1"
 
 
 rule phase3_simulate_point:
@@ -105,6 +111,7 @@ rule phase3_simulate_point:
         text=plan.path("logs/phase3_simulate_point/{technique}-{nodes}.log"),
         # No output: it differs from run to run.
         cost=plan.path("logs/phase3_simulate_point/{technique}-{nodes}.cost.csv"),
+    priority: step_resources.largest_first
     conda:
         "../environment.yaml"
     threads: lambda wildcards: plan.processes(int(wildcards.nodes), workflow.cores)
@@ -140,6 +147,7 @@ rule phase3_simulate_resamples:
         table=plan.path("resamples/{technique}/nodes-{nodes}.parquet"),
     log:
         plan.path("logs/phase3_simulate_resamples/{technique}-{nodes}.log"),
+    priority: step_resources.largest_first
     conda:
         "../environment.yaml"
     threads: plan.cores_of_a_replica
@@ -180,6 +188,7 @@ rule phase3_simulate_variant:
         ),
     wildcard_constraints:
         study="|".join(study.name for study in plan.studies),
+    priority: step_resources.largest_first
     conda:
         "../environment.yaml"
     threads: plan.cores_of_a_replica
@@ -216,6 +225,7 @@ rule phase3_confirm_variant:
         ),
     log:
         plan.path("logs/phase3_confirm_variant/{variant}/{technique}-{nodes}.log"),
+    priority: step_resources.largest_first
     conda:
         "../environment.yaml"
     threads: plan.cores_of_a_replica_of(confirm_engine)

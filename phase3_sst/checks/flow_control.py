@@ -41,21 +41,29 @@ class Situation:
     point: Point
 
 
-def choose(situations: Iterator[Situation], engine: NetworkEngine) -> dict[str, Any]:
-    """Return ``flow-control/1`` for the experiment of ``situations``; the first one decides the number of chunks."""
+def choose(situations: Iterator[Situation], engine: NetworkEngine, processes: int = 1) -> dict[str, Any]:
+    """Return ``flow-control/1`` for the experiment of ``situations``; the first one decides the number of chunks.
+
+    At most ``processes`` trials run side by side.
+    """
     first = next(situations)
-    chosen, reason, trials, kept = _flow_control(chain([first], situations), engine)
-    chunks = _chunks(first, engine, chosen, kept)
-    return {"flow_control": chosen, "reason": reason, "iterations": ITERATIONS, "trials": trials, **chunks}
+    trials = _Trials(engine, processes)
+    # Played beside the first situation's trials, where a core would wait: mostly no credits are needed.
+    ahead = [_finer(first, "none")] if processes > 1 else []
+    chosen, reason, played = _flow_control(chain([first], situations), trials, ahead)
+    chunks = _chunks(first, trials, chosen)
+    return {"flow_control": chosen, "reason": reason, "iterations": ITERATIONS, "trials": played, **chunks}
 
 
-def follow(base: Mapping[str, Any], situations: Iterator[Situation], engine: NetworkEngine) -> dict[str, Any]:
+def follow(
+    base: Mapping[str, Any], situations: Iterator[Situation], engine: NetworkEngine, processes: int = 1
+) -> dict[str, Any]:
     """Return the choice for variants: that of the experiment ``base``, or credits where one of them differs."""
     found = {**base, "trials": [], "chunks": [], "warnings": []}
     if base["flow_control"] == "credits":
         return {**found, "reason": "as for the experiment"}
-    chosen, reason, trials, _ = _flow_control(situations, engine)
-    return {**found, "flow_control": chosen, "reason": reason, "trials": trials}
+    chosen, reason, played = _flow_control(situations, _Trials(engine, processes))
+    return {**found, "flow_control": chosen, "reason": reason, "trials": played}
 
 
 def check_buffers(experiment: Resolved, engine: NetworkEngine, where: str) -> None:
@@ -67,18 +75,38 @@ def check_buffers(experiment: Resolved, engine: NetworkEngine, where: str) -> No
     verdict(check_network(experiment.model_copy(update={"network": network}), engine), where)
 
 
+class _Trials:
+    """Plays situations on their networks with changes, side by side; none twice."""
+
+    def __init__(self, engine: NetworkEngine, processes: int) -> None:
+        self._engine = engine
+        self._processes = processes
+        self._known: dict[Any, Measurement] = {}
+
+    def played(self, situation: Situation, *changes: Mapping[str, Any]) -> list[Measurement]:
+        """Return what was measured with each of ``changes``; name the longest first."""
+        keys = [(situation.name, *sorted(change.items())) for change in changes]
+        runs = {
+            key: _run_of(situation, change) for key, change in zip(keys, changes, strict=True) if key not in self._known
+        }
+        limit = situation.point.experiment.simulate.time_limit
+        found = self._engine.measure_all(list(runs.values()), limit, self._processes) if runs else []
+        self._known.update(zip(runs, found, strict=True))
+        return [self._known[key] for key in keys]
+
+
 def _flow_control(
-    situations: Iterator[Situation], engine: NetworkEngine
-) -> tuple[Choice, str, list[dict[str, Any]], Measurement | None]:
-    """Return the choice, its reason, the trials and what was measured of the first situation with the choice."""
-    trials: list[dict[str, Any]] = []
-    first: Measurement | None = None
+    situations: Iterator[Situation], trials: _Trials, ahead: Sequence[Mapping[str, Any]] = ()
+) -> tuple[Choice, str, list[dict[str, Any]]]:
+    """Return the choice, its reason and the trials; ``ahead`` are changes to play beside the first situation's."""
+    played: list[dict[str, Any]] = []
     for situation in situations:
         if any(control.kind == "aimd" for control in situation.point.experiment.simulate.injections().values()):
-            return "credits", "injection control by stalls needs credits", trials, None
-        free, credits = (_played(situation, engine, flow_control=choice) for choice in ("none", "credits"))
+            return "credits", "injection control by stalls needs credits", played
+        beside = [] if played else ahead
+        credits, *_, free = trials.played(situation, _with("credits"), *beside, _with("none"))
         apart = difference(free, credits)
-        trials.append(
+        played.append(
             {
                 "situation": situation.name,
                 "nodes": situation.point.nodes,
@@ -88,25 +116,35 @@ def _flow_control(
             }
         )
         if apart > AGREE:
-            reason = f"without credits {situation.name} differs by {apart:.1%}"
-            return "credits", reason, trials, credits if len(trials) == 1 else None
-        first = first or free
-    largest = max((trial["difference"] for trial in trials), default=0.0)
-    return "none", f"with and without credits the times differ by at most {largest:.2%}", trials, first
+            return "credits", f"without credits {situation.name} differs by {apart:.1%}", played
+    largest = max((trial["difference"] for trial in played), default=0.0)
+    return "none", f"with and without credits the times differ by at most {largest:.2%}", played
 
 
-def _chunks(situation: Situation, engine: NetworkEngine, chosen: Choice, known: Measurement | None) -> dict[str, Any]:
+def _with(chosen: Choice, **changes: Any) -> dict[str, Any]:
+    return {"flow_control": chosen, **changes}
+
+
+def _finer(situation: Situation, chosen: Choice) -> dict[str, Any]:
+    """Return the changes for chunks half as large and, up to a limit, twice as many."""
+    network = situation.point.experiment.network
+    return _with(
+        chosen, chunk=max(1.0, network.chunk / 2), most_chunks=min(MOST_CHUNKS, 2 * (network.most_chunks or CHUNKS))
+    )
+
+
+def _chunks(situation: Situation, trials: _Trials, chosen: Choice) -> dict[str, Any]:
     """Return ``most_chunks``, the trials ``chunks`` and the ``warnings``."""
     network = situation.point.experiment.network
     most = network.most_chunks or CHUNKS
-    given = known or _played(situation, engine, flow_control=chosen)
-    half, twice = max(1.0, network.chunk / 2), min(MOST_CHUNKS, 2 * most)
-    finer = _played(situation, engine, flow_control=chosen, chunk=half, most_chunks=twice)
+    changes = _finer(situation, chosen)
+    half, twice = changes["chunk"], changes["most_chunks"]
+    finer, given = trials.played(situation, changes, _with(chosen))
     tried = [_chunk_trial(most, network.chunk, given), _chunk_trial(twice, half, finer)]
     warnings: list[str] = []
     left = difference(given, finer)
     if left > AGREE and network.most_chunks is None:
-        raised = _played(situation, engine, flow_control=chosen, most_chunks=MOST_CHUNKS)
+        (raised,) = trials.played(situation, _with(chosen, most_chunks=MOST_CHUNKS))
         tried.append(_chunk_trial(MOST_CHUNKS, network.chunk, raised))
         # Where no message is that long, more chunks change nothing.
         if difference(raised, finer) < left:
@@ -124,10 +162,10 @@ def _chunk_trial(most: int, chunk_bytes: float, found: Measurement) -> dict[str,
     return {"most_chunks": most, "chunk_bytes": chunk_bytes, "time_s": found.makespan_s}
 
 
-def _played(situation: Situation, engine: NetworkEngine, **changes: Any) -> Measurement:
-    """Return the first iterations of a situation on its network with ``changes``, from its first replica."""
+def _run_of(situation: Situation, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the run file of a situation's first iterations on its network with ``changes``, for its first replica."""
     experiment = situation.point.experiment
-    network: Network = experiment.network.model_copy(update=changes)
+    network: Network = experiment.network.model_copy(update=dict(changes))
     changed = experiment.model_copy(update={"network": network})
     point = Point(
         changed,
@@ -140,7 +178,7 @@ def _played(situation: Situation, engine: NetworkEngine, **changes: Any) -> Meas
     run = run_description(point, [0])
     run["jobs"][0]["iterations_limit"] = ITERATIONS
     run.pop("counters", None)
-    return engine.measure(run, experiment.simulate.time_limit)
+    return run
 
 
 def difference(one: Measurement, reference: Measurement) -> float:

@@ -88,9 +88,17 @@ class NativeEngine:
 
     def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
         """Simulate the first replica of the run file ``run``."""
+        (measured,) = self.measure_all([run], timeout_s)
+        return measured
+
+    def measure_all(
+        self, runs: Sequence[Mapping[str, Any]], timeout_s: float | None = None, processes: int = 1
+    ) -> list[Measurement]:
+        """Simulate the first replica of each of ``runs``, at most ``processes`` side by side, begun in their order."""
+        limit = None if timeout_s is None else timeout_s * math.ceil(len(runs) / processes)
         with tempfile.TemporaryDirectory(prefix=f"{self.program}.") as name:
-            (part,) = self._run([run], Path(name), self.what, timeout_s, None)
-            return read_measurement(part)
+            parts = self._run(runs, Path(name), self.what, limit, None, processes)
+            return [read_measurement(part) for part in parts]
 
     def _run(
         self,
@@ -99,8 +107,12 @@ class NativeEngine:
         what: str,
         timeout_s: float | None,
         follow: Callable[[int, str], None] | None,
+        processes: int | None = None,
     ) -> list[Path]:
-        """Run the program once for each run file, side by side; return the folders that they wrote."""
+        """Run the program once for each run file, side by side, at most ``processes`` at a time.
+
+        Returns the folders that they wrote.
+        """
         program = native_program(self.program)
         commands: list[list[str | Path]] = []
         outs = []
@@ -110,12 +122,20 @@ class NativeEngine:
             progress = ["--progress"] if follow is not None else []
             commands.append([program, file, "--output", out, *progress])
             outs.append(out)
+        ended = 0
+
+        def count(codes: Sequence[int | None]) -> None:
+            nonlocal ended
+            ended = sum(code is not None for code in codes)
+
         process.run_together(
             commands,
             what=what,
             failure=lambda completed: engine_error(completed, what),
             timeout_s=timeout_s,
             follow=follow,
+            may_start=lambda index: processes is None or index < ended + processes,
+            check=count,
         )
         return outs
 

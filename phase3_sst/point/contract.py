@@ -166,6 +166,14 @@ class NetworkEngine(Protocol):
     def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
         """Simulate one replica of a run file (:mod:`phase3_sst.point.run_file`); used by the pre-flight check."""
 
+    def measure_all(
+        self, runs: Sequence[Mapping[str, Any]], timeout_s: float | None = None, processes: int = 1
+    ) -> list[Measurement]:
+        """Do :meth:`measure` for each of ``runs``, at most ``processes`` side by side, begun in their order.
+
+        ``timeout_s`` is the limit of one.
+        """
+
 
 engines: Registry[type[NetworkEngine]] = Registry("network engine", "phase3_sst.engines", inside="engine")
 

@@ -5,6 +5,8 @@ Run files are changed behind the back of the experiment's own bounds: what engin
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
 from typing import Any
 
 import pipeline
@@ -18,6 +20,7 @@ from manynode.config.variation import with_value
 from manynode.errors import EngineFailedError, ManynodeError, UsageError
 from phase3_sst.checks.preflight import check_bisection
 from phase3_sst.checks.probes import Prober
+from phase3_sst.engines import native_engine
 from phase3_sst.engines.fast.engine import FastEngine
 from phase3_sst.point.run_file import run_of
 
@@ -32,6 +35,23 @@ def demo_run(size_bytes: int = 1 << 20, iterations: int = 10, **network: Any) ->
     for section, values in network.items():
         run["network"][section] = {**run["network"][section], **values} if isinstance(values, dict) else values
     return run
+
+
+def test_measurements_side_by_side_are_the_same_and_no_more_than_allowed_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [demo_run(size) for size in (1 << 20, 1 << 10, 1 << 16, 1 << 12)]
+    alone = [FastEngine().measure(run) for run in runs]
+    log, program = tmp_path / "log", native_engine.native_program(FastEngine.program)
+    told = tmp_path / "told"
+    told.write_text(
+        f'#!/bin/sh\necho +1 >> {log}\nsleep 0.2\n{program} "$@"\nended=$?\necho -1 >> {log}\nexit $ended\n'
+    )
+    told.chmod(0o755)
+    monkeypatch.setattr(native_engine, "native_program", lambda _name: told)
+    assert FastEngine().measure_all(runs, processes=2) == alone
+    busy = list(itertools.accumulate(int(line) for line in log.read_text().split()))
+    assert max(busy) == 2 and len(busy) == 2 * len(runs) and busy[-1] == 0
 
 
 def error_of(run: dict[str, Any]) -> ManynodeError:

@@ -85,3 +85,12 @@ def test_a_study_whose_variants_need_credits_has_them_in_all(tmp_path: Path) -> 
     assert studies["flow_control"] == "credits" and "rate" in studies["reason"]
     report = re.sub(r"\s+", " ", (results / "report.html").read_text())
     assert "The variants of the studies have finite buffers" in report
+
+
+def test_the_largest_points_begin_first(tmp_path: Path) -> None:
+    stated = experiment(nodes=[1, 2, 4, 8])
+    stated["network"] |= {"flow_control": "none", "most_chunks": 64}
+    done = run(write(tmp_path, stated), tmp_path, ["--cores", 1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    log = (tmp_path / "results/choice/logs/snakemake.log").read_text()
+    assert re.findall(r"wildcards: technique=ext-const, nodes=(\d+)", log) == ["8", "4", "2", "1"]

@@ -1,4 +1,4 @@
-"""The Snakemake resources of an experiment's points, for executors of clusters.
+"""The Snakemake resources and priorities of an experiment's points, for executors of clusters.
 
 ``mpi`` and ``tasks`` are the resources of snakemake-executor-plugin-slurm for a job that starts its own MPI processes.
 """
@@ -61,6 +61,21 @@ def of_points(plan: Plan, engine: str | None = None) -> dict[str, Callable[[Any,
             "cpus_per_task": lambda wildcards, threads: simulate.sst.threads,
         }
     return resources
+
+
+def largest_first(wildcards: Any) -> int:
+    """Return the priority of a point: a large one that begins last would run alone."""
+    return int(wildcards.nodes)
+
+
+def trials_at_once(cores: int | None) -> int:
+    """Return how many trials of the flow control run side by side: without credits, with, and with finer chunks."""
+    return min(3, cores or 3)
+
+
+def of_trials(plan: Plan) -> dict[str, Callable[[Any, int], int | str]]:
+    """Return the resources of the choice of flow control, by trials of the largest point."""
+    return {"mem_mb": lambda wildcards, threads: _native_mb(plan, max(plan.experiment.nodes), threads)}
 
 
 def _native_mb(plan: Plan, nodes: int, threads: int) -> int:

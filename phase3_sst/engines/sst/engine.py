@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -140,6 +140,12 @@ class SstEngine:
             simulation = Simulation(one, Path(name) / "probe", Path(log))
             (out,) = simulate_together([simulation], installation, self.settings, what=WHAT, timeout_s=timeout_s)
             return read_measurement(out)
+
+    def measure_all(
+        self, runs: Sequence[Mapping[str, Any]], timeout_s: float | None = None, processes: int = 1
+    ) -> list[Measurement]:
+        """Do :meth:`measure` for each of ``runs``, one after another: SST has processes and threads of its own."""
+        return [self.measure(run, timeout_s) for run in runs]
 
 
 def check_memory(expected: Estimate, beside: int, settings: SstSection, what: str) -> None:

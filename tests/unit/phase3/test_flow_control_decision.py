@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +26,12 @@ class Played:
         self.answer = answer
         self.runs: list[Mapping[str, Any]] = []
 
-    def measure(self, run: Mapping[str, Any], timeout_s: float | None = None) -> Measurement:
-        self.runs.append(run)
-        time = self.answer(run["network"])
-        return Measurement(time, frozenset(), 0.0, 0, (0.1, time))
+    def measure_all(
+        self, runs: Sequence[Mapping[str, Any]], timeout_s: float | None = None, processes: int = 1
+    ) -> list[Measurement]:
+        self.runs += runs
+        times = [self.answer(run["network"]) for run in runs]
+        return [Measurement(time, frozenset(), 0.0, 0, (0.1, time)) for time in times]
 
 
 def experiment_of(changes: Mapping[str, Any]) -> Resolved:
@@ -60,6 +62,18 @@ def test_where_both_agree_the_cheaper_is_taken_and_only_the_first_iterations_are
     assert found["trials"][0]["difference"] == pytest.approx((1.005 - 1.0) / 0.9)
     assert {run["jobs"][0]["iterations_limit"] for run in engine.runs} == {3}
     assert len(engine.runs) == 3, "one without credits, one with, one with finer chunks"
+
+
+@pytest.mark.parametrize(("credits", "plays"), [(1.0, 3), (0.9, 4)])
+def test_with_more_processes_the_same_is_chosen_and_finer_chunks_are_tried_beside_the_others(
+    credits: float, plays: int
+) -> None:
+    def answer(network: Mapping[str, Any]) -> float:
+        return (credits if network["flow_control"] == "credits" else 1.0) + network["chunk_bytes"] / 1e7
+
+    engine = Played(answer)
+    assert choose(situations(point()), engine, 2) == choose(situations(point()), Played(answer))
+    assert len(engine.runs) == plays, "what was tried without credits is tried again with them"
 
 
 @pytest.mark.parametrize(("none", "chosen"), [(0.992, "none"), (0.985, "credits"), (1.02, "credits")])
