@@ -3,7 +3,7 @@ from snakemake.utils import min_version
 
 from manynode.workflow import Plan
 
-min_version("9.0")
+min_version("9.17")
 
 plan = Plan(config, workflow.overwrite_configfiles)
 

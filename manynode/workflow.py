@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from manynode.config.application import DERIVED
+from manynode.config.application import DERIVED, REPLAY
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved, write_resolved
 from manynode.config.skeleton_files import SUFFIX
@@ -115,6 +115,11 @@ class Plan:
         """Return the verdict of the pre-flight check; none where nothing is projected or checked."""
         checked = self.has_skeleton and self.experiment.simulate.preflight.enabled
         return [self.path("simulate/preflight.json")] if checked else []
+
+    def draw_comparisons(self) -> list[str]:
+        """Return the comparisons of drawn times with the simulated node's own, where a skeleton replays such times."""
+        simulated = self.has_skeleton and not self.has_own_times and self.experiment.application.name != REPLAY
+        return [self.path(f"simulate/draws-{mode}.json") for mode in self.modes] if simulated else []
 
     def skeleton_verdicts(self) -> list[str]:
         """Return what a derived skeleton is worth at the node counts; none for other applications."""

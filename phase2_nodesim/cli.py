@@ -139,6 +139,26 @@ def fit(
     )
 
 
+@app.command("series")
+def series(
+    ctx: typer.Context,
+    experiment: Experiment,
+    profile: Annotated[Path, typer.Option(help="timing profile, as 'fit' wrote it")],
+    output: Annotated[Path, typer.Option(help="timing profile to write, each rank with its own series of times")],
+    segments: Annotated[Path, typer.Argument(help="table of all segments, as 'fit' wrote it")],
+) -> None:
+    """Write the simulated times as they were, each rank and execution for itself, to compare the draws with."""
+    from manynode.steps import step_of
+    from manynode.timing_profile import read_timing_profile, write_timing_profile
+    from phase2_nodesim.series import series_profile
+    from phase2_nodesim.steps import read_segments
+
+    resolved = ctx.with_resource(step_of(experiment))
+    table, _ = read_segments([segments])
+    fitted = read_timing_profile(profile)
+    write_timing_profile(output, series_profile(fitted, table, _fit_parameters(resolved.nodesim)))
+
+
 @app.command("own-times")
 def own_times(
     ctx: typer.Context,

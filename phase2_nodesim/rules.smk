@@ -65,6 +65,28 @@ rule phase2_fit_profile:
         " {input.segments} > {log} 2>&1"
 
 
+# The simulated times as they were, for phase 3 to compare the draws with.
+rule phase2_write_series:
+    input:
+        profile=plan.path("nodesim/timing-profile-{mode}.json"),
+        segments=plan.path("nodesim/{mode}/segments.parquet"),
+    output:
+        series=plan.path("nodesim/series-{mode}.json"),
+    log:
+        plan.path("logs/phase2_write_series/{mode}.log"),
+    wildcard_constraints:
+        mode="ext|no-ext",
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("fit"),
+        code=plan.code("phase2_nodesim"),
+    shell:
+        "manynode nodesim series --experiment {params.experiment} --profile {input.profile}"
+        " --output {output.series} {input.segments} > {log} 2>&1"
+
+
 # What limited samples leave unknown: simulate: profile_bootstrap.
 rule phase2_resample_profile:
     input:

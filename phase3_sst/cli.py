@@ -213,6 +213,26 @@ def flow_control(
     tables.write_json(output, FLOW_CONTROL_SCHEMA, {k: v for k, v in document.items() if k in trials.MEMBERS})
 
 
+@app.command("draws")
+def draws(
+    ctx: typer.Context,
+    experiment: Experiment,
+    profile: Annotated[Path, typer.Option(help="timing profile of phase 2")],
+    series: Annotated[Path, typer.Option(help="the simulated times as they were, of 'manynode nodesim series'")],
+    output: Annotated[Path, typer.Option(help="comparison to write")],
+    processes: Annotated[int, typer.Option(min=1, help="simulations that run side by side")] = 1,
+) -> None:
+    """Compare drawn compute times with the simulated node's own, replayed as they were."""
+    from manynode import tables
+    from manynode.steps import step_of
+    from phase3_sst.checks.draws import DRAWS_SCHEMA, compare
+    from phase3_sst.point.contract import engine_of
+
+    resolved = ctx.with_resource(step_of(experiment))
+    document = compare(resolved, profile, series, engine_of(resolved.simulate), processes)
+    tables.write_json(output, DRAWS_SCHEMA, document)
+
+
 def _with_flow_control(point: Any, choice: Path | None) -> Any:
     """Return the point with the choice in the file, if there is one."""
     if choice is None:

@@ -93,6 +93,27 @@ rule phase3_choose_flow_control_of_studies:
         " --base {input.base} --processes {threads} --output {output.choice} {input.profiles} > {log} 2>&1"
 
 
+rule phase3_check_draws:
+    input:
+        profile=plan.path("nodesim/timing-profile-{mode}.json"),
+        series=plan.path("nodesim/series-{mode}.json"),
+    output:
+        draws=plan.path("simulate/draws-{mode}.json"),
+    log:
+        plan.path("logs/phase3_check_draws/{mode}.log"),
+    wildcard_constraints:
+        mode="ext|no-ext",
+    conda:
+        "../environment.yaml"
+    params:
+        experiment=plan.path("experiment.json"),
+        digest=plan.digest("draws"),
+        code=plan.code("phase3_sst", "skeletons"),
+    shell:
+        "manynode simulate draws --experiment {params.experiment} --profile {input.profile}"
+        " --series {input.series} --output {output.draws} > {log} 2>&1"
+
+
 rule phase3_simulate_point:
     input:
         classes=plan.path("profile/rank-classes.json"),

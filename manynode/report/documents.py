@@ -166,6 +166,18 @@ class FlowControl(Document):
     warnings: list[str] = []
 
 
+class Draws(Document):
+    """``draws/1``: the simulated node by its own times, drawn ones and constant ones, as a job of its own."""
+
+    mode: str
+    nodes: int
+    ranks: int
+    own_s: float | None = None
+    drawn_s: list[float] = []
+    constant_s: float | None = None
+    refused: str | None = None
+
+
 class ProvenanceFile(Document):
     """``provenance/1``."""
 

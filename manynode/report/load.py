@@ -25,6 +25,7 @@ from manynode.rank_classes import read_rank_classes
 from manynode.report.documents import (
     Confirmation,
     Document,
+    Draws,
     Experiment,
     ExperimentFile,
     FlowControl,
@@ -64,6 +65,7 @@ class Inputs:
     segments: dict[str, pd.DataFrame]
     control: pd.DataFrame | None
     profiles: dict[str, TimingProfile]
+    draws: dict[str, Draws]
     verdicts: SkeletonVerdicts | None
     records: pd.DataFrame
     flow_control: FlowControl | None
@@ -156,6 +158,9 @@ def load(directory: Path) -> Inputs:
         segments=_by_mode({mode: _segments(directory / f"nodesim/{mode}/segments.parquet") for mode in modes}),
         control=_control(directory, modes[0], resolved, classes) if modes else None,
         profiles=_by_mode({mode: _profile(directory / f"nodesim/timing-profile-{mode}.json") for mode in modes}),
+        draws=_by_mode(
+            {mode: _document(directory / f"simulate/draws-{mode}.json", "draws/1", Draws) for mode in modes}
+        ),
         verdicts=(
             _document(directory / "nodesim/skeleton-verdicts.json", "skeleton-verdicts/1", SkeletonVerdicts)
             if experiment.experiment.application.name == DERIVED

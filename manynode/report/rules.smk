@@ -16,6 +16,7 @@ rule report_build_page:
             if plan.has_control
             else []
         ),
+        draws=plan.draw_comparisons(),
         projection=[plan.path("projection.parquet")] if plan.has_skeleton else [],
         studies=plan.study_files(),
         verdicts=plan.skeleton_verdicts(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from manynode.config.application import REPLAY
 from manynode.report.band import band_words, paired_words
 from manynode.report.communication import communication
+from manynode.report.draws import draws_words
 from manynode.report.extrapolation import extrapolation
 from manynode.report.flow_control import flow_control_words
 from manynode.report.interval_parts import parts_words
@@ -34,6 +35,7 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
         ("Weak or strong", _scaling(inputs)),
         ("Unlabelled gaps", _gaps(inputs)),
         ("Variability", _variance(inputs)),
+        ("Draws", draws_words(inputs.draws)),
         ("Order of times", order_words(inputs.profiles.get(inputs.mode or ""), inputs.phase_labels.labels)),
         ("Persistent differences", persistence_words(inputs)),
         ("Slowest ranks", tail_words(inputs)),

@@ -1,0 +1,105 @@
+"""Drawn times against the simulated node's own: in a whole run, and with times that ranks have in common."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pipeline import run, tiny, write
+
+from manynode import tables
+from manynode.config.resolved import read_resolved
+from manynode.errors import InputError
+from manynode.report.documents import Draws
+from manynode.report.draws import draws_words
+from manynode.timing_profile import read_timing_profile, write_timing_profile
+from phase2_nodesim.parameters import FitParameters
+from phase2_nodesim.series import series_profile
+from phase2_nodesim.steps import fit_profile
+from phase3_sst.checks.draws import compare
+from phase3_sst.engines.fast.engine import FastEngine
+
+RANKS = 4
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of HPCG on one node of four ranks, without external ranks."""
+    folder = tmp_path_factory.mktemp("draws")
+    parts = {"nodes": [1], "ranks_per_node": RANKS, "techniques": ["no-ext-const", "no-ext-var"]}
+    done = run(write(folder, tiny(**parts)), folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results/tiny"
+
+
+def segments_of(results: Path) -> pd.DataFrame:
+    return pd.read_parquet(results / "nodesim/no-ext/segments.parquet")
+
+
+def compared(results: Path, folder: Path, segments: pd.DataFrame) -> dict[str, Any]:
+    """Return the comparison after a fit to other segments of the same run."""
+    origin = tables.read_provenance(results / "nodesim/no-ext/segments.parquet", "segments/1")
+    place, profile, series = (folder / name for name in ("segments.parquet", "profile.json", "series.json"))
+    tables.write_table(place, "segments/1", segments, origin)
+    fitted = fit_profile([place], results / "profile/rank-classes.json", profile)
+    write_timing_profile(series, series_profile(fitted, segments, FitParameters()))
+    return compare(read_resolved(results / "experiment.json"), profile, series, FastEngine())
+
+
+def words_of(found: dict[str, Any]) -> str:
+    return draws_words({"no-ext": Draws.model_validate(found)})
+
+
+def error_of(found: dict[str, Any]) -> float:
+    assert found["refused"] is None
+    return float(np.mean(found["drawn_s"]) / found["own_s"] - 1)
+
+
+def test_a_run_replays_the_simulated_node_and_the_report_says_what_draws_make_of_it(alone: Path) -> None:
+    found = tables.read_json(alone / "simulate/draws-no-ext.json", "draws/1")
+    assert found["nodes"] == 1 and found["ranks"] == RANKS and abs(error_of(found)) < 0.05
+    segments = segments_of(alone)
+    computed = segments[segments["labelled"]].groupby("rank")["compute_s"].sum()
+    # Ranks wait for each other: no rank's own computation takes longer, all ranks' together do.
+    assert computed.max() < found["own_s"] < computed.sum()
+    report = re.sub(r"\s+", " ", (alone / "report.html").read_text())
+    assert "The simulated node alone, as a job of 4 ranks" in report
+
+
+@pytest.mark.parametrize(("common", "low", "high"), [(False, -0.1, 0.1), (True, 0.15, 1.0)])
+def test_what_ranks_have_in_common_and_draws_do_not_is_found(
+    alone: Path, tmp_path: Path, common: bool, low: float, high: float
+) -> None:
+    """The same spread of times, once for each rank by itself and once for all ranks at the same executions."""
+    segments = segments_of(alone).sort_values(["rank", "sequence"], ignore_index=True)
+    rows = segments["phase"] == "symgs"
+    executions = int(rows.sum()) // RANKS
+    random = np.random.default_rng(1)
+    factors = random.lognormal(0, 0.5, (1 if common else RANKS, executions))
+    segments.loc[rows, "compute_s"] *= np.broadcast_to(factors, (RANKS, executions)).ravel()
+    found = compared(alone, tmp_path, segments)
+    assert low < error_of(found) < high
+    assert ("do NOT reproduce" in words_of(found)) is common
+
+
+def test_a_skeleton_that_executes_its_phases_another_number_of_times_is_not_compared(
+    alone: Path, tmp_path: Path
+) -> None:
+    segments = segments_of(alone)
+    # One execution of each rank is left out.
+    segments.loc[segments[segments["phase"] == "symgs"].groupby("rank").tail(1).index, "warm_up"] = True
+    found = compared(alone, tmp_path, segments)
+    assert "another number of times" in found["refused"]
+    assert "cannot be replayed with its own times" in words_of(found)
+
+
+def test_the_profile_of_another_application_is_refused(alone: Path, tmp_path: Path) -> None:
+    profile = read_timing_profile(alone / "nodesim/timing-profile-no-ext.json")
+    other = tmp_path / "profile.json"
+    write_timing_profile(other, profile.model_copy(update={"application": {**profile.application, "name": "snap"}}))
+    with pytest.raises(InputError, match="another application"):
+        compare(read_resolved(alone / "experiment.json"), other, other, FastEngine())
