@@ -53,6 +53,15 @@ class FitParameters(Section):
     max_sequence: Annotated[int, Field(ge=1)] = Field(
         default=10_000, description="executions of a series that all ranks have in common, at most"
     )
+    least_common: Share = Field(
+        default=0.1,
+        description="least share of the variance within ranks that all ranks have in common at an execution, to be "
+        "replayed as levels",
+    )
+    left_common: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.002, description="share of the common variance that may be left within the levels"
+    )
+    max_levels: Annotated[int, Field(ge=1, le=64)] = Field(default=32, description="levels of a common series, at most")
     significance: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=1e-4, description="chance below which a repetition in a random series would have to be, to be a pattern"
     )

@@ -9,7 +9,7 @@ are separate from the estimates (distributions, shares), which can be repeated f
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +24,12 @@ from manynode.timing_profile import (
     WeightsPattern,
 )
 from phase2_nodesim.distributions import Cluster, Labels, Times, cluster_labels, sample_mean, summarise
+from phase2_nodesim.levels import common_levels
 from phase2_nodesim.parameters import FitParameters
 from phase2_nodesim.patterns import Pattern, common_pattern, common_series
 from phase2_nodesim.persistence import common_share, covariance_powers, persistence, variance_shares
 from phase2_nodesim.tail import fit_tail
+from phase2_nodesim.waits import COLUMN as WAITED
 from phase2_nodesim.waits import mean_waited_s
 
 
@@ -70,34 +72,54 @@ def _pattern_labels(labels: Labels, starts: Labels, pattern: Pattern) -> Labels:
 
 
 def _with_pattern(
-    times: Times, labels: Labels, starts: Labels, parameters: FitParameters
+    times: Times, labels: Labels, starts: Labels, parameters: FitParameters, *, levels: bool
 ) -> tuple[Labels, Pattern | None]:
     """Return the finest clusters that follow a pattern, with it; or the given clusters and None.
 
     Noise may split what a pattern visits as one (a short phase with and without an interruption). So where the clusters
     have no pattern, the two with the nearest means are joined, and so on: times drawn at their place in the pattern say
-    more than finer clusters drawn at random. A pattern that is repeated comes before a series that all ranks have in
-    common: it also tells what more iterations do.
+    more than finer clusters drawn at random. A pattern that is repeated comes before what all ranks have in common at
+    an execution (levels of time, or the same cluster): it also tells what more iterations do.
     """
-    for search in (common_pattern, common_series):
-        coarser = labels
-        while (count := int(coarser.max()) + 1) >= 2:
-            pattern = search(np.split(coarser, starts[1:]), count, parameters)
-            if pattern is not None:
-                return coarser, pattern
-            means = np.array([times[coarser == label].mean() for label in range(count)])
-            nearest = int(np.argmax(means[1:] / means[:-1]))
-            coarser = np.where(coarser > nearest, coarser - 1, coarser)
-    return labels, None
+    if (found := _coarsened(common_pattern, times, labels, starts, parameters)) is not None:
+        return found
+    sizes = np.diff(np.append(starts, times.size))
+    if levels and (sizes == sizes[0]).all():
+        level = common_levels(times.reshape(sizes.size, -1), parameters)
+        if level is not None:
+            return np.tile(level, sizes.size), Pattern(tuple(level.tolist()), 1, 1.0)
+    return _coarsened(common_series, times, labels, starts, parameters) or (labels, None)
+
+
+def _coarsened(
+    search: Callable[[Sequence[Labels], int, FitParameters], Pattern | None],
+    times: Times,
+    labels: Labels,
+    starts: Labels,
+    parameters: FitParameters,
+) -> tuple[Labels, Pattern] | None:
+    """Return the finest clusters in which ``search`` finds a pattern, the two nearest joined again and again."""
+    while (count := int(labels.max()) + 1) >= 2:
+        pattern = search(np.split(labels, starts[1:]), count, parameters)
+        if pattern is not None:
+            return labels, pattern
+        means = np.array([times[labels == label].mean() for label in range(count)])
+        nearest = int(np.argmax(means[1:] / means[:-1]))
+        labels = np.where(labels > nearest, labels - 1, labels)
+    return None
 
 
 def labelled(name: str, segments: pd.DataFrame, parameters: FitParameters) -> PhaseSeries:
-    """Return the phase of one class with its clusters; ``segments`` are sorted by rank and sequence."""
+    """Return the phase of one class with its clusters; ``segments`` are sorted by rank and sequence.
+
+    Times of a host have no levels: what its ranks have in common is the host's noise, which other hosts do not share.
+    """
     times = segments["compute_s"].to_numpy(dtype=np.float64)
     ranks = segments["rank"].to_numpy(dtype=np.int64)
     nodes = segments["node"].to_numpy(dtype=np.int64)
     starts = np.flatnonzero(np.concatenate([[True], ranks[1:] != ranks[:-1]]))
-    labels, pattern = _with_pattern(times, cluster_labels(times, parameters), starts, parameters)
+    of_host = WAITED in segments.columns
+    labels, pattern = _with_pattern(times, cluster_labels(times, parameters), starts, parameters, levels=not of_host)
     if pattern is not None:
         told = _pattern_labels(labels, starts, pattern)
         means = [sample_mean(times[told == label]) for label in range(int(labels.max()) + 1)]

@@ -50,7 +50,7 @@ def compare(
     if len(job.own) != job.nodes * experiment.ranks_per_node:
         return {**found, **nothing, "refused": "not all ranks of a node were simulated"}
     base = PointExperiment.of(experiment)
-    point = Point(base, job.nodes, f"{mode}-const", series, job.own, experiment.seed)
+    point = Point(base, job.nodes, f"{mode}-var", series, job.own, experiment.seed)
     constant = Point(base, job.nodes, f"{mode}-const", profile, job.drawn, experiment.seed)
     drawn = Point(base, job.nodes, f"{mode}-var", profile, job.drawn, experiment.seed)
     runs = [_run(point, fitted, 0), _run(constant, fitted, 0)]

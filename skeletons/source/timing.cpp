@@ -92,7 +92,7 @@ double quantile(const PhaseTiming& phase, double probability, bool tail) {
 }  // namespace
 
 double PhaseTiming::mean_s(std::uint32_t draw) const {
-  if (!sequence.empty()) return clusters[sequence[draw % sequence.size()]].mean_s;
+  if (!sequence.empty() && repeated) return clusters[sequence[draw % sequence.size()]].mean_s;
   double sum = 0;
   double weights = 0;
   for (const Cluster& cluster : clusters) {

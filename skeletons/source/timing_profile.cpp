@@ -166,6 +166,13 @@ void read_pattern(const json& value, const Place& place, PhaseTiming& phase) {
     }
     phase.sequence.push_back(entry.get<std::uint32_t>());
   }
+  if (value.contains("repeat")) {
+    const json& repeat = value.at("repeat");
+    if (!repeat.is_number_unsigned() || repeat == 0) {
+      refuse(place.key("repeat"), excerpt(repeat), "a whole number above 0");
+    }
+    phase.repeated = repeat > 1;
+  }
 }
 
 PhaseTiming read_phase(const json& value, const Place& place) {

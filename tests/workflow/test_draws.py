@@ -40,12 +40,14 @@ def segments_of(results: Path) -> pd.DataFrame:
     return pd.read_parquet(results / "nodesim/no-ext/segments.parquet")
 
 
-def compared(results: Path, folder: Path, segments: pd.DataFrame) -> dict[str, Any]:
+def compared(
+    results: Path, folder: Path, segments: pd.DataFrame, parameters: FitParameters | None = None
+) -> dict[str, Any]:
     """Return the comparison after a fit to other segments of the same run."""
     origin = tables.read_provenance(results / "nodesim/no-ext/segments.parquet", "segments/1")
     place, profile, series = (folder / name for name in ("segments.parquet", "profile.json", "series.json"))
     tables.write_table(place, "segments/1", segments, origin)
-    fitted = fit_profile([place], results / "profile/rank-classes.json", profile)
+    fitted = fit_profile([place], results / "profile/rank-classes.json", profile, parameters)
     write_timing_profile(series, series_profile(fitted, segments, FitParameters()))
     return compare(read_resolved(results / "experiment.json"), profile, series, FastEngine())
 
@@ -70,9 +72,13 @@ def test_a_run_replays_the_simulated_node_and_the_report_says_what_draws_make_of
     assert "The simulated node alone, as a job of 4 ranks" in report
 
 
-@pytest.mark.parametrize(("common", "low", "high"), [(False, -0.1, 0.1), (True, 0.15, 1.0)])
-def test_what_ranks_have_in_common_and_draws_do_not_is_found(
-    alone: Path, tmp_path: Path, common: bool, low: float, high: float
+@pytest.mark.parametrize(
+    ("common", "levels", "low", "high"),
+    [(False, True, -0.1, 0.1), (True, True, -0.04, 0.04), (True, False, 0.15, 1.0)],
+    ids=["each rank's own", "in common", "in common and not looked for"],
+)
+def test_what_ranks_have_in_common_is_kept_and_would_be_missed(
+    alone: Path, tmp_path: Path, common: bool, levels: bool, low: float, high: float
 ) -> None:
     """The same spread of times, once for each rank by itself and once for all ranks at the same executions."""
     segments = segments_of(alone).sort_values(["rank", "sequence"], ignore_index=True)
@@ -81,9 +87,11 @@ def test_what_ranks_have_in_common_and_draws_do_not_is_found(
     random = np.random.default_rng(1)
     factors = random.lognormal(0, 0.5, (1 if common else RANKS, executions))
     segments.loc[rows, "compute_s"] *= np.broadcast_to(factors, (RANKS, executions)).ravel()
-    found = compared(alone, tmp_path, segments)
+    # Without levels, nor the same clusters on all ranks.
+    parameters = FitParameters() if levels else FitParameters(max_levels=1, max_sequence=1)
+    found = compared(alone, tmp_path, segments, parameters)
     assert low < error_of(found) < high
-    assert ("do NOT reproduce" in words_of(found)) is common
+    assert ("do NOT reproduce" in words_of(found)) is (high == 1.0)
 
 
 def test_a_skeleton_that_executes_its_phases_another_number_of_times_is_not_compared(

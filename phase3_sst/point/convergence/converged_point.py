@@ -27,7 +27,7 @@ from manynode.errors import CheckFailedError
 from manynode.timing_profile import TimingProfile, read_timing_profile
 from phase3_sst.point.contract import RESULT_SCHEMA, NetworkEngine, Point
 from phase3_sst.point.convergence.operations import Iteration, UnlikeIterationsError, iteration_of
-from phase3_sst.point.convergence.profile_periods import Replayed, period, unseen
+from phase3_sst.point.convergence.profile_periods import Replayed, period, unlike, unseen
 from phase3_sst.point.convergence.series import Array, Judgement, judge
 from phase3_sst.point.slow_node import slowed
 
@@ -175,6 +175,13 @@ class _Attempt:
         found = judgement.objections(width)
         if self._point.technique.endswith("const"):
             return found
+        half = judgement.iterations // 2
+        apart, phase = unlike(profile, classes, half, judgement.iterations, self.total)
+        if apart > width * judgement.mean_s:
+            found.append(
+                f"phase {phase!r} takes other times on all ranks later in the run, {apart / judgement.mean_s:.2%} of "
+                f"the time apart from iterations {half} to {judgement.iterations}"
+            )
         missed, phase = unseen(profile, classes, replicas * judgement.iterations / 2)
         if missed > width * judgement.mean_s:
             found.append(

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from manynode.timing_profile import PhaseTimes, SequencePattern, TimingProfile
 
 # Fewer draws than this do not tell how frequent such a time is.
@@ -27,19 +29,51 @@ class Replayed:
 def period(profile: TimingProfile, classes: Sequence[Replayed]) -> tuple[int, str]:
     """Return the number of iterations after which all phases' cluster patterns repeat, and the phase with the longest.
 
-    A sequence of L executions, d per iteration, returns to its start after L / gcd(L, d) iterations. One that comes
-    once and differs in the first iteration only (cold caches) repeats each iteration.
+    A sequence of L executions, d per iteration, returns to its start after L / gcd(L, d) iterations. One that came once
+    has no period that is known; :func:`unlike` judges it.
     """
     whole, longest, phase = 1, 1, ""
     for times, draws, _ in _phases(profile, classes):
-        if isinstance(times.pattern, SequencePattern) and len(times.clusters) > 1:
+        if isinstance(times.pattern, SequencePattern) and len(times.clusters) > 1 and times.pattern.repeat > 1:
             length = len(times.pattern.sequence)
-            steady = times.pattern.repeat == 1 and len(set(times.pattern.sequence[draws:])) <= 1
-            own = 1 if steady else length // math.gcd(length, draws)
+            own = length // math.gcd(length, draws)
             whole = math.lcm(whole, own)
             if own > longest:
                 longest, phase = own, times.name
     return whole, phase
+
+
+def unlike(
+    profile: TimingProfile, classes: Sequence[Replayed], since: int, count: int, total: int
+) -> tuple[float, str]:
+    """Return how far the iterations ``since`` to ``count`` are from those ``since`` to ``total`` [s per iteration].
+
+    Counted are the means of series that came once and that all ranks replay in their order (a part of the run that
+    takes longer); of the class that differs most, with the phase that contributes most.
+    """
+    worst, phase = 0.0, ""
+    for replayed in classes:
+        differences = {
+            times.name: _of_iterations(times, draws, since, count) - _of_iterations(times, draws, since, total)
+            for times, draws, _ in _phases(profile, [replayed])
+            if isinstance(times.pattern, SequencePattern) and times.pattern.repeat == 1
+        }
+        if abs(sum(differences.values())) > worst:
+            worst = abs(sum(differences.values()))
+            phase = max(differences, key=lambda name: abs(differences[name]))
+    return worst, phase
+
+
+def _of_iterations(times: PhaseTimes, draws: int, since: int, count: int) -> float:
+    """Return the mean time [s] of the iterations ``since`` to ``count`` in a sequence with ``draws`` in each."""
+    assert isinstance(times.pattern, SequencePattern)
+    summed = np.cumsum([0.0, *(times.clusters[index].mean_s for index in times.pattern.sequence)])
+    length = summed.size - 1
+
+    def first(executions: int) -> float:
+        return float(executions // length * summed[-1] + summed[executions % length])
+
+    return (first(count * draws) - first(since * draws)) / (count - since)
 
 
 def unseen(profile: TimingProfile, classes: Sequence[Replayed], iterations: float) -> tuple[float, str]:

@@ -1,8 +1,8 @@
 """Interpolates timing profiles between a few sizes of a rank's part.
 
 Over short ranges, compute times follow powers of the size. Every quantile is therefore interpolated linearly in the
-logarithms of time and work, between the two neighbouring sizes. Clusters are matched if both sizes have the same number
-in the same pattern; otherwise the phase becomes one cluster. The error at a held-out size is in :func:`errors`.
+logarithms of time and work, between the two neighbouring sizes. Clusters are matched by their places if both sizes have
+patterns of the same length; otherwise the phase becomes one cluster. The error at a held-out size is in :func:`errors`.
 """
 
 from __future__ import annotations
@@ -92,11 +92,7 @@ def _class(low: ClassTimes, high: ClassTimes, part: float) -> ClassTimes:
 
 def _phase(low: PhaseTimes, high: PhaseTimes, part: float) -> PhaseTimes:
     near = low if part < 0.5 else high
-    alike = len(low.clusters) == len(high.clusters) and _sequence(low) == _sequence(high)
-    if alike:
-        pairs, pattern = list(zip(low.clusters, high.clusters, strict=True)), near.pattern
-    else:
-        pairs, pattern = [(_one(low), _one(high))], WeightsPattern(kind="weights")
+    pairs, pattern = _matched(low, high, near)
     clusters = [_cluster(a, b, part) for a, b in pairs]
     total = sum(cluster.weight for cluster in clusters)
     clusters = [cluster.model_copy(update={"weight": cluster.weight / total}) for cluster in clusters]
@@ -114,9 +110,43 @@ def _phase(low: PhaseTimes, high: PhaseTimes, part: float) -> PhaseTimes:
     )
 
 
-def _sequence(phase: PhaseTimes) -> list[int] | None:
-    """Return the order of the clusters; how often it came and how well it fits differ between sizes."""
-    return phase.pattern.sequence if isinstance(phase.pattern, SequencePattern) else None
+def _matched(
+    low: PhaseTimes, high: PhaseTimes, near: PhaseTimes
+) -> tuple[list[tuple[ClusterTimes, ClusterTimes]], SequencePattern | WeightsPattern]:
+    """Return the pairs of clusters that belong together and their pattern, with the agreement of the size ``near``.
+
+    Where both sizes have a pattern of one length, two clusters belong together if they have a place in common. How
+    often it came and how well it fits may differ.
+    """
+    if len(low.clusters) == len(high.clusters) == 1:
+        return [(low.clusters[0], high.clusters[0])], near.pattern
+    if (
+        isinstance(low.pattern, SequencePattern)
+        and isinstance(high.pattern, SequencePattern)
+        and isinstance(near.pattern, SequencePattern)
+        and (len(low.pattern.sequence), low.pattern.prefix) == (len(high.pattern.sequence), high.pattern.prefix)
+    ):
+        places = list(zip(low.pattern.sequence, high.pattern.sequence, strict=True))
+        distinct = sorted(set(places))
+        pairs = [_at_places(low, high, pair, places) for pair in distinct]
+        sequence = [distinct.index(pair) for pair in places]
+        return pairs, near.pattern.model_copy(update={"sequence": sequence})
+    return [(_one(low), _one(high))], WeightsPattern(kind="weights")
+
+
+def _at_places(
+    low: PhaseTimes, high: PhaseTimes, pair: tuple[int, int], places: Sequence[tuple[int, int]]
+) -> tuple[ClusterTimes, ClusterTimes]:
+    """Return a pair of clusters; each has the part of its weight that its places with the other have."""
+    shared = places.count(pair)
+    found = []
+    for side, phase in enumerate((low, high)):
+        cluster = phase.clusters[pair[side]]
+        part = shared / sum(place[side] == pair[side] for place in places)
+        found.append(
+            cluster.model_copy(update={"weight": cluster.weight * part, "count": max(1, round(cluster.count * part))})
+        )
+    return found[0], found[1]
 
 
 def _cluster(low: ClusterTimes, high: ClusterTimes, part: float) -> ClusterTimes:

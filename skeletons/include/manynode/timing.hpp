@@ -42,13 +42,14 @@ struct Cluster {
 struct PhaseTiming {
   std::vector<Cluster> clusters;        // the longest first; none: the class was not seen to execute the phase
   std::vector<std::uint32_t> sequence;  // empty: clusters are drawn by weight
+  bool repeated{true};                  // the sequence was seen more than once: its clusters are kinds of work
   // Correlations of the normal scores of a phase's times on one node, and in addition on one rank; sum at most 1.
   double node_correlation{0};
   double rank_correlation{0};
   double common{0};  // share of a node's and a rank's score that all phases have in common
 
   bool persistent() const { return node_correlation > 0 || rank_correlation > 0; }
-  // The mean time of execution `draw` [s]: of its cluster, if they follow a pattern, else of all of them.
+  // The mean time of execution `draw` [s]: of its cluster, if they follow a repeated pattern, else of all of them.
   double mean_s(std::uint32_t draw) const;
 };
 

@@ -11,7 +11,7 @@ from manynode.errors import EngineFailedError
 from manynode.timing_profile import TimingProfile
 from phase3_sst.point.convergence import note
 from phase3_sst.point.convergence.operations import read_counts
-from phase3_sst.point.convergence.profile_periods import Replayed, period, unseen
+from phase3_sst.point.convergence.profile_periods import Replayed, period, unlike, unseen
 
 
 def phase(name: str, means: list[float], weights: list[float], sequence: list[int] | None = None) -> dict[str, Any]:
@@ -54,13 +54,28 @@ def test_what_no_iteration_executes_and_what_never_varies_has_no_period() -> Non
     assert period(profile(setup, steady), ranks(update=1)) == (1, "")
 
 
-@pytest.mark.parametrize(("sequence", "iterations"), [([0, 1, 1, 1, 1, 1], 1), ([0, 1, 1, 1, 1, 0], 3)])
-def test_a_sequence_that_comes_once_repeats_where_only_the_first_iteration_differs(
-    sequence: list[int], iterations: int
-) -> None:
-    cold = phase("update", [2.0, 1.0], [0.2, 0.8], sequence)
+def once(sequence: list[int]) -> dict[str, Any]:
+    """A phase of 2 and 1 s whose series came once."""
+    share = sequence.count(0) / len(sequence)
+    cold = phase("update", [2.0, 1.0], [share, 1 - share], sequence)
     cold["pattern"]["repeat"] = 1
-    assert period(profile(cold), ranks(update=2))[0] == iterations
+    return cold
+
+
+def test_a_series_that_came_once_has_no_period() -> None:
+    assert period(profile(once([0, 1, 1, 1, 1, 0])), ranks(update=2)) == (1, "")
+
+
+def test_a_first_iteration_that_differs_is_no_objection_and_a_later_part_is() -> None:
+    cold = profile(once([0, 1, 1, 1, 1, 1]))
+    assert unlike(cold, ranks(update=2), 1, 3, 3) == (0.0, "")
+    # Of twelve iterations, the first of every three: 1 + 2 s in place of 1 + 1.
+    assert unlike(cold, ranks(update=2), 1, 3, 13)[0] == pytest.approx(4 / 12)
+    late = profile(once([*[1] * 10, *[0] * 10]))
+    assert unlike(late, ranks(update=1), 4, 8, 20) == (pytest.approx(10 / 16), "update")
+    assert unlike(late, ranks(update=1), 0, 20, 40) == (0.0, "")
+    repeated = profile(phase("update", [2.0, 1.0], [0.5, 0.5], [0, 1]))
+    assert unlike(repeated, ranks(update=1), 4, 7, 20) == (0.0, "")
 
 
 def test_a_rare_long_time_is_counted_as_unseen_until_it_comes_often() -> None:

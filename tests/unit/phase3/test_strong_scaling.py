@@ -116,6 +116,23 @@ def test_the_same_sequence_is_matched_however_often_it_came_and_well_it_fits() -
     assert isinstance(phase.pattern, SequencePattern) and phase.pattern.sequence == [0, 1]
 
 
+def test_patterns_of_one_length_are_matched_by_their_places() -> None:
+    """Three places: the smaller size has clusters of 2 and 1 s, the larger one of 8, 6 and 4 s."""
+    low, high = (profile(1.0).model_dump(), profile(4.0, clusters=3).model_dump())
+    for content, sequence, times in ((low, [0, 0, 1], [2.0, 1.0]), (high, [0, 1, 2], [8.0, 6.0, 4.0])):
+        phase = content["classes"][0]["phases"][0]
+        phase["pattern"].update(sequence=sequence, repeat=1)
+        for number, (cluster, time) in enumerate(zip(phase["clusters"], times, strict=True)):
+            cluster.update(mean_s=time, weight=sequence.count(number) / 3)
+            cluster["cdf"] = {"time_s": [time, time], "probability": [0.0, 1.0]}
+    found = at_work({1: TimingProfile.model_validate(low), 16: TimingProfile.model_validate(high)}, 4)
+    phase = found.classes[0].phases[0]
+    assert isinstance(phase.pattern, SequencePattern)
+    replayed = [phase.clusters[index].mean_s for index in phase.pattern.sequence]
+    assert replayed == pytest.approx([4.0, 12**0.5, 2.0])
+    assert [cluster.weight for cluster in phase.clusters] == pytest.approx([1 / 3] * 3)
+
+
 def test_phases_with_other_clusters_become_one() -> None:
     found = at_work({100: profile(1.0, clusters=2), 1600: profile(4.0, clusters=1)}, 400)
     (cluster,) = found.classes[0].phases[0].clusters
