@@ -11,10 +11,10 @@ rest). The means of the executions over the ranks are then cut into a few levels
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from phase2_nodesim.distributions import Labels, Times
 from phase2_nodesim.parameters import FitParameters
@@ -49,6 +49,9 @@ def in_common_order(table: Times, significance: float) -> bool:
     from scipy.stats import f, rankdata
 
     ranks, executions = table.shape
+    # Even one and the same order on all ranks is no rare chance where there are few.
+    if (ranks - 1) * math.lgamma(executions + 1) < -math.log(significance):
+        return False
     order = rankdata(table, axis=1)
     # Equal times share a place; the places' own variance takes that into account.
     variance = order.var(axis=1, ddof=1).mean()
@@ -81,7 +84,7 @@ def common_levels(table: Times, parameters: FitParameters) -> Labels | None:
     return labels
 
 
-def _cut(means: Times, count: int) -> npt.NDArray[np.int64]:
+def _cut(means: Times, count: int) -> Labels:
     """Return which of ``count`` intervals each mean is in, the longest first: those of a regression tree."""
     from sklearn.tree import DecisionTreeRegressor
 
