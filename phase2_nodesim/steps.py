@@ -188,7 +188,8 @@ def fit_profile(
         provenance={**(provenance or {}), "fit": parameters.model_dump(mode="json"), "engine_detail": details[0]},
     )
     if table is not None:
-        write_table(table, SCHEMA, segments, {**common, **(provenance or {})})
+        origin = {**common, "simulated_ranks": profile.simulated_ranks, **(provenance or {})}
+        write_table(table, SCHEMA, segments, origin)
     # Last: it stands for all files of this step.
     write_timing_profile(output, profile)
     return profile

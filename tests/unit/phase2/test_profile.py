@@ -20,7 +20,7 @@ from phase2_nodesim.parameters import FitParameters
 from phase2_nodesim.phases import fit_phase, variance_split
 from phase2_nodesim.profile import class_of_ranks, fit_classes, without_warmup
 from phase2_nodesim.segments import SCHEMA
-from phase2_nodesim.steps import fit_profile
+from phase2_nodesim.steps import fit_profile, read_segments
 
 DEFAULT = FitParameters()
 ORIGIN: dict[str, Any] = {
@@ -174,6 +174,16 @@ def test_the_whole_step_writes_a_profile_that_can_be_read(tmp_path: Path) -> Non
     first = output.read_bytes(), table.read_bytes()
     fit_profile(paths, classes, output, FitParameters(warmup=1), table=table, provenance={"seed": 1})
     assert (output.read_bytes(), table.read_bytes()) == first
+
+
+def test_the_table_of_all_nodes_names_all_their_ranks(tmp_path: Path) -> None:
+    """What reads it later (resamples, series) refuses a table that lacks ranks or has others."""
+    first = written(tmp_path, segments([0, 1], 5), "node-0", simulated_ranks=[0, 1])
+    second = written(tmp_path, segments([2, 3], 5, 1), "node-1", simulated_ranks=[2, 3])
+    table = tmp_path / "all.parquet"
+    fit_profile([first, second], classes_file(tmp_path, "0", "0", "0", "0"), tmp_path / "p.json", table=table)
+    found, origin = read_segments([table])
+    assert sorted(found["rank"].unique()) == origin["simulated_ranks"] == [0, 1, 2, 3]
 
 
 def test_segments_of_different_runs_are_refused(tmp_path: Path) -> None:
