@@ -27,7 +27,7 @@ from manynode.config.resolved import write_resolved
 from manynode.paths import ROOT
 from manynode.tables import read_table
 from phase2_nodesim.distributions import Times
-from phase2_nodesim.levels import common_levels
+from phase2_nodesim.levels import by_level, common_levels
 from phase2_nodesim.parameters import FitParameters
 
 LEAST_SHARE = 0.05
@@ -50,8 +50,7 @@ def explained(first: Times, second: Times) -> float | None:
     levels = common_levels(first, FitParameters())
     if levels is None or first.shape[1] != second.shape[1]:
         return None
-    means = first.mean(axis=0)
-    predicted = (np.bincount(levels, means) / np.bincount(levels))[levels]
+    predicted = by_level(first.mean(axis=0), levels)
     truth = second.mean(axis=0)
     predicted = predicted * truth.mean() / predicted.mean()
     return 1 - float(((truth - predicted) ** 2).mean() / truth.var())

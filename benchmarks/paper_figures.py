@@ -141,7 +141,7 @@ def _folder(folders: Sequence[Path], experiment: str, table: str) -> Path:
             return folder / experiment
     raise Skipped(
         f"{experiment}/{table}.parquet is in none of {', '.join(map(str, folders))}; run the shipped studies first, as "
-        "docs/validation/paper-figures.md says (three quarters of an hour)"
+        "docs/validation/paper-figures.md says (hours)"
     )
 
 

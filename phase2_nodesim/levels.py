@@ -76,12 +76,17 @@ def common_levels(table: Times, parameters: FitParameters) -> Labels | None:
     means = table.mean(axis=0)
     for count in range(2, parameters.max_levels + 1):
         labels = _cut(means, count)
-        left = means - (np.bincount(labels, means) / np.bincount(labels))[labels]
+        left = means - by_level(means, labels)
         within_s2 = float((left**2).sum()) / max(1, executions - count)
         # The means themselves are known as well as the rest lets them.
         if within_s2 - known.rest_s2 / ranks <= parameters.left_common * known.common_s2:
             break
     return labels
+
+
+def by_level(means: Times, labels: Labels) -> Times:
+    """Return for each execution the mean of the executions of its level."""
+    return np.asarray((np.bincount(labels, means) / np.bincount(labels))[labels])
 
 
 def _cut(means: Times, count: int) -> Labels:

@@ -29,8 +29,7 @@ from phase2_nodesim.parameters import FitParameters
 from phase2_nodesim.patterns import Pattern, common_pattern, common_series
 from phase2_nodesim.persistence import common_share, covariance_powers, persistence, variance_shares
 from phase2_nodesim.tail import fit_tail
-from phase2_nodesim.waits import COLUMN as WAITED
-from phase2_nodesim.waits import mean_waited_s
+from phase2_nodesim.waits import mean_waited_s, of_host
 
 
 @dataclass(frozen=True)
@@ -118,8 +117,8 @@ def labelled(name: str, segments: pd.DataFrame, parameters: FitParameters) -> Ph
     ranks = segments["rank"].to_numpy(dtype=np.int64)
     nodes = segments["node"].to_numpy(dtype=np.int64)
     starts = np.flatnonzero(np.concatenate([[True], ranks[1:] != ranks[:-1]]))
-    of_host = WAITED in segments.columns
-    labels, pattern = _with_pattern(times, cluster_labels(times, parameters), starts, parameters, levels=not of_host)
+    fine = cluster_labels(times, parameters)
+    labels, pattern = _with_pattern(times, fine, starts, parameters, levels=not of_host(segments))
     if pattern is not None:
         told = _pattern_labels(labels, starts, pattern)
         means = [sample_mean(times[told == label]) for label in range(int(labels.max()) + 1)]

@@ -21,9 +21,14 @@ def waited_seconds(records: pd.DataFrame) -> pd.Series:
     return pd.Series(np.minimum(records["waited_ns"] * 1e-9, records["compute_s"]), index=records.index)
 
 
+def of_host(segments: pd.DataFrame) -> bool:
+    """Return whether the times in ``segments`` are those of a host, whose engine counts what ranks waited."""
+    return COLUMN in segments.columns
+
+
 def waiting_of(segments: pd.DataFrame, *, counted: bool) -> Waiting | None:
     """Return the waiting in ``segments``; None for an engine whose times do not come from a host."""
-    if COLUMN not in segments.columns:
+    if not of_host(segments):
         return None
     known = segments[segments[COLUMN].notna()]
     waited = float(known[COLUMN].sum())
@@ -34,7 +39,7 @@ def waiting_of(segments: pd.DataFrame, *, counted: bool) -> Waiting | None:
 
 def mean_waited_s(segments: pd.DataFrame) -> float | None:
     """Return the mean time waited in an execution [s], or None if it is not known."""
-    if COLUMN not in segments.columns or segments[COLUMN].isna().any():
+    if not of_host(segments) or segments[COLUMN].isna().any():
         return None
     return float(segments[COLUMN].mean())
 

@@ -220,7 +220,6 @@ def draws(
     profile: Annotated[Path, typer.Option(help="timing profile of phase 2")],
     series: Annotated[Path, typer.Option(help="the simulated times as they were, of 'manynode nodesim series'")],
     output: Annotated[Path, typer.Option(help="comparison to write")],
-    processes: Annotated[int, typer.Option(min=1, help="simulations that run side by side")] = 1,
 ) -> None:
     """Compare drawn compute times with the simulated node's own, replayed as they were."""
     from manynode import tables
@@ -229,7 +228,7 @@ def draws(
     from phase3_sst.point.contract import engine_of
 
     resolved = ctx.with_resource(step_of(experiment))
-    document = compare(resolved, profile, series, engine_of(resolved.simulate), processes)
+    document = compare(resolved, profile, series, engine_of(resolved.simulate))
     tables.write_json(output, DRAWS_SCHEMA, document)
 
 

@@ -36,9 +36,7 @@ class _Job:
     own: Sequence[str]
 
 
-def compare(
-    experiment: Resolved, profile: Path, series: Path, engine: NetworkEngine, processes: int = 1
-) -> dict[str, Any]:
+def compare(experiment: Resolved, profile: Path, series: Path, engine: NetworkEngine) -> dict[str, Any]:
     """Return ``draws/1`` for the mode of ``profile``; ``refused`` says why there is nothing to compare."""
     fitted, simulated = read_timing_profile(profile), read_timing_profile(series)
     mode = "ext" if fitted.external else "no-ext"
@@ -56,7 +54,7 @@ def compare(
     runs = [_run(point, fitted, 0), _run(constant, fitted, 0)]
     runs += [_run(drawn, fitted, replica) for replica in range(REPLICAS)]
     try:
-        own, means, *draws = engine.measure_all(runs, experiment.simulate.time_limit, processes)
+        own, means, *draws = engine.measure_all(runs, experiment.simulate.time_limit)
     except ManynodeError as error:
         # A skeleton may exist for other sizes only: that is no fault of the experiment.
         return {**found, **nothing, "refused": f"the skeleton does not run on {job.nodes} nodes: {error}"}
