@@ -30,9 +30,9 @@ def need(*engines: str) -> None:
 
 
 def node_segments(
-    name: str, parameters: Mapping[str, int], machine: Machine, settings: NodesimSection, *, ranks: int
+    name: str, parameters: Mapping[str, int], machine: Machine, settings: NodesimSection, *, ranks: int, nodes: int = 1
 ) -> tuple[pd.DataFrame, float]:
-    """Return the segments of one node with ``ranks`` ranks of a mini-app, and the job's processor time [s]."""
+    """Return the segments of the first node with ``ranks`` ranks of a mini-app, and the job's processor time [s]."""
     size = [word for key, value in parameters.items() for word in (f"--{key}", str(value))]
     command = [str(native_program(name)), *size]
     engine = ENGINES.get(settings.engine)
@@ -42,8 +42,11 @@ def node_segments(
         crowded = settings.engine != "native"
         run = NodeRun(machine, ranks, Path(folder), crowded=crowded, parameters=own, settings=settings)
         before = _processor_s()
-        engine.run(run, NodeJob(command, "mpich", 0, 1, ranks, guest=guest, settings=settings, timeout_s=3600))
-        return engine.segments(run, read_marker_directory(run.directory)), _processor_s() - before
+        job = NodeJob(command, "mpich", 0, nodes, ranks, guest=guest, settings=settings, timeout_s=3600)
+        engine.run(run, job)
+        took_s = _processor_s() - before
+        simulated = [file for file in read_marker_directory(run.directory) if file.metadata["rank"] in job.simulated()]
+        return engine.segments(run, simulated), took_s
 
 
 def hpcg_node(

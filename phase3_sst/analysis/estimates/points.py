@@ -1,9 +1,9 @@
 """Estimates processor time and memory of every point of an experiment and its studies, before the launch.
 
 In: a resolved experiment. Out: a :class:`PointCost` for each. For the engine fast, the first iterations are timed on
-this host. For sst, the estimate is that of :mod:`phase3_sst.engines.sst.run.sst_estimate`; for simgrid, there is none.
-Points share a trial if they differ only in settings that do not change the number of messages (technique, bandwidth,
-latency).
+this host, up to a number of nodes that takes seconds; more nodes are extrapolated. For sst, the estimate is that of
+:mod:`phase3_sst.engines.sst.run.sst_estimate`; for simgrid, there is none. Points share a trial if they differ only in
+settings that do not change the number of messages (technique, bandwidth, latency).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from manynode import tables
 from manynode.config.resolved import Resolved
 from manynode.config.studies import all_points
 from manynode.errors import ManynodeError
-from phase3_sst.analysis.estimates.trial import Trial, bare_run, iterations, tried
+from phase3_sst.analysis.estimates.trial import Trial, bare_run, extrapolated, iterations, tried
 from phase3_sst.point.contract import engine_of
 from phase3_sst.point.point_experiment import PointExperiment
 
@@ -26,6 +26,8 @@ ESTIMATE_SCHEMA = "cost-estimate/1"
 # Processor time to start Python and to read and write the point's files, on the machine of docs/validation.md.
 START_S = 1.3
 _TRIAL_LIMIT_S = 60.0
+# A trial that takes longer is the last one, if there was one before: those of more nodes would take minutes.
+_LONG_TRIAL_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,16 @@ class PointCost:
 def point_costs(experiment: Resolved) -> list[PointCost]:
     """Return the cost of every point, first those of the experiment, then those of its study."""
     wanted = list(_points(experiment))
-    known: dict[str, tuple[float, float, float] | None] = {}
+    known: dict[tuple[str, int], tuple[float, float, float] | None] = {}
+    tried_before: dict[str, list[tuple[int, Trial]]] = {}
     # Few nodes first: a trial's memory is that of the largest process so far.
     for _, nodes, _, changed in sorted(wanted, key=lambda point: point[1]):
-        key = _key(changed, nodes)
-        if key not in known:
-            known[key] = _cost(changed, nodes)
+        key = _key(changed)
+        if (key, nodes) not in known:
+            known[key, nodes] = _cost(changed, nodes, tried_before.setdefault(key, []))
     found = []
     for technique, nodes, variant, changed in wanted:
-        cost = known[_key(changed, nodes)]
+        cost = known[_key(changed), nodes]
         least, most, memory = (None, None, None) if cost is None else cost
         found.append(PointCost(technique, nodes, variant, most, least, memory))
     return found
@@ -80,23 +83,32 @@ def _points(experiment: Resolved) -> Iterator[tuple[str, int, str, PointExperime
         yield point.technique, point.nodes, point.variant.name, changed[key]
 
 
-def _key(experiment: PointExperiment, nodes: int) -> str:
-    """Return a key of everything that determines the number of messages and chunks of a point."""
+def _key(experiment: PointExperiment) -> str:
+    """Return a key of everything but the nodes that determines the number of messages and chunks of a point."""
     network = experiment.network.model_dump(mode="json")
     parts = [network[key] for key in ("topology", "chunk", "flow_control", "contention")]
     host = {key: network["host"][key] for key in ("eager_limit", "rails", "rail_stride", "rail_choice", "receive")}
-    return json.dumps([nodes, *parts, host, experiment.simulate.collectives.model_dump(mode="json")], sort_keys=True)
+    return json.dumps([*parts, host, experiment.simulate.collectives.model_dump(mode="json")], sort_keys=True)
 
 
-def _cost(experiment: PointExperiment, nodes: int) -> tuple[float, float, float] | None:
-    """Return minimum and maximum processor time [s] and the memory [B] of a point; None if unknown."""
+def _cost(
+    experiment: PointExperiment, nodes: int, tried_before: list[tuple[int, Trial]]
+) -> tuple[float, float, float] | None:
+    """Return minimum and maximum processor time [s] and the memory [B] of a point; None if unknown.
+
+    ``tried_before`` are trials with fewer nodes, and gets a new one.
+    """
     simulate = experiment.simulate
     replicas = simulate.replicas
     per_replica: Callable[[float], float]
     try:
         engine = engine_of(simulate)
         if engine.capabilities.is_timed_here:
-            trial: Trial = tried(experiment, nodes, _TRIAL_LIMIT_S)
+            if len(tried_before) > 1 and tried_before[-1][1].first_s > _LONG_TRIAL_S:
+                trial = extrapolated(tried_before[-2], tried_before[-1], nodes)
+            else:
+                trial = tried(experiment, nodes, _TRIAL_LIMIT_S)
+                tried_before.append((nodes, trial))
             per_replica, memory = trial.seconds, trial.memory_bytes
         else:
             estimate = engine.expected_cost(bare_run(experiment, nodes))

@@ -6,6 +6,7 @@ time. The cost of one iteration is the difference to the first, which counts the
 
 from __future__ import annotations
 
+import math
 import resource
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -98,6 +99,23 @@ def tried_run(run: Mapping[str, Any], counter: str | None, total: int, timeout_s
     iteration = first if count == 1 else max(0.0, last - first) / (count - 1)
     # Linux counts ru_maxrss in KiB, for the largest child so far. Points are therefore tried from few nodes to many.
     return Trial(first, iteration, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024.0)
+
+
+def extrapolated(fewer: tuple[int, Trial], more: tuple[int, Trial], nodes: int) -> Trial:
+    """Return what ``nodes`` nodes take, from two numbers of nodes that were tried.
+
+    Times follow the power of the nodes between the two trials, and grow at least in proportion: what is beside the
+    messages counts less and less. Memory grows in proportion, which is an upper bound: a trial's has that of this
+    program in it, from which the engine is started.
+    """
+    (few, first), (many, last) = fewer, more
+
+    def time(name: str) -> float:
+        one, two = getattr(first, name), getattr(last, name)
+        power = math.log(two / one) / math.log(many / few) if one > 0 and two > 0 else 1.0
+        return float(two * (nodes / many) ** max(1.0, power))
+
+    return Trial(time("first_s"), time("iteration_s"), last.memory_bytes * nodes / many)
 
 
 def _children() -> float:

@@ -49,6 +49,21 @@ def test_techniques_share_a_trial_and_trials_go_from_few_nodes_to_many(trials: l
     assert found[0].memory_bytes == 64e6 and found[0].least_s == found[0].processor_s
 
 
+def test_many_nodes_are_extrapolated_from_the_trials_of_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def tried(changed: dict[str, Any], nodes: int, timeout_s: float) -> Trial:
+        asked.append(nodes)
+        return Trial(0.05 * nodes, 0.01 * nodes**1.5, 1e6 * nodes)
+
+    monkeypatch.setattr(points, "tried", tried)
+    found = {cost.nodes: cost for cost in point_costs(experiment(nodes=[16, 64, 128, 512], techniques=["ext-var"]))}
+    assert asked == [16, 64], "64 nodes take more than three seconds"
+    for nodes in (128, 512):
+        assert found[nodes].processor_s == pytest.approx(points.START_S + 10 * nodes * (0.05 + 14 * 0.01 * nodes**0.5))
+        assert found[nodes].memory_bytes == pytest.approx(1e6 * nodes)
+
+
 def test_a_study_has_a_trial_for_each_number_of_messages(trials: list[int]) -> None:
     parameters = {
         "bandwidth": {"keys": ["network.link.bandwidth"], "values": ["20 Gbit/s", "100 Gbit/s"]},
