@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
+import yaml
 from _figure import Skipped
 
 from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
 from manynode.errors import EngineMissingError
 from manynode.markers import read_marker_directory
-from manynode.paths import native_program
+from manynode.paths import ROOT, native_program
 from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
 from phase2_nodesim.jobs import installed
 from phase2_nodesim.parameters import NodeParameters
@@ -27,6 +28,11 @@ def need(*engines: str) -> None:
             installed(engine, None)
         except EngineMissingError as error:
             raise Skipped(f"{error.what}: {error.found}; {error.remedy}") from None
+
+
+def shipped_machine(name: str) -> Machine:
+    """Return a machine of the catalogue."""
+    return Machine.model_validate(yaml.safe_load((ROOT / "configs" / "machines" / f"{name}.yaml").read_text()))
 
 
 def node_segments(

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
 from _figure import figure
-from _node_run import need, node_segments
+from _node_run import need, node_segments, shipped_machine
 
 from manynode.config.experiment import NodesimSection
-from manynode.config.machine import Machine
-from manynode.paths import ROOT
 
 PARAMETERS = {"nx": 400, "ny": 4, "nz": 4, "chunk": 50, "angles": 2, "groups": 2, "outers": 2, "inners": 1}
 RANKS, NODES = 16, 4
@@ -25,8 +22,7 @@ MOST = 2.0
 def figures() -> list[dict[str, Any]]:
     """Return how many times the processor time of the node alone the job with external ranks takes."""
     need("qemu")
-    machine = Machine.model_validate(yaml.safe_load((ROOT / "configs" / "machines" / "broadwell.yaml").read_text()))
-    settings = NodesimSection(engine="qemu")
+    machine, settings = shipped_machine("broadwell"), NodesimSection(engine="qemu")
     alone, job = (
         node_segments("snap", PARAMETERS, machine, settings, ranks=RANKS, nodes=nodes)[1] for nodes in (1, NODES)
     )

@@ -14,12 +14,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import yaml
 from _figure import figure
+from _node_run import shipped_machine
 
 from manynode import process
 from manynode.config.experiment import Gem5Section, NodesimSection
-from manynode.config.machine import Machine
 from manynode.markers import read_marker_directory
 from manynode.paths import ROOT, build_dir
 from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
@@ -33,11 +32,6 @@ LOADS = 4096
 CALLS, PASSES, ROUNDS = 8, 40, 3
 LATENCY_TARGET, ADJACENT_TARGET_S, BRIDGE_TARGET = 0.10, 100e-9, 1.10
 GUEST = ["-static", "-no-pie", "-fno-pie", "-march=x86-64", "-isystem", str(ROOT / "phase2_nodesim/bridge/include")]
-
-
-def machine(name: str) -> Machine:
-    """Return a shipped machine."""
-    return Machine.model_validate(yaml.safe_load((ROOT / "configs/machines" / f"{name}.yaml").read_text()))
 
 
 def compiled(source: Path, folder: Path) -> tuple[Path, Path]:
@@ -58,7 +52,7 @@ def job(programs: tuple[Path, Path], *words: object) -> NodeJob:
 
 def latencies(name: str, programs: tuple[Path, Path], folder: Path) -> list[dict[str, Any]]:
     """Return the ratio of measured to wanted load-to-use latencies, and the time between adjacent calls."""
-    node, engine = machine(name), ENGINES.get("gem5")
+    node, engine = shipped_machine(name), ENGINES.get("gem5")
     folder.mkdir()
     run = NodeRun(node, 1, folder)
     engine.run(run, job(programs, LOADS, 512, MACHINES[name]))
@@ -111,7 +105,7 @@ def bridge_cost(programs: tuple[Path, Path], folder: Path) -> list[dict[str, Any
 
     The time is that of gem5, and that of all processes: the MPI job with its start, proxies and native ranks.
     """
-    node, ratios, whole, rates = machine("broadwell"), [], [], []
+    node, ratios, whole, rates = shipped_machine("broadwell"), [], [], []
     for number in range(ROUNDS):
         place = folder / f"round-{number}"
         place.mkdir()

@@ -8,13 +8,11 @@ one, without the start of the MPI library. Runs alternate; the best of each coun
 from __future__ import annotations
 
 import pandas as pd
-import yaml
 from _figure import figure
-from _mini_app import ROOT, at_most
-from _node_run import hpcg_node, need
+from _mini_app import at_most
+from _node_run import hpcg_node, need, shipped_machine
 
 from manynode.config.experiment import NodesimSection, QemuSection
-from manynode.config.machine import Machine
 
 GRID, SHORT, LONG, ROUNDS = (24, 24, 24), 2, 32, 3
 INSTRUCTIONS_PER_S, OVER_CALLGRIND, MISSES = 100e6, 2.5, 0.01
@@ -22,9 +20,8 @@ INSTRUCTIONS_PER_S, OVER_CALLGRIND, MISSES = 100e6, 2.5, 0.01
 
 def segments(engine: str, iterations: int) -> tuple[pd.DataFrame, float]:
     """Return the segments of one rank of HPCG under ``engine``, and the processor time [s] of the job."""
-    machine = Machine.model_validate(yaml.safe_load((ROOT / "configs" / "machines" / "generic.yaml").read_text()))
     settings = NodesimSection(engine=engine, qemu=QemuSection(frames="virtual"))
-    return hpcg_node(machine, settings, ranks=1, grid=GRID, iterations=iterations)
+    return hpcg_node(shipped_machine("generic"), settings, ranks=1, grid=GRID, iterations=iterations)
 
 
 def speed(instructions: str, short: tuple[pd.DataFrame, float], long: tuple[pd.DataFrame, float]) -> float:

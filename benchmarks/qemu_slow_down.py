@@ -14,13 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
 from _figure import figure
+from _node_run import shipped_machine
 
 from manynode.config.experiment import NodesimSection
-from manynode.config.machine import Machine
 from manynode.launch import Block, run_job
-from manynode.paths import ROOT, native_library, native_program
+from manynode.paths import native_library, native_program
 from phase1_profile.sources.interface import SOURCES, CountedJob
 from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
 
@@ -49,9 +48,8 @@ def counted(source: str, folder: Path, command: list[str]) -> None:
 
 def simulated(folder: Path, command: list[str]) -> None:
     """Run the command under the engine qemu."""
-    machine = Machine.model_validate(yaml.safe_load((ROOT / "configs/machines/generic.yaml").read_text()))
     job = NodeJob(command, "mpich", 0, 1, 1, settings=NodesimSection(engine="qemu"), timeout_s=LIMIT_S)
-    ENGINES.get("qemu").run(NodeRun(machine, 1, folder), job)
+    ENGINES.get("qemu").run(NodeRun(shipped_machine("generic"), 1, folder), job)
 
 
 def iteration_s(run: Run, few: int, many: int) -> float:

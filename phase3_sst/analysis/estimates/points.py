@@ -17,7 +17,7 @@ from manynode import tables
 from manynode.config.resolved import Resolved
 from manynode.config.studies import all_points
 from manynode.errors import ManynodeError
-from phase3_sst.analysis.estimates.trial import Trial, bare_run, extrapolated, iterations, tried
+from phase3_sst.analysis.estimates.trial import LONG_S, Trial, bare_run, extrapolated, iterations, tried
 from phase3_sst.point.contract import engine_of
 from phase3_sst.point.point_experiment import PointExperiment
 
@@ -26,8 +26,6 @@ ESTIMATE_SCHEMA = "cost-estimate/1"
 # Processor time to start Python and to read and write the point's files, on the machine of docs/validation.md.
 START_S = 1.3
 _TRIAL_LIMIT_S = 60.0
-# A trial that takes longer is the last one, if there was one before: those of more nodes would take minutes.
-_LONG_TRIAL_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ def _cost(
     try:
         engine = engine_of(simulate)
         if engine.capabilities.is_timed_here:
-            if len(tried_before) > 1 and tried_before[-1][1].first_s > _LONG_TRIAL_S:
+            if len(tried_before) > 1 and tried_before[-1][1].first_s > LONG_S:  # more nodes take minutes
                 trial = extrapolated(tried_before[-2], tried_before[-1], nodes)
             else:
                 trial = tried(experiment, nodes, _TRIAL_LIMIT_S)

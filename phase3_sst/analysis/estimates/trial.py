@@ -22,7 +22,7 @@ from phase3_sst.point.run_file import network_of, run_of
 # Long enough for the processor clock, short compared with a study.
 _ENOUGH_S = 0.15
 # If the first iteration takes this long, no second one is needed.
-_LONG_S = 3.0
+LONG_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def tried_run(run: Mapping[str, Any], counter: str | None, total: int, timeout_s
 
     first = timed(1)
     count, last = 1, first
-    while first < _LONG_S and count < total and last - first < _ENOUGH_S:
+    while first < LONG_S and count < total and last - first < _ENOUGH_S:
         count = min(2 * count, total)
         last = timed(count)
     iteration = first if count == 1 else max(0.0, last - first) / (count - 1)
@@ -104,16 +104,16 @@ def tried_run(run: Mapping[str, Any], counter: str | None, total: int, timeout_s
 def extrapolated(fewer: tuple[int, Trial], more: tuple[int, Trial], nodes: int) -> Trial:
     """Return what ``nodes`` nodes take, from two numbers of nodes that were tried.
 
-    Times follow the power of the nodes between the two trials, and grow at least in proportion: what is beside the
-    messages counts less and less. Memory grows in proportion, which is an upper bound: a trial's has that of this
-    program in it, from which the engine is started.
+    Times follow the power of the nodes between the two trials. They grow at least in proportion, because what is beside
+    the messages counts less and less, and at most with the square: a short trial may be noise. Memory grows in
+    proportion, which is an upper bound: a trial's has that of this program in it, from which the engine is started.
     """
     (few, first), (many, last) = fewer, more
 
     def time(name: str) -> float:
         one, two = getattr(first, name), getattr(last, name)
         power = math.log(two / one) / math.log(many / few) if one > 0 and two > 0 else 1.0
-        return float(two * (nodes / many) ** max(1.0, power))
+        return float(two * (nodes / many) ** min(2.0, max(1.0, power)))
 
     return Trial(time("first_s"), time("iteration_s"), last.memory_bytes * nodes / many)
 

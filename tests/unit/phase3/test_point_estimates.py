@@ -15,7 +15,7 @@ from manynode.config.resolved import Resolved
 from phase3_sst.analysis.estimates import points
 from phase3_sst.analysis.estimates.estimate_sentences import duration, lines
 from phase3_sst.analysis.estimates.points import PointCost, point_costs
-from phase3_sst.analysis.estimates.trial import Trial
+from phase3_sst.analysis.estimates.trial import Trial, extrapolated
 
 
 def experiment(**changes: Any) -> Resolved:
@@ -62,6 +62,12 @@ def test_many_nodes_are_extrapolated_from_the_trials_of_fewer(monkeypatch: pytes
     for nodes in (128, 512):
         assert found[nodes].processor_s == pytest.approx(points.START_S + 10 * nodes * (0.05 + 14 * 0.01 * nodes**0.5))
         assert found[nodes].memory_bytes == pytest.approx(1e6 * nodes)
+
+
+def test_a_short_trial_that_is_noise_makes_no_absurd_estimate() -> None:
+    noisy = (1, Trial(0.02, 1e-6, 1e6))
+    found = extrapolated(noisy, (64, Trial(5.0, 5.0, 64e6)), 4096)
+    assert found.iteration_s == pytest.approx(5.0 * 64**2)
 
 
 def test_a_study_has_a_trial_for_each_number_of_messages(trials: list[int]) -> None:
