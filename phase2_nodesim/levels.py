@@ -85,7 +85,7 @@ def common_levels(table: Times, parameters: FitParameters) -> Labels | None:
 
 
 def by_level(means: Times, labels: Labels) -> Times:
-    """Return for each execution the mean of the executions of its level."""
+    """Return for each execution's time the mean over the executions of its level or cluster."""
     return np.asarray((np.bincount(labels, means) / np.bincount(labels))[labels])
 
 

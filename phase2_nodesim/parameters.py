@@ -55,8 +55,8 @@ class FitParameters(Section):
     )
     least_common: Share = Field(
         default=0.1,
-        description="least share of the variance within ranks that all ranks have in common at an execution, to be "
-        "replayed as levels",
+        description="least share of the variance within ranks that all ranks have in common at an execution, and that "
+        "no repeated pattern explains, to be replayed as levels",
     )
     left_common: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.002, description="share of the common variance that may be left within the levels"

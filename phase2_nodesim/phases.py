@@ -24,7 +24,7 @@ from manynode.timing_profile import (
     WeightsPattern,
 )
 from phase2_nodesim.distributions import Cluster, Labels, Times, cluster_labels, sample_mean, summarise
-from phase2_nodesim.levels import common_levels
+from phase2_nodesim.levels import by_level, common_levels, common_variance
 from phase2_nodesim.parameters import FitParameters
 from phase2_nodesim.patterns import Pattern, common_pattern, common_series
 from phase2_nodesim.persistence import common_share, covariance_powers, persistence, variance_shares
@@ -78,16 +78,27 @@ def _with_pattern(
     Noise may split what a pattern visits as one (a short phase with and without an interruption). So where the clusters
     have no pattern, the two with the nearest means are joined, and so on: times drawn at their place in the pattern say
     more than finer clusters drawn at random. A pattern that is repeated comes before what all ranks have in common at
-    an execution (levels of time, or the same cluster): it also tells what more iterations do.
+    an execution (levels of time, or the same cluster): it also tells what more iterations do. Levels come first where
+    it leaves much in common.
     """
-    if (found := _coarsened(common_pattern, times, labels, starts, parameters)) is not None:
-        return found
+    repeated = _coarsened(common_pattern, times, labels, starts, parameters)
     sizes = np.diff(np.append(starts, times.size))
     if levels and (sizes == sizes[0]).all():
-        level = common_levels(times.reshape(sizes.size, -1), parameters)
-        if level is not None:
+        table = times.reshape(sizes.size, -1)
+        level = common_levels(table, parameters)
+        if level is not None and (repeated is None or _leaves_much(*repeated, table, starts, parameters)):
             return np.tile(level, sizes.size), Pattern(tuple(level.tolist()), 1, 1.0)
+    if repeated is not None:
+        return repeated
     return _coarsened(common_series, times, labels, starts, parameters) or (labels, None)
+
+
+def _leaves_much(labels: Labels, pattern: Pattern, table: Times, starts: Labels, parameters: FitParameters) -> bool:
+    """Return whether ranks (rows) have much in common at an execution (columns) that the pattern does not tell."""
+    told = _pattern_labels(labels, starts, pattern)
+    left = table - by_level(table.ravel(), told).reshape(table.shape)
+    whole = common_variance(table)
+    return common_variance(left).common_s2 >= parameters.least_common * (whole.common_s2 + whole.rest_s2)
 
 
 def _coarsened(

@@ -79,6 +79,10 @@ class Topology(Section, ABC):
         """Return the number of parts without a link between them; nodes have a NIC in each."""
         return 1
 
+    def draws_routes(self) -> bool:
+        """Return whether routes depend on chance or load, so that replicas differ without any other draw."""
+        return False
+
     def links_to_nearest(self, _rails: int) -> int:
         """Return the links between two nearest nodes of ``_rails`` hosts each: 2 if they share a switch."""
         return 2

@@ -6,7 +6,7 @@ The cut is scipy's maximum flow over the links that ``manynode-routes`` describe
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -120,6 +120,29 @@ def test_drawn_machines_have_the_links_and_classes_of_the_engine(topology: dict[
     # The wiring of the tests' own maximum flow is the engine's.
     low = range(section.hosts() // 2)
     assert cut(links, section.hosts()) == least_cut(topology, low, range(section.hosts() // 2, section.hosts()))
+
+
+# Machines of each kind in which some nodes are joined by more than one way.
+WAYS: dict[str, dict[str, Any]] = {
+    "dragonfly": dragonfly(4, 2, 2, 1, 2),
+    "dragonfly-2d": {"groups": 4, "rows": 2, "columns": 2, "hosts_per_router": 2, "global_links": 2},
+    "dragonfly-plus": {
+        **{"groups": 4, "leaves_per_group": 2, "spines_per_group": 2, "hosts_per_leaf": 2, "global_links": 2}
+    },
+    "fat-tree": tree([2, 2], [1, 2], [1, 1]),
+    "hyperx": {"shape": [3, 3], "hosts_per_switch": 2},
+    "torus": torus([3, 4], 2, 2),
+}
+
+
+@pytest.mark.parametrize("kind", TOPOLOGIES.names())
+def test_the_routings_that_draw_routes_are_those_of_the_engine(kind: str) -> None:
+    for routing in get_args(TOPOLOGIES.get(kind).model_fields["routing"].annotation):
+        topology = {**WAYS[kind], "kind": kind, "routing": routing}
+        section = Network.model_validate({"name": "small", "topology": topology}).topology
+        ways = routes_on(description(topology), itertools.permutations(range(section.hosts()), 2), possible=True)
+        chosen = len(ways.source) > section.hosts() * (section.hosts() - 1)
+        assert section.draws_routes() == chosen, topology
 
 
 def test_every_kind_has_its_routes_and_its_wiring_for_sst() -> None:

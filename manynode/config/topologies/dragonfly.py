@@ -99,6 +99,9 @@ class Dragonfly(Topology):
             least = min(least, between + local + sum(above[:routers]) + sum(below[routers:]) + apart)
         return least
 
+    def draws_routes(self) -> bool:
+        return self.routing not in ("minimal", "minimal-by-source")
+
     def places(self, hosts: Sequence[int]) -> list[list[float]]:
         """Return the group and the router of each host."""
         return nested_places(hosts, [self.hosts_per_router, self.routers_per_group, self.groups])

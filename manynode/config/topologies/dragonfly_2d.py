@@ -94,6 +94,9 @@ class Dragonfly2d(Topology):
         longer, shorter = (rows + 1) * (self.rows - rows - 1), rows * (self.rows - rows)
         return in_row + (begun * longer + (self.columns - begun) * shorter) * self.column_links
 
+    def draws_routes(self) -> bool:
+        return self.routing != "minimal"
+
     def places(self, hosts: Sequence[int]) -> list[list[float]]:
         """Return the group, the row and the column of each host's router."""
         return nested_places(hosts, [self.hosts_per_router, self.columns, self.rows, self.groups])

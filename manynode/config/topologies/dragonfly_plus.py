@@ -86,6 +86,9 @@ class DragonflyPlus(Topology):
             least = min(least, between + spines + apart)
         return least
 
+    def draws_routes(self) -> bool:
+        return self.routing != "minimal"
+
     def places(self, hosts: Sequence[int]) -> list[list[float]]:
         """Return the group and the leaf of each host."""
         return nested_places(hosts, [self.hosts_per_leaf, self.leaves_per_group, self.groups])

@@ -133,6 +133,9 @@ class FatTree(Topology):
             whole, under, width = whole * children, under * children, width * parents
         return min(low, high) * self.planes
 
+    def draws_routes(self) -> bool:
+        return self.routing == "adaptive"
+
     def places(self, hosts: Sequence[int]) -> list[list[float]]:
         """Return the subtree of each host at each level from the top."""
         return nested_places(hosts, [*self.children, self.planes])

@@ -86,6 +86,9 @@ class HyperX(Topology):
                 return min(cut, self.hosts() // 2)
         return min(cut + self.hosts_per_switch // 2, self.hosts() // 2)
 
+    def draws_routes(self) -> bool:
+        return self.routing != "dimension-order"
+
     def places(self, hosts: Sequence[int]) -> list[list[float]]:
         """Return the coordinates of each host's switch."""
         columns, rest = [], [host // self.hosts_per_switch for host in hosts]

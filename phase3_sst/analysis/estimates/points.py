@@ -9,7 +9,7 @@ settings that do not change the number of messages (technique, bandwidth, latenc
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -47,18 +47,21 @@ class PointCost:
 def point_costs(experiment: Resolved) -> list[PointCost]:
     """Return the cost of every point, first those of the experiment, then those of its study."""
     wanted = list(_points(experiment))
-    known: dict[tuple[str, int], tuple[float, float, float] | None] = {}
+    known: dict[tuple[str, int], Trial | None] = {}
     tried_before: dict[str, list[tuple[int, Trial]]] = {}
     # Few nodes first: a trial's memory is that of the largest process so far.
     for _, nodes, _, changed in sorted(wanted, key=lambda point: point[1]):
         key = _key(changed)
         if (key, nodes) not in known:
-            known[key, nodes] = _cost(changed, nodes, tried_before.setdefault(key, []))
+            known[key, nodes] = _trial(changed, nodes, tried_before.setdefault(key, []))
     found = []
     for technique, nodes, variant, changed in wanted:
-        cost = known[_key(changed), nodes]
-        least, most, memory = (None, None, None) if cost is None else cost
-        found.append(PointCost(technique, nodes, variant, most, least, memory))
+        trial = known[_key(changed), nodes]
+        if trial is None:
+            found.append(PointCost(technique, nodes, variant, None, None, None))
+        else:
+            least, most = _span_s(changed, trial, _simulated_replicas(changed, technique))
+            found.append(PointCost(technique, nodes, variant, most, least, trial.memory_bytes))
     return found
 
 
@@ -89,40 +92,43 @@ def _key(experiment: PointExperiment) -> str:
     return json.dumps([*parts, host, experiment.simulate.collectives.model_dump(mode="json")], sort_keys=True)
 
 
-def _cost(
-    experiment: PointExperiment, nodes: int, tried_before: list[tuple[int, Trial]]
-) -> tuple[float, float, float] | None:
-    """Return minimum and maximum processor time [s] and the memory [B] of a point; None if unknown.
+def _trial(experiment: PointExperiment, nodes: int, tried_before: list[tuple[int, Trial]]) -> Trial | None:
+    """Return what a replica on ``nodes`` nodes takes; None if unknown.
 
     ``tried_before`` are trials with fewer nodes, and gets a new one.
     """
-    simulate = experiment.simulate
-    replicas = simulate.replicas
-    per_replica: Callable[[float], float]
     try:
-        engine = engine_of(simulate)
+        engine = engine_of(experiment.simulate)
         if engine.capabilities.is_timed_here:
             if len(tried_before) > 1 and tried_before[-1][1].first_s > LONG_S:  # more nodes take minutes
-                trial = extrapolated(tried_before[-2], tried_before[-1], nodes)
-            else:
-                trial = tried(experiment, nodes, _TRIAL_LIMIT_S)
-                tried_before.append((nodes, trial))
-            per_replica, memory = trial.seconds, trial.memory_bytes
-        else:
-            estimate = engine.expected_cost(bare_run(experiment, nodes))
-            if estimate is None:
-                return None
-            _, total = iterations(experiment)
-            seconds, memory = estimate.seconds, estimate.memory_bytes
-            per_replica = lambda count: seconds * count / total  # noqa: E731
+                return extrapolated(tried_before[-2], tried_before[-1], nodes)
+            trial = tried(experiment, nodes, _TRIAL_LIMIT_S)
+            tried_before.append((nodes, trial))
+            return trial
+        estimate = engine.expected_cost(bare_run(experiment, nodes))
     except ManynodeError:
         return None  # the point's own run reports what is missing
+    if estimate is None:
+        return None
     _, total = iterations(experiment)
-    most = START_S + replicas * per_replica(total)
-    converge = simulate.converge
+    return Trial(estimate.seconds / total, estimate.seconds / total, estimate.memory_bytes)
+
+
+def _simulated_replicas(experiment: PointExperiment, technique: str) -> int:
+    """Return how many replicas of a point are simulated: native engines simulate one where all are equal."""
+    drawn = technique.endswith("var") or experiment.network.topology.draws_routes()
+    native = engine_of(experiment.simulate).capabilities.is_timed_here
+    return 1 if native and not drawn else experiment.simulate.replicas
+
+
+def _span_s(experiment: PointExperiment, trial: Trial, replicas: int) -> tuple[float, float]:
+    """Return minimum and maximum processor time [s] of a point's ``replicas``."""
+    _, total = iterations(experiment)
+    most = START_S + replicas * trial.seconds(total)
+    converge = experiment.simulate.converge
     if converge is None or total < 2 * converge.first:
-        return most, most, memory
+        return most, most
     # Half of the iterations are simulated once more, for the slope.
-    least = START_S + replicas * (per_replica(converge.first) + per_replica(converge.first / 2))
+    least = START_S + replicas * (trial.seconds(converge.first) + trial.seconds(converge.first / 2))
     # The attempts before the last one have as many iterations together as half of all, and half of that for the first.
-    return least, most + replicas * per_replica(total / 2), memory
+    return least, most + replicas * trial.seconds(total / 2)

@@ -44,9 +44,18 @@ def test_techniques_share_a_trial_and_trials_go_from_few_nodes_to_many(trials: l
     assert [(cost.technique, cost.nodes) for cost in found] == [
         ("ext-const", 64), ("ext-const", 4), ("ext-var", 64), ("ext-var", 4)
     ]  # fmt: skip
-    # 10 replicas of 15 iterations
-    assert found[0].processor_s == pytest.approx(points.START_S + 10 * (0.01 + 14 * 0.064))
+    # 15 iterations; 10 replicas, of which one is simulated where nothing is drawn
+    assert found[0].processor_s == pytest.approx(points.START_S + 0.01 + 14 * 0.064)
+    assert found[2].processor_s == pytest.approx(points.START_S + 10 * (0.01 + 14 * 0.064))
     assert found[0].memory_bytes == 64e6 and found[0].least_s == found[0].processor_s
+
+
+def test_all_replicas_count_where_routes_are_drawn(trials: list[int]) -> None:
+    drawn = {"kind": "fat-tree", "children": [16, 8], "parents": [1, 4], "parallel_links": [1, 1]}
+    const, var = point_costs(
+        experiment(nodes=[64], network={"name": "drawn", "topology": {**drawn, "routing": "adaptive"}})
+    )
+    assert const.processor_s == var.processor_s == pytest.approx(points.START_S + 10 * (0.01 + 14 * 0.064))
 
 
 def test_many_nodes_are_extrapolated_from_the_trials_of_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
