@@ -4,7 +4,8 @@ For each rank class and compute phase it contains:
 
 - clusters of times, each with count, mean, weight and a cumulative distribution of at most 100 bins
   (``probability[i]`` of the times are at most ``time_s[i]``, linear in between);
-- the pattern in which the clusters follow each other, or none (they are drawn by weight);
+- the pattern in which the clusters follow each other, or none (they are drawn by weight), and the order of each
+  simulated rank's own times within it, where it has one;
 - how the variance splits, and which differences between ranks and nodes persist;
 - a tail beyond the samples, if the fit was asked for it.
 
@@ -88,13 +89,25 @@ class ClusterTimes(_Part):
 
 
 class SequencePattern(_Part):
-    """Execution ``prefix`` + n belongs to cluster ``sequence[n mod length]``; ``agreement`` is the explained share."""
+    """Execution ``prefix`` + n belongs to cluster ``sequence[n mod length]``; ``agreement`` is the explained share.
+
+    ``percentiles`` has a row for each simulated rank: the hundredth of the cluster's times to which its execution n
+    belongs. A replayed rank takes one of the rows. Null: each execution is drawn by itself.
+    """
 
     kind: Literal["sequence"]
     sequence: list[Count] = Field(min_length=1)
     repeat: Annotated[int, Field(ge=1)]
     agreement: Probability
     prefix: Count = 0
+    percentiles: list[list[Annotated[int, Field(ge=0, le=99)]]] | None = Field(default=None, min_length=1)
+
+    @model_validator(mode="after")
+    def _row_for_row(self) -> SequencePattern:
+        for index, row in enumerate(self.percentiles or ()):
+            if len(row) != len(self.sequence):
+                raise ValueError(f"percentiles[{index}] has {len(row)} numbers; the sequence has {len(self.sequence)}")
+        return self
 
 
 class WeightsPattern(_Part):

@@ -62,6 +62,11 @@ class FitParameters(Section):
         default=0.002, description="share of the common variance that may be left within the levels"
     )
     max_levels: Annotated[int, Field(ge=1, le=64)] = Field(default=32, description="levels of a common series, at most")
+    least_order: Share = Field(
+        default=0.1,
+        description="least share of the variance within levels that an earlier execution of the rank explains, for a "
+        "replayed rank to take the order of a simulated one",
+    )
     significance: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=1e-4, description="chance below which a repetition in a random series would have to be, to be a pattern"
     )

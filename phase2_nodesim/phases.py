@@ -25,6 +25,7 @@ from manynode.timing_profile import (
 )
 from phase2_nodesim.distributions import Cluster, Labels, Times, cluster_labels, sample_mean, summarise
 from phase2_nodesim.levels import by_level, common_levels, common_variance
+from phase2_nodesim.order import order_of_ranks
 from phase2_nodesim.parameters import FitParameters
 from phase2_nodesim.patterns import Pattern, common_pattern, common_series
 from phase2_nodesim.persistence import common_share, covariance_powers, persistence, variance_shares
@@ -151,6 +152,7 @@ def described(series: PhaseSeries, parameters: FitParameters) -> PhaseTimes:
             repeat=pattern.repeat,
             agreement=pattern.agreement,
             prefix=pattern.prefix,
+            percentiles=_order(series, pattern, parameters),
         )
     )
     shares = variance_shares(series.times, series.units, series.ranks, series.nodes)
@@ -170,6 +172,16 @@ def described(series: PhaseSeries, parameters: FitParameters) -> PhaseTimes:
         persistence=persistence(shares, powers),
         waited_s=series.waited_s,
     )
+
+
+def _order(series: PhaseSeries, pattern: Pattern, parameters: FitParameters) -> list[list[int]] | None:
+    """Return the order of the ranks' own times within a series that all have in common, where it tells something."""
+    executions = len(pattern.sequence)
+    _, counts = np.unique(series.ranks, return_counts=True)
+    if pattern.repeat > 1 or pattern.prefix or (counts != executions).any():
+        return None
+    sequence = np.array(pattern.sequence, dtype=np.int64)
+    return order_of_ranks(series.times.reshape(-1, executions), sequence, parameters)
 
 
 def fit_phase(name: str, segments: pd.DataFrame, parameters: FitParameters) -> PhaseTimes:

@@ -20,6 +20,7 @@ double unit_interval(std::uint32_t high, std::uint32_t low) {
 }
 
 constexpr double kBelowOne = 1 - 0x1.0p-53;
+constexpr double kHundredths = 100;
 
 // Limits, where the arithmetic of scores would reach 0 or 1.
 double inside(double probability) { return std::clamp(probability, 0x1.0p-54, kBelowOne); }
@@ -33,6 +34,7 @@ r123::Philox4x32::ctr_type bits(const r123::Philox4x32::ctr_type& counter, std::
 constexpr std::uint32_t kOfRank = 0x80000000;
 constexpr std::uint32_t kOfNode = 0xc0000000;
 constexpr std::uint32_t kAllPhases = 0x3fffffff;
+constexpr std::uint32_t kOfOrder = 1;  // in place of a cluster's number, which is 0 for all phases
 
 // Time above the threshold that a share of 1 - probability of all times exceeds (Hosking and Wallis 1987, equation 2).
 double beyond(const Tail& tail, double probability) {
@@ -118,7 +120,19 @@ TimingModel::TimingModel(const TimingProfile& profile, std::vector<std::uint16_t
     }
   }
   if (!node_of_rank.empty() && !constant) {
+    choose_orders();
     keep_differences(node_of_rank);
+  }
+}
+
+void TimingModel::choose_orders() {
+  const bool any = std::ranges::any_of(profile_->phases, [](const auto& of_class) {
+    return std::ranges::any_of(of_class, [](const PhaseTiming& phase) { return !phase.percentiles.empty(); });
+  });
+  if (!any) return;
+  order_.resize(class_of_rank_.size());
+  for (std::uint32_t rank = 0; rank < order_.size(); ++rank) {
+    order_[rank] = bits({{kOfOrder, kOfRank | kAllPhases, rank, replica_}}, seed_)[0];
   }
 }
 
@@ -187,6 +201,12 @@ double TimingModel::draw(std::uint32_t rank, std::uint32_t phase, std::uint32_t 
   if (constant_) return timing.mean_s(draw);
   const r123::Philox4x32::ctr_type random = bits({{draw, phase, rank, replica_}}, seed_);
   const double chance = unit_interval(random[0], random[1]);
+  if (!order_.empty() && !timing.percentiles.empty()) {
+    const auto row = static_cast<std::size_t>((std::uint64_t{order_[rank]} * timing.percentiles.size()) >> 32);
+    const std::size_t place = draw % timing.sequence.size();
+    const double probability = std::min((timing.percentiles[row][place] + chance) / kHundredths, kBelowOne);
+    return quantile(timing.clusters[timing.sequence[place]], probability, tail_);
+  }
   if (kept_.empty() || !timing.persistent()) {
     const Cluster& cluster = choose(timing, draw, unit_interval(random[2], random[3]));
     return quantile(cluster, chance, tail_);

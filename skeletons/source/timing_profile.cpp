@@ -149,6 +149,21 @@ Cluster read_cluster(const json& value, const Place& place) {
   return cluster;
 }
 
+// A simulated rank's place in the distribution of its cluster, in hundredths, for each place of the sequence.
+std::vector<std::uint8_t> read_percentiles(const json& row, const Place& place, std::size_t length) {
+  if (!row.is_array() || row.size() != length) {
+    refuse(place, excerpt(row), "a list of " + std::to_string(length) + " numbers, one for each place of the sequence");
+  }
+  std::vector<std::uint8_t> found;
+  for (std::size_t i = 0; i < length; ++i) {
+    if (!row[i].is_number_unsigned() || row[i].get<std::uint64_t>() > 99) {
+      refuse(place.index(i), excerpt(row[i]), "a whole number from 0 to 99");
+    }
+    found.push_back(row[i].get<std::uint8_t>());
+  }
+  return found;
+}
+
 void read_pattern(const json& value, const Place& place, PhaseTiming& phase) {
   const json& kind = member(value, "kind", place);
   if (kind == "weights") {
@@ -172,6 +187,12 @@ void read_pattern(const json& value, const Place& place, PhaseTiming& phase) {
       refuse(place.key("repeat"), excerpt(repeat), "a whole number above 0");
     }
     phase.repeated = repeat > 1;
+  }
+  if (value.contains("percentiles") && !value.at("percentiles").is_null()) {
+    const json& rows = list(value, "percentiles", place);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      phase.percentiles.push_back(read_percentiles(rows[i], place.key("percentiles").index(i), sequence.size()));
+    }
   }
 }
 

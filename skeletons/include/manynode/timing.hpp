@@ -12,6 +12,10 @@
 // differences are paired. Each of N(node) and N(rank) is the sum of sqrt(c) times a score shared by all phases and
 // sqrt(1 - c) times the phase's own score (the cluster's own, if clusters follow a pattern). If the cluster is drawn by
 // weight, Phi(z) is the quantile among all times of the phase: ranks may then differ in their cluster.
+//
+// Where the profile has the order of the simulated ranks' times, a rank replays that of one of them, drawn with the key
+// (seed, replica, rank) and thus the same in all such phases: draw n is at a random place of the hundredth of the
+// cluster's distribution in which that rank's execution n was. Ranks then differ as the simulated ones do.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +47,14 @@ struct PhaseTiming {
   std::vector<Cluster> clusters;        // the longest first; none: the class was not seen to execute the phase
   std::vector<std::uint32_t> sequence;  // empty: clusters are drawn by weight
   bool repeated{true};                  // the sequence was seen more than once: its clusters are kinds of work
+  // [simulated rank][place in the sequence] the hundredth of the cluster's distribution; empty: drawn by itself.
+  std::vector<std::vector<std::uint8_t>> percentiles{};
   // Correlations of the normal scores of a phase's times on one node, and in addition on one rank; sum at most 1.
   double node_correlation{0};
   double rank_correlation{0};
   double common{0};  // share of a node's and a rank's score that all phases have in common
 
-  bool persistent() const { return node_correlation > 0 || rank_correlation > 0; }
+  bool persistent() const { return percentiles.empty() && (node_correlation > 0 || rank_correlation > 0); }
   // The mean time of execution `draw` [s]: of its cluster, if they follow a repeated pattern, else of all of them.
   double mean_s(std::uint32_t draw) const;
 };
@@ -71,9 +77,10 @@ TimingProfile read_timing_profile(const std::string& path, const std::vector<std
 
 class TimingModel {
  public:
-  // `class_of_rank[r]` is the index of rank r's class. `constant`: means in place of draws. `node_of_rank[r]`
-  // is the number of rank r's node in the job; if it is empty, differences between ranks do not persist. `tail`: times
-  // beyond the samples are drawn from the clusters' tails, if they have any.
+  // `class_of_rank[r]` is the index of rank r's class. `constant`: means in place of draws. `node_of_rank[r]` is the
+  // number of rank r's node in the job; if it is empty, each execution is drawn by itself: differences between ranks do
+  // not persist, and no order is replayed. `tail`: times beyond the samples are drawn from the clusters' tails, if they
+  // have any.
   TimingModel(const TimingProfile& profile, std::vector<std::uint16_t> class_of_rank, std::uint64_t seed,
               std::uint32_t replica, bool constant, const std::vector<std::uint32_t>& node_of_rank = {},
               bool tail = false);
@@ -91,10 +98,12 @@ class TimingModel {
   bool tail_;
   // [rank * units_ + first_unit_[phase] + cluster] the part of the score that a rank keeps; empty: none.
   std::vector<float> kept_;
+  std::vector<std::uint32_t> order_;  // of each rank: which simulated rank's, as a share of 2^32; empty: none
   std::vector<std::size_t> first_unit_;
   std::size_t units_{0};
 
   [[noreturn]] void refuse(std::uint32_t rank, std::uint32_t phase) const;
+  void choose_orders();
   void keep_differences(const std::vector<std::uint32_t>& node_of_rank);
   double normal(std::uint32_t level, std::uint32_t phase, std::uint32_t cluster, std::uint32_t index) const;
 };

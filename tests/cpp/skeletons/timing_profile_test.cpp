@@ -159,10 +159,27 @@ TEST_F(TimingProfileFile, MalformedPatternsAndPhasesAreRefusedWithTheirPlace) {
   EXPECT_EQ(refused_at("[0, 1, 0]", "[0, 2, 0]"), phase + ".pattern.sequence[1]");
   EXPECT_EQ(refused_at("[0, 1, 0]", "[0, -1, 0]"), phase + ".pattern.sequence[1]");
   EXPECT_EQ(refused_at("[0, 1, 0]", "[]"), phase + ".pattern.sequence");
+  const auto percentiles = [this](const std::string& rows) {
+    return refused_at("[0, 1, 0]", "[0, 1, 0], \"percentiles\": " + rows);
+  };
+  EXPECT_EQ(percentiles("[]"), phase + ".pattern.percentiles");
+  EXPECT_EQ(percentiles("[[1, 2, 3], [1, 2]]"), phase + ".pattern.percentiles[1]");
+  EXPECT_EQ(percentiles("[[1, 2, 100]]"), phase + ".pattern.percentiles[0][2]");
+  EXPECT_EQ(percentiles("[[1, -2, 3]]"), phase + ".pattern.percentiles[0][1]");
   EXPECT_EQ(refused_at("\"sequence\", \"sequence\"", "\"circle\", \"sequence\""), phase + ".pattern.kind");
   EXPECT_EQ(refused_at("\"name\": \"spmv\"", "\"name\": \"symgs\""), "classes[0].phases[1].name");
   EXPECT_EQ(refused_at("\"name\": \"spmv\"", "\"name\": 4"), "classes[0].phases[1].name");
   EXPECT_EQ(refused_at("\"count\": 3, \"cdf\"", "\"count\": 0, \"cdf\""), "classes[0].phases[1].clusters");
+}
+
+TEST_F(TimingProfileFile, HasTheOrdersOfSimulatedRanksOrKnowsOfNone) {
+  EXPECT_TRUE(read(kProfile, {"symgs"}).phases[0][0].percentiles.empty());
+  std::string text = kProfile;
+  const std::string sequence = "[0, 1, 0]";
+  text.replace(text.find(sequence), sequence.size(), sequence + ", \"percentiles\": [[0, 50, 99], [3, 4, 5]]");
+  const PhaseTiming phase = read(text, {"symgs"}).phases[0][0];
+  EXPECT_EQ(phase.percentiles, (std::vector<std::vector<std::uint8_t>>{{0, 50, 99}, {3, 4, 5}}));
+  EXPECT_FALSE(phase.persistent());
 }
 
 TEST_F(TimingProfileFile, HasCorrelationsAndTailsOrKnowsOfNone) {

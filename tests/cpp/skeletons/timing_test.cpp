@@ -104,6 +104,61 @@ TEST(Timing, APatternIsFollowedAndRepeated) {
   }
 }
 
+// Three simulated ranks: each has its own hundredths of the two clusters' times.
+TimingProfile with_orders() {
+  TimingProfile profile = one_phase({uniform(10, 20, 0.5), uniform(0, 1, 0.5)}, {0, 1});
+  PhaseTiming& phase = profile.phases[0][0];
+  phase.repeated = false;
+  phase.percentiles = {{0, 99}, {50, 40}, {99, 7}};
+  profile.phases[0].push_back(phase);
+  return profile;
+}
+
+std::size_t row_of(const TimingProfile& profile, const TimingModel& timing, std::uint32_t rank, std::uint32_t phase) {
+  const auto& rows = profile.phases[0][phase].percentiles;
+  const auto hundredth = static_cast<int>(std::floor((timing.draw(rank, phase, 0) - 10) * 10));
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row][0] == hundredth) return row;
+  }
+  ADD_FAILURE() << "no simulated rank was at hundredth " << hundredth;
+  return 0;
+}
+
+TEST(Timing, ARankReplaysTheOrderOfASimulatedOne) {
+  const TimingProfile profile = with_orders();
+  std::vector<int> taken(3, 0);
+  constexpr std::uint32_t kRanks = 3000;
+  const std::vector<std::uint16_t> classes(kRanks, 0);
+  const std::vector<std::uint32_t> nodes(kRanks, 0);
+  const TimingModel timing(profile, classes, 1, 0, false, nodes);
+  const TimingModel other(profile, classes, 1, 1, false, nodes);
+  int changed = 0;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    const std::size_t row = row_of(profile, timing, rank, 0);
+    ++taken[row];
+    EXPECT_EQ(row_of(profile, timing, rank, 1), row) << "the same simulated rank in all phases";
+    changed += row_of(profile, other, rank, 0) != row ? 1 : 0;
+    for (std::uint32_t draw = 0; draw < 6; ++draw) {
+      const double time = timing.draw(rank, 0, draw);
+      const double place = draw % 2 == 0 ? (time - 10) * 10 : time * 100;
+      EXPECT_EQ(std::floor(place), profile.phases[0][0].percentiles[row][draw % 2]);
+    }
+  }
+  for (const int count : taken) EXPECT_NEAR(count, kRanks / 3, 4 * std::sqrt(kRanks * 2 / 9.0));
+  EXPECT_NEAR(changed, kRanks * 2 / 3, 4 * std::sqrt(kRanks * 2 / 9.0)) << "another replica draws other ranks";
+}
+
+TEST(Timing, OrdersChangeNoConstantTimeAndNoneWhereNothingPersists) {
+  const TimingProfile profile = with_orders();
+  TimingProfile without = profile;
+  for (PhaseTiming& phase : without.phases[0]) phase.percentiles.clear();
+  const TimingModel constant(profile, {0, 0}, 1, 0, true, {0, 0});
+  for (std::uint32_t draw = 0; draw < 4; ++draw) {
+    EXPECT_EQ(constant.draw(1, 0, draw), 7.75);
+    EXPECT_EQ(model(profile).draw(1, 0, draw), model(without).draw(1, 0, draw));
+  }
+}
+
 TEST(Timing, AClusterOfOneValueGivesThatValue) {
   const Cluster point{.mean_s = 3, .weight = 1, .time_s = {3}, .probability = {1}};
   const Cluster flat{.mean_s = 3, .weight = 1, .time_s = {3, 3}, .probability = {0, 1}};

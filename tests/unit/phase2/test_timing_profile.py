@@ -120,6 +120,16 @@ CLUSTER_AT = f"{PHASE_AT}.clusters.0"
         (f"{PHASE_AT}.pattern", {"kind": "spiral"}, "pattern"),
         (f"{PHASE_AT}.pattern", {"kind": "sequence", "sequence": [], "repeat": 1, "agreement": 1.0}, "sequence"),
         (f"{PHASE_AT}.pattern", {"kind": "sequence", "sequence": [1], "repeat": 1, "agreement": 1.0}, "1 clusters"),
+        (
+            f"{PHASE_AT}.pattern",
+            {"kind": "sequence", "sequence": [0], "repeat": 1, "agreement": 1.0, "percentiles": [[1], [1, 2]]},
+            "percentiles[1] has 2 numbers; the sequence has 1",
+        ),
+        (
+            f"{PHASE_AT}.pattern",
+            {"kind": "sequence", "sequence": [0], "repeat": 1, "agreement": 1.0, "percentiles": [[100]]},
+            "less than or equal to 99",
+        ),
         (f"{CLUSTER_AT}.weight", 0.5, "weights"),
         (f"{CLUSTER_AT}.cdf.time_s", [3.0, 1.0], r"time_s\[1\]"),
         (f"{CLUSTER_AT}.cdf", {"time_s": [1.0, 3.0, 2.0], "probability": [0.0, 0.5, 1.0]}, r"time_s\[2\]"),
