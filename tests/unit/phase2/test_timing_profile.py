@@ -123,7 +123,7 @@ CLUSTER_AT = f"{PHASE_AT}.clusters.0"
         (
             f"{PHASE_AT}.pattern",
             {"kind": "sequence", "sequence": [0], "repeat": 1, "agreement": 1.0, "percentiles": [[1], [1, 2]]},
-            "percentiles[1] has 2 numbers; the sequence has 1",
+            r"percentiles\[1\] has 2 numbers; the sequence has 1",
         ),
         (
             f"{PHASE_AT}.pattern",
