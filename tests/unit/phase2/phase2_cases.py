@@ -12,6 +12,7 @@ import yaml
 
 from manynode.config.machine import Machine
 from manynode.markers import MarkerFile
+from phase2_nodesim.distributions import Times
 
 MACHINES = Path(__file__).resolve().parents[3] / "configs" / "machines"
 MULTIGRID_TIMES = (8e-3, 1e-3, 0.13e-3, 0.12e-3, 0.13e-3, 1e-3, 8e-3)
@@ -62,6 +63,21 @@ def segments(ranks: Sequence[int], iterations: int, seed: int = 0, slower: Mappi
                 )
     names = ["rank", "node", "sequence", "phase", "call_before", "call_after", "compute_s", "bytes", "peer"]
     return pd.DataFrame(rows, columns=[*names, "call_site", "labelled"]).assign(warm_up=False)
+
+
+def phase_segments(table: Times, **columns: float) -> pd.DataFrame:
+    """The segments of one phase from its times [s], a row for each rank and a column for each execution."""
+    ranks, executions = table.shape
+    return pd.DataFrame(
+        {
+            "rank": np.repeat(np.arange(ranks), executions),
+            "node": 0,
+            "sequence": np.tile(np.arange(executions), ranks),
+            "phase": "sweep",
+            "compute_s": table.ravel(),
+            **columns,
+        }
+    )
 
 
 def rank_classes(classes: Sequence[str], fixed: Mapping[str, str] | None = None) -> dict[str, Any]:

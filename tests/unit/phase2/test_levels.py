@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
+from phase2_cases import phase_segments
 
 from manynode.timing_profile import PhaseTimes, SequencePattern
 from phase2_nodesim.distributions import Times
@@ -24,23 +24,8 @@ def shared(ranks: int, executions: int, seed: int = 1, *, rest: float = 0.05, un
     return np.asarray(unit * means * own, dtype=np.float64)
 
 
-def frame(table: Times, **columns: float) -> pd.DataFrame:
-    """The segments of one phase."""
-    ranks, executions = table.shape
-    return pd.DataFrame(
-        {
-            "rank": np.repeat(np.arange(ranks), executions),
-            "node": 0,
-            "sequence": np.tile(np.arange(executions), ranks),
-            "phase": "sweep",
-            "compute_s": table.ravel(),
-            **columns,
-        }
-    )
-
-
 def fitted(table: Times, **columns: float) -> PhaseTimes:
-    return fit_phase("sweep", frame(table, **columns), DEFAULT)
+    return fit_phase("sweep", phase_segments(table, **columns), DEFAULT)
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e-6, 1.0, 1e3])

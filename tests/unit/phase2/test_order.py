@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_levels import frame
+from phase2_cases import phase_segments
 
 from manynode.timing_profile import PhaseTimes, SequencePattern
 from phase2_nodesim.distributions import Labels, Times
@@ -72,7 +72,7 @@ def test_one_rank_long_series_and_equal_times_have_none() -> None:
 
 
 def fitted(table: Times) -> PhaseTimes:
-    return fit_phase("sweep", frame(table), DEFAULT)
+    return fit_phase("sweep", phase_segments(table), DEFAULT)
 
 
 def test_a_phase_has_the_order_of_its_ranks_beside_its_levels() -> None:
