@@ -31,7 +31,7 @@ from phase2_nodesim.gem5.board_file import SCHEMA, BoardFiles, GuestProcess, boa
 from phase2_nodesim.gem5.cpi_stack import cpi_stacks
 from phase2_nodesim.gem5.estimate import RATE, Teller, estimate
 from phase2_nodesim.gem5.installation import GUIDE, Installation, find_gem5
-from phase2_nodesim.gem5.statistics import read_statistics, without_rows_beyond
+from phase2_nodesim.gem5.statistics import all_misses, read_statistics, without_rows_beyond
 from phase2_nodesim.segments import segment_table
 
 _PURPOSE = "phase 2: compute times on simulated out-of-order cores, caches and memory"
@@ -115,7 +115,7 @@ class Gem5:
             return segment_table(records)
         counts = without_rows_beyond(read_statistics(path), records)
         stacks = cpi_stacks(counts, run.machine)
-        return segment_table(records, pd.concat([counts.drop(columns="tick"), stacks], axis=1))
+        return segment_table(records, pd.concat([all_misses(counts).drop(columns="tick"), stacks], axis=1))
 
     def describe(self, run: NodeRun, segments: pd.DataFrame) -> Mapping[str, Any]:
         board = json.loads((run.directory / "board.json").read_text(encoding="utf-8"))

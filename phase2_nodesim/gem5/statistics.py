@@ -1,4 +1,8 @@
-"""The board's statistics file -> one row per compute phase: rank, sequence of the call that ended it, counts."""
+"""The board's statistics file -> one row per compute phase: rank, sequence of the call that ended it, counts.
+
+In levels that both share the board counts the misses of data and of code apart, as a CPI stack needs them. For users they
+are one number (:func:`all_misses`), as with the engine qemu.
+"""
 
 from __future__ import annotations
 
@@ -52,3 +56,10 @@ def without_rows_beyond(counts: pd.DataFrame, records: pd.DataFrame) -> pd.DataF
             remedy="run the node simulation again; use an empty folder for each run",
         )
     return joined.drop(columns="time_in_s").reset_index(drop=True)
+
+
+def all_misses(counts: pd.DataFrame) -> pd.DataFrame:
+    """Return ``counts`` with the misses of the second and the last level by data and code together."""
+    code = [name for name in counts.columns if name.endswith("_code_misses")]
+    levels = {name.replace("_code", ""): counts[name.replace("_code", "")] + counts[name] for name in code}
+    return counts.drop(columns=code).assign(**levels)

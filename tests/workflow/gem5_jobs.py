@@ -68,11 +68,11 @@ def node_job(
     )
 
 
-def simulate(job: NodeJob, directory: Path, name: str = "generic") -> pd.DataFrame:
-    """Run ``job`` under gem5 and return the segments of its simulated ranks."""
+def simulate(job: NodeJob, directory: Path, node: str | Machine = "generic") -> pd.DataFrame:
+    """Run ``job`` on ``node`` (a shipped machine's name) under gem5 and return the segments of its simulated ranks."""
     directory.mkdir(parents=True, exist_ok=True)
     engine = ENGINES.get("gem5")
-    run = NodeRun(machine(name), job.ranks_per_node, directory, crowded=True)
+    run = NodeRun(machine(node) if isinstance(node, str) else node, job.ranks_per_node, directory, crowded=True)
     engine.run(run, job)
     files = [
         file for file in read_marker_directory(directory, complete=False) if file.metadata["rank"] in job.simulated()

@@ -68,6 +68,16 @@ def test_every_segment_has_its_counts_and_a_whole_stack(loads: pd.DataFrame) -> 
     assert near["l1d_misses"] < 0.02 * LOADS
 
 
+def test_ranks_that_begin_together_have_the_whole_of_their_last_levels(programs: Programs, tmp_path: Path) -> None:
+    """Each has one of its own, of which gem5's frames, given in turns, would fill every second set."""
+    node, lines = machine("broadwell"), 4096
+    last = node.caches.last_level.model_copy(update={"size": 1.5 * 64 * lines, "associativity": 12})
+    small = node.model_copy(update={"caches": node.caches.model_copy(update={"last_level": last})})
+    segments = simulate(node_job(programs, "node_loads.c", lines, 256, lines, ranks=2), tmp_path, small)
+    misses = of_phase(segments, "load last level")["last_level_misses"]
+    assert len(misses) == 2 and misses.max() < 0.05 * lines
+
+
 @pytest.mark.parametrize("inject", ["none", "flush", "nic"])
 def test_what_comes_from_outside_is_found_where_injection_leaves_it(
     programs: Programs, tmp_path: Path, inject: str

@@ -121,9 +121,10 @@ def _sources(slot: Slot) -> list[Source]:
         _of_requestor("l1d_misses", cpu.dcache, "mshrMisses", data),
         _of_requestor("l1d_miss_ticks", cpu.dcache, "mshrMissLatency", data),
     ]
-    if slot.l2 is not None:
-        found.append(_of_requestor("l2_misses", slot.l2, "mshrMisses", data))
-    found.append(_of_requestor("last_level_misses", slot.last_level, "mshrMisses", data))
+    for level, below in (("l2", slot.l2), ("last_level", slot.last_level)):
+        if below is not None:
+            found.append(_of_requestor(f"{level}_misses", below, "mshrMisses", data))
+            found.append(_of_requestor(f"{level}_code_misses", below, "mshrMisses", code))
     return found
 
 

@@ -24,7 +24,7 @@ from phase2_nodesim.gem5.estimate import (
     progress_words,
 )
 from phase2_nodesim.gem5.installation import probed_version
-from phase2_nodesim.gem5.statistics import read_statistics, without_rows_beyond
+from phase2_nodesim.gem5.statistics import all_misses, read_statistics, without_rows_beyond
 
 BROADWELL = machine()
 COUNTS = (
@@ -102,6 +102,14 @@ def statistics_file(path: Path, rows: list[list[float]]) -> Path:
 
 def marks(*times_s: float) -> pd.DataFrame:
     return pd.DataFrame({"rank": 3, "sequence": np.arange(len(times_s)), "time_in_s": list(times_s)})
+
+
+def test_misses_of_code_and_data_are_one_number_for_users() -> None:
+    apart = {"l1i_misses": 9, "l1d_misses": 30, "l2_misses": 20, "l2_code_misses": 4, "last_level_misses": 10}
+    found = all_misses(pd.DataFrame([{**apart, "last_level_code_misses": 3}])).iloc[0].to_dict()
+    assert found == {"l1i_misses": 9, "l1d_misses": 30, "l2_misses": 24, "last_level_misses": 13}
+    alone = pd.DataFrame([{"l1d_misses": 30, "last_level_misses": 10, "last_level_code_misses": 3}])  # no second level
+    assert all_misses(alone).iloc[0].to_dict() == {"l1d_misses": 30, "last_level_misses": 13}
 
 
 def test_counts_are_joined_with_the_calls_that_end_their_phases(tmp_path: Path) -> None:
