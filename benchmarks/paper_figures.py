@@ -127,7 +127,8 @@ def _by_bandwidth(folders: Sequence[Path], name: str, technique: str) -> list[fl
 
 def _grid(folders: Sequence[Path], name: str, technique: str) -> pd.DataFrame:
     table = _read(folders, f"grid-{name}", "sensitivity")
-    return table[(table["technique"] == technique) & (table["nodes"] == BREAKDOWN_NODES)]
+    assert table["nodes"].nunique() == 1, f"grid-{name}: several node counts"
+    return table[table["technique"] == technique]
 
 
 def _read(folders: Sequence[Path], experiment: str, table: str) -> pd.DataFrame:
