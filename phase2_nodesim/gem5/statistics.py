@@ -1,7 +1,7 @@
 """The board's statistics file -> one row per compute phase: rank, sequence of the call that ended it, counts.
 
-In levels that both share the board counts the misses of data and of code apart, as a CPI stack needs them. For users they
-are one number (:func:`all_misses`), as with the engine qemu.
+In levels that both share, the board counts the misses of data and of code apart, as a CPI stack needs them. For users
+they are one number (:func:`all_misses`), as with the engine qemu.
 """
 
 from __future__ import annotations
