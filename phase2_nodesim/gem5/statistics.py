@@ -60,6 +60,6 @@ def without_rows_beyond(counts: pd.DataFrame, records: pd.DataFrame) -> pd.DataF
 
 def all_misses(counts: pd.DataFrame) -> pd.DataFrame:
     """Return ``counts`` with the misses of the second and the last level by data and code together."""
-    code = [name for name in counts.columns if name.endswith("_code_misses")]
-    levels = {name.replace("_code", ""): counts[name.replace("_code", "")] + counts[name] for name in code}
-    return counts.drop(columns=code).assign(**levels)
+    code = {name.replace("_code", ""): name for name in counts.columns if name.endswith("_code_misses")}
+    both = {data: counts[data] + counts[name] for data, name in code.items()}
+    return counts.drop(columns=list(code.values())).assign(**both)

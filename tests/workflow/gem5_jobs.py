@@ -69,7 +69,7 @@ def node_job(
 
 
 def simulate(job: NodeJob, directory: Path, node: str | Machine = "generic") -> pd.DataFrame:
-    """Run ``job`` on ``node`` (a shipped machine's name) under gem5 and return the segments of its simulated ranks."""
+    """Run ``job`` under gem5 and return its simulated ranks' segments; ``node`` may be a shipped machine's name."""
     directory.mkdir(parents=True, exist_ok=True)
     engine = ENGINES.get("gem5")
     run = NodeRun(machine(node) if isinstance(node, str) else node, job.ranks_per_node, directory, crowded=True)

@@ -21,14 +21,18 @@ def cache(board: dict[str, Any], level: str, **options: Any) -> Any:
         write_buffers=max(8, wanted["mshrs"] // 2),
         **options,
     )
-    if level == "last_level":
-        # Processors spread lines over a last level by a hash of the whole address. With sets by address it would matter
-        # which frames a rank has: gem5 gives the next free one at the first touch of a page, so that ranks that begin
-        # together take them in turns, and each would have every second set of a last level of its own.
-        made.tags = objects.BaseSetAssoc(indexing_policy=objects.SkewedAssociative())
     if wanted["prefetcher"]:
         made.prefetcher = getattr(objects, wanted["prefetcher"])()
     return made
+
+
+def last_level_cache(board: dict[str, Any]) -> Any:
+    """Return a last-level cache, whose lines lie where a hash of their address says, as in processors.
+
+    With sets by address it would matter which frames a rank has. gem5 gives the next free one at the first touch of a
+    page: ranks that begin together take them in turns, and each would have every second set of a cache of its own.
+    """
+    return cache(board, "last_level", tags=objects.BaseSetAssoc(indexing_policy=objects.SkewedAssociative()))
 
 
 def small_cache(size: str, **options: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from m5 import objects
 
-from phase2_nodesim.gem5.board.caches import cache, crossbar, small_cache
+from phase2_nodesim.gem5.board.caches import cache, crossbar, last_level_cache, small_cache
 from phase2_nodesim.gem5.board.cores import connect_interrupts, core, helper_core
 from phase2_nodesim.gem5.board.memory import controllers
 
@@ -90,7 +90,7 @@ def _cores(board: dict[str, Any], processes: list[Any]) -> tuple[list[Slot], lis
 def _connect_slots(board: dict[str, Any], system: Any, slots: list[Slot]) -> None:
     last_levels, buses = [], []
     for block in board["last_levels"]:
-        last, bus = cache(board, "last_level"), crossbar(64)
+        last, bus = last_level_cache(board), crossbar(64)
         last.cpu_side, last.mem_side = bus.mem_side_ports, system.bus.cpu_side_ports
         last_levels.append(last)
         buses.append(bus)
