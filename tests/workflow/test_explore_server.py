@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
@@ -12,11 +13,15 @@ from typing import Any
 
 import explore_bases
 import explore_site
+import httpx
 import pytest
 from conftest import made_once
 
+from phase3_sst.explore import works
 from phase3_sst.explore.explorer import Explorer
+from phase3_sst.explore.question import question_of
 from phase3_sst.explore.server.app import application
+from phase3_sst.explore.server.events import Hub
 from phase3_sst.explore.server.security import HEADERS, MOST_BODY_BYTES
 
 DIGEST = "0123456789abcdef"
@@ -280,6 +285,47 @@ def test_a_page_that_goes_on_gives_up_its_question_unless_it_runs_on(site: explo
     until(lambda: len(site.left()) <= 1, "processes are left")
     for nothing in ("/api/keep", "/api/cancel"):
         assert not any(site.post(nothing, {"digest": DIGEST}).values())
+
+
+def test_a_question_that_is_asked_again_while_it_ends_is_told_as_finished(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer is in the store a moment before those who wait for it have it; a long one if another server made it."""
+    monkeypatch.setattr(works, "_LOOK_S", 3.0)
+    asked = {**QUESTION, "changes": {"network.link.bandwidth": "19 Gbit/s"}}
+
+    async def play() -> list[str]:
+        maker, explorer, hub = Explorer(results, cores=1), Explorer(results, cores=1), Hub()
+        stream = hub.stream()
+        heard = [await anext(stream)]
+        try:
+            await maker.rehearse()  # the answer takes less than the moment then
+            making = asyncio.create_task(maker.answer(question_of(asked)))
+            while "running" not in [each.state for each in maker.running()]:
+                await asyncio.sleep(0.01)
+            transport = httpx.ASGITransport(application(explorer, hub))
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as page:
+
+                async def ask() -> str:
+                    reply = await page.post("/api/ask", json={"question": asked, "tab": "onetab00"})
+                    return str(reply.json()["state"])
+
+                assert await ask() == "running"
+                await making
+                assert await ask() == "finished"
+                while explorer.running():
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0)
+            hub.close()
+            heard += [text async for text in stream]
+        finally:
+            await maker.close()
+            await explorer.close()
+        return [found[1] for text in heard if (found := re.match(r"event: (\w+)", text))]
+
+    kinds = asyncio.run(play())
+    assert kinds.count("finished") == 1 and "cancelled" not in kinds, kinds
+    assert "questions" in kinds, "pages are not told that the log has changed"
 
 
 def test_the_cheapest_network_is_found_with_its_price(site: explore_site.Site) -> None:

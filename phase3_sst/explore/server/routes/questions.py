@@ -84,8 +84,10 @@ def routes(site: Site) -> list[Route]:
         if found is None:
             site.asking.ask(question, digest, asked.tab)
             return reply({**said, "state": "running"}, 202)
-        site.asking.withdraw(asked.tab)
+        # The page may still wait for this very answer, which then ends as finished, not as cancelled.
+        site.asking.withdraw(asked.tab, but=digest)
         await explorer.answer(question)  # it is there: this only notes that it was asked
+        site.hub.publish("questions", {})
         return reply({**said, "state": "finished", **found})
 
     async def answer(request: Request) -> Response:

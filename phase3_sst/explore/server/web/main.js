@@ -77,10 +77,8 @@ function banner(text) {
 function ended(kind, content) {
   running.over(content.digest);
   asking.told(kind, content);
-  if (kind === "finished") {
-    questions.refresh();
-    costs.refresh();
-  }
+  questions.refresh();
+  if (kind === "finished") costs.refresh();
 }
 
 function buttons() {
