@@ -76,9 +76,9 @@ class ValidationSection(Section):
     )
     start: Literal["row", "barrier", "together"] = Field(
         default="row",
-        description="How the measured executions began. row: one after the other without a barrier, as IMB measures; "
-        "barrier: after a barrier each, and the slowest rank's time counts, as pico measures; together: one execution "
-        "from a common start, as the OSU benchmarks come near",
+        description="How the measured executions began. row: one after the other without a barrier, as IMB does with "
+        "-sync off; barrier: after a barrier each, and the slowest rank's time counts, as pico and IMB measure; "
+        "together: one execution from a common start, as the OSU benchmarks come near",
     )
     iterations: PositiveInt = Field(
         default=10,
