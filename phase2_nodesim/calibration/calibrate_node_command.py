@@ -37,6 +37,8 @@ def calibrate_node(
     result = calibrate(host, used, rounds=rounds, quick=quick, tell=typer.echo)
     result.notes.extend(notes)
     tree = machine_file.merged(result.base_for(content), result.figures, Path(base).name)
+    if note := machine_file.prefetcher_note(tree, Path(base).name):
+        result.notes.append(note)
     # Before the file is made: figures that contradict the base are refused, and were measured all the same.
     typer.echo(result.table())
     for note in result.notes:

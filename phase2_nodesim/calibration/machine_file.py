@@ -75,6 +75,16 @@ def not_measured(tree: Mapping[str, Any], prefix: str = "") -> list[str]:
     return found
 
 
+def prefetcher_note(tree: Mapping[str, Any], base_name: str) -> str | None:
+    """Return a note if no cache has a prefetcher: they are not measured, and most hosts have some."""
+    if any("prefetcher" in cache for cache in tree["caches"].values()):
+        return None
+    return (
+        f"no cache of the base {base_name} has a prefetcher, and prefetchers are not measured: what streams through "
+        "memory will be simulated too slow; --base with a machine of the host's family in configs/machines has them"
+    )
+
+
 def _sourced(content: Mapping[str, Any], source: str) -> dict[str, Any]:
     return {
         key: _sourced(value, source) if isinstance(value, Mapping) else Figure(value, source)

@@ -22,8 +22,9 @@ _POINT_OFF_COST = 2.0
 _LEAST_POINTS = 3
 _BESIDE = 5
 _AFTER = 3
-_LEAST_RISE = 1.25
-"""A level is slower than the one before by at least this factor."""
+_LEAST_RISE = 1.5
+"""A level is slower than the one before by at least this factor. A level bends by less: where other guests have a part
+of a cache, where lines fall together in its sets, where page tables leave the caches."""
 _SHARE_OF_RISE = 0.25
 """A capacity is where the latency has risen by this share of the step to the next plateau. A cache that replaces the
 least recently used line steps at its size, one that replaces any line rises slowly from it on."""
@@ -47,7 +48,7 @@ def plateaus(sizes: Numbers, latencies: Numbers) -> list[Plateau]:
     """Return the plateaus of a curve, the fastest first; ``sizes`` rise.
 
     Dynamic programming over all cuts: points are on a plateau, whose cost is the deviation from its median, or on the
-    way between two, at a fixed cost. Plateaus that differ by less than a quarter are one.
+    way between two, at a fixed cost. Plateaus that differ by less than a half are one.
     """
     size = np.asarray(sizes, dtype=np.float64)
     logs = np.log(without_spikes(latencies))

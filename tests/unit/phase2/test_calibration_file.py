@@ -14,7 +14,7 @@ from phase2_nodesim.calibration.calibrate_node_command import calibrate_node
 from phase2_nodesim.calibration.calibration import Calibration, check_request, command_line
 from phase2_nodesim.calibration.figures import Cycles, Figure, measured
 from phase2_nodesim.calibration.host import Host
-from phase2_nodesim.calibration.machine_file import merged, not_measured, read_base, text
+from phase2_nodesim.calibration.machine_file import merged, not_measured, prefetcher_note, read_base, text
 from phase2_nodesim.calibration.measurements import Series
 from phase2_nodesim.calibration.plan import CLOCK
 
@@ -72,6 +72,12 @@ def test_the_first_lines_are_the_remarks() -> None:
 def test_what_is_the_bases_is_listed() -> None:
     listed = not_measured(merged(read_base("generic"), FIGURES, "generic"))
     assert "core.reorder_buffer" in listed and "core.dispatch_width" not in listed
+
+
+def test_a_base_without_prefetchers_is_named() -> None:
+    note = prefetcher_note(merged(read_base("generic"), FIGURES, "generic"), "generic")
+    assert note is not None and "base generic has a prefetcher" in note and "--base" in note
+    assert prefetcher_note(merged(read_base("epyc-9654"), FIGURES, "epyc-9654"), "epyc-9654") is None
 
 
 def test_a_node_of_one_domain_has_no_remote_memory() -> None:

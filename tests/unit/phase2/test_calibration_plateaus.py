@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from phase2_nodesim.calibration.plateaus import (
 HOST = Host("test", 4, 1, 1, 4096, 2**36, 32, True, {})
 SIZES = plan_for(HOST, 4, quick=False).sizes()
 NOISE = 0.03
+MEASURED = Path(__file__).resolve().parents[2] / "data" / "calibration" / "chase_xeon_guest.csv"
 
 
 def curve(hierarchy: Hierarchy, noise: float = 0.0, seed: int = 0, spikes: int = 0) -> np.ndarray:
@@ -76,9 +78,19 @@ def test_a_curve_that_only_rises_has_no_level() -> None:
     assert plateaus(SIZES, np.geomspace(1, 1e6, len(SIZES))) == []
 
 
-def test_levels_that_differ_by_less_than_a_quarter_are_one() -> None:
-    times = np.where(np.arange(len(SIZES)) < 50, 10.0, 12.0)
+def test_levels_that_differ_by_less_than_a_half_are_one() -> None:
+    times = np.where(np.arange(len(SIZES)) < 50, 10.0, 14.0)
     assert len(plateaus(SIZES, times)) == 1
+
+
+def test_a_guest_that_has_a_part_of_the_last_level_shows_four_levels() -> None:
+    """Measured: the second level bends from 0.4 MiB on, the last one from 15 MiB on, and memory beyond 1 GiB."""
+    sizes, cycles = np.loadtxt(MEASURED, delimiter=",", skiprows=1, unpack=True)
+    levels = plateaus(sizes, cycles)
+    assert [level.latency for level in levels] == pytest.approx([5.0, 16.6, 101, 454], rel=0.05)
+    assert levels[-1].last == len(sizes) - 1
+    near, far = levels[2:]
+    assert crossing(sizes, cycles, near.latency, far.latency) == pytest.approx(26 * MIB, rel=0.1)
 
 
 def test_spikes_do_not_change_the_curve() -> None:
