@@ -302,6 +302,7 @@ def test_a_question_that_is_asked_again_while_it_ends_is_told_as_finished(
             await maker.rehearse()  # the answer takes less than the moment then
             making = asyncio.create_task(maker.answer(question_of(asked)))
             while "running" not in [each.state for each in maker.running()]:
+                assert not making.done()
                 await asyncio.sleep(0.01)
             transport = httpx.ASGITransport(application(explorer, hub))
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as page:
@@ -313,9 +314,9 @@ def test_a_question_that_is_asked_again_while_it_ends_is_told_as_finished(
                 assert await ask() == "running"
                 await making
                 assert await ask() == "finished"
-                while explorer.running():
+                # Pages are told in the moment in which nobody waits any more.
+                while (await page.get("/api/state")).json()["running"]:
                     await asyncio.sleep(0.01)
-                await asyncio.sleep(0)
             hub.close()
             heard += [text async for text in stream]
         finally:
