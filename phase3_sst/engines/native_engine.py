@@ -21,6 +21,7 @@ from manynode.errors import EngineFailedError, EngineMissingError, ManynodeError
 from manynode.native_errors import reported_error
 from manynode.paths import native_program
 from manynode.probe import Probe
+from manynode.refused_writes import refusal_below
 from phase3_sst.point.contract import Capabilities, Measurement, Point, ReplicaCost
 from phase3_sst.point.result_files import collect_parts, read_measurement
 from phase3_sst.point.run_file import run_description, run_text
@@ -131,7 +132,8 @@ class NativeEngine:
         process.run_together(
             commands,
             what=what,
-            failure=lambda completed: engine_error(completed, what),
+            # The program cannot tell a full disk from a wrong folder.
+            failure=lambda completed: refusal_below([scratch.parent.resolve()]) or engine_error(completed, what),
             timeout_s=timeout_s,
             follow=follow,
             may_start=lambda index: processes is None or index < ended + processes,

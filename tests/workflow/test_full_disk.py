@@ -11,6 +11,14 @@ from pathlib import Path
 import pipeline
 import pytest
 
+from manynode.config.network import Network
+from manynode.config.resolved import read_yaml
+from manynode.config.simulate import CollectivesSection
+from manynode.errors import OutputError
+from phase3_sst.checks.probes import ping_pong
+from phase3_sst.engines.fast.engine import FastEngine
+from phase3_sst.point.run_file import run_of, run_text
+
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
@@ -58,6 +66,20 @@ def test_a_run_on_a_full_disk_names_it_and_goes_on_when_there_is_room(
     again = run(finished, small)
     assert again.returncode == 0, again.stdout + again.stderr
     assert pipeline.tables(small / "results" / "tiny") == pipeline.tables(adopted)
+
+
+def test_a_full_disk_under_a_native_engine_is_no_mistake_of_the_user(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run file finds room, the results do not."""
+    network = Network.model_validate(read_yaml(pipeline.ROOT / "configs/networks/paper-torus.yaml", "the network"))
+    asked = run_of(network, CollectivesSection(), [ping_pong([0, 1], 1024)], seed=1, replicas=[0])
+    pages = -(-len(run_text(asked)) // 4096)
+    (small / "filler").write_bytes(bytes((16 - pages - 1) * 4096))
+    monkeypatch.setattr("tempfile.tempdir", str(small))
+    with pytest.raises(OutputError) as caught:
+        FastEngine().measure(asked)
+    assert caught.value.exit_code == 5 and caught.value.where == str(small)
 
 
 @pytest.mark.parametrize("arguments", [["config", "default"], ["--version"], ["config", "schema"]])
