@@ -123,7 +123,10 @@ class Core(Section):
     )
     float_latency: Annotated[int, Field(ge=1, le=100)] = Field(
         default=4,
-        description="gem5, qemu: latency of a floating-point addition, multiplication or fused multiply-add [cycles]",
+        description="gem5, qemu: latency of a floating-point multiplication or fused multiply-add [cycles]",
+    )
+    float_add_latency: Annotated[int, Field(ge=1, le=100)] | None = Field(
+        default=None, description="gem5, qemu: latency of a floating-point addition [cycles]; empty: float_latency"
     )
     float_add_units: Annotated[int, Field(ge=0, le=16)] = Field(
         default=0,

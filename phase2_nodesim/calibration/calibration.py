@@ -19,8 +19,9 @@ from phase2_nodesim.calibration.host import Host, read_host
 from phase2_nodesim.calibration.measurements import Series, join, measure_groups
 from phase2_nodesim.calibration.memory_figures import memory_figures
 from phase2_nodesim.calibration.node_figures import node_figures, within_node
-from phase2_nodesim.calibration.plan import Plan, plan_for
+from phase2_nodesim.calibration.plan import WINDOWS, Plan, plan_for
 from phase2_nodesim.calibration.plateaus import window
+from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _WINDOW_ATTEMPTS = 3
@@ -156,31 +157,34 @@ def calibrate(host: Host, cores: int, *, rounds: int, quick: bool, tell: Callabl
         ("caches and memory", plan.chases(), rounds),
         ("address translation", plan.pages(), rounds),
         ("lines from caches", list(plan.lines().values()), _SHORT_ROUNDS * rounds),
+        ("prefetchers", [one for orders in plan.walks().values() for one in orders.values()], rounds),
         ("misses at the same time", plan.parallel(), rounds),
         ("streams", plan.streams(), _SHORT_ROUNDS * rounds),
     ]
     measurements = measure_groups(groups, tell)
-    _measure_window(plan, measurements, min(rounds, 3), tell)
+    for key, kind in WINDOWS.items():
+        _measure_window(plan, key, kind, measurements, min(rounds, 3), tell)
     cycles, notes = Cycles(measurements), list[str]()
     figures = {
         **node_figures(host, cores),
         **core_figures(cycles, plan, host, notes),
         **memory_figures(cycles, plan, host, notes),
+        **prefetcher_figures(cycles, plan),
     }
     return Calibration(host, cores, rounds, quick, time.monotonic() - start, cycles, within_node(figures, cores), notes)
 
 
-def _measure_window(plan: Plan, measurements: dict[str, Series], rounds: int, tell: Callable[[str], None]) -> None:
-    """Measure the reorder buffer until its step shows, then finer around the step."""
-    tasks = plan.window()
-    counts = [int(one.values[0][1]) for one in tasks]
+def _measure_window(
+    plan: Plan, key: str, kind: str, measurements: dict[str, Series], rounds: int, tell: Callable[[str], None]
+) -> None:
+    """Measure the reorder buffer, or a queue, until its step shows, then finer around the step."""
+    name, tasks = key.replace("_", " "), plan.window(kind)
+    counts = [int(dict(one.values)["fillers"]) for one in tasks]
     for _ in range(_WINDOW_ATTEMPTS):
-        join(measurements, measure_groups([("reorder buffer", tasks, rounds)], tell))
+        join(measurements, measure_groups([(name, tasks, rounds)], tell))
         found = window(counts, [Cycles(measurements).of(one) for one in tasks])
         if found is not None or plan.quick:
             break
     if found is not None and not plan.quick:
-        join(
-            measurements,
-            measure_groups([("reorder buffer", plan.window(range(found[0], found[1] + 1, 16)), 2 * rounds)], tell),
-        )
+        finer = plan.window(kind, range(found[0], found[1] + 1, 16))
+        join(measurements, measure_groups([(name, finer, 2 * rounds)], tell))

@@ -1,11 +1,11 @@
-"""Figures of the core: clock, units, latencies of operations, width, mispredicted branches, reorder buffer."""
+"""Figures of the core: clock, units, latencies of operations, width, mispredicted branches, buffers and queues."""
 
 from __future__ import annotations
 
 from manynode.units import render
-from phase2_nodesim.calibration.figures import Cycles, Figure, measured, median, plural
+from phase2_nodesim.calibration.figures import Cycles, Figure, measured, plural
 from phase2_nodesim.calibration.host import Host
-from phase2_nodesim.calibration.plan import Plan, Task, task
+from phase2_nodesim.calibration.plan import WINDOWS, Plan, Task, task
 from phase2_nodesim.calibration.plateaus import misses_in_flight, window
 
 OF_THE_BRANCH = 2
@@ -18,7 +18,7 @@ def core_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> di
     figures |= {
         name: figure
         for name, figure in (
-            ("core.reorder_buffer", _reorder_buffer(cycles, plan, notes)),
+            *((f"core.{key}", entries(cycles, key, kind, notes)) for key, kind in WINDOWS.items()),
             ("core.frontend_depth", _frontend(cycles, plan, notes)),
             ("core.fetch_block", _fetch_block(cycles, plan)),
             ("core.outstanding_misses", _outstanding(cycles, plan, notes)),
@@ -87,9 +87,11 @@ def _latencies(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
     kinds = ("add", "multiply", "fused") if plan.fused else ("add", "multiply")
     chains = {kind: _named(plan, "float", kind=kind) for kind in kinds}
     each = {kind: cycles.of(one) for kind, one in chains.items()}
-    words = ", ".join(f"{kind} {value:.2f}" for kind, value in each.items())
+    slower = {kind: value for kind, value in each.items() if kind != "add"}
+    words = ", ".join(f"{kind} {value:.2f}" for kind, value in slower.items())
     single = {
         "multiply_latency": (_named(plan, "integer", kind="multiply"), 0.0),
+        "float_add_latency": (chains["add"], 0.0),
         # The or that keeps the quotient long takes one cycle.
         "divide_latency": (_named(plan, "integer", kind="divide"), 1.0),
         "divide_interval": (_named(plan, "integer", kind="divide", chains=8), 0.0),
@@ -98,7 +100,7 @@ def _latencies(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
     }
     found = {
         "core.float_latency": measured(
-            max(1, round(median(each.values()))), cycles.spread(*chains.values()), f"the middle of {words} cycles"
+            max(1, round(min(slower.values()))), cycles.spread(*[chains[kind] for kind in slower]), f"{words} cycles"
         )
     }
     for name, (one, extra) in single.items():
@@ -147,18 +149,20 @@ def _fetch_block(cycles: Cycles, plan: Plan) -> Figure | None:
     return None
 
 
-def _reorder_buffer(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure | None:
+def entries(cycles: Cycles, key: str, kind: str, notes: list[str]) -> Figure | None:
+    """Return the entries of the reorder buffer or of a queue, which instructions of a ``kind`` fill."""
+    start = f"window kind={kind} fillers="
     rows = sorted(
-        (int(label.split()[1].partition("=")[2]), label) for label in cycles.measurements if label.startswith("window ")
+        (int(label.removeprefix(start).split()[0]), label) for label in cycles.measurements if label.startswith(start)
     )
     found = window([count for count, _ in rows], [cycles.of(label) for _, label in rows]) if len(rows) > 1 else None
     if found is None:
-        notes.append("reorder_buffer: no number of instructions keeps two misses from overlapping")
+        notes.append(f"{key}: no number of instructions ({kind}) keeps two misses from overlapping")
         return None
     overlap, apart = found
-    words = f"two misses overlap with {overlap} nops between them, not with {apart}"
+    words = f"two misses overlap with {overlap} instructions ({kind}) between them, not with {apart}"
     if apart - overlap > 64:
-        notes.append(f"reorder_buffer: only known to be between {overlap} and {apart}")
+        notes.append(f"{key}: only known to be between {overlap} and {apart}")
     return measured(apart, cycles.spread(*[label for count, label in rows if count in found]), words)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from phase2_nodesim.calibration.measurements import Measurements, Series
@@ -64,9 +63,3 @@ def percent(share: float) -> str:
 def plural(cores: int) -> str:
     """Return a number of cores as text."""
     return f"{cores} core{'' if cores == 1 else 's'}"
-
-
-def median(values: Iterable[float]) -> float:
-    """Return the lower median, which is one of the values."""
-    ordered = sorted(values)
-    return ordered[(len(ordered) - 1) // 2]

@@ -76,12 +76,12 @@ def not_measured(tree: Mapping[str, Any], prefix: str = "") -> list[str]:
 
 
 def prefetcher_note(tree: Mapping[str, Any], base_name: str) -> str | None:
-    """Return a note if no cache has a prefetcher: they are not measured, and most hosts have some."""
+    """Return a note if prefetchers were not measured and the base has none: most hosts have some."""
     if any("prefetcher" in cache for cache in tree["caches"].values()):
         return None
     return (
-        f"no cache of the base {base_name} has a prefetcher, and prefetchers are not measured: what streams through "
-        "memory will be simulated too slow; --base with a machine of the host's family in configs/machines has them"
+        f"prefetchers were not measured, and no cache of the base {base_name} has one: what streams through memory "
+        "will be simulated too slow; --base with a machine of the host's family in configs/machines has them"
     )
 
 

@@ -5,6 +5,7 @@ Each group is one process of the program. Its first task is the clock: a chain o
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -18,6 +19,12 @@ BEYOND_CACHES = 4
 """A timed stream is that many times what the caches hold of it: at most a quarter can come from them."""
 LEAST_LARGEST = 256 * MIB
 """A chase goes to this size at least, and to eight times the last-level cache."""
+WINDOWS = {"reorder_buffer": "nop"}
+"""What limits the instructions between two loads that overlap: the key, and the instructions that fill it."""
+if platform.machine() in ("x86_64", "aarch64"):  # window.cpp has their instructions
+    WINDOWS |= {"scheduler": "dependent", "load_queue": "load", "store_queue": "store"}
+_FAR_ENOUGH = 256 * MIB
+"""Memory in which nearly every load of a random order misses the second level."""
 
 
 @dataclass(frozen=True)
@@ -142,12 +149,40 @@ class Plan:
             for chains in self.counts
         ]
 
-    def window(self, fillers: Iterable[int] | None = None) -> list[Task]:
-        """Return pairs of misses with ``fillers`` instructions between them."""
+    def window(self, kind: str, fillers: Iterable[int] | None = None) -> list[Task]:
+        """Return pairs of misses with ``fillers`` instructions of a ``kind`` between them."""
         chosen = range(0, 769, self.fillers_step) if fillers is None else fillers
-        return [
-            task("window", max(500, self.operations // 50), fillers=count, bytes=self.largest // 2) for count in chosen
-        ]
+        count, size = max(500, self.operations // 50), self._far()
+        return [task("window", count, kind=kind, fillers=number, bytes=size) for number in chosen]
+
+    def walks(self) -> dict[str, dict[str, Task]]:
+        """Return by cache whose prefetcher shows, and by order, loads of lines that the next cache holds, or none.
+
+        ``random`` is the order that no prefetcher follows. The second level must hold what the first one fetches, also
+        where it shares its sets with other data.
+        """
+        if not self.private_cache:
+            return {}
+        sizes = {"l1d": self.private_cache // 4, "l2": self._far()}
+        return {name: self._orders(size) for name, size in sizes.items()}
+
+    def _orders(self, size: int) -> dict[str, Task]:
+        """Return loads in each order, of as many lines as ``size`` bytes have."""
+        count = self.operations if size <= 4 * MIB else self.operations // 4
+        apart = {
+            "uneven": (2, {"order": "uneven"}),
+            "pairs": (1, {"order": "pairs"}),
+            "next": (1, {"order": "even", "step": "1"}),
+            "stride": (3, {"order": "even", "step": "3"}),
+        }
+        walks = {
+            name: task("walk", count, bytes=lines * size, pages="large", **values)
+            for name, (lines, values) in apart.items()
+        }
+        return walks | {"random": task("chase", count, bytes=size, pages="large", warm=min(size // 64, 2**20))}
+
+    def _far(self) -> int:
+        return min(self.largest // 2, _FAR_ENOUGH)
 
     def worker_counts(self) -> list[int]:
         """Return the numbers of cores of streams: powers of two, and all."""

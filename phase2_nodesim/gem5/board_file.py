@@ -182,6 +182,7 @@ def core_parameters(core: Core, threads: int = 1) -> dict[str, Any]:
             "multiply": max(1, core.dispatch_width // 4),
             "float": _operations(core.float_units),
             "float_latency": core.float_latency,
+            "float_add_latency": core.float_add_latency or core.float_latency,
             # A unit that is busy with one division at a time; as many as give the machine's interval.
             "float_divide": max(1, _operations(core.float_divide_latency / core.float_divide_interval)),
             "float_divide_latency": core.float_divide_latency,

@@ -132,6 +132,7 @@ def core_numbers(core: Core, hit_latency: float) -> dict[str, Any]:
         "divide_latency": core.divide_latency,
         "divide_interval": core.divide_interval,
         "float_latency": core.float_latency,
+        "float_add_latency": core.float_add_latency or core.float_latency,
         "float_divide_latency": core.float_divide_latency,
         "float_divide_interval": core.float_divide_interval,
         "frontend_depth": round(core.frontend_depth),

@@ -37,7 +37,8 @@ TASKS = [
     *("ports", "kind=store", "operations=20000"),
     *("width", "operations=20000"),
     *("branch", "pattern=random", "operations=12800"),
-    *("window", "fillers=64", "bytes=1048576", "operations=100"),
+    *("window", "kind=load", "fillers=64", "bytes=1048576", "operations=100"),
+    *("walk", "order=uneven", "bytes=1048576", "operations=20000"),
 ]
 LABELS = [
     "chase bytes=65536",
@@ -49,7 +50,8 @@ LABELS = [
     "ports kind=store",
     "width",
     "branch pattern=random",
-    "window fillers=64 bytes=1048576",
+    "window kind=load fillers=64 bytes=1048576",
+    "walk order=uneven bytes=1048576",
 ]
 
 
@@ -196,9 +198,9 @@ def test_every_microbenchmark_of_a_plan_is_there(build_dir: Path) -> None:
     listed = run(mini_apps.program(build_dir, PROGRAM), "--list").stdout
     names = {line.partition(":")[0] for line in listed.splitlines() if not line.startswith(" ")}
     plan = plan_for(read_host(), 1, quick=True)
-    groups = (plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), plan.window())
+    groups = (plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), plan.window("nop"))
     # A quick trial reads no lines of the host's further caches.
-    assert {task.name for group in groups for task in group} | {"lines"} == names
+    assert {task.name for group in groups for task in group} | {"lines", "walk"} == names
 
 
 @pytest.mark.parametrize(

@@ -16,22 +16,23 @@ from bridge_programs import ROOT
 from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
 from manynode.markers import read_marker_directory
-from phase2_nodesim.calibration.core_figures import OF_THE_BRANCH
+from phase2_nodesim.calibration.core_figures import OF_THE_BRANCH, entries
 from phase2_nodesim.calibration.figures import Cycles
 from phase2_nodesim.calibration.in_engine import PROGRAM, series_of_segments, words
-from phase2_nodesim.calibration.plan import KIB, MIB, Task, task
+from phase2_nodesim.calibration.plan import KIB, MIB, WINDOWS, Plan, Task, task
+from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 from phase2_nodesim.engines._interface import ENGINES, NodeRun
 
 WITHIN = 0.05
 LAST_LEVEL = 4 * MIB
 
 
-def node(line_intervals: Mapping[str, float] | None = None, **changes: Any) -> Machine:
+def node(of_caches: Mapping[str, Mapping[str, object]] | None = None, **changes: Any) -> Machine:
     """The generic machine with a smaller last level, so that chases and streams through memory are short."""
     content = yaml.safe_load((ROOT / "configs" / "machines" / "generic.yaml").read_text(encoding="utf-8"))
     content["caches"]["last_level"] |= {"size": f"{LAST_LEVEL // MIB} MiB", "associativity": 16}
-    for cache, cycles in (line_intervals or {}).items():
-        content["caches"][cache]["line_interval"] = cycles
+    for cache, values in (of_caches or {}).items():
+        content["caches"][cache] |= values
     return Machine.model_validate({**content, **changes})
 
 
@@ -66,7 +67,8 @@ CORE = {
 }
 CHAINS = {
     "multiply_latency": task("integer", 50_000, kind="multiply"),
-    "float_latency": task("float", 50_000, kind="add"),
+    "float_latency": task("float", 50_000, kind="multiply"),
+    "float_add_latency": task("float", 50_000, kind="add"),
     "divide_interval": task("integer", 10_000, kind="divide", chains=8),
     "float_divide_latency": task("float", 10_000, kind="divide"),
     "float_divide_interval": task("float", 10_000, kind="divide", chains=14),
@@ -81,7 +83,7 @@ def test_units_chains_and_branches_take_what_the_machine_file_says(build_dir: Pa
     changes = {
         **{"load_ports": 3, "store_ports": 2, "vector_load_ports": 2, "vector_store_ports": 1},
         **{"forward_latency": 2, "vector_forward_latency": 9, "transfer_latency": 3, "vector_load_latency": 7},
-        **{"fetch_block": "64 B", "float_add_units": 2, "float_issue": 3},
+        **{"fetch_block": "64 B", "float_add_units": 2, "float_issue": 3, "float_add_latency": 3},
     }
     machine = node(core={**node().core.model_dump(exclude_none=True), **changes})
     divided = task("integer", 10_000, kind="divide")
@@ -99,7 +101,7 @@ def test_units_chains_and_branches_take_what_the_machine_file_says(build_dir: Pa
     # The or that keeps the quotient long takes one cycle.
     assert cycles.of(divided) - 1 == pytest.approx(core.divide_latency, rel=WITHIN)
     # Each turn has an addition.
-    for kind, wanted in (("general", 1 + 2), ("vector", core.float_latency + 9)):
+    for kind, wanted in (("general", 1 + 2), ("vector", core.float_add_latency + 9)):
         assert cycles.of(FORWARDED[kind]) == pytest.approx(wanted, rel=WITHIN), kind
     for kind, wanted in (("round", 2 * 3), ("load", 7 + 3)):
         assert cycles.of(TRANSFERRED[kind]) == pytest.approx(wanted, rel=WITHIN), kind
@@ -136,7 +138,8 @@ def test_lines_come_at_the_rate_of_the_cache_that_holds_them(build_dir: Path, tm
     # More than the latencies over the misses in flight, which are the limit else.
     intervals = {"l2": 2.5, "last_level": 6.0}
     tasks = {name: task("lines", 60_000, bytes=size) for name, size in (("l2", 256 * KIB), ("last_level", 2 * MIB))}
-    cycles = measured(build_dir, tmp_path / "lines", node(intervals, tlbs=None), list(tasks.values()))
+    machine = node({name: {"line_interval": cycles} for name, cycles in intervals.items()}, tlbs=None)
+    cycles = measured(build_dir, tmp_path / "lines", machine, list(tasks.values()))
     for name, one in tasks.items():
         assert cycles.of(one) == pytest.approx(intervals[name], rel=WITHIN), name
 
@@ -150,6 +153,47 @@ def test_pages_beyond_the_first_level_of_the_tlb_take_its_second_level(build_dir
     cycles = measured(build_dir, tmp_path / "pages", machine, [few, many, lines])
     assert cycles.of(few) == pytest.approx(machine.caches.l1d.latency, rel=WITHIN)
     assert cycles.of(many) - cycles.of(lines) == pytest.approx(tlbs.l2_latency, rel=WITHIN)
+
+
+def test_misses_overlap_with_as_many_instructions_between_them_as_buffers_and_queues_hold(
+    build_dir: Path, tmp_path: Path
+) -> None:
+    wanted = {"reorder_buffer": 320, "scheduler": 64, "load_queue": 160, "store_queue": 96}
+    machine = node(tlbs=None, core={**node().core.model_dump(exclude_none=True), **wanted})
+    plan = Plan(16 * MIB, 1, 4096, operations=20_000)
+    tasks = {
+        key: plan.window(kind, range(max(0, wanted[key] - 64), wanted[key] + 80, 16)) for key, kind in WINDOWS.items()
+    }
+    cycles = measured(build_dir, tmp_path / "windows", machine, [one for some in tasks.values() for one in some])
+    for key, kind in WINDOWS.items():
+        notes: list[str] = []
+        found = entries(cycles, key, kind, notes)
+        assert found is not None, notes
+        # They are counted in steps of 16, and the loads that miss take entries themselves.
+        assert abs(int(found.value) - wanted[key]) <= 16, (key, found)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("none", "none"),
+        ("next-line", "none"),
+        ("stride", "none"),
+        ("none", "next-line"),
+        ("none", "stride"),
+        ("none", "stream"),
+        ("next-line", "stream"),
+        ("stride", "stream"),
+    ],
+)
+def test_walks_tell_the_prefetchers_of_the_machine_file(
+    build_dir: Path, tmp_path: Path, first: str, second: str
+) -> None:
+    machine = node({"l1d": {"prefetcher": first}, "l2": {"prefetcher": second}}, tlbs=None)
+    plan = Plan(16 * MIB, 1, 4096, operations=50_000, private_cache=1 * MIB)
+    tasks = [plan.chases()[0], *[one for orders in plan.walks().values() for one in orders.values()]]
+    found = prefetcher_figures(measured(build_dir, tmp_path / "walks", machine, tasks), plan)
+    assert [found[f"caches.{name}.prefetcher"].value for name in ("l1d", "l2")] == [first, second], found
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8, 16])

@@ -11,7 +11,8 @@ _SIMD = (
     "SimdAdd SimdAddAcc SimdAlu SimdCmp SimdCvt SimdMisc SimdMult SimdMultAcc SimdShift SimdShiftAcc SimdFloatAlu "
     "SimdFloatCmp SimdFloatCvt SimdFloatMisc"
 ).split()
-_FLOAT = "FloatAdd FloatMult FloatMultAcc SimdFloatAdd SimdFloatMult SimdFloatMultAcc".split()
+_FLOAT = "FloatMult FloatMultAcc SimdFloatMult SimdFloatMultAcc".split()
+_FLOAT_ADD = "FloatAdd SimdFloatAdd".split()
 _SHORT_FLOAT = "FloatCmp FloatCvt FloatMisc".split()
 _FLOAT_DIVIDE = "FloatDiv FloatSqrt SimdFloatDiv SimdFloatSqrt".split()
 _SIMD_DIVIDE = {"SimdDiv": 20, "SimdSqrt": 20}
@@ -58,6 +59,7 @@ def _functional_units(units: dict[str, int]) -> Any:
             unit(
                 units["float"],
                 [operation(name, units["float_latency"]) for name in _FLOAT]
+                + [operation(name, units["float_add_latency"]) for name in _FLOAT_ADD]
                 + [operation(name, 2) for name in _SHORT_FLOAT]
                 + [operation(name) for name in _SIMD]
                 + [operation(name, cycles, pipelined=False) for name, cycles in _SIMD_DIVIDE.items()],

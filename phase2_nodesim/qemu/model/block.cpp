@@ -258,8 +258,9 @@ Stamp latency_of(Kind kind, const CoreSettings& core) {
     case Kind::kDivide:
       return core.cycles(core.divide_latency);
     case Kind::kFloat:
-    case Kind::kFloatAdd:
       return core.cycles(core.float_latency);
+    case Kind::kFloatAdd:
+      return core.cycles(core.float_add_latency);
     case Kind::kFloatCompare:
       return core.cycles(1 + core.transfer_latency);
     case Kind::kConvert:

@@ -48,6 +48,7 @@ CoreSettings core(const Json& json) {
                                    {"divide_latency", &to.divide_latency},
                                    {"divide_interval", &to.divide_interval},
                                    {"float_latency", &to.float_latency},
+                                   {"float_add_latency", &to.float_add_latency},
                                    {"float_divide_latency", &to.float_divide_latency},
                                    {"float_divide_interval", &to.float_divide_interval},
                                    {"frontend_depth", &to.frontend_depth},

@@ -24,7 +24,7 @@ struct CoreSettings {
   double float_issue = 2;             // floating-point operations of all kinds per cycle
   // cycles
   std::uint32_t multiply_latency = 3, divide_latency = 24, divide_interval = 10;
-  std::uint32_t float_latency = 4, float_divide_latency = 14, float_divide_interval = 5;
+  std::uint32_t float_latency = 4, float_add_latency = 4, float_divide_latency = 14, float_divide_interval = 5;
   double transfer_latency = 1;                             // between vector and general registers
   double vector_load_latency = 4;                          // from the first level
   double forward_latency = 4, vector_forward_latency = 4;  // from a store's data to that of a load of the same word

@@ -34,19 +34,21 @@ TEST(Core, DispatchesAnInstructionOfManyOperationsInAsManySlots) {
 }
 
 TEST(Core, NeedsTheSumOfLatenciesForAChain) {
-  const CoreSettings core = small_node().core;
+  NodeSettings settings = small_node();
+  settings.core.float_add_latency = settings.core.float_latency - 1;
+  const CoreSettings& core = settings.core;
   const std::vector<std::pair<Kind, double>> latencies{{Kind::kInteger, 1},
                                                        {Kind::kVector, 1},
                                                        {Kind::kMultiply, core.multiply_latency},
                                                        {Kind::kDivide, core.divide_latency},
                                                        {Kind::kFloat, core.float_latency},
-                                                       {Kind::kFloatAdd, core.float_latency},
+                                                       {Kind::kFloatAdd, core.float_add_latency},
                                                        {Kind::kFloatCompare, core.transfer_latency + 1},
                                                        {Kind::kConvert, core.transfer_latency + core.float_latency},
                                                        {Kind::kTransfer, core.transfer_latency},
                                                        {Kind::kFloatDivide, core.float_divide_latency}};
   for (const auto& [kind, latency] : latencies) {
-    const double found = cycles_of_block(small_node(), times(20, of(kind, 1, {1})));
+    const double found = cycles_of_block(settings, times(20, of(kind, 1, {1})));
     EXPECT_DOUBLE_EQ(found, 20 * latency) << static_cast<int>(kind);
   }
 }

@@ -22,7 +22,7 @@ Json complete() {
     "node": {
       "core": {"width": 5, "reorder_buffer": 300, "scheduler": 97, "load_queue": 59, "store_queue": 60, "integer_units": 3,
                "load_ports": 8, "store_ports": 9, "vector_load_ports": 6, "vector_store_ports": 7, "float_units": 10, "multiply_latency": 11, "divide_latency": 22,
-               "divide_interval": 13, "float_latency": 14, "float_divide_latency": 15, "float_divide_interval": 16,
+               "divide_interval": 13, "float_latency": 14, "float_add_latency": 23, "float_divide_latency": 15, "float_divide_interval": 16,
                "frontend_depth": 17, "fetch_bits": 18, "vector_bytes": 64, "float_add_units": 20, "float_issue": 28.5, "transfer_latency": 2.5,
                "vector_load_latency": 6.5, "forward_latency": 0.5,
                "vector_forward_latency": 8.5, "predictor": "gshare"},
@@ -109,6 +109,7 @@ TEST_F(RunFiles, HaveTheCore) {
   EXPECT_EQ(core.divide_latency, 22u);
   EXPECT_EQ(core.divide_interval, 13u);
   EXPECT_EQ(core.float_latency, 14u);
+  EXPECT_EQ(core.float_add_latency, 23u);
   EXPECT_EQ(core.float_divide_latency, 15u);
   EXPECT_EQ(core.float_divide_interval, 16u);
   EXPECT_EQ(core.frontend_depth, 17u);

@@ -11,13 +11,14 @@ from calibration_curves import KIB, MIB, Hierarchy
 from phase2_nodesim.calibration.figures import Cycles
 from phase2_nodesim.calibration.host import Host, HostCache
 from phase2_nodesim.calibration.measurements import Series
-from phase2_nodesim.calibration.plan import CLOCK, Plan, Task, plan_for
+from phase2_nodesim.calibration.plan import CLOCK, WINDOWS, Plan, Task, plan_for
 
 FREQUENCY = 3.2e9
 HIERARCHY = Hierarchy()
 FIRST_TLB, SECOND_TLB = 64, 2048
 SECOND_LATENCY, WALK = 7.0, 22.0
-BUFFERS, ENTRIES, PENALTY = 16, 352, 18.0
+BUFFERS, PENALTY = 16, 18.0
+ENTRIES = {"nop": 352, "dependent": 160, "load": 128, "store": 80}
 ONE_CORE_BPS, NODE_BPS = 12e9, 40e9
 CACHED_BYTES, CACHED_BPS = 4 * MIB, 100e9
 """A core that streams no more than these bytes has them from the caches."""
@@ -91,7 +92,9 @@ def cycles_of(task: Task) -> float:
     if task.name == "branch":
         return 1.5 + (PENALTY / 2 if values["pattern"] == "random" else 0)
     if task.name == "window":
-        return 620 if int(values["fillers"]) < ENTRIES else 1200
+        return 620 if int(values["fillers"]) < ENTRIES[kind] else 1200
+    if task.name == "walk":
+        return _walk(float(values["bytes"]), values["order"], int(values.get("step", 1)))
     if task.name == "chase":
         return HIERARCHY.latency(float(values["bytes"])) / min(chains, BUFFERS)
     if task.name == "pages":
@@ -99,6 +102,14 @@ def cycles_of(task: Task) -> float:
     if task.name == "stream":
         return _element(task.operations, values)
     return 1 / _RATES[kind, chains]
+
+
+def _walk(size: float, order: str, step: int) -> float:
+    """Return the cycles of a load where the first level fetches the next line, and the second one streams."""
+    latency = HIERARCHY.latency(size)
+    if size <= 1 * MIB:
+        return latency / 2 if order == "even" and step == 1 else latency
+    return latency if order == "pairs" else 0.2 * latency
 
 
 def _page(count: int) -> float:
@@ -127,14 +138,14 @@ def measured(tasks: Iterable[Task], noise: float = 0.02, seed: int = 1) -> dict[
     return found
 
 
-def all_tasks(plan: Plan) -> list[Task]:
-    """Return every task of a plan."""
-    groups = (plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), plan.window(range(0, 769, 16)))
-    groups += (list(plan.lines().values()),)
-    return [CLOCK, *[task for group in groups for task in group]]
+def groups_of(plan: Plan) -> list[list[Task]]:
+    """Return the tasks of a plan, by the process that runs them."""
+    groups = [plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), list(plan.lines().values())]
+    groups += [plan.window(kind, range(0, 769, 16)) for kind in WINDOWS.values()]
+    return [*groups, [one for orders in plan.walks().values() for one in orders.values()]]
 
 
 def calibrated(host: Host = HOST, noise: float = 0.02, seed: int = 1) -> tuple[Plan, Cycles]:
     """Return a plan for the host and its measurements."""
     plan = plan_for(host, host.cores, quick=False)
-    return plan, Cycles(measured(all_tasks(plan), noise, seed))
+    return plan, Cycles(measured([CLOCK, *[task for group in groups_of(plan) for task in group]], noise, seed))

@@ -16,6 +16,7 @@ from calibration_host import (
     NODE_BPS,
     PENALTY,
     calibrated,
+    groups_of,
     measured,
 )
 
@@ -28,12 +29,14 @@ from phase2_nodesim.calibration.in_engine import series_of_segments
 from phase2_nodesim.calibration.measurements import read_lines
 from phase2_nodesim.calibration.memory_figures import memory_figures
 from phase2_nodesim.calibration.plan import MIB, STREAMED, Plan, plan_for
+from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 
 
 def figures(host: Host = HOST, seed: int = 1) -> tuple[dict[str, Figure], list[str]]:
     plan, cycles = calibrated(host, seed=seed)
     notes: list[str] = []
-    return {**core_figures(cycles, plan, host, notes), **memory_figures(cycles, plan, host, notes)}, notes
+    found = {**core_figures(cycles, plan, host, notes), **memory_figures(cycles, plan, host, notes)}
+    return {**found, **prefetcher_figures(cycles, plan)}, notes
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,10 @@ def found() -> dict[str, Figure]:
     ("key", "value"),
     [
         ("core.dispatch_width", 6),
-        ("core.reorder_buffer", ENTRIES),
+        ("core.reorder_buffer", ENTRIES["nop"]),
+        ("core.scheduler", ENTRIES["dependent"]),
+        ("core.load_queue", ENTRIES["load"]),
+        ("core.store_queue", ENTRIES["store"]),
         ("core.load_ports", 3),
         ("core.store_ports", 2),
         ("core.vector_load_ports", 2),
@@ -65,7 +71,9 @@ def found() -> dict[str, Figure]:
         ("core.vector_bytes", 32),
         ("caches.l1d.size", "48 KiB"),
         ("caches.l1d.associativity", 12),
+        ("caches.l1d.prefetcher", "next-line"),
         ("caches.l2.size", "1 MiB"),
+        ("caches.l2.prefetcher", "stream"),
         ("caches.last_level.size", "32 MiB"),
         ("caches.last_level.shared_by", 4),
         ("tlbs.l1d.entries", 64),
@@ -137,7 +145,7 @@ def test_a_host_that_describes_no_caches_gets_capacities_that_are_powers_of_two_
 
 def test_misses_that_do_not_saturate_are_said_to() -> None:
     plan = dataclasses.replace(plan_for(HOST, 4, quick=False), counts=(1, 2, 4, 8))
-    cycles = Cycles(measured([*plan.core(), *plan.chases(), *plan.parallel(), *plan.streams(), *plan.window()]))
+    cycles = Cycles(measured([*plan.core(), *plan.chases(), *plan.parallel(), *plan.streams(), *plan.window("nop")]))
     cycles = Cycles({**cycles.measurements, **calibrated()[1].measurements})
     notes: list[str] = []
     core_figures(cycles, plan, HOST, notes)
@@ -146,7 +154,7 @@ def test_misses_that_do_not_saturate_are_said_to() -> None:
 
 def test_a_quick_trial_names_what_it_cannot_measure() -> None:
     plan = plan_for(HOST, 4, quick=True)
-    tasks = [*plan.core(), *plan.chases(), *plan.pages(), *plan.parallel(), *plan.streams(), *plan.window()]
+    tasks = [*plan.core(), *plan.chases(), *plan.pages(), *plan.parallel(), *plan.streams(), *plan.window("nop")]
     cycles = Cycles({**calibrated()[1].measurements, **measured(tasks)})
     notes: list[str] = []
     found = memory_figures(cycles, plan, HOST, notes)
@@ -161,7 +169,7 @@ def test_a_host_without_fused_multiply_adds_runs_none() -> None:
 
 def test_labels_are_unique_in_a_plan() -> None:
     plan = plan_for(HOST, 4, quick=False)
-    for group in (plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), plan.window()):
+    for group in groups_of(plan):
         labels = [task.label() for task in group]
         assert len(set(labels)) == len(labels)
 

@@ -67,7 +67,13 @@ def test_broadwell_in_plain_numbers() -> None:
         **{"load_ports": 2, "store_ports": 1, "vector_load_ports": 2, "vector_store_ports": 1},
         **{"float_units": 2, "vector_bytes": 32, "frontend_depth": 12},
         **{"multiply_latency": 3, "divide_latency": 26, "divide_interval": 10},
-        **{"float_latency": 3, "float_divide_latency": 14, "float_divide_interval": 5, "predictor": "tage"},
+        **{
+            "float_latency": 3,
+            "float_add_latency": 3,
+            "float_divide_latency": 14,
+            "float_divide_interval": 5,
+            "predictor": "tage",
+        },
     }
     assert node["l1d"] == {"sets": 64, "ways": 8, "latency_cycles": 4, "line_interval": 0, "prefetcher": "stride"}
     l2 = {"sets": 512, "ways": 8, "latency_cycles": 12, "line_interval": 2.6, "prefetcher": "stream"}
