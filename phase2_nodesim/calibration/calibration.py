@@ -16,9 +16,9 @@ from manynode.errors import UsageError
 from phase2_nodesim.calibration.core_figures import core_figures
 from phase2_nodesim.calibration.figures import Cycles, Figure, percent, plural
 from phase2_nodesim.calibration.host import Host, read_host
-from phase2_nodesim.calibration.measurements import Series, join, measure_groups
+from phase2_nodesim.calibration.measurements import Series, join, last_level_inclusive, measure_groups
 from phase2_nodesim.calibration.memory_figures import memory_figures
-from phase2_nodesim.calibration.node_figures import node_figures, within_node
+from phase2_nodesim.calibration.node_figures import inclusion_figure, node_figures, within_node
 from phase2_nodesim.calibration.plan import WINDOWS, Plan, plan_for
 from phase2_nodesim.calibration.plateaus import window
 from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
@@ -170,6 +170,7 @@ def calibrate(host: Host, cores: int, *, rounds: int, quick: bool, tell: Callabl
         **core_figures(cycles, plan, host, notes),
         **memory_figures(cycles, plan, host, notes),
         **prefetcher_figures(cycles, plan),
+        **inclusion_figure(host, last_level_inclusive()),
     }
     return Calibration(host, cores, rounds, quick, time.monotonic() - start, cycles, within_node(figures, cores), notes)
 

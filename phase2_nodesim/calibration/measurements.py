@@ -96,6 +96,17 @@ def measure(tasks: Sequence[Task], rounds: int) -> dict[str, Series]:
     return found
 
 
+def last_level_inclusive() -> bool | None:
+    """Return whether the last-level cache has all lines of the caches above, as the processor says; None: it does not.
+
+    Hypervisors pass this on with the rest of the description, or leave out the whole.
+    """
+    command = [str(native_program(PROGRAM)), "--processor"]
+    printed = process.run(command, what="the microbenchmarks", timeout_s=_LIMIT_S)
+    said: bool | None = json.loads(printed.output)["last_level_inclusive"]
+    return said
+
+
 def measure_groups(groups: Iterable[tuple[str, Sequence[Task], int]], tell: Callable[[str], None]) -> dict[str, Series]:
     """Measure groups (name, tasks, rounds) one after the other and join them; the clock has all their rounds."""
     joined: dict[str, Series] = {}

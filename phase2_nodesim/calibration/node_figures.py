@@ -43,6 +43,16 @@ def node_figures(host: Host, cores: int) -> dict[str, Figure]:
     }
 
 
+def inclusion_figure(host: Host, inclusive: bool | None) -> dict[str, Figure]:
+    """Return the last level's inclusion by key, from what the processor says; a single cache level has none."""
+    if inclusive is None or "l2" not in host.caches:
+        return {}
+    if inclusive:
+        return {"caches.last_level.inclusion": Figure("inclusive", "host: the processor says so")}
+    words = "assumed, because the processor says that it is not inclusive: like those of the catalogue"
+    return {"caches.last_level.inclusion": Figure("victim", words)}
+
+
 def within_node(figures: Mapping[str, Figure], cores: int) -> dict[str, Figure]:
     """Return the figures with no cache shared by more than the ``cores`` of the node."""
     return {

@@ -21,7 +21,7 @@ from manynode.markers import read_marker_directory
 from phase2_nodesim.bridge.job import BridgedJob, run_bridged_job
 from phase2_nodesim.calibration.host import read_host
 from phase2_nodesim.calibration.in_engine import series_of_segments, words
-from phase2_nodesim.calibration.measurements import read_lines
+from phase2_nodesim.calibration.measurements import last_level_inclusive, read_lines
 from phase2_nodesim.calibration.plan import CLOCK, plan_for, task
 from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
 
@@ -138,6 +138,12 @@ def test_microbenchmarks_that_are_not_built_are_named(tmp_path: Path) -> None:
     )
     assert done.returncode == 4
     assert PROGRAM in done.stderr and not (tmp_path / "new.yaml").exists()
+
+
+def test_the_program_says_whether_the_last_level_is_inclusive(build_dir: Path) -> None:
+    printed = run(mini_apps.program(build_dir, PROGRAM), "--processor").stdout
+    assert json.loads(printed)["last_level_inclusive"] in (True, False, None)
+    assert json.loads(printed)["last_level_inclusive"] is last_level_inclusive()
 
 
 def test_threads_and_ranks_do_the_same_work(build_dir: Path) -> None:

@@ -1,13 +1,14 @@
 // Runs microbenchmarks: manynode-microbenchmarks [--rounds N] NAME [KEY=VALUE]... [NAME [KEY=VALUE]...]...
 //
-// `--list` names them all. Each run of a task prints one line of JSON: round, label, workers, operations of one worker,
-// seconds of the slowest one, memory in large pages where they were asked for. The last line is the checksum, which
-// does not depend on the host.
+// `--list` names them all, `--processor` prints what the processor says of itself. Each run of a task prints one line
+// of JSON: round, label, workers, operations of one worker, seconds of the slowest one, memory in large pages where
+// they were asked for. The last line is the checksum, which does not depend on the host.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 
 #include "manynode/error_report.hpp"
+#include "processor.hpp"
 #include "tasks.hpp"
 #include "workers.hpp"
 
@@ -54,6 +55,12 @@ int run_all(std::vector<std::string> words) {
   if (words.empty() || words[0] == "--list" || words[0] == "--help") {
     if (reports()) {
       std::fputs(description().c_str(), stdout);
+    }
+    return 0;
+  }
+  if (words[0] == "--processor") {
+    if (reports()) {
+      std::fputs(processor_line().c_str(), stdout);
     }
     return 0;
   }

@@ -8,7 +8,7 @@ import pytest
 from calibration_host import HOST, MANY_CORES
 
 from phase2_nodesim.calibration.figures import Figure
-from phase2_nodesim.calibration.node_figures import cores_of_node, node_figures, within_node
+from phase2_nodesim.calibration.node_figures import cores_of_node, inclusion_figure, node_figures, within_node
 
 
 def values(figures: dict[str, Figure]) -> tuple[object, ...]:
@@ -38,6 +38,21 @@ def test_no_cache_is_shared_by_more_than_the_node() -> None:
     found = within_node(figures, 2)
     assert [figure.value for figure in found.values()] == [1, 2]
     assert found["caches.last_level.shared_by"].source == "host: 8, but the node has 2 cores"
+
+
+@pytest.mark.parametrize(
+    ("inclusive", "wanted", "source"),
+    [(True, "inclusive", "host: the processor says so"), (False, "victim", "assumed, because the processor says")],
+)
+def test_the_last_level_includes_the_others_if_the_processor_says_so(inclusive: bool, wanted: str, source: str) -> None:
+    (found,) = inclusion_figure(HOST, inclusive).values()
+    assert found.value == wanted and found.source.startswith(source)
+
+
+def test_an_unknown_inclusion_and_that_of_a_single_level_are_left_out() -> None:
+    assert inclusion_figure(HOST, None) == {}
+    caches = {name: cache for name, cache in HOST.caches.items() if name != "l2"}
+    assert inclusion_figure(dataclasses.replace(HOST, caches=caches), inclusive=False) == {}
 
 
 @pytest.mark.parametrize(
