@@ -124,14 +124,14 @@ def dahu() -> pd.DataFrame:
 
 
 def node_host() -> pd.DataFrame:
-    """Return the records of the engine qemu against a host, alone and beside a neighbour."""
+    """Return the records of the engine qemu against two hosts, alone and beside a neighbour."""
     rows = []
     for row in pd.read_csv(FOLDER / "node_host.csv", comment="#").itertuples():
         for ranks, error, slower in ((1, row.error_1, 0), (2, row.error_2, row.slow_down)):
             native = row.native * 1e-6 * (1 + slower / 100)
             rows.append(
                 {
-                    **{"machine": "AMD EPYC (Zen 4)", "application": row.application, "component": NODE},
+                    **{"machine": row.machine, "application": row.application, "component": NODE},
                     **{"case": f"{row.phase}, {ranks} rank{'s' if ranks > 1 else ''}", "engine": "qemu"},
                     **{"predicted_s": native * (1 + error / 100), "measured_s": native},
                     **{"communication_share": 0.0, "doublings": 0.0},
