@@ -7,6 +7,11 @@
 #endif
 
 namespace manynode::calibration {
+namespace {
+
+[[maybe_unused]] constexpr unsigned kMostCaches = 16;
+
+}  // namespace
 
 std::string processor_line() {
   std::string inclusive = "null";
@@ -14,7 +19,8 @@ std::string processor_line() {
   unsigned last_level = 0;
   for (const unsigned leaf : {0x4U, 0x8000001dU}) {
     unsigned description = 0, shape = 0, sets = 0, properties = 0;
-    for (unsigned cache = 0; __get_cpuid_count(leaf, cache, &description, &shape, &sets, &properties) != 0; ++cache) {
+    for (unsigned cache = 0; cache < kMostCaches; ++cache) {
+      if (__get_cpuid_count(leaf, cache, &description, &shape, &sets, &properties) == 0) break;
       if ((description & 0x1fU) == 0) break;  // no more caches
       const unsigned level = description >> 5U & 0x7U;
       if (level < last_level || level < 2) continue;

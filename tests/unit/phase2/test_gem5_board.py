@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,19 @@ def test_divisions_take_the_machines_latency_and_interval() -> None:
     assert units["float_divide_latency"] == core.float_divide_latency
     interval = units["float_divide_latency"] / units["float_divide"]
     assert OPERATIONS * interval == pytest.approx(core.float_divide_interval, rel=0.1)
+
+
+def test_additions_have_a_latency_of_their_own_or_that_of_multiplications() -> None:
+    for name, latencies in (("sapphire-rapids-8480p", (4, 2)), ("broadwell", (3, 3))):
+        units = core_parameters(machine(name).core)["units"]
+        assert (units["float_latency"], units["float_add_latency"]) == latencies
+
+
+def test_the_board_finds_every_unit_that_it_asks_for() -> None:
+    # The board's own code runs inside gem5 alone.
+    source = (Path(__file__).parents[3] / "phase2_nodesim/gem5/board/cores.py").read_text(encoding="utf-8")
+    asked = set(re.findall(r'units\["(\w+)"\]', source))
+    assert asked == set(core_parameters(machine("broadwell").core)["units"])
 
 
 def test_code_of_the_first_level_comes_in_one_cycle() -> None:
