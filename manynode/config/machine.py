@@ -59,6 +59,11 @@ class Core(Section):
         description="Share of the dispatch width reached between miss events. 1: a balanced core on code with enough "
         "instruction-level parallelism; less: long dependence chains and port conflicts",
     )
+    sustained_width: Annotated[float, Field(ge=0.5, le=32)] | None = Field(
+        default=None,
+        description="qemu: operations per cycle of a loop that loads, computes and stores in the first level; empty: "
+        "the dispatch width. Cores reach that one with operations of few kinds only",
+    )
     reorder_buffer: Annotated[int, Field(ge=1, le=4096)] = Field(description="Entries of the reorder buffer")
     frontend_depth: Cycles = Field(
         description="Cycles from fetch to dispatch: the cost of refilling the front end after a mispredicted branch"
@@ -161,6 +166,11 @@ class Core(Section):
     def _consistent(self) -> Core:
         if self.fetch_block is not None and int(self.fetch_block) & (int(self.fetch_block) - 1):
             raise ValueError(f"fetch_block must be a power of two (found {self.fetch_block:g} bytes)")
+        if self.sustained_width is not None and self.sustained_width > self.dispatch_width:
+            raise ValueError(
+                "sustained_width must be at most dispatch_width "
+                f"(found {self.sustained_width:g} and {self.dispatch_width:g})"
+            )
         for name in ("load_ports", "store_ports"):
             ports, of_vectors = getattr(self, name), getattr(self, f"vector_{name}")
             if of_vectors is not None and of_vectors > ports:

@@ -26,6 +26,8 @@ from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _WINDOW_ATTEMPTS = 3
 """The step of the reorder buffer is one point wide, and noise can hide it."""
+_FINER = (16, 4)
+"""Steps of the instructions between two misses around the step that was found."""
 _SHORT_ROUNDS = 3
 """Short measurements have that many times the rounds, which costs little and finds a quiet moment of the host."""
 
@@ -157,6 +159,7 @@ def calibrate(host: Host, cores: int, *, rounds: int, quick: bool, tell: Callabl
         ("caches and memory", plan.chases(), rounds),
         ("address translation", plan.pages(), rounds),
         ("lines from caches", list(plan.lines().values()), _SHORT_ROUNDS * rounds),
+        ("capacity of the last level", plan.fast_lines(), rounds),
         ("prefetchers", [one for orders in plan.walks().values() for one in orders.values()], rounds),
         ("misses at the same time", plan.parallel(), rounds),
         ("streams", plan.streams(), _SHORT_ROUNDS * rounds),
@@ -186,6 +189,13 @@ def _measure_window(
         found = window(counts, [Cycles(measurements).of(one) for one in tasks])
         if found is not None or plan.quick:
             break
-    if found is not None and not plan.quick:
-        finer = plan.window(kind, range(found[0], found[1] + 1, 16))
+    if plan.quick:
+        return
+    for step in _FINER:
+        if found is None:
+            return
+        counts += [count for count in range(found[0], found[1], step) if count not in counts]
+        finer = plan.window(kind, range(found[0], found[1] + 1, step))
         join(measurements, measure_groups([(name, finer, 2 * rounds)], tell))
+        tasks = plan.window(kind, sorted(counts))
+        found = window(sorted(counts), [Cycles(measurements).of(one) for one in tasks])

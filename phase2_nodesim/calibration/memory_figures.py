@@ -30,6 +30,8 @@ _REACHED = 0.7
 """A plateau reaches the largest size if it ends at this share of it: one or two points of noise may follow."""
 _SHORT = 2.0
 """A plateau over a range of sizes of less than this factor can be a bend."""
+_LEAST_STEP = 1.3
+"""Loads of lines from memory take at least this factor longer than from the last level, or they show no capacity."""
 _KEYS = ("l1d", "l2", "last_level")
 
 
@@ -154,12 +156,27 @@ def _caches(
         figures[f"caches.{name}.latency"] = measured(round(level.latency, 1), spread, f"loads over {ends}")
         # A step to a plateau that is not the next level says nothing of the size.
         if found.get(beyond) in levels[levels.index(level) + 1 :][:1]:
-            figures[f"caches.{name}.size"] = _capacity(
-                crossing(sizes, curve, level.latency, found[beyond].latency), host.caches.get(name), name, notes
-            )
+            step = crossing(sizes, curve, level.latency, found[beyond].latency)
+            fast = fast_capacity(cycles, plan) if name == "last_level" else None
+            words = f"latency steps at {_size(step)}"
+            if fast is not None and fast > step:
+                words, step = f"time of independent loads steps at {_size(fast)}, {words}", fast
+            figures[f"caches.{name}.size"] = _capacity(step, words, host.caches.get(name), name, notes)
     if "l1i" in host.caches:
         figures |= {f"caches.l1i.{key}": value for key, value in _described(host.caches["l1i"]).items()}
     return figures
+
+
+def fast_capacity(cycles: Cycles, plan: Plan) -> float | None:
+    """Return where independent loads of lines begin to come from memory; None: nowhere, or it was not measured."""
+    tasks = plan.fast_lines()
+    if not tasks:
+        return None
+    sizes, curve = [_bytes(one) for one in tasks], [cycles.of(one) for one in tasks]
+    octave = sum(size < 2 * sizes[0] for size in sizes)
+    cache, memory = float(np.median(curve[:octave])), float(np.median(curve[-octave:]))
+    # Of a range as large as the cache, read again and again, half of the sets have too many lines and miss all of them.
+    return crossing(sizes, curve, cache, memory, 0.5) if memory > _LEAST_STEP * cache else None
 
 
 def _described(cache: HostCache | None) -> dict[str, Figure]:
@@ -173,12 +190,12 @@ def _described(cache: HostCache | None) -> dict[str, Figure]:
     }
 
 
-def _capacity(found: float, cache: HostCache | None, name: str, notes: list[str]) -> Figure:
-    """Return the capacity: where the latency steps, or the host's exact size if the step is near it."""
+def _capacity(found: float, words: str, cache: HostCache | None, name: str, notes: list[str]) -> Figure:
+    """Return the capacity: where loads take longer, or the host's exact size if that is near it."""
     if cache is None:
-        return Figure(_exact(nearest_size(found)), f"measured, latency steps at {_size(found)}; the host says nothing")
+        return Figure(_exact(nearest_size(found)), f"measured, {words}; the host says nothing")
     difference = found / cache.size_bytes - 1
-    words = f"latency steps at {_size(found)}, {100 * difference:+.0f} %"
+    words = f"{words}, {100 * difference:+.0f} %"
     if abs(difference) <= _NEAR:
         return Figure(_exact(cache.size_bytes), f"host; measured, {words}")
     way = cache.line_bytes * cache.associativity

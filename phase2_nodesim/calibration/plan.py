@@ -106,7 +106,7 @@ class Plan:
         # Predictors learn short sequences that come again in the next round.
         branches = max(64_000, count // 10)
         tasks += [task("branch", branches, pattern=pattern) for pattern in ("alternating", "random")]
-        return [*tasks, task("width", count)]
+        return [*tasks, task("width", count), task("mixed", count)]
 
     def sizes(self) -> list[int]:
         """Return the sizes of chases: whole lines, finer up to 4 MiB than beyond."""
@@ -141,6 +141,20 @@ class Plan:
                 sizes["last_level"] = 2 * self.private_cache
         count = 10 * self.operations
         return {name: task("lines", count, bytes=size, pages="large") for name, size in sizes.items()}
+
+    def fast_lines(self) -> list[Task]:
+        """Return loads of lines as fast as they come, over ranges that the last level holds, and over twice as much.
+
+        Where programs share a cache without parts of their own, each has as much of it as it loads beside the others. A
+        chase loads so slowly that it has far less than most programs.
+        """
+        largest = 2 * self.last_level
+        if self.quick or not self.private_cache or self.last_level < 4 * self.private_cache or largest > self.largest:
+            return []
+        return [
+            task("lines", max(10 * self.operations, size // 64), bytes=size, pages="large")
+            for size in _geometric(4 * self.private_cache, largest, max(2, self.points_per_octave // 2))
+        ]
 
     def parallel(self) -> list[Task]:
         """Return several chases at the same time through memory."""

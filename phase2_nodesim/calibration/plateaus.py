@@ -71,7 +71,16 @@ def plateaus(sizes: Numbers, latencies: Numbers) -> list[Plateau]:
         if level:
             found.append(Plateau(float(np.exp(np.median(logs[start:end]))), start, end - 1))
         end = start
-    return _merged(found[::-1], logs)
+    return _to_the_end(_merged(found[::-1], logs), logs)
+
+
+def _to_the_end(found: list[Plateau], logs: NDArray[np.float64]) -> list[Plateau]:
+    """Return the plateaus, the last one with what comes after it and is no other level: it may rise slowly."""
+    if not found:
+        return found
+    last = found[-1]
+    end = int(np.searchsorted(logs, math.log(_LEAST_RISE * last.latency))) - 1
+    return [*found[:-1], Plateau(last.latency, last.first, max(last.last, end))]
 
 
 def _merged(found: list[Plateau], logs: NDArray[np.float64]) -> list[Plateau]:

@@ -112,6 +112,7 @@ def core_numbers(core: Core, hit_latency: float) -> dict[str, Any]:
     queues = core.queues()
     return {
         "width": core.dispatch_width,
+        "sustained_width": core.sustained_width or 0,
         "reorder_buffer": core.reorder_buffer,
         "scheduler": queues.scheduler,
         "load_queue": queues.load,

@@ -19,6 +19,7 @@ from manynode.markers import read_marker_directory
 from phase2_nodesim.calibration.core_figures import OF_THE_BRANCH, entries
 from phase2_nodesim.calibration.figures import Cycles
 from phase2_nodesim.calibration.in_engine import PROGRAM, series_of_segments, words
+from phase2_nodesim.calibration.memory_figures import fast_capacity
 from phase2_nodesim.calibration.plan import KIB, MIB, WINDOWS, Plan, Task, task
 from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 from phase2_nodesim.engines._interface import ENGINES, NodeRun
@@ -112,6 +113,18 @@ def test_units_chains_and_branches_take_what_the_machine_file_says(build_dir: Pa
     assert penalty - OF_THE_BRANCH == pytest.approx(core.frontend_depth, rel=0.1)
 
 
+@pytest.mark.parametrize(("sustained", "wanted"), [(None, 6), (4.5, 4.5)])
+def test_a_mixed_loop_takes_the_sustained_width(
+    build_dir: Path, tmp_path: Path, sustained: float | None, wanted: float
+) -> None:
+    changes = {"dispatch_width": 6, "sustained_width": sustained, "load_ports": 3, "store_ports": 2}
+    machine = node(core={**node().core.model_dump(exclude_none=True), **changes})
+    mixed, width = task("mixed", 200_000), task("width", 100_000)
+    cycles = measured(build_dir, tmp_path / "core", machine, [mixed, width])
+    assert cycles.rate(mixed) == pytest.approx(wanted, rel=WITHIN)
+    assert cycles.rate(width) == pytest.approx(wanted, rel=0.1)
+
+
 def test_chases_take_the_latency_of_the_level_that_holds_them(build_dir: Path, tmp_path: Path) -> None:
     # Translation has a test of its own. Half of the last level: sets are chosen by a hash, and few have too many lines.
     machine = node(tlbs=None)
@@ -142,6 +155,13 @@ def test_lines_come_at_the_rate_of_the_cache_that_holds_them(build_dir: Path, tm
     cycles = measured(build_dir, tmp_path / "lines", machine, list(tasks.values()))
     for name, one in tasks.items():
         assert cycles.of(one) == pytest.approx(intervals[name], rel=WITHIN), name
+
+
+def test_fast_loads_show_the_capacity_of_the_last_level(build_dir: Path, tmp_path: Path) -> None:
+    machine = node({"last_level": {"size": "16 MiB"}}, tlbs=None)
+    plan = Plan(64 * MIB, 1, 4096, operations=10_000, private_cache=1 * MIB, last_level=16 * MIB)
+    found = fast_capacity(measured(build_dir, tmp_path / "lines", machine, plan.fast_lines()), plan)
+    assert found == pytest.approx(16 * MIB, rel=0.1)
 
 
 def test_pages_beyond_the_first_level_of_the_tlb_take_its_second_level(build_dir: Path, tmp_path: Path) -> None:

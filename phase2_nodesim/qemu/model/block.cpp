@@ -22,6 +22,8 @@ void occupy(std::array<double, kResources>& occupied, const Instruction& instruc
       add(kFloatIssue, instruction.repeats, core.float_issue);
     }
   };
+  if (core.sustained_width > 0 && core.sustained_width < core.width)
+    add(kSustained, instruction.operations, core.sustained_width);
   switch (instruction.kind) {
     case Kind::kNone:
     case Kind::kMove:

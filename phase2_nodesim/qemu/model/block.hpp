@@ -34,9 +34,10 @@ enum Resource : std::uint8_t {
   kLoadPort,
   kStorePort,
   kVectorLoadPort,
-  kVectorStorePort
+  kVectorStorePort,
+  kSustained
 };
-inline constexpr int kResources = 11;
+inline constexpr int kResources = 12;
 
 // Rows of a map: one number for each result of the piece, in stamps, filled up to whole vectors. Their alignment is
 // named, because code that is compiled for processors without AVX would take another one.

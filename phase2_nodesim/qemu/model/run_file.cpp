@@ -56,6 +56,7 @@ CoreSettings core(const Json& json) {
                                    {"vector_bytes", &to.vector_bytes}}) {
     json.at(key).get_to(*value);
   }
+  json.at("sustained_width").get_to(to.sustained_width);
   json.at("float_issue").get_to(to.float_issue);
   json.at("transfer_latency").get_to(to.transfer_latency);
   json.at("vector_load_latency").get_to(to.vector_load_latency);

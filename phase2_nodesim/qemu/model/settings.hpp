@@ -13,7 +13,8 @@ enum class Replacement { kLru, kRandom, kAdaptive };
 enum class Inclusion { kInclusive, kVictim, kNeither };
 
 struct CoreSettings {
-  std::uint32_t width = 4;  // operations dispatched and retired per cycle
+  std::uint32_t width = 4;     // operations dispatched and retired per cycle
+  double sustained_width = 0;  // of them on average; 0: the width
   std::uint32_t reorder_buffer = 224;
   std::uint32_t scheduler = 96;
   std::uint32_t load_queue = 84;  // loads from dispatch to retirement

@@ -197,6 +197,22 @@ TEST(CoreLimits, AdditionsHaveUnitsOfTheirOwnUpToTheIssueOfAll) {
   expect_near(rate(8, 4), 2.5, 1);
 }
 
+// Moves have no unit, but are operations: what is sustained counts all.
+TEST(CoreLimits, TheSustainedWidthIsThatOfAllOperationsTogether) {
+  NodeSettings settings = small_node();
+  settings.core.width = settings.core.integer_units = 6;
+  const auto rate = [&](double sustained) {
+    settings.core.sustained_width = sustained;
+    Node node(settings);
+    const Block block = block_of(
+        settings, times(4, of(Kind::kInteger, 1)) + times(2, of(Kind::kFloat, 2)) + times(6, of(Kind::kMove, 3)));
+    return 12 / cycles_each(node, 400, [&](int) { run(node.core(), block); });
+  };
+  expect_near(rate(0), 6, 1);
+  expect_near(rate(6), 6, 1);
+  expect_near(rate(4.8), 4.8, 1);
+}
+
 // Two loads per turn of three in the reorder buffer of 64: the load queue is the shorter one.
 TEST(CoreLimits, TheLoadQueueLimitsHowFarACoreRunsAhead) {
   NodeSettings settings = small_node();

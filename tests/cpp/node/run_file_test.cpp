@@ -20,7 +20,7 @@ Json complete() {
     "shared_memory": "/dev/shm/x", "shares": false,
     "last_level_of_slot": [0, 0, 0, 1, 1, 1], "domain_of_slot": [0, 1, 2, 3, 2, 1],
     "node": {
-      "core": {"width": 5, "reorder_buffer": 300, "scheduler": 97, "load_queue": 59, "store_queue": 60, "integer_units": 3,
+      "core": {"width": 5, "sustained_width": 4.25, "reorder_buffer": 300, "scheduler": 97, "load_queue": 59, "store_queue": 60, "integer_units": 3,
                "load_ports": 8, "store_ports": 9, "vector_load_ports": 6, "vector_store_ports": 7, "float_units": 10, "multiply_latency": 11, "divide_latency": 22,
                "divide_interval": 13, "float_latency": 14, "float_add_latency": 23, "float_divide_latency": 15, "float_divide_interval": 16,
                "frontend_depth": 17, "fetch_bits": 18, "vector_bytes": 64, "float_add_units": 20, "float_issue": 28.5, "transfer_latency": 2.5,
@@ -97,6 +97,7 @@ TEST_F(RunFiles, HaveTheCore) {
   const CoreSettings core = read_json(complete()).node.core;
   EXPECT_EQ(core.width, 5u);
   EXPECT_EQ(core.reorder_buffer, 300u);
+  EXPECT_EQ(core.sustained_width, 4.25);
   EXPECT_EQ(core.scheduler, 97u);
   EXPECT_EQ(core.store_queue, 60u);
   EXPECT_EQ(core.integer_units, 3u);

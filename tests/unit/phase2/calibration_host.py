@@ -17,8 +17,9 @@ FREQUENCY = 3.2e9
 HIERARCHY = Hierarchy()
 FIRST_TLB, SECOND_TLB = 64, 2048
 SECOND_LATENCY, WALK = 7.0, 22.0
-BUFFERS, PENALTY = 16, 18.0
+BUFFERS, PENALTY, SUSTAINED = 16, 18.0, 4.8
 ENTRIES = {"nop": 352, "dependent": 160, "load": 128, "store": 80}
+FAST_LINES = [(512 * KIB, 2.0), (32 * MIB, 2.5), (2**40, 6.0)]
 ONE_CORE_BPS, NODE_BPS = 12e9, 40e9
 CACHED_BYTES, CACHED_BPS = 4 * MIB, 100e9
 """A core that streams no more than these bytes has them from the caches."""
@@ -80,7 +81,7 @@ def cycles_of(task: Task) -> float:
     if kind == "mix":
         return 1 / 3
     if task.name == "lines":
-        return 2.0 if float(values["bytes"]) <= 512 * KIB else 2.5
+        return next(cycles for capacity, cycles in FAST_LINES if float(values["bytes"]) <= capacity)
     if task.name == "transfer":
         return {"round": 6, "load": 3 + 7}[kind]
     if task.name == "fetch":
@@ -89,6 +90,8 @@ def cycles_of(task: Task) -> float:
         return {"general": 1 + 0, "vector": 4 + 6}[kind]
     if task.name == "width":
         return 1 / 5.8
+    if task.name == "mixed":
+        return 1 / SUSTAINED
     if task.name == "branch":
         return 1.5 + (PENALTY / 2 if values["pattern"] == "random" else 0)
     if task.name == "window":
@@ -140,7 +143,8 @@ def measured(tasks: Iterable[Task], noise: float = 0.02, seed: int = 1) -> dict[
 
 def groups_of(plan: Plan) -> list[list[Task]]:
     """Return the tasks of a plan, by the process that runs them."""
-    groups = [plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams(), list(plan.lines().values())]
+    groups = [plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams()]
+    groups += [list(plan.lines().values()), plan.fast_lines()]
     groups += [plan.window(kind, range(0, 769, 16)) for kind in WINDOWS.values()]
     return [*groups, [one for orders in plan.walks().values() for one in orders.values()]]
 

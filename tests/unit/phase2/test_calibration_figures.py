@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 
+import calibration_host
 import pandas as pd
 import pytest
 from calibration_curves import KIB
 from calibration_host import (
     BUFFERS,
     ENTRIES,
+    FAST_LINES,
     FREQUENCY,
     HOST,
     MANY_CORES,
     NODE_BPS,
     PENALTY,
+    SUSTAINED,
     calibrated,
     groups_of,
     measured,
@@ -22,11 +25,12 @@ from calibration_host import (
 
 from manynode.errors import InputError
 from manynode.units import parse
-from phase2_nodesim.calibration.core_figures import core_figures
+from phase2_nodesim.calibration import calibration
+from phase2_nodesim.calibration.core_figures import core_figures, entries
 from phase2_nodesim.calibration.figures import Cycles, Figure
 from phase2_nodesim.calibration.host import Host, HostCache
 from phase2_nodesim.calibration.in_engine import series_of_segments
-from phase2_nodesim.calibration.measurements import read_lines
+from phase2_nodesim.calibration.measurements import Series, read_lines
 from phase2_nodesim.calibration.memory_figures import memory_figures
 from phase2_nodesim.calibration.plan import MIB, STREAMED, Plan, plan_for
 from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
@@ -90,6 +94,7 @@ def test_a_whole_number_is_found_exactly(found: dict[str, Figure], key: str, val
     [
         ("core.outstanding_misses", BUFFERS, 0.1),
         ("core.float_issue", 3, 0.05),
+        ("core.sustained_width", SUSTAINED, 0.05),
         ("core.transfer_latency", 3, 0.05),
         ("core.vector_load_latency", 7, 0.05),
         ("core.frontend_depth", PENALTY - 2, 0.1),
@@ -134,6 +139,17 @@ def test_a_capacity_far_from_the_hosts_description_is_the_measured_one() -> None
     assert any(note.startswith("caches.last_level.size") for note in notes)
 
 
+def test_a_last_level_that_others_share_has_what_fast_loads_get_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = dataclasses.replace(HOST, caches={**HOST.caches, "last_level": HostCache(256 * MIB, 16, 64, 4)})
+    monkeypatch.setattr(calibration_host, "FAST_LINES", [FAST_LINES[0], (96 * MIB, 2.5), FAST_LINES[2]])
+    size = figures(host)[0]["caches.last_level.size"]
+    assert parse(str(size.value), "size") == pytest.approx(96 * MIB, rel=0.1)
+    assert "independent loads steps at" in size.source and "latency steps at 3" in size.source
+    # As fast from memory as from the cache: only the latency shows where the cache ends.
+    monkeypatch.setattr(calibration_host, "FAST_LINES", [*FAST_LINES[:2], (2**40, 3.0)])
+    assert parse(str(figures(host)[0]["caches.last_level.size"].value), "size") == pytest.approx(33 * MIB, rel=0.1)
+
+
 def test_a_host_that_describes_no_caches_gets_capacities_that_are_powers_of_two_or_three() -> None:
     found = figures(dataclasses.replace(HOST, caches={}))[0]
     assert [found[f"caches.{name}.size"].value for name in ("l1d", "l2", "last_level")] == [
@@ -165,6 +181,23 @@ def test_a_quick_trial_names_what_it_cannot_measure() -> None:
 def test_a_host_without_fused_multiply_adds_runs_none() -> None:
     plan = Plan(2**28, 2, 4096, fused=False)
     assert not any(("kind", "fused") in task.values for task in plan.core())
+
+
+def test_a_core_that_reaches_its_dispatch_width_has_no_other_one() -> None:
+    plan, cycles = calibrated()
+    reached = Series(1, [1 / (5.8 * FREQUENCY)], clock_s=1 / FREQUENCY)
+    found = core_figures(Cycles({**cycles.measurements, "mixed": reached}), plan, HOST, [])
+    assert found["core.dispatch_width"].value == 6 and "core.sustained_width" not in found
+
+
+def test_a_queue_is_measured_in_finer_steps_around_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ENTRIES, "dependent", 150)
+    monkeypatch.setattr(calibration, "measure_groups", lambda groups, _: measured(groups[0][1]))
+    known: dict[str, Series] = {}
+    calibration._measure_window(plan_for(HOST, 4, quick=False), "scheduler", "dependent", known, 3, lambda _: None)
+    found = entries(Cycles(known), "scheduler", "dependent", [])
+    assert found is not None and 0 <= int(found.value) - ENTRIES["dependent"] < 4
+    assert len(known) < 40, "not all sizes in such steps"
 
 
 def test_labels_are_unique_in_a_plan() -> None:

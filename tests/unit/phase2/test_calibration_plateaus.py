@@ -159,3 +159,13 @@ def test_without_a_step_there_is_no_reorder_buffer() -> None:
 )
 def test_numbers_of_entries_are_powers_of_two_or_three_times_one(value: float, size: int) -> None:
     assert nearest_size(value) == size
+
+
+def test_a_memory_whose_latency_rises_slowly_is_one_level_to_the_end() -> None:
+    """As where page tables leave the caches: without it the last sizes belonged to no level, and memory was none."""
+    sizes = np.geomspace(4 * KIB, 2048 * MIB, 120)
+    curve = np.asarray([Hierarchy().latency(size) for size in sizes])
+    curve[-4:] *= [1.1, 1.22, 1.36, 1.48]
+    found = plateaus(sizes, curve)
+    assert len(found) == 4 and found[-1].last == len(sizes) - 1
+    assert found[-1].latency == pytest.approx(600, rel=0.05)

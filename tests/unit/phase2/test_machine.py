@@ -86,6 +86,7 @@ def test_broadwell_is_the_node_of_the_paper() -> None:
         (("caches", "l1d", "line"), "48 B", "power of two"),
         (("caches", "l1d", "size"), "32000.5 B", "whole number"),
         (("core", "dispatch_width"), 0, "greater than or equal to 1"),
+        (("core", "sustained_width"), 4.5, "at most dispatch_width .found 4.5 and 4"),
         (("core", "dispatch_efficiency"), 1.5, "less than or equal to 1"),
         (("memory", "latency"), "90", "number and a unit"),
         (("cores_per_socket",), -1, "greater than or equal to 1"),

@@ -61,7 +61,14 @@ def test_broadwell_in_plain_numbers() -> None:
     assert content["last_level_of_slot"] == content["domain_of_slot"] == [0, 0, 1, 1]
     node = content["node"]
     assert node["core"] == {
-        **{"width": 4, "reorder_buffer": 192, "scheduler": 60, "store_queue": 42, "integer_units": 4},
+        **{
+            "width": 4,
+            "sustained_width": 0,
+            "reorder_buffer": 192,
+            "scheduler": 60,
+            "store_queue": 42,
+            "integer_units": 4,
+        },
         **{"forward_latency": 5, "vector_forward_latency": 6, "fetch_bits": 0},
         **{"load_queue": 72, "float_add_units": 0, "float_issue": 2, "transfer_latency": 1, "vector_load_latency": 5},
         **{"load_ports": 2, "store_ports": 1, "vector_load_ports": 2, "vector_store_ports": 1},
