@@ -70,10 +70,6 @@ def _units(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
         most = found[f"core.{name.removeprefix('vector_')}"].value if name.startswith("vector_") else 16
         value = min(int(most), max(1, round(rate)))
         found[f"core.{name}"] = measured(value, cycles.spread(one), f"{rate:.2f} {words} per cycle")
-    mixed = _named(plan, "mixed")
-    if cycles.rate(mixed) < _SUSTAINED * int(found["core.dispatch_width"].value):
-        words = f"{cycles.rate(mixed):.2f} operations per cycle of a loop that loads, computes and stores"
-        found["core.sustained_width"] = measured(round(cycles.rate(mixed), 1), cycles.spread(mixed), words)
     # Where additions have units of their own, a mixture is faster than either.
     add, mix = (_named(plan, "float", kind=kind, chains=14) for kind in ("add", "mix"))
     both = cycles.rate(mix)
@@ -86,7 +82,27 @@ def _units(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
         found["core.float_issue"] = measured(
             round(both, 1), cycles.spread(mix), f"{both:.2f} mixed operations per cycle"
         )
-    return found
+    return found | _sustained(cycles, plan, {name: float(figure.value) for name, figure in found.items()})
+
+
+def _sustained(cycles: Cycles, plan: Plan, found: dict[str, float]) -> dict[str, Figure]:
+    """Return what a mixed loop sustains; nothing if it reaches the dispatch width, or what its units alone allow.
+
+    A turn of six operations has two loads, a store, a multiplication and an addition.
+    """
+    float_units, adders = found["core.float_units"], found["core.float_add_units"]
+    operations = [
+        found["core.dispatch_width"],
+        6 * found["core.vector_store_ports"],
+        3 * found["core.vector_load_ports"],
+    ]
+    operations += [3 * found["core.float_issue"], 6 * float_units, 6 * adders] if adders else [3 * float_units]
+    one = _named(plan, "mixed")
+    rate = cycles.rate(one)
+    if rate >= _SUSTAINED * min(operations):
+        return {}
+    words = f"{rate:.2f} operations per cycle of a loop that loads, computes and stores"
+    return {"core.sustained_width": measured(round(rate, 1), cycles.spread(one), words)}
 
 
 def _latencies(cycles: Cycles, plan: Plan) -> dict[str, Figure]:

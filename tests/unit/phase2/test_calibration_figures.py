@@ -183,11 +183,14 @@ def test_a_host_without_fused_multiply_adds_runs_none() -> None:
     assert not any(("kind", "fused") in task.values for task in plan.core())
 
 
-def test_a_core_that_reaches_its_dispatch_width_has_no_other_one() -> None:
+@pytest.mark.parametrize("width", [6, 8])
+def test_a_core_that_reaches_its_width_or_the_rate_of_its_only_store_port_sustains_it(width: int) -> None:
     plan, cycles = calibrated()
-    reached = Series(1, [1 / (5.8 * FREQUENCY)], clock_s=1 / FREQUENCY)
-    found = core_figures(Cycles({**cycles.measurements, "mixed": reached}), plan, HOST, [])
-    assert found["core.dispatch_width"].value == 6 and "core.sustained_width" not in found
+    rates = {"width": width - 0.2, "mixed": 5.8}
+    reached = {name: Series(1, [1 / (rate * FREQUENCY)], clock_s=1 / FREQUENCY) for name, rate in rates.items()}
+    found = core_figures(Cycles({**cycles.measurements, **reached}), plan, HOST, [])
+    assert found["core.dispatch_width"].value == width and found["core.vector_store_ports"].value == 1
+    assert "core.sustained_width" not in found
 
 
 def test_a_queue_is_measured_in_finer_steps_around_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
