@@ -193,6 +193,16 @@ def test_a_core_that_reaches_its_width_or_the_rate_of_its_only_store_port_sustai
     assert "core.sustained_width" not in found
 
 
+def test_a_loop_buffer_that_helps_at_times_is_told() -> None:
+    plan, cycles = calibrated()
+    rounds = [turns / FREQUENCY for turns in (1.0, 2.0, 2.1)]
+    known = {**cycles.measurements, "fetch place=across-64": Series(1, rounds, clock_s=1 / FREQUENCY)}
+    notes: list[str] = []
+    assert "core.fetch_block" not in core_figures(Cycles(known), plan, HOST, notes)
+    told = [note for note in notes if note.startswith("fetch_block")]
+    assert len(told) == 1 and "across 64 bytes took 1.0 cycles" in told[0] and "2.0 in the median one" in told[0]
+
+
 def test_a_queue_is_measured_in_finer_steps_around_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENTRIES, "dependent", 150)
     monkeypatch.setattr(calibration, "measure_groups", lambda groups, _: measured(groups[0][1]))
