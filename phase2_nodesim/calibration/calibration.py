@@ -13,14 +13,13 @@ from typing import Any
 
 from manynode import tables
 from manynode.errors import UsageError
-from phase2_nodesim.calibration.core_figures import core_figures
+from phase2_nodesim.calibration.core_figures import core_figures, measured_window
 from phase2_nodesim.calibration.figures import Cycles, Figure, percent, plural
 from phase2_nodesim.calibration.host import Host, read_host
 from phase2_nodesim.calibration.measurements import Series, join, last_level_inclusive, measure_groups
 from phase2_nodesim.calibration.memory_figures import memory_figures
 from phase2_nodesim.calibration.node_figures import inclusion_figure, node_figures, within_node
 from phase2_nodesim.calibration.plan import WINDOWS, Plan, plan_for
-from phase2_nodesim.calibration.plateaus import window
 from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -183,10 +182,9 @@ def _measure_window(
 ) -> None:
     """Measure the reorder buffer, or a queue, until its step shows, then finer around the step."""
     name, tasks = key.replace("_", " "), plan.window(kind)
-    counts = [int(dict(one.values)["fillers"]) for one in tasks]
     for _ in range(_WINDOW_ATTEMPTS):
         join(measurements, measure_groups([(name, tasks, rounds)], tell))
-        found = window(counts, [Cycles(measurements).of(one) for one in tasks])
+        found = measured_window(Cycles(measurements), kind)
         if found is not None or plan.quick:
             break
     if plan.quick:
@@ -194,8 +192,6 @@ def _measure_window(
     for step in _FINER:
         if found is None:
             return
-        counts += [count for count in range(found[0], found[1], step) if count not in counts]
         finer = plan.window(kind, range(found[0], found[1] + 1, step))
         join(measurements, measure_groups([(name, finer, 2 * rounds)], tell))
-        tasks = plan.window(kind, sorted(counts))
-        found = window(sorted(counts), [Cycles(measurements).of(one) for one in tasks])
+        found = measured_window(Cycles(measurements), kind)

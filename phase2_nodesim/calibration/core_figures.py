@@ -11,7 +11,7 @@ from phase2_nodesim.calibration.plateaus import misses_in_flight, window
 OF_THE_BRANCH = 2
 """Cycles from a branch's dispatch to its execution in the microbenchmark ``branch``: one shift, one test."""
 _SUSTAINED = 0.95
-"""A loop at this share of the dispatch width or more reaches it: its own ends take the rest."""
+"""A loop at this share or more of what width and units allow reaches it: its own ends take the rest."""
 
 
 def core_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> dict[str, Figure]:
@@ -165,28 +165,42 @@ def _fetch_block(cycles: Cycles, plan: Plan, notes: list[str]) -> Figure | None:
     On some cores it does so at times: a note says it.
     """
     inside = _named(plan, "fetch", place="inside")
-    typical = {one: cycles.of(one) * (1 + cycles.spread(one)) for one in plan.core() if one.name == "fetch"}
+
+    def typical(one: Task) -> float:
+        return cycles.of(one) * (1 + cycles.spread(one))
+
     for size in (32, 64):
         across = _named(plan, "fetch", place=f"across-{size}")
         more = cycles.of(across) - cycles.of(inside)
         if more > 0.5:
             words = f"a short loop across {size} bytes takes {more:.2f} cycles more"
             return measured(f"{size} B", cycles.spread(inside, across), words)
-        if typical[across] - typical[inside] > 0.5:
+        if typical(across) - typical(inside) > 0.5:
             notes.append(
                 f"fetch_block: a short loop across {size} bytes took {cycles.of(across):.1f} cycles in its fastest "
-                f"round and {typical[across]:.1f} in the median one; the key is left out, as if all were the fastest"
+                f"round and {typical(across):.1f} in the median one; the key is left out, as if all were the fastest"
             )
     return None
 
 
-def entries(cycles: Cycles, key: str, kind: str, notes: list[str]) -> Figure | None:
-    """Return the entries of the reorder buffer or of a queue, which instructions of a ``kind`` fill."""
+def _windows(cycles: Cycles, kind: str) -> list[tuple[int, str]]:
+    """Return the measured numbers of instructions of a ``kind`` between two misses, with their labels."""
     start = f"window kind={kind} fillers="
-    rows = sorted(
+    return sorted(
         (int(label.removeprefix(start).split()[0]), label) for label in cycles.measurements if label.startswith(start)
     )
-    found = window([count for count, _ in rows], [cycles.of(label) for _, label in rows]) if len(rows) > 1 else None
+
+
+def measured_window(cycles: Cycles, kind: str) -> tuple[int, int] | None:
+    """Return the last number of instructions of a ``kind`` with which misses overlap, and the first without."""
+    rows = _windows(cycles, kind)
+    return window([count for count, _ in rows], [cycles.of(label) for _, label in rows])
+
+
+def entries(cycles: Cycles, key: str, kind: str, notes: list[str]) -> Figure | None:
+    """Return the entries of the reorder buffer or of a queue, which instructions of a ``kind`` fill."""
+    rows = _windows(cycles, kind)
+    found = measured_window(cycles, kind)
     if found is None:
         notes.append(f"{key}: no number of instructions ({kind}) keeps two misses from overlapping")
         return None

@@ -1,7 +1,7 @@
 // mixed: y += a x over arrays in the first-level cache, one element a turn: two loads, a multiplication, an addition, a
-// store, a counter and a jump. Nothing in it waits, and no kind of unit is short, so that it shows how many operations
-// per cycle a core sustains where they compete. An operation is one of six: an addition loads its operand or is fused
-// with the multiplication, and the jump with its comparison.
+// store, a counter and a jump. Nothing in it waits, and on most cores no kind of unit is short, so that it shows how
+// many operations per cycle a core sustains where they compete. An operation is one of six: an addition loads its
+// operand or is fused with the multiplication, and the jump with its comparison.
 #include <array>
 
 #include "microbenchmark.hpp"
