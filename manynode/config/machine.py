@@ -215,6 +215,15 @@ class Cache(Section):
         description="qemu, second and last level: cycles from one line to the next that the cache gives to a core's "
         "caches above it; 0: no limit",
     )
+    write_interval: Cycles = Field(
+        default=0,
+        description="qemu, l2 only: cycles in which a line that l1d writes back comes in and none is given to a core's "
+        "caches above; 0: lines come back beside them",
+    )
+    line_fill: Cycles = Field(
+        default=0,
+        description="qemu, l1d only: cycles in which a line comes in and no load starts; 0: lines come in beside loads",
+    )
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = Field(
         default=None,
         description="qemu, second level only: misses in flight, prefetches among them; empty: twice core: "
@@ -249,6 +258,15 @@ class Caches(Section):
                 raise ValueError(f"{outer}: size {far.size:g} must be above the {near.size:g} bytes of {inner}")
             if far.line != near.line:
                 raise ValueError(f"{outer}: line must be that of {inner}; the models need one line size for data")
+        return self
+
+    @model_validator(mode="after")
+    def _filled(self) -> Caches:
+        for key, owner in (("line_fill", "l1d"), ("write_interval", "l2")):
+            for name in ("l1i", "l1d", "l2", "last_level"):
+                found = getattr(getattr(self, name), key, 0)
+                if name != owner and found:
+                    raise ValueError(f"{name}: {key} must be 0 (found {found:g}): only {owner} has it")
         return self
 
     @model_validator(mode="after")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -22,6 +23,12 @@ from phase2_nodesim.calibration.plateaus import (
 
 WORDS_MOVED = {"read": 1, "copy": 3, "triad": 4}
 """Words of eight bytes per element that move between caches and memory: a written line is read first."""
+WORDS_FETCHED = {"read": 1, "copy": 2, "triad": 3}
+"""Of these, the words that come from memory."""
+_BUSY = 0.78
+"""The share of the second level's fill buffers that the fastest stream keeps busy: 0.72 to 0.88 in the engine qemu."""
+_UNLIMITED = 0.9
+"""Cores that reach this share of as many times one core's rate are not limited by the memory."""
 _FULLY_ASSOCIATIVE = 128
 _WAYS_OF_LARGE = 16
 _NEAR = 0.25
@@ -47,18 +54,59 @@ def memory_figures(cycles: Cycles, plan: Plan, host: Host, notes: list[str]) -> 
     figures = _caches(cycles, plan, host, levels, found, notes)
     if "memory" in found:
         figures["memory.latency"] = _memory_latency(cycles, plan, found["memory"])
+        if "l2" in host.caches and not plan.quick and plan.stream_size(1).from_memory:
+            line, latency = host.caches["l2"].line_bytes, found["memory"].latency
+            streams = {one.values[0][1]: one for one in plan.streams()[1:] if one.values[2][1] == "1"}
+            figures["caches.l2.outstanding_misses"] = l2_outstanding(cycles, streams, line, latency)
+    if plan.fills():
+        figures["caches.l1d.line_fill"] = line_fill(cycles, plan, host.caches["l1d"].line_bytes)
     figures |= _line_intervals(cycles, plan)
     return figures | _tlbs(cycles, plan, sizes, curve, notes) | _bandwidth(cycles, plan, notes)
 
 
+def line_fill(cycles: Cycles, plan: Plan, line_bytes: int) -> Figure:
+    """Return how long a line that comes to the first level keeps loads from starting.
+
+    It is what a stream of loads takes longer where its lines come from the second level. In the first level each pass
+    has an end, whose cost two sizes tell.
+    """
+    tasks = plan.fills()
+    half, quarter, l2 = (line_bytes // 8 * cycles.of(tasks[name]) for name in ("half", "quarter", "l2"))
+    without_end = 2 * half - quarter
+    words = f"a stream takes {l2:.2f} cycles a line from the second level, {without_end:.2f} in the first"
+    value = max(0.0, round(l2 - without_end, 1))
+    return measured(value, cycles.spread(*tasks.values()), words)
+
+
+def l2_outstanding(cycles: Cycles, streams: Mapping[str, Task], line_bytes: int, latency: float) -> Figure:
+    """Return the misses of the second level in flight, prefetches among them, from ``streams`` of one core.
+
+    By Little's law a stream has as many lines in flight as come while the ``latency`` [cycles] of one passes. More
+    buffers than the fastest stream needs would not show.
+    """
+    lines = {name: words * 8 / line_bytes for name, words in WORDS_FETCHED.items()}
+    flying = {name: latency * lines[name] / cycles.of(one) for name, one in streams.items()}
+    most = max(flying, key=lambda name: flying[name])
+    words = (
+        f"{flying[most]:.0f} lines in flight in a {most} of one core, which keeps about {100 * _BUSY:.0f} % of all busy"
+    )
+    return measured(round(flying[most] / _BUSY), cycles.spread(streams[most]), words)
+
+
 def _line_intervals(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
-    """Return how often a core gets a line from the caches beyond its first level."""
-    return {
+    """Return how often a core gets a line from the caches beyond its first level, and gives one back."""
+    figures = {
         f"caches.{name}.line_interval": measured(
             round(cycles.of(one), 1), cycles.spread(one), f"independent loads of the lines of {_size(_bytes(one))}"
         )
         for name, one in plan.lines().items()
     }
+    for one in plan.written_lines():
+        read, written = cycles.of(plan.lines()["l2"]), cycles.of(one)
+        words = f"stores to the lines of {_size(_bytes(one))} take {written:.2f} cycles each, loads {read:.2f}"
+        value = max(0.0, round(written - read, 1))
+        figures["caches.l2.write_interval"] = measured(value, cycles.spread(one), words)
+    return figures
 
 
 def _bytes(one: Task) -> float:
@@ -113,11 +161,17 @@ def _by_level(plan: Plan, host: Host, levels: list[Plateau], notes: list[str]) -
 
 
 def _memory(plan: Plan, host: Host, levels: list[Plateau]) -> Plateau | None:
-    """Return the last plateau if it is longer than any cache: if it reaches the largest size of a full plan."""
+    """Return the last plateau if it is longer than any cache.
+
+    It reaches the largest size of a full plan, or ends at twice the described last level or more: what rises beyond is
+    the translation of addresses.
+    """
     last_level = host.caches.get("last_level")
     if plan.quick or len(levels) < 2 or (last_level and plan.largest < 2 * last_level.size_bytes):
         return None
-    return levels[-1] if plan.sizes()[levels[-1].last] >= _REACHED * plan.largest else None
+    end = plan.sizes()[levels[-1].last]
+    beyond = last_level is not None and end >= 2 * last_level.size_bytes
+    return levels[-1] if beyond or end >= _REACHED * plan.largest else None
 
 
 def _by_description(plan: Plan, host: Host, levels: list[Plateau]) -> dict[str, list[Plateau]]:
@@ -295,11 +349,15 @@ def _bandwidth(cycles: Cycles, plan: Plan, notes: list[str]) -> dict[str, Figure
             f"{plural(plan.cores)}; {_size(BEYOND_CACHES * size.cached)} are needed to exceed the caches"
         )
         return {}
-    # The slower of pure reading and of reading and writing: a program does both.
-    kernel = min(("read", "triad"), key=lambda name: rates[name, plan.cores])
-    words = f"{kernel} on {plural(plan.cores)}, lines that are written counted twice"
-    value = measured(f"{rates[kernel, plan.cores] / 1e9:.4g} GB/s", spreads[kernel, plan.cores], words)
-    return {"memory.bandwidth": value}
+    # Programs read and write. Where reading alone is slower, not the memory limits it.
+    reached, alone = rates["triad", plan.cores], rates["triad", 1]
+    if plan.cores > 1 and reached > _UNLIMITED * plan.cores * alone:
+        notes.append(
+            f"memory.bandwidth: a lower bound, because {plural(plan.cores)} reach {reached / alone:.2f} times the rate "
+            "of one"
+        )
+    words = f"triad on {plural(plan.cores)}, lines that are written counted twice"
+    return {"memory.bandwidth": measured(f"{reached / 1e9:.4g} GB/s", spreads["triad", plan.cores], words)}
 
 
 def _exact(bytes_: int) -> str:

@@ -81,6 +81,8 @@ class Plan:
     fillers_step: int = 48
     quick: bool = False
     counts: tuple[int, ...] = field(default=CHAINS)
+    first_cache: int = 0
+    """The first-level cache of data."""
     private_cache: int = 0
     """The cache of one core before the last level."""
     last_level: int = 0
@@ -141,6 +143,19 @@ class Plan:
                 sizes["last_level"] = 2 * self.private_cache
         count = 10 * self.operations
         return {name: task("lines", count, bytes=size, pages="large") for name, size in sizes.items()}
+
+    def fills(self) -> dict[str, Task]:
+        """Return streams of one core over a half and a quarter of the first level, and over a half of the second."""
+        if self.private_cache < 4 * self.first_cache or not self.first_cache:
+            return {}
+        sizes = {"half": self.first_cache // 2, "quarter": self.first_cache // 4, "l2": self.private_cache // 2}
+        count = 10 * self.operations
+        return {name: task("stream", count, kernel="read", bytes=size, pages="large") for name, size in sizes.items()}
+
+    def written_lines(self) -> list[Task]:
+        """Return stores to lines that the second level holds, and the first does not; loads: :meth:`lines`."""
+        size = self.private_cache // 2
+        return [task("lines", 10 * self.operations, kind="store", bytes=size, pages="large")] if size else []
 
     def fast_lines(self) -> list[Task]:
         """Return loads of lines as fast as they come, over ranges that the last level holds, and over twice as much.
@@ -251,12 +266,13 @@ def plan_for(host: Host, cores: int, *, quick: bool) -> Plan:
     wanted = max(LEAST_LARGEST, 8 * last.size_bytes if last else 0)
     # A quarter of what is free: the order of a chase and its links need memory, too.
     affordable = max(host.memory_bytes // 4, 16 * MIB)
-    before = host.caches.get("l2")
+    first, before = host.caches.get("l1d"), host.caches.get("l2")
     return Plan(
         min(wanted, 2 ** (affordable.bit_length() - 1)),
         cores,
         host.page_bytes,
         host.fused,
+        first_cache=first.size_bytes if first else 0,
         private_cache=before.size_bytes if before else 0,
         last_level=last.size_bytes if last else 0,
         last_levels=last.size_bytes * host.cores // last.shared_by if last else 0,

@@ -164,6 +164,8 @@ def cache_numbers(name: str, cache: Cache, line: int, users: int = 1) -> dict[st
         "ways": cache.associativity,
         "latency_cycles": cache.latency,
         "line_interval": cache.line_interval,
+        "write_interval": cache.write_interval,
+        "line_fill": cache.line_fill,
         "prefetcher": cache.prefetcher,
     }
 

@@ -19,7 +19,7 @@ from manynode.markers import read_marker_directory
 from phase2_nodesim.calibration.core_figures import OF_THE_BRANCH, entries
 from phase2_nodesim.calibration.figures import Cycles
 from phase2_nodesim.calibration.in_engine import PROGRAM, series_of_segments, words
-from phase2_nodesim.calibration.memory_figures import fast_capacity
+from phase2_nodesim.calibration.memory_figures import fast_capacity, l2_outstanding, line_fill
 from phase2_nodesim.calibration.plan import KIB, MIB, WINDOWS, Plan, Task, task
 from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 from phase2_nodesim.engines._interface import ENGINES, NodeRun
@@ -151,10 +151,33 @@ def test_lines_come_at_the_rate_of_the_cache_that_holds_them(build_dir: Path, tm
     # More than the latencies over the misses in flight, which are the limit else.
     intervals = {"l2": 2.5, "last_level": 6.0}
     tasks = {name: task("lines", 60_000, bytes=size) for name, size in (("l2", 256 * KIB), ("last_level", 2 * MIB))}
-    machine = node({name: {"line_interval": cycles} for name, cycles in intervals.items()}, tlbs=None)
-    cycles = measured(build_dir, tmp_path / "lines", machine, list(tasks.values()))
+    paths: dict[str, dict[str, object]] = {name: {"line_interval": cycles} for name, cycles in intervals.items()}
+    paths["l2"]["write_interval"] = 4.0
+    written = task("lines", 60_000, kind="store", bytes=256 * KIB)
+    cycles = measured(build_dir, tmp_path / "lines", node(paths, tlbs=None), [*tasks.values(), written])
     for name, one in tasks.items():
         assert cycles.of(one) == pytest.approx(intervals[name], rel=WITHIN), name
+    assert cycles.of(written) == pytest.approx(intervals["l2"] + 4.0, rel=WITHIN)
+
+
+def test_streams_tell_what_keeps_loads_waiting(build_dir: Path, tmp_path: Path) -> None:
+    """Lines that come to the first level, and the buffers of the second one for lines from memory."""
+    for fill, buffers in ((0.0, 24), (0.8, 48)):
+        l2 = {"prefetcher": "stream", "outstanding_misses": buffers}
+        memory = {"latency": "90 ns", "bandwidth": "100 GB/s", "domains": 1}
+        # Wide enough that loads limit the streams.
+        core = {**node().core.model_dump(exclude_none=True), "dispatch_width": 6}
+        machine = node({"l1d": {"line_fill": fill}, "l2": l2}, tlbs=None, memory=memory, core=core)
+        l1d, l2_bytes = int(machine.caches.l1d.size), int(machine.caches.l2.size)
+        plan = Plan(
+            64 * MIB, 1, 4096, operations=100_000, first_cache=l1d, private_cache=l2_bytes, last_level=LAST_LEVEL
+        )
+        streams = {one.values[0][1]: Task(one.name, one.values[:2], one.operations) for one in plan.streams()[1:]}
+        cycles = measured(build_dir, tmp_path / f"{buffers}", machine, [*plan.fills().values(), *streams.values()])
+        assert float(line_fill(cycles, plan, 64).value) == pytest.approx(fill, abs=0.1)
+        latency = machine.memory.latency * machine.frequency
+        found = l2_outstanding(cycles, streams, 64, latency)
+        assert int(found.value) == pytest.approx(buffers, rel=0.15)
 
 
 def test_fast_loads_show_the_capacity_of_the_last_level(build_dir: Path, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ Core::Core(const NodeSettings& settings, Uncore& uncore, Place place)
       fetch_cycle_(settings.core.fetch_bits == 0 ? 0 : settings.core.width * kTick),
       fetch_ahead_(kFetchQueue * kTick),
       store_parts_((settings.core.width * kPartsOfTick + settings.core.store_ports / 2) / settings.core.store_ports),
+      fill_time_(settings.core.cycles(settings.l1d.line_fill)),
       reorder_buffer_(settings.core.reorder_buffer),
       store_queue_(settings.core.store_queue),
       scheduler_(settings.core.scheduler, settings.core.cycles(1)),
@@ -225,11 +226,22 @@ void Core::finish_stores(const Block& block, const Piece& piece) {
   store_queue_.push(counts.stores + settings_.core.store_queue, 0, leaves);
 }
 
+// Lines that have come to the first level since keep all its ports for loads.
+inline void Core::take_fills(std::int32_t now) {
+  const auto time = static_cast<std::int32_t>((memory.counts.l1d_fills - fills_) * fill_time_);
+  fills_ = memory.counts.l1d_fills;
+  for (const Resource port : {kLoadPort, kVectorLoadPort}) {
+    Lanes& busy = busy_[port / kLanes];
+    busy[port % kLanes] = std::max(busy[port % kLanes], now) + time;
+  }
+}
+
 // Units and ports that the piece occupies, from now on or from when they are free. All of them are handled at once:
 // those that it does not need stay as they are.
 inline void Core::use_units(const Block& block, const Piece& piece) {
   if (__builtin_expect(now_ - epoch_ >= kEpoch, 0)) move_epoch();
   const std::int32_t now = from_epoch(now_);
+  if (fill_time_ != 0 && memory.counts.l1d_fills != fills_) take_fills(now);
   const auto ahead = now + static_cast<std::int32_t>(piece.length + units_ahead_);
   const LanesOfRow* const row = block.rows.data() + piece.units_row;
   Lanes exceeds{};

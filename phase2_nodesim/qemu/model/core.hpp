@@ -101,6 +101,7 @@ class Core {
   void evaluate_long(const Block& block, const Piece& piece);
   void finish_stores(const Block& block, const Piece& piece);
   void use_units(const Block& block, const Piece& piece);
+  void take_fills(std::int32_t now);
   void wait_for_units(std::int32_t ahead);
 
   const NodeSettings settings_;
@@ -117,6 +118,9 @@ class Core {
   Stamp epoch_ = 0;
   std::array<std::int32_t, kSinks> times_{};
   std::array<Lanes, kUnitVectors> busy_{};
+  // How long a line that comes to the first level keeps loads from starting, and the lines that did so.
+  Stamp fill_time_;
+  std::uint64_t fills_ = 0;
   Queue reorder_buffer_, store_queue_;
   Scheduler scheduler_;
   std::uint64_t reorder_room_, load_room_;

@@ -44,6 +44,7 @@ MemoryPath::MemoryPath(const NodeSettings& settings, Uncore& uncore, Place place
       l2_fill_buffers_(settings.l2_fill_buffers),
       from_l2_(settings.core.cycles(settings.has_l2 ? settings.l2.line_interval : 0), settings.core.cycles(1)),
       from_last_level_(settings.core.cycles(settings.last_level.line_interval), settings.core.cycles(1)),
+      to_l2_(settings.core.cycles(settings.has_l2 ? settings.l2.write_interval : 0)),
       l1_prefetcher_(settings.l1d.prefetch, lines_per_page(settings)),
       l2_prefetcher_(settings.has_l2 ? settings.l2.prefetch : Prefetch::kNone, lines_per_page(settings)) {
   page_of_frame_.fill(0);
@@ -219,6 +220,7 @@ Stamp MemoryPath::miss(std::uint64_t line, std::uint64_t victim, std::uint64_t c
   const Stamp begin = std::max(at, fill_buffers_.free_at());
   replaced_in_l1(victim, begin);
   const Stamp got = from_l2(physical(line), line >> (page_bits_ - line_bits_), code, Why::kData, begin);
+  ++counts.l1d_fills;
   fill_buffers_.take(got);
   arrivals_[line % kArrivals] = {line, got};
   if (l1_prefetcher_.learns()) prefetch_to_l1(code, line, begin);
@@ -286,6 +288,7 @@ Stamp MemoryPath::from_last_level(std::uint64_t& taken, std::uint64_t page, Why 
 
 void MemoryPath::replaced_in_l1(std::uint64_t victim, Stamp at) {
   if ((victim & kDirty) == 0) return;
+  from_l2_.keep(at, to_l2_);
   const std::uint64_t line = physical(victim & kNumber);
   if (settings_.has_l2) {
     if (std::uint64_t* word = l2_.peek(line)) {
@@ -324,10 +327,11 @@ void MemoryPath::prefetch_to_l1(std::uint64_t code, std::uint64_t line, Stamp at
   const int count = l1_prefetcher_.learn(code, line, lines);
   for (int i = 0; i < count; ++i) {
     if (l1d_.peek(lines[i]) != nullptr) continue;
-    if (fill_buffers_.free_at() > at) return;
+    if (fill_buffers_.free_at() > at) return l1_prefetcher_.dropped(lines[i]);
     ++counts.prefetches;
     const std::uint64_t page = lines[i] >> (page_bits_ - line_bits_);
     const Stamp got = from_l2(physical(lines[i]), page, code, Why::kPrefetch, at);
+    ++counts.l1d_fills;
     fill_buffers_.take(got);
     arrivals_[lines[i] % kArrivals] = {lines[i], got};
     replaced_in_l1(l1d_.insert(lines[i] | kPending | kPrefetched), at);
@@ -339,7 +343,7 @@ void MemoryPath::prefetch_to_l2(std::uint64_t code, std::uint64_t line, std::uin
   const int count = l2_prefetcher_.learn(code, line, lines);
   for (int i = 0; i < count; ++i) {
     if (l2_.peek(lines[i]) != nullptr) continue;
-    if (l2_fill_buffers_.free_at() > at) return;
+    if (l2_fill_buffers_.free_at() > at) return l2_prefetcher_.dropped(lines[i]);
     ++counts.prefetches;
     std::uint64_t taken = lines[i] | kPending | kPrefetched;
     const Stamp got = from_last_level(taken, page, Why::kPrefetch, at);

@@ -66,6 +66,7 @@ struct MemoryCounts {
   std::uint64_t l1d_misses = 0, l1i_misses = 0, l2_misses = 0, last_level_misses = 0;
   std::uint64_t tlb_misses = 0, page_walks = 0, prefetches = 0, recalls = 0;
   std::uint64_t memory_lines = 0;  // to and from memory, for any reason
+  std::uint64_t l1d_fills = 0;     // lines that came to the first level of data, prefetched ones among them
 };
 
 // Where a core's requests go.
@@ -226,6 +227,7 @@ class MemoryPath {
   std::array<Frame, kFrames> frames_;
   std::array<std::uint64_t, kReverse> page_of_frame_;
   RateLimit from_l2_, from_last_level_;
+  Stamp to_l2_;  // how long a line that is written back keeps the path from the second level
   Prefetcher l1_prefetcher_, l2_prefetcher_;
   std::array<Stamp, kCauses> until_{};
   Stamp bandwidth_wait_ = 0;

@@ -34,6 +34,10 @@ class Prefetcher {
     }
     return 0;
   }
+  // The line last named and all after it were not fetched: no buffer was free. A stream names them again.
+  void dropped(std::uint64_t line) {
+    if (kind_ == Prefetch::kStream) current_->ahead = current_->steps > 0 ? line - 1 : line + 1;
+  }
 
  private:
   // One stride per load instruction; two equal ones in a row are followed, two steps ahead.
@@ -71,6 +75,7 @@ class Prefetcher {
       return 0;
     }
     entry->used = clock_;
+    current_ = entry;
     const int direction = line > entry->last ? 1 : line < entry->last ? -1 : 0;
     if (direction == 0) return 0;
     if (direction * entry->steps < 0) {
@@ -112,6 +117,7 @@ class Prefetcher {
   std::uint64_t in_page_;
   std::array<Stride, 256> strides_{};
   std::array<Stream, 32> streams_{};
+  Stream* current_ = nullptr;  // of the lines named last
   std::uint64_t clock_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// A path that takes one line every so many cycles, for requests that do not come in the order of their times.
+// A path that takes one line every so many cycles, and is also kept by others for a time, for requests that do not come
+// in the order of their times.
 //
 // A "free from" time would make a request pay for others that come later in time. Time is cut into buckets instead,
 // each with room for as many lines as the rate allows; a line goes into the first bucket with room (as in Uncore, for
@@ -18,8 +19,10 @@ class RateLimit {
   RateLimit(Stamp interval, Stamp cycle) : interval_(interval), length_(kCycles * cycle) {}
 
   // Takes the place of a line that comes at `at`; returns how long it waits, in whole ticks.
-  Stamp take(Stamp at) {
-    if (interval_ == 0) return 0;
+  Stamp take(Stamp at) { return keep(at, interval_); }
+  // The same for what keeps the path for `time`.
+  Stamp keep(Stamp at, Stamp time) {
+    if (time == 0) return 0;
     const std::uint64_t first = at / length_;
     for (std::uint64_t number = first;; ++number) {
       Bucket& bucket = ring_[number % kBuckets];
@@ -31,7 +34,7 @@ class RateLimit {
         bucket = {number, over};
       }
       if (bucket.used >= length_) continue;
-      bucket.used += interval_;
+      bucket.used += time;
       return number == first ? 0 : time_of(number * length_ - at + kTick - 1);
     }
   }

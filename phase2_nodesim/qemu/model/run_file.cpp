@@ -25,7 +25,8 @@ Prefetch prefetch(const Json& json) {
 }
 
 CacheSettings cache(const Json& json) {
-  return {json.at("sets"), json.at("ways"), json.at("latency_cycles"), prefetch(json), json.at("line_interval")};
+  return {json.at("sets"),          json.at("ways"),           json.at("latency_cycles"), prefetch(json),
+          json.at("line_interval"), json.at("write_interval"), json.at("line_fill")};
 }
 
 TlbSettings tlb(const Json& json) { return {json.at("sets"), json.at("ways")}; }

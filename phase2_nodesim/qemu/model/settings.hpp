@@ -41,7 +41,9 @@ struct CacheSettings {
   std::uint32_t sets = 64, ways = 8;
   double latency_cycles = 4;  // load to use
   Prefetch prefetch = Prefetch::kNone;
-  double line_interval = 0;  // cycles from one line given to the level above to the next; 0: no limit
+  double line_interval = 0;   // cycles from one line given to the level above to the next; 0: no limit
+  double write_interval = 0;  // cycles in which a line comes back from the level above and none is given to it
+  double line_fill = 0;       // cycles in which a line comes in and no load starts
 };
 
 struct TlbSettings {

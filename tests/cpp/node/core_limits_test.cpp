@@ -213,6 +213,24 @@ TEST(CoreLimits, TheSustainedWidthIsThatOfAllOperationsTogether) {
   expect_near(rate(4.8), 4.8, 1);
 }
 
+TEST(CoreLimits, ALineThatComesToTheFirstLevelKeepsLoadsFromStarting) {
+  NodeSettings settings = small_node();
+  settings.core.load_ports = settings.core.vector_load_ports = 2;
+  settings.fill_buffers = settings.l2_fill_buffers = 64;
+  const auto cycles_a_line = [&](double fill, std::uint64_t lines) {
+    settings.l1d.line_fill = fill;
+    Node node(settings);
+    const Block block = block_of(settings, times(6, load(1)));
+    return cycles_each(node, 4'000, [&](int i) {
+      const std::uint64_t line = 0x10000000 + static_cast<std::uint64_t>(i) % lines * kLine;
+      run(node.core(), block, {line, line, line, line, line, line});
+    });
+  };
+  expect_near(cycles_a_line(1.5, kL1Lines / 2), 3, 2);
+  expect_near(cycles_a_line(0, kL2Lines / 2), 3, 2);
+  expect_near(cycles_a_line(1.5, kL2Lines / 2), 3 + 1.5, 2);
+}
+
 // Two loads per turn of three in the reorder buffer of 64: the load queue is the shorter one.
 TEST(CoreLimits, TheLoadQueueLimitsHowFarACoreRunsAhead) {
   NodeSettings settings = small_node();

@@ -129,6 +129,36 @@ TEST(Prefetchers, StreamBringsAStreamToTheLatencyOfTheSecondLevel) {
   expect_near(cycles_of_step(settings, 0), page / 64, 3);
 }
 
+TEST(Prefetchers, StreamNamesLinesAgainForWhichNoBufferWasFree) {
+  for (const std::uint64_t step : {std::uint64_t{1}, ~std::uint64_t{0}}) {
+    Prefetcher prefetcher(Prefetch::kStream, kLinesPerPage);
+    Prefetcher::Lines lines;
+    const std::uint64_t first = 64 + 32;
+    for (std::uint64_t i = 0; i < 3; ++i) prefetcher.learn(0x400000, first + i * step, lines);
+    EXPECT_EQ(lines[1], first + 4 * step);
+    prefetcher.dropped(lines[1]);
+    ASSERT_EQ(prefetcher.learn(0x400000, first + 3 * step, lines), 4);
+    EXPECT_EQ(lines[0], first + 4 * step);
+  }
+}
+
+// Three streams ask for more lines than there are buffers, each of which holds a line for 200 cycles.
+TEST(Prefetchers, StreamsKeepAllBuffersBusy) {
+  NodeSettings settings = small_node();
+  settings.l2.prefetch = Prefetch::kStream;
+  settings.fill_buffers = 10;
+  for (const std::uint32_t buffers : {8u, 16u, 24u}) {
+    settings.l2_fill_buffers = buffers;
+    Node node(settings);
+    const Block block = block_of(settings, times(3, load(1)));
+    const double found = cycles_each(node, 2'000, [&](int i) {
+      const auto line = static_cast<std::uint64_t>(i) * kLine;
+      run(node.core(), block, {0x10000000 + line, 0x20000000 + line + 20 * kLine, 0x30000000 + line + 40 * kLine});
+    });
+    expect_near(found, 3 * 200.0 / buffers, 2);
+  }
+}
+
 TEST(Prefetchers, DoNothingForARandomChase) {
   for (const Prefetch kind : {Prefetch::kStride, Prefetch::kStream}) {
     NodeSettings settings = small_node();

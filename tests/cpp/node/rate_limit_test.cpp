@@ -41,6 +41,33 @@ TEST(RateLimit, WaitsAreWholeTicks) {
   for (int i = 0; i < 200; ++i) EXPECT_EQ(limit.take(7 * kCycle + 3) % kTick, 0u);
 }
 
+TEST(RateLimit, WhatKeepsThePathDelaysLines) {
+  RateLimit limit(2 * kCycle, kCycle);
+  Stamp last = 0;
+  constexpr int kLines = 1000;
+  for (int i = 0; i < kLines; ++i) {
+    last = std::max(last, limit.take(0));
+    limit.keep(0, 3 * kCycle);
+  }
+  expect_near(static_cast<double>(last), static_cast<double>(kLines * 5 * kCycle), 4);
+}
+
+// Each line that is written comes in, and goes back.
+TEST(RateLimit, WrittenLinesTakeThePathToTheSecondLevelTwice) {
+  NodeSettings settings = small_node();
+  settings.fill_buffers = settings.l2_fill_buffers = 64;
+  settings.l2.line_interval = 3;
+  settings.l2.write_interval = 4;
+  for (const auto& [instruction, cycles] : {std::pair{load(1), 3.0}, std::pair{store(), 7.0}}) {
+    Node node(settings);
+    const Block block = block_of(settings, {instruction});
+    const auto around = [&](int) {
+      for (std::uint64_t line = 0; line < kL2Lines / 2; ++line) run(node.core(), block, {0x10000000 + line * kLine});
+    };
+    expect_near(cycles_each(node, 20, around) / (kL2Lines / 2.0), cycles, 3);
+  }
+}
+
 // A loop over the lines of the second level is as fast as it gives them.
 TEST(RateLimit, IndependentMissesTakeTheIntervalOfTheLevelThatHoldsThem) {
   NodeSettings settings = small_node();

@@ -26,9 +26,9 @@ Json complete() {
                "frontend_depth": 17, "fetch_bits": 18, "vector_bytes": 64, "float_add_units": 20, "float_issue": 28.5, "transfer_latency": 2.5,
                "vector_load_latency": 6.5, "forward_latency": 0.5,
                "vector_forward_latency": 8.5, "predictor": "gshare"},
-      "l1i": {"sets": 32, "ways": 18, "latency_cycles": 2.5, "line_interval": 1.25, "prefetcher": "next-line"},
-      "l1d": {"sets": 64, "ways": 19, "latency_cycles": 5, "line_interval": 1.5, "prefetcher": "stride"},
-      "l2": {"sets": 128, "ways": 20, "latency_cycles": 15.5, "line_interval": 2.25, "prefetcher": "stream"},
+      "l1i": {"sets": 32, "ways": 18, "latency_cycles": 2.5, "line_interval": 1.25, "write_interval": 3.25, "line_fill": 0.25, "prefetcher": "next-line"},
+      "l1d": {"sets": 64, "ways": 19, "latency_cycles": 5, "line_interval": 1.5, "write_interval": 3.5, "line_fill": 0.75, "prefetcher": "stride"},
+      "l2": {"sets": 128, "ways": 20, "latency_cycles": 15.5, "line_interval": 2.25, "write_interval": 3.75, "line_fill": 0.5, "prefetcher": "stream"},
       "line_bits": 7, "fill_buffers": 12, "l2_fill_buffers": 48,
       "tlbs": {"page_bits": 16, "l1i": {"sets": 4, "ways": 1}, "l1d": {"sets": 8, "ways": 2},
                "l2": {"sets": 256, "ways": 6}, "l2_cycles": 7.5, "walk_cycles": 31},
@@ -129,16 +129,18 @@ TEST_F(RunFiles, HaveTheCore) {
 TEST_F(RunFiles, HaveCachesAndMemory) {
   const NodeSettings node = read_json(complete()).node;
   const auto expect_cache = [](const CacheSettings& cache, std::uint32_t sets, std::uint32_t ways, double latency,
-                               Prefetch prefetch, double interval) {
+                               Prefetch prefetch, double interval, double write, double fill) {
     EXPECT_EQ(cache.sets, sets);
     EXPECT_EQ(cache.ways, ways);
     EXPECT_EQ(cache.latency_cycles, latency);
     EXPECT_EQ(cache.prefetch, prefetch);
     EXPECT_EQ(cache.line_interval, interval);
+    EXPECT_EQ(cache.write_interval, write);
+    EXPECT_EQ(cache.line_fill, fill);
   };
-  expect_cache(node.l1i, 32, 18, 2.5, Prefetch::kNextLine, 1.25);
-  expect_cache(node.l1d, 64, 19, 5, Prefetch::kStride, 1.5);
-  expect_cache(node.l2, 128, 20, 15.5, Prefetch::kStream, 2.25);
+  expect_cache(node.l1i, 32, 18, 2.5, Prefetch::kNextLine, 1.25, 3.25, 0.25);
+  expect_cache(node.l1d, 64, 19, 5, Prefetch::kStride, 1.5, 3.5, 0.75);
+  expect_cache(node.l2, 128, 20, 15.5, Prefetch::kStream, 2.25, 3.75, 0.5);
   EXPECT_TRUE(node.has_l2);
   EXPECT_EQ(node.last_level.sets, 1000u);
   EXPECT_EQ(node.last_level.ways, 21u);

@@ -20,7 +20,10 @@ SECOND_LATENCY, WALK = 7.0, 22.0
 BUFFERS, PENALTY, SUSTAINED = 16, 18.0, 4.8
 ENTRIES = {"nop": 352, "dependent": 160, "load": 128, "store": 80}
 FAST_LINES = [(512 * KIB, 2.0), (32 * MIB, 2.5), (2**40, 6.0)]
+LINE_FILL, WRITE_INTERVAL, END_OF_PASS = 0.8, 2.6, 60.0
 ONE_CORE_BPS, NODE_BPS = 12e9, 40e9
+READING = 0.7
+"""Reading alone reaches this share of what one core moves when it also writes."""
 CACHED_BYTES, CACHED_BPS = 4 * MIB, 100e9
 """A core that streams no more than these bytes has them from the caches."""
 
@@ -81,7 +84,8 @@ def cycles_of(task: Task) -> float:
     if kind == "mix":
         return 1 / 3
     if task.name == "lines":
-        return next(cycles for capacity, cycles in FAST_LINES if float(values["bytes"]) <= capacity)
+        written = WRITE_INTERVAL if kind == "store" else 0
+        return written + next(cycles for capacity, cycles in FAST_LINES if float(values["bytes"]) <= capacity)
     if task.name == "transfer":
         return {"round": 6, "load": 3 + 7}[kind]
     if task.name == "fetch":
@@ -102,6 +106,8 @@ def cycles_of(task: Task) -> float:
         return HIERARCHY.latency(float(values["bytes"])) / min(chains, BUFFERS)
     if task.name == "pages":
         return _page(int(values["count"]))
+    if task.name == "stream" and "pages" in values:
+        return _from_caches(int(values["bytes"]) // 64)
     if task.name == "stream":
         return _element(task.operations, values)
     return 1 / _RATES[kind, chains]
@@ -122,11 +128,17 @@ def _page(count: int) -> float:
     return HIERARCHY.latency(64 * count) + missed
 
 
+def _from_caches(lines: int) -> float:
+    """Return the cycles of an element: loads of two at a time, two a cycle, lines that come in, the end of a pass."""
+    return (2 + (LINE_FILL if 64 * lines > 48 * KIB else 0) + END_OF_PASS / lines) / 8
+
+
 def _element(elements: int, values: dict[str, str]) -> float:
     arrays, moved = {"read": (1, 8), "copy": (2, 24), "triad": (3, 32)}[values["kernel"]]
     if 8 * elements * arrays <= CACHED_BYTES:
         return moved / CACHED_BPS * FREQUENCY
-    return moved / min(ONE_CORE_BPS, NODE_BPS / int(values["workers"])) * FREQUENCY
+    one_core = ONE_CORE_BPS * (READING if values["kernel"] == "read" else 1)
+    return moved / min(one_core, NODE_BPS / int(values["workers"])) * FREQUENCY
 
 
 def measured(tasks: Iterable[Task], noise: float = 0.02, seed: int = 1) -> dict[str, Series]:
@@ -144,7 +156,7 @@ def measured(tasks: Iterable[Task], noise: float = 0.02, seed: int = 1) -> dict[
 def groups_of(plan: Plan) -> list[list[Task]]:
     """Return the tasks of a plan, by the process that runs them."""
     groups = [plan.core(), plan.chases(), plan.pages(), plan.parallel(), plan.streams()]
-    groups += [list(plan.lines().values()), plan.fast_lines()]
+    groups += [[*plan.lines().values(), *plan.written_lines()], plan.fast_lines(), list(plan.fills().values())]
     groups += [plan.window(kind, range(0, 769, 16)) for kind in WINDOWS.values()]
     return [*groups, [one for orders in plan.walks().values() for one in orders.values()]]
 

@@ -14,10 +14,13 @@ from calibration_host import (
     FAST_LINES,
     FREQUENCY,
     HOST,
+    LINE_FILL,
     MANY_CORES,
     NODE_BPS,
+    ONE_CORE_BPS,
     PENALTY,
     SUSTAINED,
+    WRITE_INTERVAL,
     calibrated,
     groups_of,
     measured,
@@ -99,8 +102,12 @@ def test_a_whole_number_is_found_exactly(found: dict[str, Figure], key: str, val
         ("core.vector_load_latency", 7, 0.05),
         ("core.frontend_depth", PENALTY - 2, 0.1),
         ("caches.l1d.latency", 4, 0.05),
+        ("caches.l1d.line_fill", LINE_FILL, 0.15),
+        # Of what one core moves, the triad fetches three words of four. 600 cycles pass until a line comes.
+        ("caches.l2.outstanding_misses", 0.75 * ONE_CORE_BPS * 600 / FREQUENCY / 64 / 0.78, 0.05),
         ("caches.l2.line_interval", 2.0, 0.05),
         ("caches.last_level.line_interval", 2.5, 0.05),
+        ("caches.l2.write_interval", WRITE_INTERVAL, 0.05),
         ("caches.l2.latency", 14, 0.05),
         ("caches.last_level.latency", 50, 0.05),
         ("tlbs.l2_latency", 7, 0.1),
@@ -239,6 +246,14 @@ def test_streams_of_many_cores_are_larger_than_their_caches() -> None:
 def test_many_cores_show_the_bandwidth_of_the_memory_not_of_the_caches() -> None:
     found = figures(MANY_CORES)[0]
     assert parse(str(found["memory.bandwidth"].value), "bandwidth") == pytest.approx(NODE_BPS, rel=0.03)
+
+
+@pytest.mark.parametrize(("cores", "reached"), [(2, 2 * ONE_CORE_BPS), (4, NODE_BPS)])
+def test_cores_that_do_not_hinder_each_other_tell_only_a_lower_bound(cores: int, reached: float) -> None:
+    found, notes = figures(dataclasses.replace(HOST, cores=cores))
+    assert parse(str(found["memory.bandwidth"].value), "bandwidth") == pytest.approx(reached, rel=0.03)
+    told = [note for note in notes if note.startswith("memory.bandwidth")]
+    assert ["a lower bound, because 2 cores reach 2.0" in note for note in told] == [True] * (cores == 2)
 
 
 def test_without_memory_for_streams_beyond_the_caches_there_is_no_bandwidth() -> None:

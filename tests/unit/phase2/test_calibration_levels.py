@@ -92,6 +92,15 @@ def test_chases_that_end_in_the_last_level_give_no_latency_of_the_memory(monkeyp
     assert any(note.startswith("memory.latency: no plateau") and "32 MiB" in note for note in notes)
 
 
+def test_the_memory_ends_where_translation_makes_chases_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    latency = Hierarchy.latency
+    monkeypatch.setattr(Hierarchy, "latency", lambda self, size: latency(self, size) + 500 * (size > 140 * MIB))
+    found, notes = figures(monkeypatch, (FIRST, SECOND, LAST))
+    assert latencies(found) == {"l1d": 4, "l2": 14, "last_level": 50}
+    assert memory_cycles(found) == pytest.approx(600, rel=0.03)
+    assert not any(note.startswith("memory.latency") for note in notes)
+
+
 def test_a_step_to_a_plateau_of_no_known_cache_gives_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
     # As a cache of the memory's side, which Linux does not describe.
     host = dataclasses.replace(HOST, caches={**HOST.caches, "last_level": HostCache(16 * MIB, 16, 64, 4)})

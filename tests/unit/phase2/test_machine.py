@@ -92,6 +92,12 @@ def test_broadwell_is_the_node_of_the_paper() -> None:
         (("cores_per_socket",), -1, "greater than or equal to 1"),
         (("caches", "l2", "replacement"), "adaptive", "only last_level has other policies"),
         (("caches", "l1d", "replacement"), "random", "only last_level has other policies"),
+        (("caches", "l2", "line_fill"), 0.5, "l2: line_fill must be 0 .found 0.5.: only l1d has it"),
+        (
+            ("caches", "last_level", "write_interval"),
+            2,
+            "last_level: write_interval must be 0 .found 2.: only l2 has it",
+        ),
         (("caches", "last_level", "replacement"), "plru", "'lru', 'random' or 'adaptive'"),
     ],
 )

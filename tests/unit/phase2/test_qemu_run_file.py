@@ -82,9 +82,10 @@ def test_broadwell_in_plain_numbers() -> None:
             "predictor": "tage",
         },
     }
-    assert node["l1d"] == {"sets": 64, "ways": 8, "latency_cycles": 4, "line_interval": 0, "prefetcher": "stride"}
+    l1d = {"sets": 64, "ways": 8, "latency_cycles": 4, "line_interval": 0, "prefetcher": "stride"}
+    assert node["l1d"] == {**l1d, "line_fill": 0, "write_interval": 0}
     l2 = {"sets": 512, "ways": 8, "latency_cycles": 12, "line_interval": 2.6, "prefetcher": "stream"}
-    assert node["l2"] == l2 and node["last_level"]["line_interval"] == 4.6
+    assert node["l2"] == {**l2, "line_fill": 0, "write_interval": 0} and node["last_level"]["line_interval"] == 4.6
     assert (node["last_level"]["sets"], node["last_level"]["ways"]) == (45 * 2**20 // 64 // 20, 20)
     assert (node["fill_buffers"], node["l2_fill_buffers"], node["line_bits"]) == (10, 16, 6)
     memory = node["memory"]
