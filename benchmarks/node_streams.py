@@ -2,9 +2,9 @@
 
 The machine file comes from ``manynode calibrate-node`` (``python benchmarks/node_streams.py MACHINE`` takes another
 one). It takes the misses in flight from a stream of one core through memory, ``line_fill`` from reading the second
-level, and the bandwidth from reading or the triad on all cores; the other streams were not fitted. Of the host the
-fastest of several rounds counts. Times of caches are in cycles, because the clock of one core can be higher than that
-of all. Takes two minutes with a machine file, and needs two idle cores.
+level, and the bandwidth from the triad on all cores; the other streams were not fitted. Of the host the fastest of
+several rounds counts. Times of caches are in cycles, because the clock of one core can be higher than that of all.
+Takes two minutes with a machine file, and needs two idle cores.
 """
 
 from __future__ import annotations
