@@ -55,6 +55,9 @@ def run_description(point: Point, replicas: Sequence[int] | None = None) -> dict
     chosen = point.chosen_replicas if replicas is None else replicas
     jobs = [main_job(point), *further_jobs(point)]
     _place(jobs, [simulate.placement, *(job.placement for job in simulate.jobs)], point.experiment)
+    if not point.experiment.network.contention:
+        # Jobs do not meet there. Where their messages cost nothing either, one in the background would hardly ever end.
+        jobs = [job for job in jobs if not job.get("background")]
     return {
         **run_of(network_of(point.experiment), simulate.collectives, jobs, seed=point.seed, replicas=chosen),
         **_counters(simulate.counters),

@@ -55,6 +55,16 @@ def test_further_jobs_take_the_nodes_behind_the_application_under_study() -> Non
     assert "background" not in jobs[0] and "timing_profile" not in jobs[1]
 
 
+def test_without_contention_no_job_runs_in_the_background() -> None:
+    further = [job(), job(name="other", nodes=1, background=False)]
+    point = demo_point(nodes=4, jobs=further)
+    network = point.experiment.network.model_copy(update={"contention": False})
+    alone = dataclasses.replace(point, experiment=point.experiment.model_copy(update={"network": network}))
+    jobs, meeting = (run_description(one)["jobs"] for one in (alone, point))
+    # Others stay where they are.
+    assert jobs == [meeting[0], meeting[2]] and jobs[1]["name"] == "other"
+
+
 def test_jobs_keep_off_each_others_nodes_wherever_they_are_placed() -> None:
     random = {"nodes": "random", "stride": 1, "offset": 0, "rank_order": "cyclic"}
     jobs = run_description(
