@@ -13,7 +13,7 @@ system (some 690,000 ranks; neither the number of nodes nor the algorithms are k
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def measured() -> dict[str, float]:
     }
 
 
-def simulated(network: Network, hosts: list[int], tests: Iterable[str] = tuple(TESTS)) -> dict[str, float]:
+def simulated(network: Network, hosts: list[int], tests: Sequence[str] = tuple(TESTS)) -> dict[str, float]:
     """Return the times [s] of ``tests`` as the engine fast simulates them between two nodes."""
     return {test: _simulated(network, hosts, **TESTS[test]) for test in tests}
 
@@ -87,7 +87,7 @@ def _simulated(network: Network, hosts: list[int], parts: int, ranks_per_node: i
     return FastEngine().measure(run).makespan_s / ITERATIONS / parts
 
 
-def fitted(network: Network, known: dict[str, float], hosts: list[int], tests: Iterable[str]) -> Network:
+def fitted(network: Network, known: dict[str, float], hosts: list[int], tests: Sequence[str]) -> Network:
     """Return ``network`` with overheads and a NIC's time per byte, each times a factor, that fit ``tests`` best."""
     content = network.model_dump(mode="json")
 

@@ -261,22 +261,22 @@ class Caches(Section):
         return self
 
     @model_validator(mode="after")
-    def _filled(self) -> Caches:
-        for key, owner in (("line_fill", "l1d"), ("write_interval", "l2")):
-            for name in ("l1i", "l1d", "l2", "last_level"):
-                found = getattr(getattr(self, name), key, 0)
-                if name != owner and found:
-                    raise ValueError(f"{name}: {key} must be 0 (found {found:g}): only {owner} has it")
+    def _in_their_place(self) -> Caches:
+        only = (
+            ("replacement", "last_level", "other policies"),
+            ("line_fill", "l1d", "it"),
+            ("write_interval", "l2", "it"),
+        )
+        for (key, owner, what), name in itertools.product(only, ("l1i", "l1d", "l2", "last_level")):
+            usual = Cache.model_fields[key].default
+            found = getattr(getattr(self, name), key, usual)
+            if name != owner and found != usual:
+                shown = found if isinstance(found, str) else f"{found:g}"
+                raise ValueError(f"{name}: {key} must be {usual} (found {shown}): only {owner} has {what}")
         return self
 
     @model_validator(mode="after")
     def _replaced(self) -> Caches:
-        for name in ("l1i", "l1d", "l2"):
-            cache = getattr(self, name)
-            if cache is not None and cache.replacement != "lru":
-                raise ValueError(
-                    f"{name}: replacement must be lru (found {cache.replacement}): only last_level has other policies"
-                )
         last = self.last_level
         sets = int(last.size / last.line / last.associativity)
         if last.replacement == "adaptive" and sets < DUELLING_SETS:
