@@ -15,8 +15,10 @@ from dataclasses import dataclass
 LAST_LINES = 20
 _MOST_NAMED = 5
 
+# Launchers pass on what a rank has written so far: all these messages may begin after half a line of a rank.
+
 # A rank whose MPI library gave up: it tells the launcher, which may end all ranks before this one.
-_MPICH_GAVE_UP = re.compile(r"^Abort\(-?\d+\) on node (\d+) .*?: (.*)$", re.MULTILINE)
+_MPICH_GAVE_UP = re.compile(r"Abort\(-?\d+\) on node (\d+) .*?: (.*)$", re.MULTILINE)
 _OPENMPI_GAVE_UP = re.compile(r"\*\*\* (An error occurred in \w+)\n.*reported by process \[\d+,(\d+)\]")
 # In another communicator the rank has another number there.
 _OPENMPI_ABORTED = re.compile(r"MPI_ABORT was invoked on rank (\d+) in communicator MPI_COMM_WORLD\n?.*code (-?\d+)")
@@ -30,7 +32,7 @@ _MPICH_BANNER = re.compile(
     r"^=+\n=   BAD TERMINATION.*?(?:^Please see the FAQ page[^\n]*\n?|\Z)", re.MULTILINE | re.DOTALL
 )
 _OPENMPI_BANNER = re.compile(
-    r"^-{70,}\n(?:Primary job|(?:mpi|orte|prte)\S+ (?:noticed|detected|has exited)|MPI_ABORT was).*?^-{70,}\n?",
+    r"-{70,}\n(?:Primary job|(?:mpi|orte|prte)\S+ (?:noticed|detected|has exited)|MPI_ABORT was).*?^-{70,}\n?",
     re.MULTILINE | re.DOTALL,
 )
 

@@ -78,6 +78,7 @@ def test_ends_are_told_in_words() -> None:
         ),
         # In another communicator the rank has another number.
         ("3 7\n", OPENMPI_ABORT.format(communicator="MPI_COMM_SELF"), "rank 3: exit code 7"),
+        ("", "step 1 ... " + MPICH_ABORT, "rank 1: application called MPI_Abort(MPI_COMM_WORLD, 7) - process 1"),
         ("", OPENMPI_SIGNAL, "rank 1: killed by signal 11 (SIGSEGV)"),
         ("", OPENMPI_CODE, "rank 1: exit code 3"),
     ],
@@ -93,6 +94,11 @@ def test_where_nothing_tells_nobody_is_blamed() -> None:
 
 @pytest.mark.parametrize("log", [MPICH_KILLED, OPENMPI_SIGNAL, OPENMPI_CODE])
 def test_the_last_lines_are_the_programs_and_not_the_launchers(log: str) -> None:
+    assert program_lines(log) == "rank 1 begins"
+
+
+def test_a_line_of_the_program_that_the_launcher_broke_is_whole_again() -> None:
+    log = OPENMPI_SIGNAL.replace("rank 1 begins\n", "rank 1 ") + "begins\n"
     assert program_lines(log) == "rank 1 begins"
 
 
