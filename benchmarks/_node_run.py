@@ -6,6 +6,7 @@ import resource
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from unittest.mock import patch
 
 import pandas as pd
 import yaml
@@ -15,7 +16,8 @@ from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
 from manynode.errors import EngineMissingError
 from manynode.markers import read_marker_directory
-from manynode.paths import ROOT, native_program
+from manynode.paths import ROOT, native_library, native_program
+from phase2_nodesim.engines import _host
 from phase2_nodesim.engines._interface import ENGINES, NodeJob, NodeRun
 from phase2_nodesim.jobs import installed
 from phase2_nodesim.parameters import NodeParameters
@@ -36,9 +38,19 @@ def shipped_machine(name: str) -> Machine:
 
 
 def node_segments(
-    name: str, parameters: Mapping[str, int], machine: Machine, settings: NodesimSection, *, ranks: int, nodes: int = 1
+    name: str,
+    parameters: Mapping[str, int],
+    machine: Machine,
+    settings: NodesimSection,
+    *,
+    ranks: int,
+    nodes: int = 1,
+    preloaded: Path | None = None,
 ) -> tuple[pd.DataFrame, float]:
-    """Return the segments of the first node with ``ranks`` ranks of a mini-app, and the job's processor time [s]."""
+    """Return the segments of the first node with ``ranks`` ranks of a mini-app, and the job's processor time [s].
+
+    The library ``preloaded`` sees the program's MPI calls before the markers do.
+    """
     size = [word for key, value in parameters.items() for word in (f"--{key}", str(value))]
     command = [str(native_program(name)), *size]
     engine = ENGINES.get(settings.engine)
@@ -49,7 +61,8 @@ def node_segments(
         run = NodeRun(machine, ranks, Path(folder), crowded=crowded, parameters=own, settings=settings)
         before = _processor_s()
         job = NodeJob(command, "mpich", 0, nodes, ranks, guest=guest, settings=settings, timeout_s=3600)
-        engine.run(run, job)
+        with patch.object(_host, "native_library", lambda markers: _both(preloaded, native_library(markers))):
+            engine.run(run, job)
         took_s = _processor_s() - before
         simulated = [file for file in read_marker_directory(run.directory) if file.metadata["rank"] in job.simulated()]
         return engine.segments(run, simulated), took_s
@@ -61,6 +74,10 @@ def hpcg_node(
     """Return the segments of HPCG with ``grid`` points a rank (x, y, z), as :func:`node_segments` does."""
     sizes = {f"n{axis}": count for axis, count in zip("xyz", grid, strict=True)}
     return node_segments("hpcg", {**sizes, **parameters}, machine, settings, ranks=ranks)
+
+
+def _both(first: Path | None, second: Path) -> str:
+    return f"{first}:{second}" if first else str(second)
 
 
 def _processor_s() -> float:
