@@ -7,9 +7,9 @@ them. A phase counts if it is executed several times and is among those that mak
 computation; its first execution, which faults pages in, does not.
 
 A phase is timed in three ways: one rank; two ranks of one job; and two ranks that do not know of each other, each with
-the work of one (``separate_ranks.c``). The last over the first is the slow-down by the neighbour. A job of two ranks
-would not tell it: its ranks have other work than one alone (HACC: transforms of 50 points in place of 40). Takes five
-minutes and needs two idle cores.
+the work of one (``separate_ranks.c``), of which the first is timed. The last over the first is the slow-down by the
+neighbour. A job of two ranks would not tell it: its ranks have other work than one alone (HACC: transforms of 50 points
+in place of 40). Takes seven minutes with 60 rounds, and needs two idle cores.
 """
 
 from __future__ import annotations
@@ -65,28 +65,35 @@ def separate_ranks(folder: Path) -> Path:
     return library
 
 
-def means(name: str, machine: Machine, engine: str, ranks: int, preloaded: Path | None = None) -> pd.DataFrame:
-    """Return the ``mean`` time [s] and the ``total`` of each repeated phase, without its first execution."""
+def means(
+    name: str, size: Mapping[str, int], machine: Machine, engine: str, ranks: int, preloaded: Path | None = None
+) -> pd.DataFrame:
+    """Return the ``mean`` time [s] and the ``total`` of each repeated phase, without its first execution.
+
+    The mean is that of all ranks, or of the first one where each is a world of its own: of as many executions as alone.
+    """
     settings = NodesimSection.model_validate({"engine": engine})
-    segments, _ = node_segments(name, APPLICATIONS[name], machine, settings, ranks=ranks, preloaded=preloaded)
+    segments, _ = node_segments(name, size, machine, settings, ranks=ranks, preloaded=preloaded)
     later = segments[segments.groupby(["rank", "phase"]).cumcount() > 0]
+    if preloaded is not None:
+        later = later[later["rank"] == 0]
     return later.groupby("phase")["compute_s"].agg(mean="mean", total="sum")
 
 
-def phases(name: str, machine: Machine, separate: Path, rounds: int = ROUNDS) -> pd.DataFrame:
+def phases(name: str, size: Mapping[str, int], machine: Machine, separate: Path, rounds: int) -> pd.DataFrame:
     """Return a row per phase: native and simulated times in three ways, and the natives' spread over rounds."""
     ways: dict[str, tuple[int, Path | None]] = {"1": (1, None), "2": (2, None), "beside": (2, separate)}
     native: dict[str, list[pd.DataFrame]] = {way: [] for way in ways}
     # In turns, so that a host that changes with time changes all of them.
     for _ in range(rounds):
         for way, (ranks, preloaded) in ways.items():
-            native[way].append(means(name, machine, "native", ranks, preloaded))
+            native[way].append(means(name, size, machine, "native", ranks, preloaded))
     table = pd.DataFrame()
     for way, (ranks, preloaded) in ways.items():
         times = pd.concat([found["mean"] for found in native[way]], axis=1)
         table[f"native_{way}_s"] = times.min(axis=1)
         table[f"spread_{way}"] = times.median(axis=1) / times.min(axis=1) - 1
-        table[f"qemu_{way}_s"] = means(name, machine, "qemu", ranks, preloaded)["mean"]
+        table[f"qemu_{way}_s"] = means(name, size, machine, "qemu", ranks, preloaded)["mean"]
     total = pd.concat([found["total"] for found in native["1"]], axis=1).min(axis=1).sort_values(ascending=False)
     share = total / total.sum()
     kept = share.index[share.cumsum() - share < COMPUTATION]
@@ -95,14 +102,17 @@ def phases(name: str, machine: Machine, separate: Path, rounds: int = ROUNDS) ->
 
 
 @patch.dict(os.environ, {"OPENBLAS_CORETYPE": "Haswell"})
-def figures(machine: Machine | None = None, rounds: int = ROUNDS) -> list[dict[str, Any]]:
+def figures(
+    machine: Machine | None = None, rounds: int = ROUNDS, applications: Mapping[str, Mapping[str, int]] = APPLICATIONS
+) -> list[dict[str, Any]]:
     """Return the errors of phases and of the slow-down by the neighbour."""
     need("qemu")
     with tempfile.TemporaryDirectory() as folder:
         if machine is None:
             machine = calibrated(Path(folder))
         separate = separate_ranks(Path(folder))
-        table = pd.concat([phases(name, machine, separate, rounds) for name in APPLICATIONS], ignore_index=True)
+        tables = [phases(name, size, machine, separate, rounds) for name, size in applications.items()]
+        table = pd.concat(tables, ignore_index=True)
     for ranks in (1, 2):
         table[f"error_{ranks}"] = table[f"qemu_{ranks}_s"] / table[f"native_{ranks}_s"] - 1
     native, model = (table[f"{which}_beside_s"] / table[f"{which}_1_s"] - 1 for which in ("native", "qemu"))
@@ -121,7 +131,15 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("machine", nargs="?", type=Path, help="machine file; default: that of calibrate-node")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="native rounds (default: %(default)s)")
+    parser.add_argument("--application", choices=APPLICATIONS, help="only this one; default: all")
+    parser.add_argument("--size", nargs="+", default=[], metavar="KEY=NUMBER", help="its size, such as nx=64 ny=64")
     arguments = parser.parse_args()
     given = Machine.model_validate(yaml.safe_load(arguments.machine.read_text())) if arguments.machine else None
-    for entry in figures(given, arguments.rounds):
+    chosen = APPLICATIONS
+    if name := arguments.application:
+        own = {key: int(number) for key, _, number in (word.partition("=") for word in arguments.size)}
+        chosen = {name: {**APPLICATIONS[name], **own}}
+    elif arguments.size:
+        parser.error("--size needs --application")
+    for entry in figures(given, arguments.rounds, chosen):
         print(f"{entry['name']}: {entry['value']:.4g}")

@@ -224,6 +224,11 @@ class Cache(Section):
         default=0,
         description="qemu, l1d only: cycles in which a line comes in and no load starts; 0: lines come in beside loads",
     )
+    other_traffic: Annotated[float, Quantity("bandwidth", least=1e6, most=1e13)] | None = Field(
+        default=None,
+        description="qemu, last level only: what programs that are not the node's ranks, such as other guests of a "
+        "host, load into one such cache; empty: only the ranks use it",
+    )
     outstanding_misses: Annotated[int, Field(ge=1, le=1024)] | None = Field(
         default=None,
         description="qemu, second level only: misses in flight, prefetches among them; empty: twice core: "
@@ -266,13 +271,14 @@ class Caches(Section):
             ("replacement", "last_level", "other policies"),
             ("line_fill", "l1d", "it"),
             ("write_interval", "l2", "it"),
+            ("other_traffic", "last_level", "it"),
         )
         for (key, owner, what), name in itertools.product(only, ("l1i", "l1d", "l2", "last_level")):
             usual = Cache.model_fields[key].default
             found = getattr(getattr(self, name), key, usual)
             if name != owner and found != usual:
                 shown = found if isinstance(found, str) else f"{found:g}"
-                raise ValueError(f"{name}: {key} must be {usual} (found {shown}): only {owner} has {what}")
+                raise ValueError(f"{name}: {key} must be {'empty' if usual is None else usual} (found {shown}): only {owner} has {what}")
         return self
 
     @model_validator(mode="after")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from phase2_nodesim.calibration.figures import Cycles, Figure, measured, plural
 from phase2_nodesim.calibration.host import Host, HostCache
 from phase2_nodesim.calibration.plan import BEYOND_CACHES, KIB, MIB, Plan, Task
 from phase2_nodesim.calibration.plateaus import (
+    SHARE_OF_RISE,
     Plateau,
     crossing,
     last_below,
@@ -39,6 +41,8 @@ _SHORT = 2.0
 """A plateau over a range of sizes of less than this factor can be a bend."""
 _LEAST_STEP = 1.3
 """Loads of lines from memory take at least this factor longer than from the last level, or they show no capacity."""
+_FASTER_HAS_MORE = 1.3
+"""Fast loads that keep this many times more of the last level than a chase share it with other programs."""
 _KEYS = ("l1d", "l2", "last_level")
 
 
@@ -211,17 +215,59 @@ def _caches(
         # A step to a plateau that is not the next level says nothing of the size.
         if found.get(beyond) in levels[levels.index(level) + 1 :][:1]:
             step = crossing(sizes, curve, level.latency, found[beyond].latency)
-            fast = fast_capacity(cycles, plan) if name == "last_level" else None
-            words = f"latency steps at {_size(step)}"
-            if fast is not None and fast > step:
-                words, step = f"time of independent loads steps at {_size(fast)}, {words}", fast
-            figures[f"caches.{name}.size"] = _capacity(step, words, host.caches.get(name), name, notes)
+            words, cache = f"latency steps at {_size(step)}", host.caches.get(name)
+            fast = kept_by_fast_loads(cycles, plan) if name == "last_level" else None
+            slow = Kept(step, level.latency + SHARE_OF_RISE * (found[beyond].latency - level.latency))
+            if fast is not None and fast.bytes > step:
+                words, step = f"time of independent loads steps at {_size(fast.bytes)}, {words}", fast.bytes
+            if fast and cache and _is_shared_with_others(slow, fast, cache):
+                kept = {"a chase": slow, "independent loads": fast}
+                figures[f"caches.{name}.size"] = Figure(_exact(cache.size_bytes), f"host; measured, {words}")
+                figures[f"caches.{name}.other_traffic"] = other_traffic(cache, kept, cycles.clock.best, spread, notes)
+            else:
+                figures[f"caches.{name}.size"] = _capacity(step, words, cache, name, notes)
     if "l1i" in host.caches:
         figures |= {f"caches.l1i.{key}": value for key, value in _described(host.caches["l1i"]).items()}
     return figures
 
 
-def fast_capacity(cycles: Cycles, plan: Plan) -> float | None:
+class Kept(NamedTuple):
+    """What loads over ranges of memory keep of a cache: the size at which they begin to miss it."""
+
+    bytes: float
+    cycles: float
+    """From one load to the next, at this size."""
+
+
+def _is_shared_with_others(slow: Kept, fast: Kept, cache: HostCache) -> bool:
+    return slow.bytes < (1 - _NEAR) * cache.size_bytes and fast.bytes > _FASTER_HAS_MORE * slow.bytes
+
+
+def other_traffic(
+    cache: HostCache, kept: Mapping[str, Kept], cycle_s: float, spread: float, notes: list[str]
+) -> Figure:
+    """Return what other programs load into the last level, from what loads of different speeds keep of it.
+
+    With least recently used replacement, a range of memory that is read again and again stays if there is room for it
+    and for all that others load between two reads of a line: kept + others x kept / own rate = size. The own rate is
+    that at this size, where some loads miss.
+    """
+    rates = {
+        name: cache.line_bytes / (of.cycles * cycle_s) * (cache.size_bytes / of.bytes - 1)
+        for name, of in kept.items()
+        if of.bytes < cache.size_bytes
+    }
+    value = f"{math.exp(float(np.mean(np.log(list(rates.values()))))) / 1e9:.3g} GB/s"
+    words = " and ".join(f"{rate / 1e9:.3g} GB/s by {name}" for name, rate in rates.items())
+    held = " and ".join(f"{name} found {_size(kept[name].bytes)}" for name in kept)
+    notes.append(
+        f"caches.last_level.other_traffic: {held} of the {_size(cache.size_bytes)} of the host's description: other "
+        f"programs, or other guests of the host, load about {value} beside them, which changes with what they do"
+    )
+    return measured(value, spread, words)
+
+
+def kept_by_fast_loads(cycles: Cycles, plan: Plan) -> Kept | None:
     """Return where independent loads of lines begin to come from memory; None: nowhere, or it was not measured."""
     tasks = plan.fast_lines()
     if not tasks:
@@ -230,7 +276,9 @@ def fast_capacity(cycles: Cycles, plan: Plan) -> float | None:
     octave = sum(size < 2 * sizes[0] for size in sizes)
     cache, memory = float(np.median(curve[:octave])), float(np.median(curve[-octave:]))
     # Of a range as large as the cache, read again and again, half of the sets have too many lines and miss all of them.
-    return crossing(sizes, curve, cache, memory, 0.5) if memory > _LEAST_STEP * cache else None
+    if memory <= _LEAST_STEP * cache:
+        return None
+    return Kept(crossing(sizes, curve, cache, memory, 0.5), (cache + memory) / 2)
 
 
 def _described(cache: HostCache | None) -> dict[str, Figure]:

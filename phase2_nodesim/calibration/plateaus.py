@@ -25,7 +25,7 @@ _AFTER = 3
 _LEAST_RISE = 1.5
 """A level is slower than the one before by at least this factor. A level bends by less: where other guests have a part
 of a cache, where lines fall together in its sets, where page tables leave the caches."""
-_SHARE_OF_RISE = 0.25
+SHARE_OF_RISE = 0.25
 """A capacity is where the latency has risen by this share of the step to the next plateau. A cache that replaces the
 least recently used line steps at its size, one that replaces any line rises slowly from it on."""
 
@@ -94,7 +94,7 @@ def _merged(found: list[Plateau], logs: NDArray[np.float64]) -> list[Plateau]:
     return merged
 
 
-def crossing(sizes: Numbers, latencies: Numbers, lower: float, upper: float, share: float = _SHARE_OF_RISE) -> float:
+def crossing(sizes: Numbers, latencies: Numbers, lower: float, upper: float, share: float = SHARE_OF_RISE) -> float:
     """Return the size at which a curve has risen by ``share`` of the way from ``lower`` to ``upper``.
 
     Between points the logarithm of the size is interpolated.

@@ -85,6 +85,7 @@ def node_numbers(machine: Machine, settings: QemuSection, places: Sequence[CoreP
             "line_interval": caches.last_level.line_interval,
             "replacement": caches.last_level.replacement,
             "inclusion": caches.last_level.inclusion,
+            "others": (caches.last_level.other_traffic or 0.0) / line / cycle * cache_share,
         },
         "memory": {
             "latency_cycles": memory.latency * cycle,

@@ -19,7 +19,7 @@ from manynode.markers import read_marker_directory
 from phase2_nodesim.calibration.core_figures import OF_THE_BRANCH, entries
 from phase2_nodesim.calibration.figures import Cycles
 from phase2_nodesim.calibration.in_engine import PROGRAM, series_of_segments, words
-from phase2_nodesim.calibration.memory_figures import fast_capacity, l2_outstanding, line_fill
+from phase2_nodesim.calibration.memory_figures import kept_by_fast_loads, l2_outstanding, line_fill
 from phase2_nodesim.calibration.plan import KIB, MIB, WINDOWS, Plan, Task, task
 from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 from phase2_nodesim.engines._interface import ENGINES, NodeRun
@@ -183,8 +183,24 @@ def test_streams_tell_what_keeps_loads_waiting(build_dir: Path, tmp_path: Path) 
 def test_fast_loads_show_the_capacity_of_the_last_level(build_dir: Path, tmp_path: Path) -> None:
     machine = node({"last_level": {"size": "16 MiB"}}, tlbs=None)
     plan = Plan(64 * MIB, 1, 4096, operations=10_000, private_cache=1 * MIB, last_level=16 * MIB)
-    found = fast_capacity(measured(build_dir, tmp_path / "lines", machine, plan.fast_lines()), plan)
-    assert found == pytest.approx(16 * MIB, rel=0.1)
+    found = kept_by_fast_loads(measured(build_dir, tmp_path / "lines", machine, plan.fast_lines()), plan)
+    assert found is not None and found.bytes == pytest.approx(16 * MIB, rel=0.1)
+
+
+def test_loads_keep_of_the_last_level_what_others_leave_them(build_dir: Path, tmp_path: Path) -> None:
+    machine = node({"last_level": {"size": "16 MiB", "other_traffic": "5 GB/s"}}, tlbs=None)
+    plan = Plan(64 * MIB, 1, 4096, operations=10_000, private_cache=1 * MIB, last_level=16 * MIB)
+    chase = task("chase", 40_000, bytes=8 * MIB, warm=8 * MIB // 64)
+    cycles = measured(build_dir, tmp_path / "lines", machine, [*plan.fast_lines(), chase])
+    found = kept_by_fast_loads(cycles, plan)
+    assert found is not None
+    own = 64 / found.cycles * machine.frequency
+    wanted = 16 * MIB / (1 + 5e9 / own)
+    assert 10 * MIB < wanted < 13 * MIB
+    assert found.bytes == pytest.approx(wanted, rel=0.1)
+    # Of the same size, loads that depend on each other keep nothing.
+    memory = machine.memory.latency * machine.frequency
+    assert cycles.of(chase) == pytest.approx(memory, rel=0.05)
 
 
 def test_pages_beyond_the_first_level_of_the_tlb_take_its_second_level(build_dir: Path, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ void MemoryPath::inject(std::uint64_t address, std::uint64_t bytes, bool write, 
     }
     Uncore::Answer answer;
     if (settings_.memory.injection_to_last_level) {
-      answer = write ? uncore_.write_back(place_.last_level, frame, place_.owner, true)
-                     : uncore_.read(place_.last_level, frame, place_.owner);
+      answer = write ? uncore_.write_back(place_.last_level, frame, place_.owner, true, at)
+                     : uncore_.read(place_.last_level, frame, place_.owner, at);
       replaced_in_last_level(answer, at);
     } else {
       if (write) uncore_.remove(place_.last_level, frame, place_.owner);

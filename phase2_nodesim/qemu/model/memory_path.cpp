@@ -262,8 +262,9 @@ Stamp MemoryPath::from_last_level(std::uint64_t& taken, std::uint64_t page, Why 
   // As in miss_begins: the next line of a stream that is fetched ahead.
   if (!demand) uncore_.announce(place_.last_level, (taken & kNumber) + 1, place_.owner);
   at += from_last_level_.take(at);
-  const Uncore::Answer answer = uncore_.read(place_.last_level, taken & kNumber, place_.owner);
+  const Uncore::Answer answer = uncore_.read(place_.last_level, taken & kNumber, place_.owner, at);
   if (answer.hit) {
+    replaced_in_last_level(answer, at);
     if (answer.was_dirty) taken |= kDirty;
     const Stamp got = stamped(at + last_level_latency_, Cause::kLastLevel);
     if (demand) note(Cause::kLastLevel, got);
@@ -296,19 +297,19 @@ void MemoryPath::replaced_in_l1(std::uint64_t victim, Stamp at) {
       return;
     }
   }
-  const Uncore::Answer answer = uncore_.write_back(place_.last_level, line, place_.owner, true);
+  const Uncore::Answer answer = uncore_.write_back(place_.last_level, line, place_.owner, true, at);
   replaced_in_last_level(answer, at);
 }
 
 void MemoryPath::replaced_in_l2(std::uint64_t victim, Stamp at) {
   if ((victim & kNumber) == kAbsent) return;
   const bool dirty = (victim & kDirty) != 0;
-  const Uncore::Answer answer = uncore_.write_back(place_.last_level, victim & kNumber, place_.owner, dirty);
+  const Uncore::Answer answer = uncore_.write_back(place_.last_level, victim & kNumber, place_.owner, dirty, at);
   replaced_in_last_level(answer, at);
 }
 
 void MemoryPath::replaced_in_last_level(const Uncore::Answer& answer, Stamp at) {
-  if (answer.replaces_dirty) {
+  for (std::uint32_t written = answer.written + answer.replaces_dirty; written > 0; --written) {
     ++counts.memory_lines;
     uncore_.transfer(place_.domain, at);
   }

@@ -87,6 +87,7 @@ LastLevelSettings last_level(const Json& json) {
   json.at("ways").get_to(to.ways);
   json.at("latency_cycles").get_to(to.latency_cycles);
   json.at("line_interval").get_to(to.line_interval);
+  json.at("others").get_to(to.others);
   to.replacement = named<Replacement>(
       json.at("replacement").get<std::string>(),
       {{"lru", Replacement::kLru}, {"random", Replacement::kRandom}, {"adaptive", Replacement::kAdaptive}});

@@ -63,6 +63,7 @@ struct LastLevelSettings {
   Replacement replacement = Replacement::kLru;
   Inclusion inclusion = Inclusion::kNeither;
   double line_interval = 0;  // of one core
+  double others = 0;         // lines that other programs bring to it per cycle
 };
 
 struct MemorySettings {

@@ -16,6 +16,7 @@ namespace manynode::node {
 
 struct SharedSet {
   static constexpr std::uint32_t kLock = 1u << 31, kDirtyWord = 1u << 30;
+  static constexpr std::uint32_t kOthers = 2;  // a line of another program: no line of a rank has such a word
   static constexpr int kAgeBit = 28;
   static constexpr std::uint32_t kAge = 3u << kAgeBit, kHash = (1u << kAgeBit) - 1;
 

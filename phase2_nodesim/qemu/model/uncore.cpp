@@ -14,8 +14,10 @@ constexpr int kPatience = 50'000'000;
 constexpr double kMostLoad = 0.95;
 
 std::size_t padded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-// Sets begin on a cache line of the host.
-std::size_t stride_of(const NodeSettings& settings) { return (settings.last_level.ways + 15) / 16 * 16; }
+// Sets begin on a cache line of the host. A word behind the ways counts the lines of others.
+std::size_t stride_of(const NodeSettings& settings) {
+  return (settings.last_level.ways + (settings.last_level.others > 0 ? 1u : 0u) + 15) / 16 * 16;
+}
 std::size_t bytes_of_words(const NodeSettings& settings) {
   return stride_of(settings) * sizeof(std::uint32_t) * settings.last_level.sets * settings.last_levels;
 }
@@ -54,6 +56,7 @@ Uncore::Uncore(const NodeSettings& settings, void* memory, bool alone)
   at += bytes_of_buckets(settings);
   mailboxes_ = reinterpret_cast<Mailbox*>(at);
   const double cycle = settings.core.width * static_cast<double>(kTick);
+  others_ = settings.last_level.others / settings.last_level.sets / cycle;
   // A bucket that is full but for a stamp takes one line more.
   line_cost_ = static_cast<std::uint32_t>(std::min(settings.memory.line_cycles * cycle + 0.5, kUsed / 2.0));
   bucket_length_ = static_cast<Stamp>(kBucketCycles * cycle);
@@ -81,18 +84,40 @@ SharedSet Uncore::acquire(std::uint32_t cache, std::uint64_t hash) {
   return set;
 }
 
+// The cache is full of others' lines at the start. Each set gets them at times of its own.
+void Uncore::let_others_in(std::uint32_t cache, const SharedSet& set, Stamp at, Answer& answer) {
+  if (others_ == 0) return;
+  const double phase = static_cast<double>(mix(set.index + 1) >> 32) / (std::uint64_t{1} << 32);
+  const auto come =
+      static_cast<std::uint32_t>(static_cast<std::uint64_t>(static_cast<double>(at) * others_ + phase)) + set.ways;
+  std::uint32_t& taken_in = set.words[set.ways];
+  // Another core may have been here at a later time.
+  const auto due = static_cast<std::int32_t>(come - taken_in);
+  if (due <= 0) return;
+  taken_in = come;
+  for (std::uint32_t left = std::min(static_cast<std::uint32_t>(due), set.ways); left > 0; --left) {
+    const auto replaced = policy_->insert(set, common_of(cache), SharedSet::kOthers, 0);
+    const bool dirty = (replaced.word & SharedSet::kDirtyWord) != 0;
+    answer.written += dirty;
+    if (replaced.line == 0) continue;
+    const auto owner = static_cast<std::uint32_t>((replaced.line >> kOwnerBit) - 1);
+    send_recall(owner, (replaced.line & kPhysicalLine) | (dirty ? kDirty : 0));
+  }
+}
+
 void Uncore::insert(std::uint32_t cache, const SharedSet& set, std::uint32_t word, std::uint64_t line, Answer& answer) {
   const auto replaced = policy_->insert(set, common_of(cache), word, line);
   answer.replaces_dirty = (replaced.word & SharedSet::kDirtyWord) != 0;
   answer.victim = replaced.line;
 }
 
-Uncore::Answer Uncore::read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner) {
+Uncore::Answer Uncore::read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner, Stamp at) {
   const std::uint64_t name = named(line, owner), hash = mix(name);
   const std::uint32_t word = SharedSet::word_of(hash);
   const bool victims_only = settings_.last_level.inclusion == Inclusion::kVictim;
   Answer answer;
   const SharedSet set = acquire(cache, hash);
+  let_others_in(cache, set, at, answer);
   if (const int found = set.way_of(word); found >= 0) {
     const auto way = static_cast<std::uint32_t>(found);
     answer.hit = true;
@@ -109,12 +134,13 @@ Uncore::Answer Uncore::read(std::uint32_t cache, std::uint64_t line, std::uint32
   return answer;
 }
 
-Uncore::Answer Uncore::write_back(std::uint32_t cache, std::uint64_t line, std::uint32_t owner, bool dirty) {
+Uncore::Answer Uncore::write_back(std::uint32_t cache, std::uint64_t line, std::uint32_t owner, bool dirty, Stamp at) {
   Answer answer;
   if (!dirty && settings_.last_level.inclusion != Inclusion::kVictim) return answer;
   const std::uint64_t name = named(line, owner), hash = mix(name);
   const std::uint32_t word = SharedSet::word_of(hash) | (dirty ? SharedSet::kDirtyWord : 0);
   const SharedSet set = acquire(cache, hash);
+  let_others_in(cache, set, at, answer);
   if (const int way = set.way_of(word & SharedSet::kHash); way >= 0) {
     set.words[way] |= word & SharedSet::kDirtyWord;
     answer.hit = true;

@@ -6,6 +6,10 @@
 // into the first bucket with room. Below saturation a line waits as in a queue with Poisson arrivals and a fixed
 // service time (M/D/1, Pollaczek-Khinchine): service x load / (2 (1 - load)), where the service is one line on one
 // channel.
+//
+// Programs that do not belong to the node's ranks may bring lines to its last levels, too, at a steady rate. A set
+// takes its part of them in when it is next looked at. With least recently used replacement, a range of memory that is
+// read again and again stays if it has room together with all that the others bring meanwhile.
 #pragma once
 
 #include <atomic>
@@ -53,6 +57,7 @@ class Uncore {
     bool was_dirty = false;       // the line left a victim cache dirty
     bool replaces_dirty = false;  // a dirty line was replaced
     std::uint64_t victim = 0;     // the line that an inclusive cache replaced, with its owner (0: none)
+    std::uint32_t written = 0;    // dirty lines that other programs' lines replaced before
   };
   // Says that `line` will be looked for soon: this host fetches its set meanwhile. (Always inline: GCC takes a function
   // that only prefetches for one without any effect, and drops the calls.)
@@ -63,10 +68,11 @@ class Uncore {
     const std::size_t ways = settings_.last_level.ways;
     for (std::size_t way = 0; way < ways; way += 8) __builtin_prefetch(lines_ + index * ways + way, 1);
   }
-  // A read of `line`: on a miss the line is inserted, unless the cache takes victims only.
-  Answer read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner);
+  // A read of `line`: on a miss the line is inserted, unless the cache takes victims only. Here and below, `at` is the
+  // time up to which other programs have brought theirs.
+  Answer read(std::uint32_t cache, std::uint64_t line, std::uint32_t owner, Stamp at = 0);
   // A line that left a second-level cache.
-  Answer write_back(std::uint32_t cache, std::uint64_t line, std::uint32_t owner, bool dirty);
+  Answer write_back(std::uint32_t cache, std::uint64_t line, std::uint32_t owner, bool dirty, Stamp at = 0);
   // Whether a line is there; no use of it.
   bool holds(std::uint32_t cache, std::uint64_t line, std::uint32_t owner);
   // Removes a line; true if it was there.
@@ -106,6 +112,7 @@ class Uncore {
   }
   SharedSet acquire(std::uint32_t cache, std::uint64_t hash);
   std::byte* common_of(std::uint32_t cache) const { return common_ + cache * ReplacementPolicy::kCommonBytes; }
+  void let_others_in(std::uint32_t cache, const SharedSet& set, Stamp at, Answer& answer);
   void insert(std::uint32_t cache, const SharedSet& set, std::uint32_t word, std::uint64_t line, Answer& answer);
   // A bucket's word: the lines' time in its low bits, the bucket's number above. Numbers do not wrap: 2^40 buckets are
   // half a day of simulated time.
@@ -127,6 +134,7 @@ class Uncore {
   std::atomic<std::uint64_t> broken_locks_{0};
   std::atomic<std::uint64_t>* buckets_;
   Mailbox* mailboxes_;
+  double others_;  // lines of others that come to a set per stamp
   std::uint32_t line_cost_, bucket_room_;
   Stamp bucket_length_;
   double service_;

@@ -32,7 +32,7 @@ Json complete() {
       "line_bits": 7, "fill_buffers": 12, "l2_fill_buffers": 48,
       "tlbs": {"page_bits": 16, "l1i": {"sets": 4, "ways": 1}, "l1d": {"sets": 8, "ways": 2},
                "l2": {"sets": 256, "ways": 6}, "l2_cycles": 7.5, "walk_cycles": 31},
-      "last_level": {"sets": 1000, "ways": 21, "latency_cycles": 70, "line_interval": 4.5, "replacement": "random", "inclusion": "victim"},
+      "last_level": {"sets": 1000, "ways": 21, "latency_cycles": 70, "line_interval": 4.5, "others": 0.375, "replacement": "random", "inclusion": "victim"},
       "memory": {"latency_cycles": 250, "remote_cycles": 350, "line_cycles": 1.75, "channels": 23,
                  "injection_to_last_level": true},
       "last_levels": 2, "domains": 4, "quantum_cycles": 3000, "seed": 99, "frames_by_hash": true
@@ -146,6 +146,7 @@ TEST_F(RunFiles, HaveCachesAndMemory) {
   EXPECT_EQ(node.last_level.ways, 21u);
   EXPECT_EQ(node.last_level.latency_cycles, 70);
   EXPECT_EQ(node.last_level.line_interval, 4.5);
+  EXPECT_EQ(node.last_level.others, 0.375);
   EXPECT_EQ(node.last_level.replacement, Replacement::kRandom);
   EXPECT_EQ(node.last_level.inclusion, Inclusion::kVictim);
   EXPECT_EQ(node.memory.latency_cycles, 250);

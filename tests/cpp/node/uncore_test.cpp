@@ -214,6 +214,61 @@ TEST(Uncore, AVictimCacheLosesWhatMovesBackToTheSecondLevel) {
   EXPECT_FALSE(uncore.read(0, 77, 0).hit);
 }
 
+// The share of `lines` lines, read again and again with `gap` cycles from one to the next, that are there.
+double kept(const NodeSettings& settings, std::uint64_t lines, double gap) {
+  SharedMemory memory("", Uncore::bytes(settings));
+  Uncore uncore(settings, memory.data());
+  std::uint64_t hits = 0;
+  constexpr int kRounds = 8;
+  double at = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    for (std::uint64_t line = 0; line < lines; ++line, at += gap) {
+      const bool hit = uncore.read(0, line, 0, settings.core.cycles(at)).hit;
+      if (round == kRounds - 1) hits += hit;
+    }
+  }
+  return static_cast<double>(hits) / static_cast<double>(lines);
+}
+
+// A range stays if there is room for it and for all that others bring between two reads of a line: lines x (1 + others
+// x gap) = size. Fast loads thus keep more than slow ones.
+TEST(Uncore, OfWhatOthersUseARangeStaysThatHasRoomBesideTheirLines) {
+  NodeSettings settings = node_of(1);
+  settings.last_level.sets = 1024;
+  settings.last_level.ways = 16;
+  constexpr double kSize = 1024 * 16;
+  for (const double gap : {2.0, 8.0, 64.0}) {
+    EXPECT_GT(kept(settings, static_cast<std::uint64_t>(0.6 * kSize), gap), 0.95) << "others are not there";
+  }
+  settings.last_level.others = 0.125;
+  for (const double gap : {2.0, 8.0, 64.0}) {
+    const double fits = kSize / (1 + 0.125 * gap);
+    EXPECT_GT(kept(settings, static_cast<std::uint64_t>(0.7 * fits), gap), 0.9) << gap;
+    EXPECT_LT(kept(settings, static_cast<std::uint64_t>(1.4 * fits), gap), 0.25) << gap;
+  }
+}
+
+TEST(Uncore, WhatOthersReplaceIsWrittenAndRecalled) {
+  NodeSettings settings = node_of(2, Inclusion::kInclusive);
+  settings.last_level.sets = 1;
+  settings.last_level.ways = 4;
+  settings.last_level.others = 0.01;
+  SharedMemory memory("", Uncore::bytes(settings));
+  Uncore uncore(settings, memory.data());
+  const Stamp cycle = settings.core.cycles(1);
+  uncore.read(0, 5, 1, 0);
+  uncore.write_back(0, 6, 0, true, 0);
+  EXPECT_TRUE(uncore.read(0, 5, 1, 150 * cycle).hit) << "one or two lines of others have come";
+  const Uncore::Answer answer = uncore.read(0, 7, 0, 1000 * cycle);
+  EXPECT_FALSE(answer.hit);
+  EXPECT_EQ(answer.written, 1u);
+  EXPECT_EQ(answer.victim, 0u) << "a line of others made room";
+  EXPECT_EQ(uncore.next_recall(1), 5u + 1);
+  EXPECT_EQ(uncore.next_recall(0), (6u | kDirty) + 1);
+  EXPECT_EQ(uncore.next_recall(0), 0u);
+  EXPECT_FALSE(uncore.read(0, 5, 1, 1000 * cycle).hit);
+}
+
 // Lines to and from memory for half a last level that is first accessed like this, then read and finally replaced.
 std::uint64_t lines_moved(Prefetch prefetch, const Instruction& access) {
   NodeSettings settings = node_of(1, Inclusion::kVictim);

@@ -146,12 +146,21 @@ def test_a_capacity_far_from_the_hosts_description_is_the_measured_one() -> None
     assert any(note.startswith("caches.last_level.size") for note in notes)
 
 
-def test_a_last_level_that_others_share_has_what_fast_loads_get_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_others_load_into_the_last_level_is_told_by_what_slow_and_fast_loads_keep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     host = dataclasses.replace(HOST, caches={**HOST.caches, "last_level": HostCache(256 * MIB, 16, 64, 4)})
-    monkeypatch.setattr(calibration_host, "FAST_LINES", [FAST_LINES[0], (96 * MIB, 2.5), FAST_LINES[2]])
-    size = figures(host)[0]["caches.last_level.size"]
-    assert parse(str(size.value), "size") == pytest.approx(96 * MIB, rel=0.1)
-    assert "independent loads steps at" in size.source and "latency steps at 3" in size.source
+    # A chase steps at 33 of 256 MiB, where a quarter of its loads come from memory: 600 cycles in place of 50. What
+    # others load meanwhile leaves so much to loads that take 2.5 to 37.5 cycles.
+    others = 64 / (50 + 550 / 4) * (256 / 33 - 1)
+    fast = 256 * MIB / (1 + others / (64 / 20))
+    monkeypatch.setattr(calibration_host, "FAST_LINES", [FAST_LINES[0], (fast, 2.5), (2**40, 37.5)])
+    found, notes = figures(host)
+    size, traffic = found["caches.last_level.size"], found["caches.last_level.other_traffic"]
+    assert size.value == "256 MiB" and "independent loads steps at" in size.source
+    assert "latency steps at 3" in size.source
+    assert parse(str(traffic.value), "bandwidth") == pytest.approx(others * FREQUENCY, rel=0.15)
+    assert any(note.startswith("caches.last_level.other_traffic") and "256 MiB" in note for note in notes)
     # As fast from memory as from the cache: only the latency shows where the cache ends.
     monkeypatch.setattr(calibration_host, "FAST_LINES", [*FAST_LINES[:2], (2**40, 3.0)])
     assert parse(str(figures(host)[0]["caches.last_level.size"].value), "size") == pytest.approx(33 * MIB, rel=0.1)

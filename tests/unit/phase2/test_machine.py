@@ -98,6 +98,12 @@ def test_broadwell_is_the_node_of_the_paper() -> None:
             2,
             "last_level: write_interval must be 0 .found 2.: only l2 has it",
         ),
+        (
+            ("caches", "l2", "other_traffic"),
+            "20 GB/s",
+            "l2: other_traffic must be empty .found 2e.10.: only last_level",
+        ),
+        (("caches", "last_level", "other_traffic"), "0 GB/s", "greater than or equal to 8 Mbit/s"),
         (("caches", "last_level", "replacement"), "plru", "'lru', 'random' or 'adaptive'"),
     ],
 )

@@ -111,6 +111,14 @@ def test_generic_gets_the_defaults_of_empty_keys() -> None:
     assert (node["quantum_cycles"], node["seed"]) == (5000, 7)
 
 
+def test_what_others_load_is_lines_per_cycle_of_one_last_level() -> None:
+    node = changed("broadwell", "caches", "last_level", "other_traffic", to="23 GB/s")
+    shared, private = (made(node, 16, sharing=sharing)["node"]["last_level"] for sharing in ("shared", "private"))
+    assert shared["others"] == pytest.approx(23e9 / 64 / 2.3e9)
+    assert private["others"] == pytest.approx(shared["others"] * private["sets"] / shared["sets"], rel=0.01)
+    assert made(machine("broadwell"), 16)["node"]["last_level"]["others"] == 0
+
+
 def test_a_private_node_has_each_ranks_part() -> None:
     shared, private = (made(machine("generic"), 8, sharing=sharing) for sharing in ("shared", "private"))
     assert private["shares"] is False and set(private["last_level_of_slot"]) == {0}
