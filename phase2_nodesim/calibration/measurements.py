@@ -40,9 +40,14 @@ class Series:
         return min(self.seconds)
 
     @property
+    def median(self) -> float:
+        """The median round [s]."""
+        return statistics.median(self.seconds)
+
+    @property
     def spread(self) -> float:
         """How much longer the median round took than the fastest one."""
-        return statistics.median(self.seconds) / self.best - 1
+        return self.median / self.best - 1
 
 
 Measurements = Mapping[str, Series]
