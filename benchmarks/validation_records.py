@@ -124,7 +124,7 @@ def dahu() -> pd.DataFrame:
 
 
 def node_host() -> pd.DataFrame:
-    """Return the records of the engine qemu against two hosts, alone and beside a neighbour."""
+    """Return the records of the engine qemu against two hosts, with one rank and with two."""
     rows = []
     for row in pd.read_csv(FOLDER / "node_host.csv", comment="#").itertuples():
         for ranks, error, slower in ((1, row.error_1, 0), (2, row.error_2, row.slow_down)):

@@ -278,7 +278,8 @@ class Caches(Section):
             found = getattr(getattr(self, name), key, usual)
             if name != owner and found != usual:
                 shown = found if isinstance(found, str) else f"{found:g}"
-                raise ValueError(f"{name}: {key} must be {'empty' if usual is None else usual} (found {shown}): only {owner} has {what}")
+                must = "empty" if usual is None else usual
+                raise ValueError(f"{name}: {key} must be {must} (found {shown}): only {owner} has {what}")
         return self
 
     @model_validator(mode="after")
