@@ -6,7 +6,7 @@ import statistics
 from dataclasses import dataclass
 
 from phase2_nodesim.calibration.measurements import Measurements, Series
-from phase2_nodesim.calibration.plan import CLOCK, Task
+from phase2_nodesim.calibration.plan import CLOCK, KIB, MIB, Task
 
 Value = int | float | str
 
@@ -63,3 +63,10 @@ def percent(share: float) -> str:
 def plural(cores: int) -> str:
     """Return a number of cores as text."""
     return f"{cores} core{'' if cores == 1 else 's'}"
+
+
+def size_words(bytes_: float) -> str:
+    """Return a size for people, with the largest unit that keeps it a short number."""
+    if bytes_ >= MIB:
+        return f"{bytes_ / MIB:.4g} MiB"
+    return f"{bytes_ / KIB:.4g} KiB" if bytes_ >= KIB else f"{bytes_:.0f} B"

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
 from manynode.units import render
-from phase2_nodesim.calibration.figures import Cycles, Figure, measured, plural
+from phase2_nodesim.calibration.figures import Cycles, Figure, measured, plural, size_words
 from phase2_nodesim.calibration.host import Host, HostCache
+from phase2_nodesim.calibration.last_level_figures import (
+    NEAR,
+    Kept,
+    kept_by_fast_loads,
+    other_traffic,
+    shared_with_others,
+)
 from phase2_nodesim.calibration.plan import BEYOND_CACHES, KIB, MIB, Plan, Task
 from phase2_nodesim.calibration.plateaus import (
     SHARE_OF_RISE,
@@ -33,16 +39,10 @@ _UNLIMITED = 0.9
 """Cores that reach this share of as many times one core's rate are not limited by the memory."""
 _FULLY_ASSOCIATIVE = 128
 _WAYS_OF_LARGE = 16
-_NEAR = 0.25
-"""A measured capacity that differs less from the host's description confirms it."""
 _REACHED = 0.7
 """A plateau reaches the largest size if it ends at this share of it: one or two points of noise may follow."""
 _SHORT = 2.0
 """A plateau over a range of sizes of less than this factor can be a bend."""
-_LEAST_STEP = 1.3
-"""Loads of lines from memory take at least this factor longer than from the last level, or they show no capacity."""
-_FASTER_HAS_MORE = 1.3
-"""Fast loads that keep this many times more of the last level than a chase share it with other programs."""
 _KEYS = ("l1d", "l2", "last_level")
 
 
@@ -101,13 +101,13 @@ def _line_intervals(cycles: Cycles, plan: Plan) -> dict[str, Figure]:
     """Return how often a core gets a line from the caches beyond its first level, and gives one back."""
     figures = {
         f"caches.{name}.line_interval": measured(
-            round(cycles.of(one), 1), cycles.spread(one), f"independent loads of the lines of {_size(_bytes(one))}"
+            round(cycles.of(one), 1), cycles.spread(one), f"independent loads of the lines of {size_words(_bytes(one))}"
         )
         for name, one in plan.lines().items()
     }
     for one in plan.written_lines():
         read, written = cycles.of(plan.lines()["l2"]), cycles.of(one)
-        words = f"stores to the lines of {_size(_bytes(one))} take {written:.2f} cycles each, loads {read:.2f}"
+        words = f"stores to the lines of {size_words(_bytes(one))} take {written:.2f} cycles each, loads {read:.2f}"
         value = max(0.0, round(written - read, 1))
         figures["caches.l2.write_interval"] = measured(value, cycles.spread(one), words)
     return figures
@@ -160,7 +160,7 @@ def _by_level(plan: Plan, host: Host, levels: list[Plateau], notes: list[str]) -
                 found[name] = inside[0]
     if memory:
         return found | {"memory": memory}
-    notes.append(f"memory.latency: no plateau of the memory in chases of up to {_size(plan.largest)}")
+    notes.append(f"memory.latency: no plateau of the memory in chases of up to {size_words(plan.largest)}")
     return found
 
 
@@ -210,75 +210,34 @@ def _caches(
             continue
         level = found[name]
         spread = cycles.spread(*tasks[level.first : level.last + 1])
-        ends = f"{_size(sizes[level.first])} to {_size(sizes[level.last])}"
+        ends = f"{size_words(sizes[level.first])} to {size_words(sizes[level.last])}"
         figures[f"caches.{name}.latency"] = measured(round(level.latency, 1), spread, f"loads over {ends}")
         # A step to a plateau that is not the next level says nothing of the size.
         if found.get(beyond) in levels[levels.index(level) + 1 :][:1]:
             step = crossing(sizes, curve, level.latency, found[beyond].latency)
-            words, cache = f"latency steps at {_size(step)}", host.caches.get(name)
-            fast = kept_by_fast_loads(cycles, plan) if name == "last_level" else None
-            slow = Kept(step, level.latency + SHARE_OF_RISE * (found[beyond].latency - level.latency))
-            if fast is not None and fast.bytes > step:
-                words, step = f"time of independent loads steps at {_size(fast.bytes)}, {words}", fast.bytes
-            if fast and cache and _is_shared_with_others(slow, fast, cache):
-                kept = {"a chase": slow, "independent loads": fast}
-                figures[f"caches.{name}.size"] = Figure(_exact(cache.size_bytes), f"host; measured, {words}")
-                figures[f"caches.{name}.other_traffic"] = other_traffic(cache, kept, cycles.clock.best, spread, notes)
-            else:
-                figures[f"caches.{name}.size"] = _capacity(step, words, cache, name, notes)
+            kept = Kept(step, level.latency + SHARE_OF_RISE * (found[beyond].latency - level.latency))
+            figures |= _capacities(cycles, plan, name, kept, host.caches.get(name), spread, notes)
     if "l1i" in host.caches:
         figures |= {f"caches.l1i.{key}": value for key, value in _described(host.caches["l1i"]).items()}
     return figures
 
 
-class Kept(NamedTuple):
-    """What loads over ranges of memory keep of a cache: the size at which they begin to miss it."""
-
-    bytes: float
-    cycles: float
-    """From one load to the next, at this size."""
-
-
-def _is_shared_with_others(slow: Kept, fast: Kept, cache: HostCache) -> bool:
-    return slow.bytes < (1 - _NEAR) * cache.size_bytes and fast.bytes > _FASTER_HAS_MORE * slow.bytes
-
-
-def other_traffic(
-    cache: HostCache, kept: Mapping[str, Kept], cycle_s: float, spread: float, notes: list[str]
-) -> Figure:
-    """Return what other programs load into the last level, from what loads of different speeds keep of it.
-
-    With least recently used replacement, a range of memory that is read again and again stays if there is room for it
-    and for all that others load between two reads of a line: kept + others x kept / own rate = size. The own rate is
-    that at this size, where some loads miss.
-    """
-    rates = {
-        name: cache.line_bytes / (of.cycles * cycle_s) * (cache.size_bytes / of.bytes - 1)
-        for name, of in kept.items()
-        if of.bytes < cache.size_bytes
+def _capacities(
+    cycles: Cycles, plan: Plan, name: str, slow: Kept, cache: HostCache | None, spread: float, notes: list[str]
+) -> dict[str, Figure]:
+    """Return the capacity of a cache, of which a chase keeps ``slow``, and what others load into a last level."""
+    size, words = f"caches.{name}.size", f"latency steps at {size_words(slow.bytes)}"
+    fast = kept_by_fast_loads(cycles, plan) if name == "last_level" else None
+    if fast is None or fast.bytes <= slow.bytes:
+        return {size: _capacity(slow.bytes, words, cache, name, notes)}
+    words = f"time of independent loads steps at {size_words(fast.bytes)}, {words}"
+    if cache is None or not shared_with_others(slow, fast, cache):
+        return {size: _capacity(fast.bytes, words, cache, name, notes)}
+    kept = {"a chase": slow, "independent loads": fast}
+    return {
+        size: Figure(_exact(cache.size_bytes), f"host; measured, {words}"),
+        f"caches.{name}.other_traffic": other_traffic(cache, kept, cycles.clock.best, spread, notes),
     }
-    value = f"{math.exp(float(np.mean(np.log(list(rates.values()))))) / 1e9:.3g} GB/s"
-    words = " and ".join(f"{rate / 1e9:.3g} GB/s by {name}" for name, rate in rates.items())
-    held = " and ".join(f"{name} found {_size(kept[name].bytes)}" for name in kept)
-    notes.append(
-        f"caches.last_level.other_traffic: {held} of the {_size(cache.size_bytes)} of the host's description: other "
-        f"programs, or other guests of the host, load about {value} beside them, which changes with what they do"
-    )
-    return measured(value, spread, words)
-
-
-def kept_by_fast_loads(cycles: Cycles, plan: Plan) -> Kept | None:
-    """Return where independent loads of lines begin to come from memory; None: nowhere, or it was not measured."""
-    tasks = plan.fast_lines()
-    if not tasks:
-        return None
-    sizes, curve = [_bytes(one) for one in tasks], [cycles.of(one) for one in tasks]
-    octave = sum(size < 2 * sizes[0] for size in sizes)
-    cache, memory = float(np.median(curve[:octave])), float(np.median(curve[-octave:]))
-    # Of a range as large as the cache, read again and again, half of the sets have too many lines and miss all of them.
-    if memory <= _LEAST_STEP * cache:
-        return None
-    return Kept(crossing(sizes, curve, cache, memory, 0.5), (cache + memory) / 2)
 
 
 def _described(cache: HostCache | None) -> dict[str, Figure]:
@@ -298,23 +257,23 @@ def _capacity(found: float, words: str, cache: HostCache | None, name: str, note
         return Figure(_exact(nearest_size(found)), f"measured, {words}; the host says nothing")
     difference = found / cache.size_bytes - 1
     words = f"{words}, {100 * difference:+.0f} %"
-    if abs(difference) <= _NEAR:
+    if abs(difference) <= NEAR:
         return Figure(_exact(cache.size_bytes), f"host; measured, {words}")
     way = cache.line_bytes * cache.associativity
     # Private caches have a power of two of sets.
     sets = round(found / way) if name == "last_level" else 2 ** round(math.log2(found / way))
     size = max(1, sets) * way
     notes.append(
-        f"caches.{name}.size: {words} from the {_size(cache.size_bytes)} of the host's description; other programs, or "
-        f"other guests of the host, may have the rest"
+        f"caches.{name}.size: {words} from the {size_words(cache.size_bytes)} of the host's description; other "
+        f"programs, or other guests of the host, may have the rest"
     )
-    return Figure(_exact(size), f"measured, {words} from the host's {_size(cache.size_bytes)}")
+    return Figure(_exact(size), f"measured, {words} from the host's {size_words(cache.size_bytes)}")
 
 
 def _memory_latency(cycles: Cycles, plan: Plan, level: Plateau) -> Figure:
     tasks = plan.chases()[level.first : level.last + 1]
     seconds = level.latency * cycles.series(tasks[0]).clock_s
-    ends = f"{_size(plan.sizes()[level.first])} to {_size(plan.sizes()[level.last])}"
+    ends = f"{size_words(plan.sizes()[level.first])} to {size_words(plan.sizes()[level.last])}"
     return measured(render(seconds, "time", 4), cycles.spread(*tasks), f"loads over {ends}, {level.latency:.0f} cycles")
 
 
@@ -393,8 +352,8 @@ def _bandwidth(cycles: Cycles, plan: Plan, notes: list[str]) -> dict[str, Figure
     size = plan.stream_size(plan.cores)
     if not size.from_memory:
         notes.append(
-            f"memory.bandwidth: not measured, because the free memory allows streams of {_size(size.timed)} on each of "
-            f"{plural(plan.cores)}; {_size(BEYOND_CACHES * size.cached)} are needed to exceed the caches"
+            f"memory.bandwidth: not measured, because the free memory allows streams of {size_words(size.timed)} on "
+            f"each of {plural(plan.cores)}; {size_words(BEYOND_CACHES * size.cached)} are needed to exceed the caches"
         )
         return {}
     # Programs read and write. Where reading alone is slower, not the memory limits it.
@@ -413,10 +372,3 @@ def _exact(bytes_: int) -> str:
     if bytes_ % MIB == 0:
         return f"{bytes_ // MIB} MiB"
     return f"{bytes_ // KIB} KiB" if bytes_ % KIB == 0 else f"{bytes_} B"
-
-
-def _size(bytes_: float) -> str:
-    """Return a size for people, with the largest unit that keeps it a short number."""
-    if bytes_ >= MIB:
-        return f"{bytes_ / MIB:.4g} MiB"
-    return f"{bytes_ / KIB:.4g} KiB" if bytes_ >= KIB else f"{bytes_:.0f} B"

@@ -19,7 +19,8 @@ from manynode.markers import read_marker_directory
 from phase2_nodesim.calibration.core_figures import OF_THE_BRANCH, entries
 from phase2_nodesim.calibration.figures import Cycles
 from phase2_nodesim.calibration.in_engine import PROGRAM, series_of_segments, words
-from phase2_nodesim.calibration.memory_figures import kept_by_fast_loads, l2_outstanding, line_fill
+from phase2_nodesim.calibration.last_level_figures import kept_by_fast_loads
+from phase2_nodesim.calibration.memory_figures import l2_outstanding, line_fill
 from phase2_nodesim.calibration.plan import KIB, MIB, WINDOWS, Plan, Task, task
 from phase2_nodesim.calibration.prefetcher_figures import prefetcher_figures
 from phase2_nodesim.engines._interface import ENGINES, NodeRun

@@ -314,7 +314,7 @@ void MemoryPath::replaced_in_last_level(const Uncore::Answer& answer, Stamp at) 
     uncore_.transfer(place_.domain, at);
   }
   if (answer.victim == 0) return;
-  const auto owner = static_cast<std::uint32_t>((answer.victim >> kOwnerBit) - 1);
+  const std::uint32_t owner = owner_of(answer.victim);
   const std::uint64_t line = answer.victim & kPhysicalLine;
   const bool written = answer.replaces_dirty;
   if (owner == place_.owner) drop(line, at, written);

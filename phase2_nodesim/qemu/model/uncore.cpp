@@ -100,8 +100,7 @@ void Uncore::let_others_in(std::uint32_t cache, const SharedSet& set, Stamp at, 
     const bool dirty = (replaced.word & SharedSet::kDirtyWord) != 0;
     answer.written += dirty;
     if (replaced.line == 0) continue;
-    const auto owner = static_cast<std::uint32_t>((replaced.line >> kOwnerBit) - 1);
-    send_recall(owner, (replaced.line & kPhysicalLine) | (dirty ? kDirty : 0));
+    send_recall(owner_of(replaced.line), (replaced.line & kPhysicalLine) | (dirty ? kDirty : 0));
   }
 }
 

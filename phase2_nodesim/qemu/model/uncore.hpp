@@ -45,6 +45,9 @@ constexpr std::uint64_t named(std::uint64_t line, std::uint32_t owner) {
   return line | (std::uint64_t{owner} + 1) << kOwnerBit;
 }
 
+// The owner of such a line.
+constexpr std::uint32_t owner_of(std::uint64_t name) { return static_cast<std::uint32_t>((name >> kOwnerBit) - 1); }
+
 class Uncore {
  public:
   static std::size_t bytes(const NodeSettings& settings);
