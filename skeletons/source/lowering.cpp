@@ -21,6 +21,22 @@ bool sizes_known(CallKind kind) {
   }
 }
 
+// What a rank that is alone in its communicator copies from one buffer to the other. Neighbour collectives leave a
+// rank's own data where it is.
+std::uint64_t copied_alone(CallKind kind, const collectives::Task& task) {
+  switch (kind) {
+    case CallKind::Barrier:
+    case CallKind::Bcast:
+    case CallKind::Exscan:
+      return 0;
+    case CallKind::Alltoallv:
+    case CallKind::Alltoallw:
+      return task.sent_to(0);
+    default:
+      return is_neighbor_collective(kind) ? 0 : task.block(0);
+  }
+}
+
 }  // namespace
 
 Lowering::Lowering(int, const CollectiveChoice& choice, const Communicators& communicators, LocalWork work,
@@ -192,11 +208,11 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
   }
   // MPI libraries return at once from a collective that moves nothing, if every rank can know.
   const bool nothing = bytes_of_rules == 0 && sizes_known(call.kind) && call.kind != CallKind::Barrier;
-  if (task.size == 1 || nothing) {
+  if (nothing) {
     return;
   }
 
-  if (work_.calls) {
+  if (work_.calls && task.size > 1) {
     out.push_back({.kind = PrimitiveKind::CollectiveCall, .call = call.kind});
   }
   // A tag counts the collectives of this communicator; 20 bits distinguish more than can be active at once.
@@ -205,6 +221,10 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
                                                  .context = collective_context(call.communicator),
                                                  .tag = static_cast<std::int32_t>(number & kTagMask)};
   collectives::Messages messages(envelope, communicator, *communicators_, work_, ranks_per_node_, next_request_, out);
+  if (task.size == 1) {
+    messages.copy(copied_alone(call.kind, task));
+    return;
+  }
   plan_->algorithm(call.kind, task.size, bytes_of_rules)(task, messages);
 }
 

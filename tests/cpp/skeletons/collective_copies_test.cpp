@@ -69,5 +69,26 @@ TEST(CollectiveCopies, LibrariesCopyWhatTheirSourcesCopy) {
   EXPECT_EQ(copied("openmpi", "scan", "linear", 8, 3, to_self), 100U);
 }
 
+TEST(CollectiveCopies, ARankAloneCopiesItsShareAndSendsNothing) {
+  const auto copied_alone = [](const std::function<void(Mpi&)>& emit) {
+    Matcher matcher(lowered(1, {}, emit, {.copies = true}), SendMode::Rendezvous);
+    matcher.run();
+    EXPECT_EQ(matcher.bytes_sent(0), 0U);
+    return matcher.bytes_copied(0);
+  };
+  EXPECT_EQ(copied_alone([](Mpi& mpi) { mpi.alltoall(100); }), 100U);
+  EXPECT_EQ(copied_alone([](Mpi& mpi) {
+              const std::vector<std::uint64_t> own{300};
+              mpi.alltoallv(own, own);
+            }),
+            300U);
+  EXPECT_EQ(copied_alone([](Mpi& mpi) { mpi.allgather(100); }), 100U);
+  EXPECT_EQ(copied_alone([](Mpi& mpi) { mpi.allreduce(800); }), 800U);
+  EXPECT_EQ(copied_alone([](Mpi& mpi) { mpi.reduce_scatter(100); }), 100U);
+  EXPECT_EQ(copied_alone([](Mpi& mpi) { mpi.gather(100, 0); }), 100U);
+  EXPECT_EQ(copied_alone([](Mpi& mpi) { mpi.bcast(100, 0); }), 0U);
+  EXPECT_EQ(copied_alone([](Mpi& mpi) { mpi.barrier(); }), 0U);
+}
+
 }  // namespace
 }  // namespace manynode::test
