@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from manynode.config.machine import Cache, Machine
+from manynode.config.caches import Cache
+from manynode.config.machine import Machine
 from manynode.errors import UsageError
 
 LastLevel = Literal["shared", "private"]

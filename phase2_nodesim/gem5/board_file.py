@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from manynode.config.machine import Cache, Core, Machine
+from manynode.config.caches import Cache
+from manynode.config.machine import Core, Machine
 from manynode.errors import UsageError
 from phase2_nodesim.cache_geometry import legal_geometry
 from phase2_nodesim.placement import blocks, last_level_blocks, require_cores

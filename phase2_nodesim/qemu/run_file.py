@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from manynode.config.caches import Cache, Tlb
 from manynode.config.experiment import QemuSection
-from manynode.config.machine import Cache, Core, Machine, Tlb
+from manynode.config.machine import Core, Machine
 from manynode.errors import UsageError
 from manynode.qemu.counting import SCHEMA
 from phase2_nodesim.placement import CorePlace, core_places, require_cores

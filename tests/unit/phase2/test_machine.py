@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from phase2_cases import MACHINES, machine
 from pydantic import Field, ValidationError
 
-from manynode.config.machine import Cache, Machine
+from manynode.config.caches import Cache
+from manynode.config.machine import Machine
 from manynode.config.quantities import RESOLVED, Latency, PositiveBytes, Section, written
 
 

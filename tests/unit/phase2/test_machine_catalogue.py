@@ -9,7 +9,7 @@ import pytest
 import yaml
 from phase2_cases import MACHINES, machine
 
-from manynode.config.machine import Cache
+from manynode.config.caches import Cache
 from phase2_nodesim.cache_geometry import LastLevel, simulated_caches
 from phase2_nodesim.gem5.board_file import core_parameters, memory_parameters
 
