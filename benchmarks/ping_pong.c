@@ -6,11 +6,11 @@
 
 enum { LARGEST = 1 << 22, BATCHES = 40 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  char *buffer = calloc(LARGEST, 1);
+  char* buffer = calloc(LARGEST, 1);
   if (buffer == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   if (rank == 0) printf("# MPI Latency Test\n# Size          Latency (us)\n");
   for (int size = 0; size <= LARGEST; size = size == 0 ? 1 : 2 * size) {
