@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,25 @@ from _figure import program
 
 from manynode.paths import ROOT, native_library, native_program
 
-__all__ = ["ROOT", "at_most", "run_hpcg"]
+__all__ = ["ROOT", "at_most", "manynode", "options", "run_hpcg", "seconds_per_iteration"]
+
+
+def options(parameters: Mapping[str, int]) -> list[str]:
+    """Return the options of a mini-app with these parameters."""
+    return [word for name, value in parameters.items() for word in (f"--{name}", str(value))]
+
+
+def seconds_per_iteration(output: str) -> float:
+    """Return the mean time of an iteration [s] that a mini-app prints."""
+    found = re.search(r"^seconds_per_\w+: ([\d.]+)$", output, re.MULTILINE)
+    assert found is not None, output
+    return float(found[1])
+
+
+def manynode(*arguments: object) -> str:
+    """Run the command line; return its output. Its progress and errors are shown."""
+    command = [sys.executable, "-m", "manynode", *map(str, arguments)]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def run_hpcg(ranks: int, parameters: Mapping[str, int], markers: Path | None) -> str:
@@ -23,8 +43,7 @@ def run_hpcg(ranks: int, parameters: Mapping[str, int], markers: Path | None) ->
     if markers is not None:
         library = native_library("libmanynode_markers_mpich.so")
         preload += [f"LD_PRELOAD={library}", f"MANYNODE_MARKERS_DIR={markers}"]
-    options = [word for name, value in parameters.items() for word in (f"--{name}", str(value))]
-    command = [launcher, "-n", str(ranks), *preload, str(native_program("hpcg")), *options]
+    command = [launcher, "-n", str(ranks), *preload, str(native_program("hpcg")), *options(parameters)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pandas as pd
 import yaml
 from _figure import Skipped
+from _mini_app import options
 
 from manynode.config.experiment import NodesimSection
 from manynode.config.machine import Machine
@@ -51,7 +52,7 @@ def node_segments(
 
     The library ``preloaded`` sees the program's MPI calls before the markers do.
     """
-    size = [word for key, value in parameters.items() for word in (f"--{key}", str(value))]
+    size = options(parameters)
     command = [str(native_program(name)), *size]
     engine = ENGINES.get(settings.engine)
     guest = [str(native_program(f"{name}.bridge")), *size] if settings.engine == "gem5" else None

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from _figure import figure
+from _mini_app import options
 
 from manynode.errors import ManynodeError
 from manynode.paths import native_program
@@ -54,12 +55,11 @@ PROBLEMS: dict[str, dict[str, int]] = {
 
 def recorded(name: str, folder: Path) -> dict[int, Recording]:
     """Return the recordings of a mini-app by number of ranks; a number that the program refuses is left out."""
-    words = [word for key, value in PROBLEMS[name].items() for word in (f"--{key}", str(value))]
     found = {}
     for ranks in COUNTS:
         place = folder / f"{name}-{ranks}"
         try:
-            record_run(place, [str(native_program(name)), *words], "mpich", ranks, timeout_s=600)
+            record_run(place, [str(native_program(name)), *options(PROBLEMS[name])], "mpich", ranks, timeout_s=600)
         except ManynodeError:
             continue
         found[ranks] = read_recording(place, PROBLEMS[name])

@@ -11,8 +11,6 @@ barrier hardware, which cannot be simulated.
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ import pandas as pd
 import yaml
 from _agreement import need
 from _figure import figure
+from _mini_app import manynode
 
 from manynode.paths import ROOT
 
@@ -39,12 +38,6 @@ MOST_BYTES = 1 << 20
 JUMP = 1 << 16
 ALGORITHMS = {"allreduce": ("recursive_doubling", "reduce_scatter_allgather"), "reduce": ("binomial", "binomial")}
 MOST_MEDIAN = 20.0
-
-
-def manynode(*arguments: object) -> str:
-    """Run the command line; return its output."""
-    command = [sys.executable, "-m", "manynode", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def compared(collective: str, algorithm: str | None = None) -> pd.DataFrame:

@@ -20,7 +20,8 @@ import pandas as pd
 import yaml
 from _agreement import need
 from _figure import figure
-from validation_campaign import PICO, ROOT, algorithm_names, manynode
+from _mini_app import manynode
+from validation_campaign import PICO, ROOT, algorithm_names
 
 from manynode.config.loader import load_experiment
 from manynode.cores import available_cores

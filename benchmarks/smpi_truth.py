@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import re
 import shutil
 import statistics
 import subprocess
@@ -37,7 +36,7 @@ import numpy as np
 import pandas as pd
 import yaml
 from _figure import Skipped, program
-from _mini_app import ROOT, at_most
+from _mini_app import ROOT, at_most, options, seconds_per_iteration
 
 from manynode import tables
 from manynode.paths import build_dir
@@ -120,15 +119,13 @@ def truth(name: str, ranks: int, folder: Path) -> Times:
         *("smpirun", "-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
         *(f"--cfg={option}" for option in OPTIONS),
         str(folder / name),
-        *(word for key, value in APPLICATIONS[name].items() for word in (f"--{key}", str(value))),
+        *options(APPLICATIONS[name]),
     ]
     done = subprocess.run(
         ["env", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", *command],
         check=True, capture_output=True, text=True, cwd=folder,
     )  # fmt: skip
-    found = re.search(r"^seconds_per_\w+: ([\d.]+)$", done.stdout, re.MULTILINE)
-    assert found is not None, done.stdout
-    return {str(ranks): float(found[1])}
+    return {str(ranks): seconds_per_iteration(done.stdout)}
 
 
 class Gate:

@@ -8,8 +8,6 @@ of one machine are compared with a network, and the summary is printed.
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -19,6 +17,7 @@ import pandas as pd
 import yaml
 from _agreement import need
 from _figure import figure
+from _mini_app import manynode
 
 ROOT = Path(__file__).resolve().parent.parent
 PICO = ROOT / "tests" / "data" / "calibration" / "pico" / "collectives.csv"
@@ -59,12 +58,6 @@ def algorithm_names() -> dict[str, dict[str, str]]:
         }
         for collective, names in NAMES.items()
     }
-
-
-def manynode(*arguments: object) -> str:
-    """Run the command line; return its output."""
-    command = [sys.executable, "-m", "manynode", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def table(folder: Path, systems: tuple[str, ...]) -> pd.DataFrame:

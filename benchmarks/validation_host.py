@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +18,7 @@ from typing import Any
 import pandas as pd
 import yaml
 from _figure import figure
-from _mini_app import run_hpcg
+from _mini_app import manynode, run_hpcg
 
 NODES = (1, 2, 4)
 RUNS = 10
@@ -57,12 +55,6 @@ EXPERIMENT = {
     "simulate": {"replicas": 10},
     "validation": {"measured": "measured.csv"},
 }
-
-
-def manynode(*arguments: object) -> str:
-    """Run the command line; return its output."""
-    command = [sys.executable, "-m", "manynode", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 @contextlib.contextmanager

@@ -25,7 +25,8 @@ import pandas as pd
 import yaml
 from _agreement import need
 from _figure import figure
-from fugaku_collectives import NODES, compared, manynode
+from _mini_app import manynode
+from fugaku_collectives import NODES, compared
 from pico_collectives import CASES, without_fit
 
 from manynode.config.network import Network

@@ -17,9 +17,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import re
-import subprocess
-import sys
 import tempfile
 import timeit
 from collections.abc import Mapping, Sequence
@@ -27,13 +24,13 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
+import node_host
 import numpy as np
 import pandas as pd
 import yaml
 from _figure import figure
-from _mini_app import ROOT
+from _mini_app import ROOT, manynode, options, seconds_per_iteration
 from _node_run import need
-from node_host import calibrated
 from validation_host import NETWORK
 
 from manynode import process
@@ -45,24 +42,20 @@ ROUNDS: Final = 20
 RANKS: Final = (1, 2)
 TECHNIQUES: Final = ["no-ext-const", "no-ext-var"]
 CONFIDENCE: Final = 0.9
-# As in node_host.py, with more iterations; the shorter run has half of them.
-APPLICATIONS: Final[Mapping[str, Mapping[str, int]]] = {
-    "hpcg": {"nx": 32, "ny": 32, "nz": 32, "iterations": 10},
-    "snap": {"nx": 200, "ny": 8, "nz": 8, "chunk": 20, "angles": 4, "groups": 4, "outers": 4, "inners": 3},
-    "milc": {"nx": 8, "ny": 8, "nz": 8, "nt": 8, "iterations": 60},
-    "fft2d": {"elements": 131072, "iterations": 20},
-    "caffe": {"images": 32, "side": 16, "filters": 8, "hidden": 64, "iterations": 10},
-    "spmv": {"nx": 12, "ny": 12, "nz": 12, "columns": 32, "iterations": 100},
-    "lammps": {"nx": 8, "ny": 8, "nz": 8, "iterations": 40, "every": 5},
-    "hacc": {"elements": 65536, "iterations": 20},
+# Those of node_host.py with more iterations; the shorter run has half of them.
+LONGER: Final[Mapping[str, Mapping[str, int]]] = {
+    "hpcg": {"iterations": 10},
+    "snap": {"outers": 4},
+    "milc": {"iterations": 60},
+    "fft2d": {"iterations": 20},
+    "caffe": {"iterations": 10},
+    "spmv": {"iterations": 100},
+    "lammps": {"iterations": 40},
+    "hacc": {"iterations": 20},
 }
+APPLICATIONS: Final = {name: {**size, **LONGER[name]} for name, size in node_host.APPLICATIONS.items()}
 # Where a rate of copies begins, and the size at which it is measured: first and second level, beyond them.
 COPIES: Final = {"0 B": 2**13, "32 KiB": 2**18, "1 MiB": 2**22}
-
-
-def words(size: Mapping[str, int]) -> list[str]:
-    """Return the options of a mini-app."""
-    return [word for key, value in size.items() for word in (f"--{key}", str(value))]
 
 
 def iterations(size: Mapping[str, int]) -> int:
@@ -78,11 +71,8 @@ def halved(size: Mapping[str, int]) -> Mapping[str, int]:
 
 def native(name: str, size: Mapping[str, int], ranks: int) -> float:
     """Return the time of all iterations [s] of a run on this host."""
-    command = ["mpiexec.mpich", "-n", str(ranks), str(native_program(name)), *words(size)]
-    printed = process.run(command, what=name).output
-    found = re.search(r"^seconds_per_\w+: ([\d.]+)$", printed, re.MULTILINE)
-    assert found is not None, printed
-    return float(found[1]) * iterations(size)
+    command = ["mpiexec.mpich", "-n", str(ranks), str(native_program(name)), *options(size)]
+    return seconds_per_iteration(process.run(command, what=name).output) * iterations(size)
 
 
 def host_network(folder: Path) -> Path:
@@ -106,11 +96,6 @@ def copies_per_s(size: int) -> float:
     source, destination = np.ones(size, np.uint8), np.zeros(size, np.uint8)
     number = max(1, 2**24 // size)
     return number * size / min(timeit.repeat(lambda: np.copyto(destination, source), number=number, repeat=40))
-
-
-def manynode(*arguments: object) -> None:
-    """Run the command line."""
-    subprocess.run([sys.executable, "-m", "manynode", *map(str, arguments)], check=True, stdout=sys.stderr)
 
 
 def projected(
@@ -148,7 +133,7 @@ def cases(machine: Path | None, rounds: int, applications: Sequence[str]) -> pd.
     with tempfile.TemporaryDirectory(prefix="whole-runs.") as scratch:
         folder = Path(scratch)
         if machine is None:
-            calibrated(folder)
+            node_host.calibrated(folder)
             machine = folder / "host.yaml"
         network = host_network(folder)
         sizes = {name: (halved(APPLICATIONS[name]), APPLICATIONS[name]) for name in applications}

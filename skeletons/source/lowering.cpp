@@ -212,9 +212,6 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
     return;
   }
 
-  if (work_.calls && task.size > 1) {
-    out.push_back({.kind = PrimitiveKind::CollectiveCall, .call = call.kind});
-  }
   // A tag counts the collectives of this communicator; 20 bits distinguish more than can be active at once.
   constexpr std::uint32_t kTagMask = (1u << 20) - 1;
   const collectives::Messages::Envelope envelope{.call = call.kind,
@@ -224,6 +221,9 @@ void Lowering::lower_collective(const Call& call, const Calls& calls, std::vecto
   if (task.size == 1) {
     messages.copy(copied_alone(call.kind, task));
     return;
+  }
+  if (work_.calls) {
+    out.push_back({.kind = PrimitiveKind::CollectiveCall, .call = call.kind});
   }
   plan_->algorithm(call.kind, task.size, bytes_of_rules)(task, messages);
 }
