@@ -5,7 +5,8 @@ from manynode.workflow import Plan
 
 min_version("9.17")
 
-plan = Plan(config, workflow.overwrite_configfiles)
+# The files are read again: Snakemake's reader takes 010 for 8 and 5e-3 for text.
+plan = Plan(workflow.config_settings.config, workflow.overwrite_configfiles)
 
 # The steps' `manynode` is the one of the Python that runs Snakemake, whether its environment is activated or not.
 shell.prefix(plan.shell_prefix)

@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from manynode import tables
 from manynode.announcement import announce_measurements
 from manynode.checks import check_experiment
+from manynode.config import yaml_text
 from manynode.config.changes import changed
 from manynode.config.crowding import crowding_warning
 from manynode.config.loader import load_experiment, resolve
@@ -79,7 +78,7 @@ def run_experiment(
     with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
         if changes:
             with tables.replacing(file) as part:
-                part.write_text(yaml.safe_dump(changed(experiment, changes), sort_keys=False), encoding="utf-8")
+                part.write_text(yaml_text.dump(changed(experiment, changes)), encoding="utf-8")
         if measurements_from is not None and not dry_run:
             adopt(measurements_from, results, resolved)
         if not dry_run:

@@ -15,9 +15,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from snakemake.utils import update_config
+
 from manynode.config.application import DERIVED, REPLAY
 from manynode.config.loader import resolve
-from manynode.config.resolved import Resolved, write_resolved
+from manynode.config.resolved import Resolved, read_yaml, write_resolved
 from manynode.config.skeleton_files import SUFFIX
 from manynode.config.studies import Study, studies
 from manynode.errors import ManynodeError, UsageError
@@ -31,9 +33,9 @@ class Plan:
     """A checked experiment, as the rules use it."""
 
     def __init__(self, config: Mapping[str, Any], configfiles: list[Any]) -> None:
-        """Check ``config``; ``configfiles`` are the files that Snakemake read it from."""
+        """Check the experiment in ``configfiles``, with the values of ``config`` in place of theirs."""
         where = str(configfiles[-1]) if configfiles else "the experiment"
-        if not config:
+        if not config and not configfiles:
             # Snakemake parses the workflow for --lint and --help without a configuration as well.
             raise SystemExit(
                 _say(
@@ -44,7 +46,10 @@ class Plan:
             )
         try:
             base = Path(str(configfiles[-1])).resolve().parent if configfiles else Path.cwd()
-            self.experiment: Resolved = resolve(config, where=where, base=base)
+            content: dict[str, Any] = {}
+            for given in (*(read_yaml(Path(str(file)), "the experiment") for file in configfiles), config):
+                update_config(content, given)
+            self.experiment: Resolved = resolve(content, where=where, base=base)
         except ManynodeError as error:
             raise SystemExit(_say(error)) from None
         self.root = f"results/{self.experiment.name}"

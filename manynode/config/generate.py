@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel
 
+from manynode.config import yaml_text
 from manynode.config.experiment import Experiment
 from manynode.config.key_tables import default_of, description_of, key_tables, kind_of
 from manynode.config.sections import section_of
@@ -56,7 +56,7 @@ def _section(model: type[BaseModel], indent: int, given: dict[str, Any]) -> Iter
             yield from (f"{pad}# {line}" if unset else f"{pad}{line}" for line in lines)
             continue
         value = given.get(name, default_of(field))
-        shown = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000)
+        shown = yaml_text.dump(value, default_flow_style=True, width=10_000)
         text = f"{name}: {shown.removesuffix('...' + chr(10)).rstrip()}"
         # A key that may be left out and has no value is shown, but not set.
         yield from (f"{pad}# {line}" if value is None else f"{pad}{line}" for line in text.splitlines())
@@ -160,4 +160,4 @@ def experiment_for(command: Sequence[str], *, name: str | None, ranks_per_node: 
         "techniques": ["ext-var"] if sizes[-1] > 1 else ["no-ext-var"],
     }
     head = "# Made by 'manynode config new'. 'manynode config default' explains every key.\n"
-    return head + yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=_WIDTH)
+    return head + yaml_text.dump(content, default_flow_style=None, width=_WIDTH)

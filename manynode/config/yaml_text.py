@@ -1,8 +1,9 @@
 """Reads YAML text into the types of JSON. No input causes a traceback, a hang or exhausted memory.
 
 In: text. Out: mappings (with text or whole-number keys), lists, texts, numbers, booleans and None. Other YAML types
-(dates, sets, binary data, Python objects) are refused, as are duplicate keys, control characters and aliases that
-would expand to a large content. Experiments, machines, networks, studies and values of ``--set`` are read here.
+(dates, sets, binary data, Python objects) are refused, as are duplicate keys, control characters, ambiguous numbers
+(010, 1:30) and aliases that would expand to a large content. Experiments, machines, networks, studies and values of
+``--set`` are read here, and written.
 """
 
 from __future__ import annotations
@@ -53,6 +54,12 @@ def parse(text: str) -> Any:
         raise ValueError(str(error).replace('in "the text", ', "in ")) from None
     except RecursionError:
         raise ValueError(f"nested more than {_MOST_LEVELS} levels deep") from None
+
+
+def dump(content: Any, **options: Any) -> str:
+    """Return ``content`` as text that :func:`parse` reads back; ``options`` are those of ``yaml.dump``."""
+    text: str = yaml.dump(content, Dumper=Dumper, **{"sort_keys": False, **options})
+    return text
 
 
 def unshowable(text: str) -> str | None:
@@ -124,10 +131,33 @@ def _measure(node: yaml.Node, known: dict[int, _Size | None]) -> _Size:
     return characters, levels
 
 
+# YAML 1.1 reads these as octal numbers and as numbers of base 60; hardly anybody means that.
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+
+
+def _plain(node: yaml.Node) -> None:
+    """Refuse a number that people and YAML read differently; the error names both decimal numbers."""
+    written = str(node.value)
+    if _LEADING_ZERO.fullmatch(written):
+        sign, digits = ("-" if written.startswith("-") else ""), written.lstrip("+-").replace("_", "")
+        octal = f", or {sign}{int(digits, 8)} if it is octal" if set(digits) <= set("01234567") else ""
+        means = f"write {sign}{int(digits)}{octal}"
+    elif _BASE_60.fullmatch(written):
+        value = 0.0
+        for part in written.lstrip("+-").replace("_", "").split(":"):
+            value = 60 * value + float(part)
+        means = f"YAML reads base 60: write {'-' if written.startswith('-') else ''}{value:.15g} if that is meant"
+    else:
+        return
+    raise _error(f"the number {_cut(written)} is ambiguous; {means}, or put quotes around text", node)
+
+
 def _number(construct: Callable[[Any, Any], Any], kind: str) -> Callable[[_Loader, yaml.Node], Any]:
     def checked(loader: _Loader, node: yaml.Node) -> Any:
         if isinstance(node, yaml.ScalarNode) and len(node.value) > _MOST_OF_A_NUMBER:
             raise _error(f"a number of {len(node.value)} characters", node)
+        _plain(node)
         try:
             return construct(loader, node)
         except (ValueError, LookupError, ArithmeticError):
@@ -162,6 +192,16 @@ def _refuse(loader: _Loader, node: yaml.Node) -> Any:
     raise _error(f"{found} is not allowed here; put quotes around the value if it is text", node)
 
 
+class Dumper(yaml.SafeDumper):
+    """Writes what :func:`parse` reads back: texts that it would take for numbers get quotes."""
+
+
+# YAML 1.1 wants a dot and a sign in 1.0e+9, and takes 08 for text.
+for _kind in (_Loader, Dumper):
+    _kind.add_implicit_resolver(
+        f"{_TAG}float", re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+\Z"), list("-+.0123456789")
+    )
+    _kind.add_implicit_resolver(f"{_TAG}int", re.compile(rf"{_LEADING_ZERO.pattern}\Z"), list("-+0"))
 _Loader.yaml_constructors = {
     f"{_TAG}null": yaml.SafeLoader.construct_yaml_null,
     f"{_TAG}bool": _number(yaml.SafeLoader.construct_yaml_bool, "boolean"),

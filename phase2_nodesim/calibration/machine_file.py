@@ -11,9 +11,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
+from manynode.config import yaml_text
 from manynode.config.machine import Machine
 from manynode.config.resolved import included, validation_error
 from manynode.errors import CheckFailedError
@@ -52,7 +52,7 @@ def text(tree: Mapping[str, Any], *, name: str, description: str, remarks: Seque
     lines += _block({key: value for key, value in tree.items() if key not in ("name", "description")}, Machine, "")
     result = "\n".join(lines) + "\n"
     try:
-        Machine.model_validate(yaml.safe_load(result))
+        Machine.model_validate(yaml_text.parse(result))
     except ValidationError as error:
         raise CheckFailedError(
             "the measured figures contradict each other, so no file was written",
@@ -129,7 +129,7 @@ def _section(model: type[BaseModel], key: str) -> type[BaseModel]:
 
 
 def _scalar(value: Value) -> str:
-    dumped: str = yaml.safe_dump(value, width=10**6)
+    dumped: str = yaml_text.dump(value, width=10**6)
     return dumped.removesuffix("...\n").strip()
 
 

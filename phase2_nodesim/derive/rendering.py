@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from manynode.config import yaml_text
+
 _WIDTH = 10_000  # a call is never broken into lines
 _FIRST = ("call", "compute", "site", "when")
 # What has a line of its own per entry; everything else is on one line if it fits.
@@ -17,7 +19,7 @@ class _OneLine(dict[str, Any]):
     """A mapping in braces."""
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml_text.Dumper):
     """Writes entries of lists below their key, indented."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from manynode.config import yaml_text
 from manynode.config.crowding import crowding_warning
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
@@ -139,7 +138,7 @@ def text_of(one: Described, request: Request) -> str:
     if "clock" in content["nodesim"]:
         comments["nodesim"] = ["processor time, because the measured job has more ranks than this host has cores"]
     lines = [_HEAD.format(file=request.output).rstrip("\n")]
-    for line in yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=_WIDTH).splitlines():
+    for line in yaml_text.dump(content, default_flow_style=None, width=_WIDTH).splitlines():
         lines += [f"# {comment}" for comment in comments.get(line.partition(":")[0], [])]
         lines.append(line)
     return "\n".join(lines) + "\n"

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from manynode import tables
+from manynode.config import yaml_text
 from manynode.config.skeleton_files import with_values
 from manynode.errors import ManynodeError
 from manynode.phase_commands import ask as ask_phase
@@ -79,6 +78,6 @@ def content_of(request: Request, run: Run) -> dict[str, Any]:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    text = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110)
+    text = yaml_text.dump(content, default_flow_style=None, width=110)
     with tables.replacing(path) as part:
         part.write_text(_HEAD.format(file=path) + text, encoding="utf-8")

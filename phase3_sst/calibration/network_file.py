@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
+from manynode.config import yaml_text
 from manynode.config.network import Network, topology_of
 from manynode.config.resolved import validation_error
 from manynode.units import render
@@ -77,7 +77,7 @@ def text(
     elif "intranode" in base:
         lines.extend(block("intranode", base["intranode"]))
     result = "\n".join(lines) + "\n"
-    read(yaml.safe_load(result), "the calibrated network")
+    read(yaml_text.parse(result), "the calibrated network")
     return result
 
 
@@ -131,7 +131,7 @@ def block(key: str, value: Any, indent: str = "") -> list[str]:
     """
     if isinstance(value, Mapping):
         return [f"{indent}{key}:", *[line for k, v in value.items() for line in block(k, v, indent + "  ")]]
-    dumped: str = yaml.safe_dump(value, default_flow_style=True, width=10**6, allow_unicode=True)
+    dumped: str = yaml_text.dump(value, default_flow_style=True, width=10**6, allow_unicode=True)
     dumped = dumped.removesuffix("...\n").strip()
     if isinstance(value, str) and len(dumped) > _WIDTH - len(key):
         # Folding turns each line's end into a space, so hyphenated and long words are not split.

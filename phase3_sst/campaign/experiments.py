@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from manynode import tables
+from manynode.config import yaml_text
 from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError
 from manynode.measurements import MEASURED_SECTIONS, fitting, sources
@@ -45,7 +44,7 @@ class PlannedExperiment:
         """Write its file; return the path."""
         path = self.folder / "experiment.yaml"
         with tables.replacing(path) as part:
-            part.write_text(yaml.safe_dump(dict(self.content), sort_keys=False), encoding="utf-8")
+            part.write_text(yaml_text.dump(dict(self.content)), encoding="utf-8")
         return path
 
 

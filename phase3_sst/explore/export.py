@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from manynode import __version__
+from manynode.config import yaml_text
 from manynode.config.loader import resolve
 from manynode.errors import UsageError
 from manynode.report.page import fill
@@ -156,4 +156,4 @@ def _parameter(key: str, taken: dict[str, Any]) -> str:
 
 def _yaml(words: Sequence[str], content: dict[str, Any]) -> str:
     head = "".join(f"# {' '.join(line.split())}\n" for line in words)
-    return head + yaml.safe_dump(content, sort_keys=False, width=_WIDTH, allow_unicode=True)
+    return head + yaml_text.dump(content, width=_WIDTH, allow_unicode=True)

@@ -14,6 +14,7 @@ from manynode.config import yaml_text
 from manynode.config.changes import read_changes
 from manynode.config.loader import load_experiment, resolve
 from manynode.errors import ManynodeError, UsageError
+from manynode.workflow import Plan
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEMO = (ROOT / "configs/demo.yaml").read_text(encoding="utf-8")
@@ -31,6 +32,30 @@ def test_json_s_types_are_read() -> None:
     found = yaml_text.parse('a: 1\nb: [1.5, true, null, x, "y\\tz"]\nc: {1: 2}\nd: !!str 5\ne: !!float 2\n')
     assert found == {"a": 1, "b": [1.5, True, None, "x", "y\tz"], "c": {1: 2}, "d": "5", "e": 2.0}
     assert yaml_text.parse("") is None
+
+
+@pytest.mark.parametrize("number", ["5e-3", "1e9", "1.5E3", ".5e+3", "-2.e1", "0e0"])
+def test_a_number_with_an_exponent_needs_no_dot_and_no_sign(number: str) -> None:
+    assert yaml_text.parse(f"a: {number}") == {"a": float(number)}
+
+
+def test_texts_that_look_like_numbers_keep_their_type_when_they_are_written() -> None:
+    texts = ["5e-3", "010", "08", "1:30", "1e9", "x"]
+    assert yaml_text.parse(yaml_text.dump(texts)) == texts
+
+
+def test_snakemake_runs_the_experiment_as_the_command_line_reads_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Snakemake's own reader takes 010 for 8, and 2e-2 for text."""
+    path = tmp_path / "x.yaml"
+    path.write_text(DEMO.replace("replicas: ", "replicas: 0"))
+    with pytest.raises(SystemExit):
+        Plan({}, [path])
+    assert "the number '010' is ambiguous" in capsys.readouterr().err
+    path.write_text(DEMO.replace("simulate:", "simulate:\n  converge: {width: 2e-2}"))
+    plan = Plan({"title": "another"}, [path])
+    assert (plan.experiment.title, plan.experiment.simulate.converge.width) == ("another", 0.02)
 
 
 def test_aliases_stand_for_what_they_name() -> None:
@@ -56,6 +81,11 @@ def test_a_key_beside_a_merge_wins_over_the_merged_one() -> None:
         ("a: !!python/object/apply:os.system ['true']", "python/object/apply:os.system"),
         ("a: !mine x", "'!mine'"),
         ("a: =", "'value'"),
+        ("a: 010", "the number '010' is ambiguous; write 10, or 8 if it is octal"),
+        ("a: -08", "the number '-08' is ambiguous; write -8, or put quotes"),
+        ("a: [1:30, 2]", "the number '1:30' is ambiguous; YAML reads base 60: write 90 if"),
+        ("a: -1:00:30.5", "write -3630.5 if"),
+        ("010: a", "write 10, or 8 if it is octal"),
         ("!!map [1]", "expected 'key: value' entries"),
         ("a: &x [*x]", "an alias refers to content that contains it"),
         ("a: 1\na: 2", "key 'a' is given twice"),

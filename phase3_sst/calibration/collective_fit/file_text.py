@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
+from manynode.config import yaml_text
 from manynode.units import render
 from phase3_sst.calibration import network_file
 from phase3_sst.calibration.collective_fit.parameters import (
@@ -60,7 +59,7 @@ def text(
         if key not in fitted and key != "overhead_per_byte":
             lines += network_file.block(key, value, "  ")
     result = "\n".join(lines) + "\n"
-    network_file.read(yaml.safe_load(result), "the calibrated network")
+    network_file.read(yaml_text.parse(result), "the calibrated network")
     return result
 
 

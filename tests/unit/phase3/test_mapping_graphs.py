@@ -137,6 +137,7 @@ def test_a_measured_snapshot_names_links_by_their_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        ("NA,router-2,1,1", "NA -> router-2"),
         ("router-1,router-3,1,1", "a link that the machine does not have"),
         ("router-0,router-1,101,1", "out of bounds"),
         ("router-0,router-1,1,-1", "out of bounds"),
@@ -144,8 +145,9 @@ def test_a_measured_snapshot_names_links_by_their_ends(tmp_path: Path) -> None:
     ],
 )
 def test_a_measured_snapshot_with_a_mistake_names_its_line(tmp_path: Path, line: str, message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
+    with pytest.raises(InputError) as caught:
         of_measured(measured(tmp_path, "router-0,router-1,1,1", line), LINKS)
+    assert message in caught.value.render()
     assert "line 3" in str(caught.value.where)
 
 

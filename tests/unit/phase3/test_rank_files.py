@@ -56,6 +56,7 @@ def test_a_host_file_has_hosts_nodes_and_slots(tmp_path: Path) -> None:
     assert read_hosts(path, 64) == [Host("nid00016", 60, 4), Host("nid00017", 61, 4)]
     assert equal_slots(path, read_hosts(path, 64)) == 4
     assert read_hosts(hosts(tmp_path, "host,node\na,0\n"), 64)[0].slots == 1
+    assert [host.name for host in read_hosts(hosts(tmp_path, "host,node\nNA,0\nnull,1\n"), 64)] == ["NA", "null"]
 
 
 @pytest.mark.parametrize(

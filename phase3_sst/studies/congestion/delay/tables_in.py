@@ -37,6 +37,9 @@ def read_stalls(path: Path) -> pd.DataFrame:
     return frame
 
 
+_TEXTS = dict.fromkeys(("run", "application", "source", "target"), str)
+
+
 def read_round_trips(path: Path, measured: bool = True) -> pd.DataFrame:
     """Return a table ``round-trips/1``; without ``measured`` the round trips may be missing."""
     columns = ROUND_TRIP_COLUMNS if measured else ROUND_TRIP_COLUMNS[:-1]
@@ -70,7 +73,11 @@ def read_runs(path: Path) -> pd.DataFrame:
 def _read(path: Path, columns: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
     data = io.BytesIO(input_file.read_bytes(path, "a table (CSV or Parquet)"))
     try:
-        frame = pd.read_parquet(data) if path.suffix == ".parquet" else pd.read_csv(data, dtype={"run": str})
+        frame = (
+            pd.read_parquet(data)
+            if path.suffix == ".parquet"
+            else pd.read_csv(data, dtype=_TEXTS, keep_default_na=False)
+        )
     except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(
             "a table cannot be read", where=str(path), found=str(error).splitlines()[0], allowed="CSV or Parquet"

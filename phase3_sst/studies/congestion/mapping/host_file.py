@@ -34,7 +34,7 @@ def read_hosts(path: Path, room: int) -> list[Host]:
     """Return the hosts of the file; ``room`` is the number of nodes of the machine."""
     text = io.StringIO(input_file.read_text(path, "the host file"))
     try:
-        frame = pd.read_csv(text, dtype=str, skipinitialspace=True, comment="#")
+        frame = pd.read_csv(text, dtype=str, skipinitialspace=True, comment="#", keep_default_na=False)
     except ValueError as error:
         raise InputError("the host file cannot be read", where=str(path), found=str(error)) from None
     if list(frame.columns) not in (COLUMNS, COLUMNS[:2]):
@@ -55,7 +55,7 @@ def read_hosts(path: Path, room: int) -> list[Host]:
 
 def _host(path: Path, line: int, row: dict[str, object]) -> Host:
     name, node, slots = str(row["host"]).strip(), str(row["node"]).strip(), str(row.get("slots", "1")).strip()
-    if pd.isna(row["host"]) or not name or any(letter in name for letter in " :=,"):
+    if not name or any(letter in name for letter in " :=,"):
         raise _wrong(path, line, row["host"], "the name of a host, without blanks and ':', '=', ','")
     if not _NUMBER.fullmatch(node):
         raise _wrong(path, line, row["node"], "the number of a node of the machine: 0, 1, 2, ...")

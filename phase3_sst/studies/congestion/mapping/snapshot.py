@@ -139,7 +139,7 @@ def _csv(path: Path, columns: Sequence[str], what: str) -> pd.DataFrame:
     texts = dict.fromkeys(("source", "target", "router", "port"), str)
     text = io.StringIO(input_file.read_text(path, what))
     try:
-        frame = pd.read_csv(text, skipinitialspace=True, dtype=texts)
+        frame = pd.read_csv(text, skipinitialspace=True, dtype=texts, keep_default_na=False)
     except ValueError as error:
         raise InputError(f"{what} cannot be read", where=str(path), found=str(error)) from None
     if any(name not in frame.columns for name in columns):

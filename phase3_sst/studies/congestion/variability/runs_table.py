@@ -32,7 +32,8 @@ def read_runs(path: Path) -> pd.DataFrame:
     if path.suffix == ".csv":
         text = io.StringIO(input_file.read_text(path, "a table of runs"))
         try:
-            frame = pd.read_csv(text, float_precision="round_trip")
+            names = {"run": str, "application": str}
+            frame = pd.read_csv(text, float_precision="round_trip", dtype=names, keep_default_na=False)
         except ValueError as error:
             found = str(error).splitlines()[0]
             raise InputError("a table of runs cannot be read", where=str(path), found=found) from None
