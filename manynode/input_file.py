@@ -6,8 +6,11 @@ opened. All code that opens or looks for a file named by a user goes through thi
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import stat
+import zlib
 from pathlib import Path
 
 from manynode.errors import InputError, ManynodeError
@@ -60,7 +63,34 @@ def read_bytes(
 
 def read_text(path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: type[ManynodeError] = InputError) -> str:
     """Return the text of a file in UTF-8, without a byte order mark and with ``\\n`` at the end of each line."""
-    data = read_bytes(path, what, most_bytes=most_bytes, error=error)
+    return _text(read_bytes(path, what, most_bytes=most_bytes, error=error), path, what, error)
+
+
+def read_output(path: Path, what: str) -> str:
+    """Return the text that another program printed, as :func:`read_text` does; the file may be compressed by gzip.
+
+    Names of files and hosts in other encodings than UTF-8 are read as Latin-1.
+    """
+    data = read_bytes(path, what)
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            with gzip.open(io.BytesIO(data)) as unpacked:
+                data = unpacked.read(MOST_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as problem:
+            raise InputError(f"{what} cannot be unpacked", where=str(path), found=str(problem)) from None
+        if len(data) > MOST_BYTES:
+            raise InputError(
+                f"{what} is too large", where=str(path), found="more when unpacked", allowed=f"{MOST_BYTES} bytes"
+            )
+    try:
+        return _text(data, path, what, InputError)
+    except InputError:
+        if b"\0" in data:
+            raise
+        return _lines_of(data.decode("latin-1"))
+
+
+def _text(data: bytes, path: Path, what: str, error: type[ManynodeError]) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -71,6 +101,10 @@ def read_text(path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: typ
             allowed="text in UTF-8",
             remedy="save it as UTF-8",
         ) from None
+    return _lines_of(text)
+
+
+def _lines_of(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -27,7 +27,7 @@ def read_measurements(paths: Sequence[Path], form: str = AUTO, cluster: str | No
 
 
 def _read(path: Path, form: str) -> pd.DataFrame:
-    text = input_file.read_text(path, "a file of measurements")
+    text = input_file.read_output(path, "a file of measurements")
     if not text.strip():
         raise InputError("a file of measurements is empty", where=str(path), found=f"{len(text)} characters")
     name = form if form != AUTO else _recognised(text, path)

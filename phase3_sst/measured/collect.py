@@ -125,7 +125,7 @@ def _reports(path: Path, form: str) -> list[Report]:
 
 
 def _text(path: Path) -> str:
-    return input_file.read_text(path, "a report")
+    return input_file.read_output(path, "a report")
 
 
 def collectives(

@@ -73,7 +73,8 @@ def measured(
         rows, notes = collect.collectives(files, form, nodes, ranks_per_node)
         table.write_collectives(output, rows, [remark])
         for name in dict.fromkeys(row["collective"] for row in rows):
-            typer.echo(f"{name}: {sum(row['collective'] == name for row in rows)} sizes")
+            sizes = sum(row["collective"] == name for row in rows)
+            typer.echo(f"{name}: {sizes} size{'' if sizes == 1 else 's'}")
         for note in notes:
             typer.echo(f"left out: {note}")
     typer.echo(str(output))

@@ -1,25 +1,32 @@
 """Reads the output of the Intel MPI Benchmarks: a block ``# Benchmarking NAME`` for each, with a header that names the
 columns.
 
-``PingPong`` prints half a round trip. Times are in microseconds; of t_min, t_max and t_avg the average is taken. Sizes
-that hit the benchmark's time limit ("time-out.") have no value and are left out.
+``PingPong`` prints half a round trip. Times are in microseconds; of t_min, t_max and t_avg the average is taken, of a
+size that is measured several times the median. Sizes without a value (time limit, memory, overflow) are left out.
+Non-blocking collectives and those of several groups at once keep a name of their own.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import groupby
+from statistics import median
 from typing import TYPE_CHECKING
 
 from manynode.errors import InputError
-from phase3_sst.calibration.readers.interface import Row, as_table, number, readers, rising, size
+from phase3_sst.calibration.readers.interface import Row, as_table, is_message, lines, number, readers, rising, size
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _BENCHMARK = re.compile(r"#\s*Benchmarking\s+(\S+)")
 _PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)")
+_VALUES = ("time_s", "bandwidth_Bps", "messages_per_s")
 _MEASURES = {"uniband": "message-rate", "biband": "bidirectional-bandwidth"}
 _MICRO = 1e-6
+# What IMB prints in place of values.
+_FAILED = ("time-out", "out-of-mem", "int-overflow")
 
 
 @readers.register("imb")
@@ -28,7 +35,7 @@ class ImbReader:
 
     def recognises(self, text: str) -> bool:
         """Say whether a block of these benchmarks is there."""
-        return any(_BENCHMARK.match(line) for line in text.splitlines())
+        return any(_BENCHMARK.match(line) for _, line in lines(text))
 
     def read(self, text: str, source: str) -> pd.DataFrame:
         """Return the values of all blocks in ``text``."""
@@ -36,22 +43,34 @@ class ImbReader:
         block: list[Row] = []
         measure, processes = "", 0
         header: list[str] = []
-        for index, line in enumerate(text.splitlines(), start=1):
-            line = line.strip()
+        for index, line in lines(text):
+            words = line.split()
             if found := _BENCHMARK.match(line):
-                rising(block, source)
-                block, header = [], []
+                rows += _medians(block, source)
+                block, header, processes = [], [], 0
                 measure = _MEASURES.get(found[1].lower(), found[1].lower())
             elif found := _PROCESSES.match(line):
                 processes = int(found[1])
-            elif line.startswith(("#bytes", "#repetitions")):
-                header = line.split()
-            elif line[:1].isdigit() and header and "time-out" not in line:
-                row = _row(dict(_cells(header, line, source, index)), measure, processes, source, index)
-                block.append(row)
-                rows.append(row)
-        rising(block, source)
-        return as_table(rows, source)
+            elif "#repetitions" in words or "#bytes" in words:
+                header = words
+            elif line[:1].isdigit() and header and not _without_value(words, len(header)):
+                block.append(_row(dict(_cells(header, line, source, index)), measure, processes, source, index))
+        return as_table([*rows, *_medians(block, source)], source)
+
+
+def _without_value(words: list[str], columns: int) -> bool:
+    return any(word.startswith(_FAILED) for word in words) or is_message(words, columns)
+
+
+def _medians(block: list[Row], source: str) -> list[Row]:
+    """Return a row per size of one block."""
+    rising(block, source, repeated=True)
+    found = []
+    for _, same in groupby(block, key=lambda row: row.size_bytes):
+        rows = list(same)
+        values = {name: median(getattr(row, name) for row in rows) for name in _VALUES}
+        found.append(replace(rows[0], **values))
+    return found
 
 
 def _cells(header: list[str], line: str, source: str, index: int) -> list[tuple[str, str]]:
@@ -68,7 +87,7 @@ def _cells(header: list[str], line: str, source: str, index: int) -> list[tuple[
 
 def _row(cells: dict[str, str], measure: str, processes: int, source: str, line: int) -> Row:
     bytes_ = size(cells.get("#bytes", "0"), source, line)
-    for name in ("t[usec]", "t_avg[usec]"):
+    for name in ("t[usec]", "t_avg[usec]", "t_pure[usec]"):
         if name in cells:
             time = number(cells[name], name, source, line) * _MICRO
             return Row(measure, bytes_, line, time_s=time, processes=processes)
@@ -80,5 +99,5 @@ def _row(cells: dict[str, str], measure: str, processes: int, source: str, line:
         "no usable column",
         where=f"{source}:{line}",
         found=" ".join(cells),
-        allowed="t[usec], t_avg[usec] or Msg/sec",
+        allowed="t[usec], t_avg[usec], t_pure[usec] or Msg/sec",
     )

@@ -14,7 +14,8 @@ A reader keeps no state. Unreadable input is an :class:`InputError` with line, f
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
@@ -74,10 +75,40 @@ def size(text: str, source: str, line: int) -> int:
     return int(value)
 
 
-def rising(rows: Sequence[Row], source: str) -> None:
-    """Check that the sizes of one block increase; otherwise two runs were pasted together."""
+# What launchers put before each line: "3: " (srun --label), "[1,0]<stdout>:" (Open MPI), "[0] " (Hydra).
+_LABEL = re.compile(r"(\d+:\s|\[\d+(,\d+)*\](<\w+>)?:?)\s*")
+
+
+def lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield number (from 1) and stripped text of each line, without the label of a launcher."""
+    for index, line in enumerate(text.splitlines(), start=1):
+        yield index, _LABEL.sub("", line.strip(), count=1).strip()
+
+
+def is_message(cells: Sequence[str], columns: int) -> bool:
+    """Return whether a line that begins with a digit is no row of a table of ``columns`` (0: not known yet).
+
+    Such a line does not begin with a number, or words follow that are more than a row has. Too few cells, or a word in
+    place of a value, make a damaged row.
+    """
+    return not _is_number(cells[0]) or (len(cells) > max(columns, 2) and not _is_number(cells[1]))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def rising(rows: Sequence[Row], source: str, repeated: bool = False) -> None:
+    """Check that the sizes of one block increase; otherwise two runs were pasted together.
+
+    With ``repeated``, a size may follow itself.
+    """
     for before, after in pairwise(rows):
-        if after.size_bytes <= before.size_bytes:
+        if after.size_bytes < before.size_bytes or (after.size_bytes == before.size_bytes and not repeated):
             raise InputError(
                 "the message sizes do not increase",
                 where=f"{source}:{after.line}",

@@ -30,8 +30,8 @@ class MpipReader:
     """Reads what mpiP writes at MPI_Finalize."""
 
     def recognises(self, text: str) -> bool:
-        """Return whether the first line is mpiP's."""
-        return text.lstrip().startswith("@ mpiP")
+        """Return whether there is a report; a job's output may stand before it."""
+        return any(line.strip() == "@ mpiP" for line in text.splitlines())
 
     def read(self, text: str, source: str) -> list[Report]:
         """Return the one run of a report."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,121 @@ def test_osu_collectives_give_their_average(tmp_path: Path) -> None:
     assert one(table, measure="barrier")["time_s"] == pytest.approx(5.5e-6)
     # One-sided: no ping-pong, though its title says latency.
     assert one(table, measure="put latency")["size_bytes"] == 1
+
+
+# Titles of the versions 3 to 7, as their sources have them.
+COLLECTIVES = (
+    "Allgather", "Allgatherv", "Allreduce", "Barrier", "Gather", "Gatherv", "Reduce", "Reduce_scatter",
+    "Reduce_scatter_block", "Scatter", "Scatterv",
+)  # fmt: skip
+EXCHANGES = ("All-to-All", "All-to-Allv", "All-to-Allw")
+NEIGHBOURS = ("Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw")
+TITLES = {
+    "MPI Latency": "pingpong",
+    "MPI Bandwidth": "bandwidth",
+    "MPI Bi-Directional Bandwidth": "bidirectional-bandwidth",
+    "MPI Multiple Bandwidth / Message Rate": "message-rate",
+    "MPI Multi BW / Message Rate": "message-rate",
+    "MPI Broadcast Latency": "bcast",
+    **{f"MPI {name} Latency": name.lower() for name in COLLECTIVES},
+    **{f"MPI {name} Personalized Exchange Latency": name.lower().replace("-", "") for name in EXCHANGES},
+}
+# Nothing here may pass for a blocking operation between the memories of CPUs.
+OTHERS = (
+    "MPI Multi Latency", "MPI Multi-threaded Latency", "MPI Multi-process Latency", "MPI Latency Persistent",
+    "MPI Bandwidth Persistent", "MPI Bi-Directional Bandwidth Persistent", "MPI Non-Blocking Broadcast Latency",
+    "MPI Broadcast Persistent Latency", "MPI Non-blocking All-to-All Latency", "MPI-CUDA Latency",
+    "MPI-CUDA Allreduce Latency", "MPI-ROCM Bandwidth", "NCCL Allreduce Latency", "OpenSHMEM Barrier Latency",
+    "UPC++ AlltoAll Latency", "MPI_Put Latency", "MPI_Put-CUDA Bandwidth", "MPI_Get latency", "MPI_Get Multi Latency",
+    "MPI_Accumulate latency", "MPI_Fetch_and_op latency", "One Sided MPI_Put latency",
+    *(f"MPI Non-blocking {name} Latency" for name in COLLECTIVES),
+    *(f"MPI {name} Persistent Latency" for name in COLLECTIVES),
+    *(f"MPI Non-blocking {name} Personalized Exchange Latency" for name in EXCHANGES),
+    *(f"MPI {name} Personalized Exchange Persistent Latency" for name in EXCHANGES),
+    *(f"MPI {kind}Neighborhood {name} Latency" for name in NEIGHBOURS for kind in ("", "Non-blocking ")),
+)  # fmt: skip
+
+
+def titled(title: str) -> str:
+    rows = "12.10\n" if title == "MPI Barrier Latency" else "1    12.10\n1024  14.20\n"
+    return f"# OSU {title} Test v7.5\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n{rows}"
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_every_title_of_osu_is_known(title: str, tmp_path: Path) -> None:
+    assert set(read_text(tmp_path, titled(title))["measure"]) == {TITLES[title]}
+
+
+def test_osu_tests_of_other_kinds_have_names_of_their_own(tmp_path: Path) -> None:
+    found = [read_text(tmp_path, titled(title))["measure"].iloc[0] for title in OTHERS]
+    assert not {*found} & {*TITLES.values()}
+
+
+@pytest.mark.parametrize("label", ["", "0: ", " 0: ", "[1,0]<stdout>:", "[1,0]<stdout>: ", "[0] "])
+def test_lines_of_a_job_around_the_rows_are_skipped(label: str, tmp_path: Path) -> None:
+    lines = ["# OSU MPI Latency Test v5.6.2", "# Size          Latency (us)", "0    1.38", "4    1.5"]
+    before = "Currently Loaded Modulefiles:\n1) gcc/12.2   2) openmpi/4.1\n2 nodes in use\n"
+    between = "2 total processes killed (some possibly by mpirun during cleanup)\n"
+    after = f"{between}2024-05-01T10:00:00 job ended\n"
+    text = before + "".join(f"{label}{line}\n" for line in lines[:3]) + between + f"{label}{lines[3]}\n" + after
+    table = read_text(tmp_path, text)
+    assert table["size_bytes"].tolist() == [0, 4]
+    assert table["time_s"].tolist() == pytest.approx([1.38e-6, 1.5e-6])
+
+
+IMB = """\
+#----------------------------------------------------------------
+# Benchmarking {name}
+# #processes = 8
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over; use "-time X"',
+        'out-of-mem.; needed X=   1.538 GB; use flag "-mem X" or MAX_MEM_USAGE>=X (IMB_mem_info.h)',
+        "int-overflow; The production rank*size caused int overflow;",
+    ],
+)
+def test_imb_sizes_that_failed_are_left_out(words: str, tmp_path: Path) -> None:
+    text = IMB.format(name="Allreduce") + f"  8  1000  20.11  21.02  20.50\n  4194304 {words}\n"
+    assert read_text(tmp_path, text)["size_bytes"].tolist() == [8]
+    assert read_text(tmp_path, "".join(f"0: {line}\n" for line in text.splitlines()))["processes"].tolist() == [8]
+
+
+def test_imb_sizes_that_are_measured_again_give_their_median(tmp_path: Path) -> None:
+    rows = "".join(f"  {size}  1000  1.0  9.0  {time}\n" for size, time in [(4, 2.03), (4, 2.02), (4, 2.08), (8, 2.06)])
+    table = read_text(tmp_path, IMB.format(name="Allreduce") + rows)
+    assert table["size_bytes"].tolist() == [4, 8]
+    assert table["time_s"].tolist() == pytest.approx([2.03e-6, 2.06e-6])
+
+
+def test_imb_blocks_of_groups_and_without_waiting_have_names_of_their_own(tmp_path: Path) -> None:
+    groups = (
+        IMB.format(name="Multi-Allreduce").replace("       #bytes", "  Group #bytes").replace("# #processes = 8\n", "")
+    )
+    overlap = IMB.format(name="Iallreduce").replace(
+        "t_min[usec]  t_max[usec]  t_avg[usec]", "t_ovrl[usec] t_pure[usec] t_CPU[usec]"
+    )
+    own = IMB.format(name="Allreduce") + "  8  1000  30.11  31.02  30.50\n"
+    text = f"{groups}  0  8  1000  20.11  21.02  20.50\n  1  8  1000  20.11  21.02  20.50\n{own}"
+    table = read_text(tmp_path, f"{text}{overlap}  8  1000  20.11  11.02  9.50\n")
+    assert table["measure"].tolist() == ["multi-allreduce", "allreduce", "iallreduce"]
+    assert table["processes"].tolist() == [0, 8, 8]
+
+
+def test_a_packed_file_and_one_of_another_encoding_are_read(tmp_path: Path) -> None:
+    text = f"# job of José\n{OSU_ALLREDUCE}"
+    (tmp_path / "a.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "b.txt").write_bytes(text.encode("latin-1"))
+    for name in ("a.gz", "b.txt"):
+        assert read_measurements([tmp_path / name])["size_bytes"].tolist() == [4, 8]
+    (tmp_path / "a.gz").write_bytes(gzip.compress(text.encode())[:-9])
+    with pytest.raises(InputError, match="cannot be unpacked"):
+        read_measurements([tmp_path / "a.gz"])
 
 
 def test_imb_blocks_are_told_apart() -> None:
@@ -216,6 +332,12 @@ REFUSED = {
         "a.txt",
         "no usable column",
     ),
+    "a word for a number in a row of five": (
+        "# OSU MPI Allreduce Latency Test\n1 2.0 1.0 3.0 1000\n4 fast 1.0 3.0 1000\n",
+        "a.txt",
+        "a.txt:3",
+    ),
+    "a row that failed its validation": ("# OSU MPI Latency Test\n1 1.0 Pass\n2 1.0 Fail\n", "a.txt", "a.txt:3"),
     "sizes that do not rise": ("# OSU MPI Latency Test\n1 1.0\n4 1.0\n2 1.0\n", "a.txt", "2 after 4"),
     "a size twice": ("# OSU MPI Latency Test\n1 1.0\n1 1.0\n", "a.txt", "a.txt:3"),
     "falling sizes in a table": ("size (bytes),time (s)\n2,1\n1,1\n", "pingpong.csv", "1 after 2"),

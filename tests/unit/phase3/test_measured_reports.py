@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,13 @@ def test_mpip_without_call_sites_is_read_from_the_aggregate_times() -> None:
     (report,) = read(MPIP, text[start:end], "")
     (whole,) = read(MPIP)
     assert report.operations == pytest.approx(dict(whole.operations))
+
+
+def test_a_report_within_a_job_s_output_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "job.out.gz"
+    path.write_bytes(gzip.compress(b"a solver's output, \xe8\n\n" + MPIP.read_bytes()))
+    assert collect.report_format(path, "auto") == "mpip"
+    assert collect.runs([path], ["mpip"], None) == collect.runs([MPIP], ["mpip"], None)
 
 
 @pytest.mark.parametrize(
