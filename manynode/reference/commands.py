@@ -29,20 +29,20 @@ def page(own: typer.Typer) -> str:
         "| command | purpose |",
         "|---|---|",
     ]
-    commands = list(_commands(own))
+    commands = all_commands(own).items()
     lines += [f"| [`{name}`](#{_anchor(name)}) | {_first_sentence(command)} |" for name, command in commands]
     for name, command in commands:
         lines += ["", *_section(name, command)]
     return "\n".join(lines) + "\n"
 
 
-def _commands(own: typer.Typer) -> Iterator[tuple[str, Any]]:
-    """Yield every command that does something, with its full name, in the order of the names."""
+def all_commands(own: typer.Typer) -> dict[str, Any]:
+    """Return every command that does something, by its full name, in the order of the names."""
     phases = typer.Typer()
     for entry in entry_points(group=GROUP):
         add_command(phases, entry)
     leaves = (leaf for app in (own, phases) for leaf in _leaves("manynode", typer.main.get_command(app)))
-    yield from sorted(leaves, key=lambda leaf: leaf[0])
+    return dict(sorted(leaves, key=lambda leaf: leaf[0]))
 
 
 def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -63,7 +63,7 @@ def _section(name: str, command: Any) -> Iterator[str]:
     yield ""
     yield _plain(command.help or "")
     yield ""
-    yield "```"
+    yield "```text"
     yield " ".join([name, *(["[OPTIONS]"] if options else []), *(_shown(one) for one in arguments)])
     yield "```"
     if arguments or options:

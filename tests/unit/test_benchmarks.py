@@ -53,6 +53,8 @@ def test_every_measurement_can_be_imported_and_has_figures(run: ModuleType, name
         ("conformance", "mpiexec is not on PATH"),
         ("validation_host", "mpiexec is not on PATH"),
         ("demo_time", "git is not on PATH"),
+        ("documentation", "git is not on PATH"),
+        ("shipped_configs", "git is not on PATH"),
         ("mapping", "the engine fast is not installed"),
         ("delay", "the engine fast is not installed"),
         ("variability", "the engine fast is not installed"),

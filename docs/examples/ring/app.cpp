@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
       mine[i] = 0.5 * (mine[i] + theirs[i]);
       sum += mine[i];
     }
-    MPI_Pcontrol(0);
+    MPI_Pcontrol(0);  // later phases do not inherit the name
     MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
   if (rank == 0) {

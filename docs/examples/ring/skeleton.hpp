@@ -32,14 +32,16 @@ class RingRank : public Skeleton {
  public:
   RingRank(const Ring& ring, int rank, int size) : ring_(ring), rank_(rank), size_(size) {}
 
-  bool step(Mpi& mpi) override {
+  bool step(Mpi& mpi) override {  // one iteration of one rank
     const std::array requests = {mpi.irecv((rank_ + size_ - 1) % size_, ring_.bytes()),
                                  mpi.isend((rank_ + 1) % size_, ring_.bytes())};
     mpi.waitall(requests);
-    mpi.compute(Phase{0});
+    mpi.compute(Phase{0});  // the first phase: "stencil", the label in the program
     mpi.allreduce(sizeof(double));
     return ++iteration_ < ring_.iterations();
   }
+
+  bool repeat() override { return repeats(iteration_, ring_.iterations()); }
 
  private:
   const Ring& ring_;

@@ -6,11 +6,13 @@
 // make() with the same arguments emit the same streams.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "manynode/mpi.hpp"
@@ -31,7 +33,8 @@ class Skeleton {
 };
 
 // For repeat() of a loop of `iterations` in which all but the first and the last are alike; `over` counts those done.
-inline bool repeats(int& over, int iterations) {
+template <std::integral Count>
+bool repeats(Count& over, std::type_identity_t<Count> iterations) {
   if (over < 2 || over + 1 >= iterations) return false;
   ++over;
   return true;
