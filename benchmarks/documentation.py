@@ -1,7 +1,8 @@
 """Do what every page of the documentation says, in a fresh clone, with the blocks that ``make test`` leaves out.
 
-It takes about an hour on two cores. Each page starts in the clone as git has it; the build stays. Blocks that need root,
-another machine or a program that is not installed are left out; ``tests/workflow/test_page_commands.py`` lists them.
+It takes about an hour on two cores. Each page starts in the clone as git has it; the build stays. Blocks that need
+root, another machine or a program that is not installed are left out; ``tests/workflow/test_page_commands.py`` lists
+them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from _mini_app import ROOT, at_most
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-from page_blocks import pages, script, surroundings  # noqa: E402
+from page_blocks import pages, script, surroundings
 
 
 def figures() -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Run every shipped experiment and study to its end, in a fresh clone: ``make bench NAME=shipped_configs``.
 
-Each prints its time. All together take hours, nearly all of them in ``configs/studies``: the variable ``CONFIGS`` chooses,
-such as ``CONFIGS='configs/*.yaml'``. What needs an engine that is not installed is skipped by name.
+Each prints its time. All together take hours, nearly all of them in ``configs/studies``: the variable ``CONFIGS``
+chooses, such as ``CONFIGS='configs/*.yaml'``. What needs an engine that is not installed is skipped by name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from _clone import ENVIRONMENT, fresh_clone, make
 from _figure import figure
-from _mini_app import ROOT, at_most
+from _mini_app import at_most
 
 from manynode.errors import EXIT_ENGINE_MISSING
 from phase3_sst.studies.congestion.contract import parts

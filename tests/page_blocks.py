@@ -102,8 +102,9 @@ def commands(block: Block) -> Iterator[list[str]]:
 
 
 def surroundings(programs: Path, commands: Path) -> dict[str, str]:
-    """Return the variables of a reader's shell: ``manynode`` in the folder ``commands``, and MPICH where there are several
-    MPIs; ``programs`` is a new folder.
+    """Return the variables of a reader's shell, with ``manynode`` in the folder ``commands``.
+
+    Where a host has several MPIs, it has MPICH; ``programs`` is a new folder for that.
     """
     programs.mkdir(parents=True)
     for name in ("mpiexec", "mpicc", "mpicxx"):
