@@ -17,6 +17,7 @@ from manynode.config.resolved import Resolved
 from manynode.config.studies import studies
 from manynode.errors import ManynodeError
 from manynode.measured_runs import KnownRuns, MeasuredRun, ranks_words, read_runs, time_words
+from manynode.measurements import measures
 from manynode.native_trial import Trial, read_trial, run_trial
 from manynode.phase_commands import ask as ask_phase
 from manynode.steps import CONTROL
@@ -34,7 +35,7 @@ def announce_measurements(
 
     With ``may_run``, a missing native trial is run. ``until`` is the last rule or file wanted.
     """
-    if until in _MEASURING_NOTHING or resolved.own_times is not None:
+    if until in _MEASURING_NOTHING or not measures(resolved):
         return KnownRuns()
     if not to_measure(resolved, results):
         return KnownRuns(_asked(experiment, resolved, results, ask=False), read_trial(results, _digest(resolved)))
@@ -59,7 +60,7 @@ def announce_measurements(
 
 def to_measure(resolved: Resolved, results: Path) -> bool:
     """Return whether the table of a measured run is missing, without asking the phases."""
-    if resolved.own_times is not None:
+    if not measures(resolved):
         return False
     profile = resolved.profile
     places = [

@@ -50,6 +50,11 @@ def check(
     return status
 
 
+def beside(base: Path, name: str) -> Path | None:
+    """Return the regular file ``name``, relative to ``base`` or else to the working directory; None without one."""
+    return next((path for path in (base / name, Path(name)) if is_file(path)), None)
+
+
 def read_bytes(
     path: Path, what: str, *, most_bytes: int = MOST_BYTES, error: type[ManynodeError] = InputError
 ) -> bytes:

@@ -25,12 +25,24 @@ _RESOLVED = "experiment.json"
 _FILES = ("profile/nodes-*/counters.parquet", "nodesim/*/node-*/segments.parquet")
 
 
+def measures(resolved: Resolved) -> bool:
+    """Return whether the experiment has measured runs: none with the user's own compute times."""
+    return resolved.own_times is None
+
+
 def adopt(source: Path, target: Path, resolved: Resolved) -> int:
     """Copy the measured tables of the results in ``source`` to those in ``target``; return how many were copied.
 
     Existing tables of ``target`` stay. Results of another experiment (application, machine, phases 1 or 2) are a
     :class:`UsageError` that names the section; results without measured tables are an :class:`InputError`.
     """
+    if not measures(resolved):
+        raise UsageError(
+            "the experiment measures nothing that could be reused",
+            where=f"--measurements-from {source}",
+            found="own_times: the compute times are the user's own",
+            remedy="leave --measurements-from out, or the section own_times",
+        )
     given = _experiment_of(source)
     section = _differing(given, resolved)
     if section is not None:
@@ -64,7 +76,8 @@ def adopt(source: Path, target: Path, resolved: Resolved) -> int:
 
 def fit(source: Path, resolved: Resolved) -> bool:
     """Return whether the measured runs in ``source`` fit ``resolved``."""
-    return _differing(_experiment_of(source), resolved) is None
+    given = _experiment_of(source)
+    return measures(resolved) and given.get("own_times") is None and _differing(given, resolved) is None
 
 
 def sources(given: Path | None) -> list[Path]:

@@ -14,7 +14,7 @@ from typing import Any
 from manynode.checks import check_experiment
 from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError, UsageError
-from manynode.measurements import fitting, sources
+from manynode.measurements import fitting, measures, sources
 from manynode.run import resolve_with, run_experiment
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 
@@ -51,7 +51,7 @@ def run_several(
         name = resolved.name
         source = fitting(found, resolved)
         print(f"experiment {number} of {len(planned)}: {name}", flush=True)
-        if found and source is None:
+        if found and source is None and measures(resolved):
             print(f"no measurements in {measurements_from} fit {name}: measuring it", flush=True)
         try:
             run_experiment(

@@ -1,7 +1,7 @@
 """Changes to an experiment from the command line: ``--set network.link.bandwidth="20 Gbit/s"``.
 
 In: texts ``KEY=VALUE`` and an experiment file. Out: the changed experiment, which does not depend on its folder: it
-contains its machine and network, and its paths are absolute.
+contains its machine, network and tables, and its paths are absolute.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any
 
 from manynode.config import yaml_text
 from manynode.config.loader import resolve
+from manynode.config.own_times import with_own_times
 from manynode.config.resolved import included, read_yaml
 from manynode.errors import UsageError
+from manynode.launch import find_executable
 
 _FILES = {"machine": "machines", "network": "networks"}
 
@@ -50,9 +52,30 @@ def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
             content[section] = included(section, content[section], folder, base, str(experiment))
     apply(content, changes, base)
     where = f"{experiment} with {' '.join(f'--set {key}' for key in changes)}" if changes else str(experiment)
-    resolved = resolve(content, where=where, base=base).content
-    if resolved["application"]["command"] is not None:
-        content["application"]["command"] = resolved["application"]["command"]
+    resolved = resolve(content, where=where, base=base)
+    if resolved.own_times is not None:
+        _check_own_times(changes)
+        content["own_times"] = with_own_times(content["own_times"], base)
+    _name_files(content, resolved.content, base)
+    return content
+
+
+def _name_files(content: dict[str, Any], resolved: Mapping[str, Any], base: Path) -> None:
+    """Give every file that ``content`` names relative to ``base`` its absolute path, or its content."""
+    application = content["application"]
+    if application.get("command"):
+        application["command"] = find_executable(application["command"], base)
+    if application.get("guest"):
+        application["guest"] = resolved["application"]["guest"]
+    for key in ("derived", "recorded"):
+        if application.get(key) is not None:
+            given = Path(application[key])
+            application[key] = str((base / given if (base / given).exists() else given).resolve())
+    if resolved["known_errors"]:
+        content["known_errors"] = resolved["known_errors"]
+    for name, section in resolved["nodesim"].items():
+        if isinstance(section, dict) and section.get("executable") is not None:
+            content["nodesim"][name]["executable"] = section["executable"]
     if resolved["validation"] is not None:
         content["validation"] |= {key: resolved["validation"][key] for key in ("measured", "collectives")}
         # A placement may be a file beside the experiment.
@@ -65,7 +88,21 @@ def changed(experiment: Path, changes: Mapping[str, Any]) -> dict[str, Any]:
     for name, parameter in (study or {"parameters": {}})["parameters"].items():
         if parameter["keys"] == ["network"]:
             content["sensitivity"]["parameters"][name]["values"] = parameter["values"]
-    return content
+
+
+def _check_own_times(changes: Mapping[str, Any]) -> None:
+    """Refuse changes of what is measured where the compute times are the user's own: they would change nothing."""
+    if any(key.partition(".")[0] == "own_times" for key in changes):
+        return
+    for key in changes:
+        if key.partition(".")[0] in ("machine", "profile", "nodesim"):
+            raise UsageError(
+                "a change has no effect: the compute times are the user's own",
+                where=f"--set {key}",
+                found=f"{key} with own_times",
+                allowed="keys of the network, of the simulation and of own_times",
+                remedy="change own_times as well, such as own_times.phases: other.csv, or leave this key out",
+            )
 
 
 def apply(content: dict[str, Any], changes: Mapping[str, Any], base: Path) -> None:

@@ -153,7 +153,7 @@ def _check_own_phases(own: OwnTimesSection, application: ApplicationDescription)
 
 def _record_table(name: str, base: Path) -> str:
     """Return the absolute path of a table of validations; the report's step reads and checks it."""
-    found = next((path for path in (base / name, Path(name)) if input_file.is_file(path)), None)
+    found = input_file.beside(base, name)
     if found is None:
         raise UsageError(
             "a table of validations does not exist",
@@ -199,8 +199,7 @@ def _resolved_job(job: JobSection, where: str, base: Path) -> JobSection:
     parameters = resolve_skeleton(skeleton.name, skeleton.parameters, f"{where}: application")
     filled: dict[str, Any] = {"application": skeleton.model_copy(update={"parameters": parameters})}
     if job.timing_profile is not None:
-        candidates = [base / job.timing_profile, Path(job.timing_profile)]
-        found = next((path for path in candidates if input_file.is_file(path)), None)
+        found = input_file.beside(base, job.timing_profile)
         if found is None:
             raise UsageError(
                 "the timing profile of a job does not exist",

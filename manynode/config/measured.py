@@ -60,7 +60,7 @@ def with_tables(section: Mapping[str, Any], base: Path) -> dict[str, Any]:
 
 
 def _existing(name: str, base: Path, where: str) -> Path:
-    found = next((path for path in (base / name, Path(name)) if input_file.is_file(path)), None)
+    found = input_file.beside(base, name)
     if found is None:
         raise UsageError(
             "a table of measurements does not exist"

@@ -165,7 +165,7 @@ def with_own_times(section: Mapping[str, Any], base: Path) -> dict[str, Any]:
     for key in ("phases", "alone"):
         name = filled.get(key)
         if isinstance(name, str):
-            found = next((path for path in (base / name, Path(name)) if input_file.is_file(path)), None)
+            found = input_file.beside(base, name)
             if found is None:
                 raise UsageError(
                     "a table of compute times does not exist",

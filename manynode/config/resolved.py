@@ -145,9 +145,8 @@ def included(key: str, name: str, folder: str, base: Path, where: str) -> dict[s
     """Return the machine or network that an experiment names: a path ending in .yaml, or a name in configs/."""
     shipped = ROOT / "configs" / folder
     if name.endswith((".yaml", ".yml")):
-        for candidate in (base / name, Path(name)):
-            if input_file.is_file(candidate):
-                return read_yaml(candidate, f"the {key} file")
+        if (found := input_file.beside(base, name)) is not None:
+            return read_yaml(found, f"the {key} file")
         raise UsageError(
             f"the {key} file does not exist", where=f"{where}: {key}", found=name, remedy="correct the path"
         )

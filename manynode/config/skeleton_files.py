@@ -69,7 +69,7 @@ def _skeleton_path(name: str, base: Path) -> Path:
             found=name,
             allowed=f"a path that ends in {SUFFIX}, as 'manynode derive' writes it",
         )
-    found = next((path for path in (base / name, Path(name)) if input_file.is_file(path)), None)
+    found = input_file.beside(base, name)
     if found is None:
         raise UsageError(
             "the file of the derived skeleton does not exist",

@@ -15,7 +15,7 @@ from manynode import tables
 from manynode.config import yaml_text
 from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError
-from manynode.measurements import MEASURED_SECTIONS, fitting, sources
+from manynode.measurements import MEASURED_SECTIONS, fitting, measures, sources
 from manynode.run import run_experiment
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError
 
@@ -108,11 +108,13 @@ class ExperimentRunner:
             measurements_from=source,
             **options,
         )
-        if self.shared:
+        if self.shared and measures(one.resolved):
             self._known.setdefault(kind, one.results)
 
     def _found(self, one: PlannedExperiment, kind: str) -> Path | None:
-        """Return the results whose measured runs fit ``one``, and say which."""
+        """Return the results whose measured runs fit ``one``, and say which; None where nothing is measured."""
+        if not measures(one.resolved):
+            return None
         source = self._known.get(kind) or fitting(self._given, one.resolved)
         if source is not None:
             self.say(f"{one.name}: measured runs of {source}")

@@ -9,8 +9,12 @@ import pytest
 import yaml
 
 from manynode.config.changes import changed, read_changes
-from manynode.config.loader import load_experiment
+from manynode.config.loader import load_experiment, resolve
 from manynode.errors import UsageError
+from manynode.paths import ROOT
+from manynode.run import resolve_with
+
+OWN_TIMES = ROOT / "configs" / "own-times.yaml"
 
 
 @pytest.fixture
@@ -71,6 +75,51 @@ def test_paths_are_absolute_afterwards(tmp_path: Path, demo: dict[str, Any]) -> 
     job = content["simulate"]["jobs"][0]
     assert job["nodes"] == 4 and job["timing_profile"] == str(tmp_path / "jobs" / "profile.json")
     assert content["network"] == network
+
+
+PROGRAM = {"application": {"command": ["./program", "3"], "guest": "./program"}}
+DERIVED = {"application": {"command": ["./program", "{nx}"], "derived": "toy.skeleton.yaml"}}
+OWN = {"own_times": {"phases": "own.csv", "alone": [{"phase": "compute", "mean": "1 us"}]}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "parameters"),
+    [
+        (PROGRAM, {}),
+        (DERIVED, {"application.parameters.nx": 16}),
+        ({**DERIVED, **OWN}, {}),
+        ({"known_errors": ["own.csv"]}, {}),
+        ({"nodesim": {"engine": "gem5", "nodes": 2, "gem5": {"executable": "./program"}}}, {}),
+    ],
+)
+def test_it_stands_alone_whatever_files_it_names(
+    tmp_path: Path, demo: dict[str, Any], changes: dict[str, Any], parameters: dict[str, Any]
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "program").write_text("#!/bin/sh\n")
+    (here / "program").chmod(0o755)
+    (here / "own.csv").write_text("phase,mean,spread\ncompute,3 us,0.1\n")
+    body = [{"compute": "compute"}, {"call": "MPI_Allreduce", "bytes": "nx"}]
+    skeleton = {
+        **{"schema": "derived-skeleton/1", "name": "toy", "program": {"command": ["toy", "8"], "mpi": "mpich"}},
+        **{"parameters": {"nx": {"default": 8, "recorded": [8]}}, "phases": ["compute"], "body": body},
+        "grid": {"rule": "least-surface", "dimensions": 1, "periodic": [False]},
+    }
+    (here / "toy.skeleton.yaml").write_text(yaml.safe_dump(skeleton))
+    path = _written(here, {**demo, **changes})
+    content = changed(path, parameters)
+    elsewhere = resolve(content, where="elsewhere", base=tmp_path)
+    assert elsewhere.content == resolve_with(path, parameters).content
+    assert parameters or elsewhere.digest() == load_experiment(path).digest()
+
+
+@pytest.mark.parametrize("key", ["machine", "nodesim.engine", "profile.repetitions"])
+def test_a_change_of_what_is_measured_is_refused_where_nothing_is(key: str) -> None:
+    with pytest.raises(UsageError, match="the compute times are the user's own"):
+        changed(OWN_TIMES, {key: {"machine": "wide-core", "nodesim.engine": "native"}.get(key, 2)})
+    other = {"machine": "wide-core", "own_times.source": "another machine's"}
+    assert changed(OWN_TIMES, other)["machine"]["name"] != load_experiment(OWN_TIMES).machine.name
 
 
 def _written(folder: Path, content: dict[str, Any]) -> Path:

@@ -17,7 +17,7 @@ from manynode.config.changes import changed
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.errors import InputError, ManynodeError, UsageError
-from manynode.measurements import differ, measured
+from manynode.measurements import differ, measured, measures
 from phase3_sst.campaign.experiments import ExperimentRunner, PlannedExperiment
 from phase3_sst.point.point_result import EngineResults
 
@@ -78,7 +78,8 @@ class Runs:
             one = self.planned(engine, source)
             _forget_other_measurements(one)
             runner.run([one])
-            source = source or one.results
+            if measures(one.resolved):
+                source = source or one.results
         results = {engine: EngineResults(engine, self.planned(engine).results) for engine in engines}
         _check_profiles(list(results.values()))
         return results

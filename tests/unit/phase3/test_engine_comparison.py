@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from phase3_cases import point
+from phase3_cases import ROOT, point
 
 from manynode import seeds
+from manynode.config.loader import load_experiment
 from manynode.config.simulate import SimulateSection
 from manynode.errors import EngineMissingError, InputError, UsageError
 from manynode.probe import Probe
@@ -18,6 +20,7 @@ from phase3_sst.point.point_result import EngineResults
 from phase3_sst.studies.compare import choice
 from phase3_sst.studies.compare.comparison_summary import summaries
 from phase3_sst.studies.compare.makespans import difference, relative_difference
+from phase3_sst.studies.compare.paired_runs import Runs
 from phase3_sst.studies.compare.rank_times import breakdown_differences, compute_difference
 from phase3_sst.studies.compare.tables_of_pairs import compare
 
@@ -173,3 +176,15 @@ def test_an_engine_that_is_not_installed_is_skipped_and_one_alone_is_not_compare
     assert chosen.names == ["fast", "simgrid"] and list(chosen.skipped) == ["absent"]
     with pytest.raises(EngineMissingError, match="absent: install it"):
         choice.choose(["fast", "absent"], SimulateSection())
+
+
+def test_own_compute_times_are_compared_without_measurements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The experiment's table of times lies beside it; no run measures what the next one could reuse."""
+    ran = []
+
+    def run(path: Path, *, measurements_from: Path | None, **_: Any) -> None:
+        ran.append((load_experiment(path).simulate.engine, measurements_from))
+
+    monkeypatch.setattr("phase3_sst.campaign.experiments.run_experiment", run)
+    Runs(ROOT / "configs/own-times.yaml", tmp_path, {}, 2).all(["fast", "simgrid"], lambda text: None)
+    assert ran == [("fast", None), ("simgrid", None)]

@@ -12,6 +12,8 @@ import pytest
 import yaml
 from phase3_cases import ROOT
 
+from manynode import tables
+from manynode.config.loader import load_experiment
 from manynode.config.prices import Prices
 from manynode.errors import ManynodeError
 from manynode.snakemake_run import StepFailedError
@@ -141,6 +143,31 @@ def test_alternatives_share_measured_runs_and_one_that_fails_stops_no_other(
     assert caught.value.exit_code == 5
     first = planned[0].results
     assert ran == [("tree", None), ("tree+ideal", first), ("torus", first), ("torus+ideal", first)]
+
+
+def test_own_compute_times_need_no_measurements_and_lend_none(
+    tmp_path: Path, ran: list[tuple[str, Path | None]]
+) -> None:
+    """The experiment's table lies beside it; a third alternative measures."""
+    alternatives = {"tree": {}, "faster": {"set": {"network.link.bandwidth": "200 Gbit/s"}}}
+    alternatives |= {name: {"set": {"own_times": None}} for name in ("measured", "again")}
+    own = str(ROOT / "configs/own-times.yaml")
+    path = study(tmp_path, experiment=own, alternatives=alternatives, ideal=False)
+    planned = [case.planned(tmp_path / "out") for case in cases(read_study(path), path)]
+    for case in planned[:2]:
+        assert load_experiment(case.write()).digest() == case.resolved.digest()
+    said: list[str] = []
+    for name, one in (("own", planned[0]), ("other", planned[2])):
+        tables.write_json(
+            tmp_path / f"results/{name}/experiment.json", "experiment/1", {"experiment": one.resolved.content}
+        )
+    ExperimentRunner(2, None, None, said.append, shared=True).run_whatever_fails(planned)
+    assert ran == [("tree", None), ("faster", None), ("measured", None), ("again", planned[2].results)]
+    ran.clear()
+    ExperimentRunner(2, None, tmp_path / "results", said.append).run_whatever_fails(planned)
+    lent = tmp_path / "results/other"
+    assert ran == [("tree", None), ("faster", None), ("measured", lent), ("again", lent)]
+    assert not any("it is measured" in text for text in said)
 
 
 def test_an_experiment_that_others_need_stops_the_study_by_its_name(
