@@ -22,6 +22,31 @@ Change = tuple[str, Value | None]
 
 ENDLESS, NOTHING = "1000 Tbit/s", "0 ns"
 
+BANDWIDTH: Sequence[Change] = (
+    ("network.link.bandwidth", ENDLESS),
+    ("network.host.nic_bandwidth", ENDLESS),
+    ("network.host.gap", NOTHING),
+    ("network.intranode.bandwidth", ENDLESS),
+)
+LATENCY: Sequence[Change] = (
+    ("network.link.latency", NOTHING),
+    ("network.switch_latency", NOTHING),
+    ("network.host.nic_latency", NOTHING),
+    ("network.host.message_latency", NOTHING),
+    ("network.intranode.latency", NOTHING),
+)
+OVERHEAD: Sequence[Change] = (
+    ("network.host.overhead_send", NOTHING),
+    ("network.host.overhead_recv", NOTHING),
+    ("network.host.overhead_per_byte", "0 ns/B"),
+    ("network.host.reduce_bandwidth", ENDLESS),
+    ("network.host.eager_copy", "none"),
+    ("network.host.copy_bandwidth", None),
+    ("network.host.fresh_bandwidth", None),
+    ("network.host.collective_call", NOTHING),
+    ("network.host.collective_step", NOTHING),
+)
+
 STAGES = ("without-contention", "without-bandwidth", "without-latency", "without-overhead", "without-variability")
 """Stages in the order in which costs are removed; the time saved at a stage is the time lost to that cost."""
 
@@ -32,11 +57,11 @@ def counterfactuals(experiment: Resolved) -> list[Variant]:
     """Return the study's networks in the order of :data:`STAGES`; without a section ``scaling`` there are none."""
     if experiment.scaling is None:
         return []
-    steps: list[list[Change]] = [
+    steps: list[Sequence[Change]] = [
         [("network.flow_control", "none"), ("network.contention", False)],
-        _bandwidth(experiment),
-        _latency(experiment),
-        _overhead(),
+        [*BANDWIDTH, *_of_classes(experiment, "bandwidth", ENDLESS)],
+        [*LATENCY, *_of_classes(experiment, "latency", NOTHING)],
+        OVERHEAD,
         # Constant times need no draws: all replicas are equal.
         [("simulate.replicas", 1)],
     ]
@@ -106,36 +131,6 @@ def check_counterfactuals(experiment: Resolved, engines: Sequence[str]) -> None:
                 )
 
 
-def _bandwidth(experiment: Experiment) -> list[Change]:
-    links = ["network.link", *(f"network.link_classes.{name}" for name in experiment.network.link_classes)]
-    return [
-        *((f"{link}.bandwidth", ENDLESS) for link in links),
-        ("network.host.nic_bandwidth", ENDLESS),
-        ("network.host.gap", NOTHING),
-        ("network.intranode.bandwidth", ENDLESS),
-    ]
-
-
-def _latency(experiment: Experiment) -> list[Change]:
-    links = ["network.link", *(f"network.link_classes.{name}" for name in experiment.network.link_classes)]
-    return [
-        *((f"{link}.latency", NOTHING) for link in links),
-        ("network.switch_latency", NOTHING),
-        ("network.host.nic_latency", NOTHING),
-        ("network.host.message_latency", NOTHING),
-        ("network.intranode.latency", NOTHING),
-    ]
-
-
-def _overhead() -> list[Change]:
-    return [
-        ("network.host.overhead_send", NOTHING),
-        ("network.host.overhead_recv", NOTHING),
-        ("network.host.overhead_per_byte", "0 ns/B"),
-        ("network.host.reduce_bandwidth", ENDLESS),
-        ("network.host.eager_copy", "none"),
-        ("network.host.copy_bandwidth", None),
-        ("network.host.fresh_bandwidth", None),
-        ("network.host.collective_call", NOTHING),
-        ("network.host.collective_step", NOTHING),
-    ]
+def _of_classes(experiment: Experiment, key: str, value: Value) -> list[Change]:
+    """Return the change of ``key`` in every class of links."""
+    return [(f"network.link_classes.{name}.{key}", value) for name in experiment.network.link_classes]

@@ -24,9 +24,8 @@ MOVES = 1e-3
 RATE_PART = 0.05
 
 _VARIED = ("network.", "application.parameters.", "simulate.collectives.", "simulate.placement.", "ranks_per_node")
-_LARGE = ("bandwidth", "per_byte")
-# Rates of the processor's own work, which no ping-pong shows.
-_LOCAL = ("reduce_bandwidth", "copy_bandwidth", "fresh_bandwidth")
+# What every large or every small message shows; anything else shows in the application's own iterations.
+_LARGE = ("bandwidth", "nic_bandwidth", "overhead_per_byte", "per_byte")
 _SMALL = ("latency", "nic_latency", "message_latency", "switch_latency", "gap", "overhead_send", "overhead_recv")
 
 
@@ -83,9 +82,11 @@ def written_values(text: str) -> list[object]:
 
 def _probe_for(key: str) -> tuple[str, Callable[[Prober], list[float]]]:
     """Return the probe that shows the effect of ``key``: its name and its measured times [s]."""
-    last = key.rsplit(".", 1)[-1]
-    on_the_way = key.startswith("network.") and not key.startswith("network.intranode.")
-    if on_the_way and any(word in last for word in _LARGE) and last not in _LOCAL:
+    *section, last = key.split(".")
+    # A host's rate in segments is one of the processor's own work.
+    within = section[1:2] == ["intranode"] or (section[1:2] == ["host"] and last == "bandwidth")
+    on_the_way = section[:1] == ["network"] and not within
+    if on_the_way and last in _LARGE:
         return "a large message and the exchange of the halves", _large
     if on_the_way and last in _SMALL:
         return "a small message", _small

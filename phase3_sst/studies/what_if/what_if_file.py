@@ -10,23 +10,19 @@ from pydantic import Field, field_validator
 
 from manynode import input_file
 from manynode.config.confirm import ConfirmSection
+from manynode.config.counterfactuals import BANDWIDTH, LATENCY
 from manynode.config.prices import Item, Prices
 from manynode.config.quantities import PositiveInt, Section
 from manynode.config.resolved import checked, included, read_yaml
 from manynode.errors import UsageError
 
 IDEAL = "ideal network"
-# A network that takes no time; only the hosts' processors spend time on messages.
+# A network that takes no time; only the hosts' processors and messages within a node spend time.
 IDEAL_CHANGES: Mapping[str, Any] = {
     "network.contention": False,
     "network.flow_control": "none",
-    "network.link.bandwidth": "1000 Tbit/s",
-    "network.link.latency": "0 ns",
     "network.link_classes": {},
-    "network.switch_latency": "0 ns",
-    "network.host.nic_bandwidth": "1000 Tbit/s",
-    "network.host.nic_latency": "0 ns",
-    "network.host.gap": "0 ns",
+    **{key: value for key, value in (*BANDWIDTH, *LATENCY) if not key.startswith("network.intranode.")},
     "simulate.preflight.enabled": False,
 }
 AlternativeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_length=60)]

@@ -9,12 +9,15 @@ import pytest
 import yaml
 from phase3_cases import ROOT, point
 
-from manynode.config.counterfactuals import STAGES, counterfactuals, technique_of
+from manynode.config.counterfactuals import BANDWIDTH, LATENCY, STAGES, counterfactuals, technique_of
 from manynode.config.loader import resolve
+from manynode.config.network import LinkClass, Network
 from manynode.config.resolved import Resolved
+from manynode.config.sections import section_of
 from manynode.config.studies import study_named
 from manynode.errors import UsageError
 from phase3_sst.studies.scaling.loss_table import PARTS, analyse
+from phase3_sst.studies.what_if.what_if_file import IDEAL_CHANGES
 
 SECONDS = {"contention": 0.1, "bandwidth": 0.2, "latency": 0.05, "overhead": 0.3, "variability": 0.5, "dependency": 1.0}
 
@@ -108,3 +111,27 @@ def test_losses_are_the_differences_between_neighbours_replica_by_replica(tmp_pa
         assert own.loc["variability", "low_s"] < own.loc["variability", "seconds"] < own.loc["variability", "high_s"]
     grown = losses[losses["nodes"] == 8].set_index("part")["growth_s"]
     assert grown["dependency"] == pytest.approx(7) and grown["compute"] == pytest.approx(0)
+
+
+# Keys of the network that no message waits for. A new key belongs here, or among the costs that a stage takes away.
+FREE = {
+    *("name", "description", "fitted_to", "topology", "slow_links", "chunk", "most_chunks", "node_names"),
+    *("input_buffer", "output_buffer", "host.eager_limit", "host.rails", "host.rail_stride", "host.rail_choice"),
+    "host.receive",
+}
+
+
+def test_every_cost_of_the_network_is_taken_away_at_some_stage() -> None:
+    network = yaml.safe_load((ROOT / "configs/networks/opa100-fat-tree.yaml").read_text())
+    network["link_classes"] = {"leaf-up": {"bandwidth": "50 Gbit/s", "latency": "500 ns"}}
+    *_, last = counterfactuals(demo(network=network))
+    removed = {key.removeprefix("network.") for key, _ in last.changes}
+    wanted = set()
+    for name, field in Network.model_fields.items():
+        section = {"link_classes": LinkClass}.get(name) or section_of(field.annotation)
+        inside = "link_classes.leaf-up" if name == "link_classes" else name
+        wanted |= {f"{inside}.{key}" for key in section.model_fields} if section else {name}
+    assert wanted - FREE == removed - {"simulate.replicas"}
+    ideal = {key.removeprefix("network.") for key in IDEAL_CHANGES}
+    by_network = {key.removeprefix("network.") for key, _ in (*BANDWIDTH, *LATENCY) if "intranode" not in key}
+    assert by_network < ideal and "host.message_latency" in ideal
