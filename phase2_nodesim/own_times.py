@@ -36,10 +36,11 @@ SOURCE = "own times"
 def rank_classes(experiment: Resolved) -> dict[str, Any]:
     """Return the rank classes (``rank-classes/1``) that the section declares; without any, all ranks are alike."""
     own = _section(experiment)
-    ranks = own.nodes * experiment.ranks_per_node
+    nodes = own.nodes or 1
+    ranks = nodes * experiment.ranks_per_node
     reasons = {"stability": {"stable": None, "reasons": ["the compute times are the user's own"]}, "source": SOURCE}
     if not own.classes:
-        return {**single_class(ranks, own.nodes), **reasons}
+        return {**single_class(ranks, nodes), **reasons}
     fixed = {str(rank): name for name, entry in own.classes.items() for rank in entry.ranks}
     rule = {"fixed": fixed, "shares": {name: entry.share for name, entry in own.classes.items()}}
     # A job of this size is assigned like one of any other size.
@@ -56,7 +57,7 @@ def rank_classes(experiment: Resolved) -> dict[str, Any]:
     ]
     return {
         **reasons,
-        "reference_nodes": own.nodes,
+        "reference_nodes": nodes,
         "classes": classes,
         "rank_class": {str(rank): name for rank, name in enumerate(of_rank)},
         "representative_nodes": [0],
@@ -68,7 +69,8 @@ def rank_classes(experiment: Resolved) -> dict[str, Any]:
 def timing_profile(experiment: Resolved, *, external: bool, provenance: dict[str, Any]) -> TimingProfile:
     """Return the timing profile of a mode; the loader has checked that its rows are whole."""
     own = _section(experiment)
-    ranks = own.nodes * experiment.ranks_per_node
+    nodes = own.nodes or 1
+    ranks = nodes * experiment.ranks_per_node
     rows = own.rows(external)
     names = list(own.classes) if external and own.classes else ["0"]
     shares = {name: entry.share for name, entry in own.classes.items()} if external else {}
@@ -79,7 +81,7 @@ def timing_profile(experiment: Resolved, *, external: bool, provenance: dict[str
         engine_version="",
         machine=own.machine or experiment.machine.name,
         external=external,
-        nodes=own.nodes,
+        nodes=nodes,
         ranks=ranks,
         simulated_ranks=list(range(ranks)),
         # Not known: the number of executions is the skeleton's.

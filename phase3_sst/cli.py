@@ -336,7 +336,7 @@ def situations(
 
 
 def _phase2_tools(folder: Path, techniques: Sequence[str]) -> dict[str, str]:
-    """Return the engines named in the timing profiles of ``techniques``, with their versions."""
+    """Return the engines that made the timing profiles of ``techniques``, with their versions; own times have none."""
     from manynode import tables
 
     tools: dict[str, str] = {}
@@ -344,7 +344,8 @@ def _phase2_tools(folder: Path, techniques: Sequence[str]) -> dict[str, str]:
         path = folder / f"nodesim/timing-profile-{mode}.json"
         if path.is_file():
             profile: dict[str, Any] = tables.read_json(path, "timing-profile/1")
-            tools[str(profile.get("engine", "unknown"))] = str(profile.get("engine_version", "unknown"))
+            if version := str(profile.get("engine_version", "unknown")):
+                tools[str(profile.get("engine", "unknown"))] = version
     return tools
 
 

@@ -314,8 +314,10 @@ class ExperimentWithoutStudies(Section):
             )
         wanted = {"ranks_per_node": self.ranks_per_node * self.application.threads}
         wanted |= {f"simulate: jobs: {job.name}: ranks_per_node": job.ranks_per_node for job in self.simulate.jobs}
+        # Times of another machine than the experiment's are of a node whose cores are not known here.
+        other_machine = self.own_times is not None and self.own_times.machine is not None
         for key, busy in wanted.items():
-            if busy > self.machine.cores():
+            if busy > self.machine.cores() and not other_machine:
                 threads = self.application.threads
                 each = f" of {threads} threads" if key == "ranks_per_node" and threads > 1 else ""
                 raise ValueError(

@@ -87,7 +87,9 @@ class OwnTimesSection(Section):
     classes: dict[Annotated[str, Field(min_length=1, max_length=80)], OwnClass] = Field(
         default_factory=dict, description="Classes of ranks that the rows name; default: all ranks are alike"
     )
-    nodes: PositiveInt = Field(default=1, description="Nodes of the job in which the times were measured")
+    nodes: PositiveInt | None = Field(
+        default=None, description="Nodes of the job in which the times were measured; empty: not known"
+    )
     machine: str | None = Field(default=None, description="Name of the measured machine, if it is not the experiment's")
     source: str = Field(default=INSIDE, description="Where the times come from; a CSV file's name is put here")
 
@@ -131,6 +133,12 @@ class OwnTimesSection(Section):
                     f"own_times: {key}: the technique {wanting[0]} needs times {what}, which are not given; add them, "
                     f"or leave {', '.join(wanting)} out of 'techniques'"
                 )
+
+
+def machine_of(content: Mapping[str, Any]) -> str:
+    """Return the name of the machine whose compute times a resolved experiment (JSON) has."""
+    own = content.get("own_times") or {}
+    return str(own.get("machine") or content["machine"]["name"])
 
 
 def _check_rows(rows: list[OwnPhase], key: str, classes: list[str]) -> None:

@@ -40,7 +40,7 @@ def answer(inputs: Inputs) -> Answer | None:
         time, _ = interval(row["time_s"], around.low_s, around.high_s)
     smallest = int(own["nodes"].min())
     facts = [
-        *([("known errors", around.limits)] if around is not None else []),
+        *([(_errors(inputs), around.limits)] if around is not None else []),
         (f"{percent(inputs.experiment.simulate.confidence)} interval of the draws", limits),
         (
             "efficiency",
@@ -56,12 +56,16 @@ def answer(inputs: Inputs) -> Answer | None:
             headline(row),
             _dominates(inputs, technique, nodes),
             _spread(inputs, technique, nodes),
-            _simpler(projection, technique, nodes),
+            _simpler(inputs, projection, technique, nodes),
         )
         if text
     ]
     subject = f"on {count(nodes, 'node')}, {count(int(row['ranks']), 'rank')}"
     return Answer(time, subject, facts, sentences)
+
+
+def _errors(inputs: Inputs) -> str:
+    return "known errors" if inputs.own_times is None else "known errors, without those of your compute times"
 
 
 def _band_sentence(around: Band | None) -> str:
@@ -107,15 +111,16 @@ def _dominates(inputs: Inputs, technique: str, nodes: int) -> str:
     return f"{winner} dominates: ranks spend {shares}{largest}."
 
 
-def _simpler(projection: pd.DataFrame, technique: str, nodes: int) -> str:
+def _simpler(inputs: Inputs, projection: pd.DataFrame, technique: str, nodes: int) -> str:
     """Say how constant timings and a node without external ranks would have changed the projection."""
     this = _row(projection, technique, nodes)
     assert this is not None
+    alone = "without external ranks" if inputs.own_times is None else "with the times of a node that runs alone"
     parts: list[tuple[str, str]] = []
     for other, words in (
         (technique.replace("-var", "-const"), "with constant compute times"),
-        ("no-" + technique if not technique.startswith("no-") else technique, "without external ranks"),
-        ("no-ext-const", "with neither"),
+        ("no-" + technique if not technique.startswith("no-") else technique, alone),
+        ("no-ext-const", "with both" if inputs.own_times is not None else "with neither"),
     ):
         row = _row(projection, other, nodes)
         if row is not None and other != technique and all(other != known for known, _ in parts):

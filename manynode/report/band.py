@@ -26,7 +26,7 @@ _WORDS = {NODE: "node model", NETWORK: "network"}
 class Part:
     """A part of the band: half-widths below and above and its bias as logarithms of the time, None where not known.
 
-    ``why`` says why it is not known, or where it comes from.
+    ``why`` says why it is not known, or where it comes from. An error that is not ``counted`` is the user's to know.
     """
 
     name: str
@@ -36,9 +36,12 @@ class Part:
     why: str = ""
     known: KnownError | None = None
     share: float = 1.0
+    counted: bool = True
 
     def words(self) -> str:
         """Return the part as in the headline."""
+        if not self.counted:
+            return f"{self.name} not counted"
         if self.below is None or self.above is None:
             return f"{self.name} not known"
         return f"{self.name} {percent(math.expm1((self.below + self.above) / 2))}"
@@ -108,6 +111,8 @@ def _of_chance(inputs: Inputs, technique: str, nodes: int, time_s: float) -> lis
         half = narrower * (high - low) / 2 / time_s
         return Part(name, math.log1p(half), math.log1p(half))
 
+    if inputs.own_times is not None:
+        return [part("draws", float(row["low_s"]), float(row["high_s"]))]  # they are no samples
     if found is None or found.empty:
         samples = Part("samples", None, None, why="the timing profile was not resampled (simulate: profile_bootstrap)")
         return [part("draws", float(row["low_s"]), float(row["high_s"])), samples]
@@ -126,11 +131,14 @@ def _quantile(confidence: float) -> float:
 
 def _of_node(inputs: Inputs, computing: float) -> Part:
     profile = inputs.profiles.get(inputs.mode or "")
+    if inputs.own_times is not None:
+        why = (
+            "they are the user's, and so is their error. An error of 10 % in them changes the projected time by about "
+            f"{percent(0.1 * computing)}"
+        )
+        return Part("error of your own compute times", 0.0, 0.0, why=why, share=computing, counted=False)
     if profile is None:
         return Part(_WORDS[NODE], None, None, why="there is no timing profile", share=computing)
-    if profile.engine == "own":
-        why = "the compute times are the user's own: their error is not counted"
-        return Part("own compute times", 0.0, 0.0, why=why, share=computing)
     return _of_model(NODE, profile.engine, _records(inputs, NODE, profile.engine), computing)
 
 
@@ -196,7 +204,10 @@ def _beyond(inputs: Inputs, found: Band) -> str:
     profile, projection = inputs.profiles.get(inputs.mode or ""), inputs.projection
     if profile is None or projection is None:
         return ""
-    doublings = math.log2(max(1.0, float(projection["nodes"].max()) / profile.nodes))
+    measured = profile.nodes if inputs.own_times is None else inputs.own_times.nodes
+    if measured is None:
+        return ""
+    doublings = math.log2(max(1.0, float(projection["nodes"].max()) / measured))
     reached = max((part.known.doublings for part in found.parts if part.known), default=None)
     if reached is None or doublings <= reached:
         return ""

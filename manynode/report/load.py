@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,8 @@ import pandas as pd
 
 from manynode import artefacts
 from manynode.config.application import DERIVED
+from manynode.config.own_times import OwnTimesSection
+from manynode.config.quantities import RESOLVED
 from manynode.config.resolved import resolve_json
 from manynode.config.studies import studies
 from manynode.errors import InputError
@@ -107,9 +109,17 @@ class Inputs:
         return next((name for name in BY_COMPLETENESS if name in present), None)
 
     @functools.cached_property
+    def own_times(self) -> OwnTimesSection | None:
+        """Return the user's own compute times; None where times were measured."""
+        given = self.resolved.get("own_times")
+        return None if given is None else OwnTimesSection.model_validate(given, context=RESOLVED)
+
+    @functools.cached_property
     def phase_labels(self) -> PhaseLabels:
         """Return what the phases of the shown mode are called."""
-        return phase_labels(self.segments.get(self.mode or ""), self.profiles.get(self.mode or ""))
+        found = phase_labels(self.segments.get(self.mode or ""), self.profiles.get(self.mode or ""))
+        # How often a rank executes a phase is known of measured times only.
+        return found if self.own_times is None else replace(found, set_up=frozenset())
 
     def rank_class(self, rank: int) -> str:
         """Return the name of the class of ``rank``, an empty text when it is not known."""

@@ -19,6 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from manynode import tables
+from manynode.config.own_times import machine_of
 from manynode.kept_text import kept_text
 from manynode.report.answer import answer
 from manynode.report.figure import Figure
@@ -26,6 +27,7 @@ from manynode.report.figures import profile_figures, projection_figures, timing_
 from manynode.report.interval_parts import parts_rows
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load, opened
+from manynode.report.own_times import own_rows
 from manynode.report.phase_table import phase_rows, without_set_up
 from manynode.report.slowest import largest_ranks, slowest_rows
 from manynode.report.study_page import study_pages
@@ -69,12 +71,13 @@ def render(inputs: Inputs) -> str:
         sections=[
             ("projection", "Projection", projection_figures(inputs)),
             *((name, study.title, study.figures) for name, study in studies.items()),
-            ("timings", "Compute times of the simulated node", timing_figures(inputs)),
+            ("timings", _whose_times(inputs), timing_figures(inputs)),
             ("profile", "Rank classes", profile_figures(inputs)),
         ],
         words={name: study.sentences for name, study in studies.items()},
         studies=studies,
         phases=phases,
+        own_phases=own_rows(inputs),
         set_up=set_up,
         set_up_group=inputs.phase_labels.group,
         slowest=slowest_rows(inputs),
@@ -128,12 +131,16 @@ def json_block(figure: Figure) -> Markup:
     return Markup(text)  # noqa: S704 - no character that HTML knows is left
 
 
+def _whose_times(inputs: Inputs) -> str:
+    return "Compute times of the simulated node" if inputs.own_times is None else "Your own compute times"
+
+
 def _subtitle(inputs: Inputs) -> str:
     experiment = inputs.experiment
     application = experiment.application
     parts = [
         f"{application.title} ({application.problem})" if application.problem else application.title,
-        f"node: {experiment.machine.name}, {count(experiment.ranks_per_node, 'rank')}",
+        f"node: {machine_of(inputs.resolved)}, {count(experiment.ranks_per_node, 'rank')}",
         f"network: {experiment.network.name}",
     ]
     return " · ".join(parts)

@@ -33,9 +33,12 @@ class PhaseRow:
 
 
 def phase_rows(inputs: Inputs) -> list[PhaseRow]:
-    """Return the phases with the most time first, from the segments, else from the timing profile."""
+    """Return the phases with the most time first, from the segments, else from the timing profile.
+
+    The user's own times have none: the number of executions is not known.
+    """
     mode = inputs.mode
-    if mode is None:
+    if mode is None or inputs.own_times is not None:
         return []
     segments = inputs.segments.get(mode)
     rows = _from_segments(inputs, segments) if segments is not None else _from_profile(inputs)

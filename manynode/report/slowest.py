@@ -43,7 +43,9 @@ def slowest_rows(inputs: Inputs) -> list[SlowestRow]:
 
 
 def _phases(inputs: Inputs) -> list[tuple[str, PhaseTimes]]:
-    """Return class and phase of all phases that executed several times or have a label."""
+    """Return class and phase of all phases that executed several times or have a label; own times are no samples."""
+    if inputs.own_times is not None:
+        return []
     profile, set_up = inputs.profiles.get(inputs.mode or ""), inputs.phase_labels.set_up
     parts = [part for part in profile.classes if not part.borrowed] if profile else []
     return [(part.name, phase) for part in parts for phase in part.phases if phase.name not in set_up]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from manynode.config.application import REPLAY
+from manynode.config.own_times import machine_of
 from manynode.report.band import band_words, paired_words
 from manynode.report.communication import communication
 from manynode.report.draws import draws_words
@@ -39,14 +40,14 @@ def sureness(inputs: Inputs) -> list[tuple[str, str]]:
         ("Order of times", order_words(inputs.profiles.get(inputs.mode or ""), inputs.phase_labels.labels)),
         ("Persistent differences", persistence_words(inputs)),
         ("Slowest ranks", tail_words(inputs)),
-        ("Node model", _engine(inputs)),
+        ("Node model" if inputs.own_times is None else "Compute times", _engine(inputs)),
         (
             "Known limits",
             "docs/limits.md lists what the method and the engines leave out. docs/validation.md says how each part was "
             "checked. Both are in the checkout of manynode.",
         ),
     ]
-    unsaid = _OF_MEASURED_TIMES if has_own_times(inputs) else ()
+    unsaid = () if inputs.own_times is None else _OF_MEASURED_TIMES
     return [(heading, text) for heading, text in statements if text and heading not in unsaid]
 
 
@@ -55,12 +56,6 @@ _OF_MEASURED_TIMES = (
     *("Parts of the interval", "Rank classes", "Unlabelled gaps", "Variability", "Persistent differences"),
     *("Slowest ranks", "Order of times"),
 )
-
-
-def has_own_times(inputs: Inputs) -> bool:
-    """Return whether the compute times are the user's own (section ``own_times``)."""
-    profile = inputs.profiles.get(inputs.mode or "")
-    return profile is not None and profile.engine == "own"
 
 
 def _largest(inputs: Inputs) -> tuple[str, int] | None:
@@ -103,7 +98,8 @@ def _techniques(inputs: Inputs) -> str:
     technique, nodes = point
     at = inputs.projection[inputs.projection["nodes"] == nodes].sort_values("time_s", kind="stable")
     if len(at) < 2:
-        text = f"Only {technique} was projected: the influence of variability and of external ranks is not known here."
+        ranks = " and of external ranks" if inputs.own_times is None else ""
+        text = f"Only {technique} was projected: the influence of variability{ranks} is not known here."
     else:
         low, high = at.iloc[0], at.iloc[-1]
         spread = percent(float(high["time_s"]) / float(low["time_s"]) - 1) if float(low["time_s"]) > 0 else "unknown"
@@ -204,12 +200,11 @@ def _engine(inputs: Inputs) -> str:
     profile = inputs.profiles.get(inputs.mode or "")
     if profile is None:
         return ""
-    if has_own_times(inputs):
-        own = inputs.resolved.get("own_times") or {}
+    if inputs.own_times is not None:
         return (
-            f"Compute times are the user's own, from {own.get('source', 'an unknown file')}, of the machine "
-            f"{profile.machine}. Nothing was measured or simulated here for them. Within a phase they are drawn from a "
-            "log-normal distribution with the given mean and spread; a rank keeps its share of that spread."
+            f"Compute times are the user's own, from {inputs.own_times.source}, of the machine "
+            f"{machine_of(inputs.resolved)}. Nothing was measured or simulated here for them. Within a phase they are "
+            "drawn from a log-normal distribution with the given mean and spread; a rank keeps its share of the spread."
         )
     simulated = len(profile.simulated_ranks)
     how = (

@@ -95,8 +95,8 @@ class Base:
             try:
                 other = _read(folder)
                 content = other.content
-                alike = all(content[key] == own[key] for key in _ALIKE) and content["machine"] != own["machine"]
-                if alike:
+                another = any(content[key] != own[key] for key in ("machine", "own_times"))
+                if another and all(content[key] == own[key] for key in _ALIKE):
                     check_measured(folder, other)
                     found[folder.name] = folder
             except ManynodeError:

@@ -116,3 +116,11 @@ def test_a_spread_in_percent_and_empty_cells_are_read(tmp_path: Path) -> None:
     content = {**read_yaml(EXAMPLE, "the experiment"), "own_times": {"phases": "own.csv"}}
     own = resolve(content, where="test", base=tmp_path).own_times
     assert own is not None and {(row.mean, row.spread, row.class_) for row in own.phases} == {(2e-6, 0.03, None)}
+
+
+def test_times_of_another_machine_may_have_more_ranks_than_the_experiments_machine_has_cores() -> None:
+    """The cores of the machine that was measured are not known here."""
+    own = {"phases": rows(), "machine": "our cluster"}
+    content = {**read_yaml(EXAMPLE, "the experiment"), "own_times": own, "ranks_per_node": 128}
+    assert resolve(content, where="test", base=EXAMPLE.parent).ranks_per_node == 128
+    assert "do not fit a node" in refused({"phases": rows()}, ranks_per_node=128)

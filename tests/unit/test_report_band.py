@@ -16,11 +16,10 @@ import report_fixture as fixture
 from manynode.known_errors.predictive import known_error
 from manynode.known_errors.records import COLUMNS
 from manynode.report.answer import answer
-from manynode.report.band import Band, band, band_words, paired_words
+from manynode.report.band import band, band_words, paired_words
 from manynode.report.documents import FlowControl
 from manynode.report.flow_control import flow_control_words
 from manynode.report.load import Inputs, load
-from manynode.report.sureness import sureness
 
 
 def records(component: str, engine: str, errors: dict[str, list[float]], doublings: float = 0.0) -> pd.DataFrame:
@@ -126,29 +125,6 @@ def test_a_scale_beyond_the_validations_is_named(inputs: Callable[[pd.DataFrame]
     near = pd.concat([NODE.assign(doublings=0.0), NETWORK], ignore_index=True)
     assert "does not cover what grows with the scale" in band_words(inputs(near))
     assert "does not cover" not in band_words(inputs(BOTH))
-
-
-def test_own_compute_times_have_no_error_of_the_node_model(tmp_path: Path) -> None:
-    folder = fixture.write_results(tmp_path)
-    for mode in ("ext", "no-ext"):
-        path = folder / f"nodesim/timing-profile-{mode}.json"
-        content = json.loads(path.read_text())
-        content["engine"] = "own"
-        path.write_text(json.dumps(content))
-    path = folder / "experiment.json"
-    experiment = json.loads(path.read_text())
-    experiment["experiment"]["own_times"] = {
-        **{"source": "measured.csv", "phases": [{"phase": "symgs", "mean": 1e-3}]},
-        "alone": [{"phase": "symgs", "mean": 1e-3}],
-    }
-    path.write_text(json.dumps(experiment))
-    made = replace(load(fixture.sign(folder)), records=NETWORK)
-    found = band(made)
-    assert isinstance(found, Band) and found.low_s is not None
-    assert "own compute times 0 %" in found.headline()
-    said = dict(sureness(made))
-    assert "the user's own, from measured.csv" in said["Node model"]
-    assert not {"Rank classes", "Variability", "Persistent differences"} & set(said)
 
 
 def test_comparisons_say_which_errors_cancel(inputs: Callable[[pd.DataFrame], Inputs]) -> None:

@@ -13,13 +13,19 @@ from manynode.timing_profile import ClassTimes, PhaseTimes
 def labelled_phases(inputs: Inputs) -> Iterator[tuple[str, ClassTimes, PhaseTimes]]:
     """Yield (label, class, phase), the phases with the most time first; the label names the class if several.
 
-    Phases of the set-up are left out: one execution has neither a distribution nor a pattern.
+    Phases of the set-up are left out: one execution has neither a distribution nor a pattern. So are phases that take
+    no time.
     """
     profile, names = inputs.profiles.get(inputs.mode or ""), inputs.phase_labels
     if profile is None:
         return
     several = len(profile.classes) > 1
-    entries = [(part, phase) for part in profile.classes for phase in part.phases if phase.name not in names.set_up]
+    entries = [
+        (part, phase)
+        for part in profile.classes
+        for phase in part.phases
+        if phase.name not in names.set_up and phase.mean_s > 0
+    ]
     totals: dict[str, float] = {}
     for part, phase in entries:
         seconds = phase.count * phase.mean_s / len(part.simulated_ranks)

@@ -8,6 +8,7 @@ import pandas as pd
 from manynode.report.figure import COLOURS, MOST_POINTS, TIME_LABEL, Figure
 from manynode.report.figures.choice import labelled_phases, left_out, phase_choice
 from manynode.report.load import Inputs
+from manynode.report.own_times import own_words
 from manynode.timing_profile import ClusterTimes
 
 _FEWEST = 8  # points that a distribution keeps however many there are
@@ -86,12 +87,17 @@ def draw(inputs: Inputs) -> Figure | None:
         "distributions",
         "Distribution of compute times",
         "A curve per cluster: the share of its executions that take at most this time. Phase 3 draws from them where "
-        "compute times vary, and takes means where they are constant. Timings "
-        f"{'with' if inputs.mode == 'ext' else 'without'} external ranks.",
+        f"compute times vary, and takes means where they are constant. {_whose(inputs)}",
         chart,
         frame,
         note,
     )
+
+
+def _whose(inputs: Inputs) -> str:
+    if inputs.own_times is not None:
+        return f"{own_words(inputs)} They are log-normal, with the given mean and spread."
+    return f"Timings {'with' if inputs.mode == 'ext' else 'without'} external ranks."
 
 
 def _kept(cluster: ClusterTimes, most: int) -> list[tuple[float, float]]:

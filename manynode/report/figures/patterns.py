@@ -17,9 +17,12 @@ _MOST_EXECUTIONS, _FEWEST_EXECUTIONS = 140, 20
 
 
 def draw(inputs: Inputs) -> Figure | None:
-    """Return the figure of patterns, a phase at a time; without segments it draws the profile's pattern."""
+    """Return the figure of patterns, a phase at a time; without segments it draws the profile's pattern.
+
+    The user's own times have no pattern.
+    """
     phases = list(labelled_phases(inputs))
-    if not phases:
+    if not phases or inputs.own_times is not None:
         return None
     every = len(phases)
     phases = phases[: MOST_POINTS // _FEWEST_EXECUTIONS]

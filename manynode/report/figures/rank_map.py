@@ -10,8 +10,8 @@ from manynode.report.load import Inputs
 
 
 def draw(inputs: Inputs) -> Figure | None:
-    """Return the map of ranks; the nodes that represent their classes are outlined."""
-    if inputs.classes is None or not inputs.classes.rank_class:
+    """Return the map of ranks; the nodes that represent their classes are outlined. Classes of own times have none."""
+    if inputs.classes is None or not inputs.classes.rank_class or inputs.own_times is not None:
         return None
     classes = inputs.classes
     nodes = _nodes(inputs)

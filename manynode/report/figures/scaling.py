@@ -48,11 +48,16 @@ def draw(inputs: Inputs) -> Figure | None:
             alt.Tooltip("high_s:Q", title="to [s]", format=".5~g"),
         ],
     )
+    full, dotted = (
+        ("with external ranks", "without")
+        if inputs.own_times is None
+        else ("your times in the whole job", "those of a node that runs alone")
+    )
     return Figure(
         "scaling",
         "Projected time",
-        "Each rank keeps its problem size (weak scaling), so a flat line is perfect scaling. Full lines: with external "
-        "ranks; dotted: without. Blue: variable compute times; orange: constant. Bands: "
+        f"Each rank keeps its problem size (weak scaling), so a flat line is perfect scaling. Full lines: {full}; "
+        f"dotted: {dotted}. Blue: variable compute times; orange: constant. Bands: "
         f"{percent(inputs.experiment.simulate.confidence)} interval over the replicas.",
         alt.layer(band, lines).add_params(from_zero).properties(height=340),
         frame,

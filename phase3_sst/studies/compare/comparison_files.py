@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from manynode import __version__, tables
+from manynode.config.own_times import machine_of
 from manynode.provenance import code_digest
 from manynode.report.load import BY_COMPLETENESS
 from manynode.report.waiting import oversubscribed_study
@@ -58,7 +59,7 @@ def heading(content: Mapping[str, Any], digest: str, profiles: Mapping[str, Path
         "code": code_digest(),
         "largest": [techniques[0], max(content["nodes"])],
         "oversubscribed": oversubscribed_study(profiles),
-        "subtitle": f"{content['application']['name']} · node: {content['machine']['name']}, "
+        "subtitle": f"{content['application']['name']} · node: {machine_of(content)}, "
         f"{count(content['ranks_per_node'], 'rank')} · network: {content['network']['name']}",
     }
 

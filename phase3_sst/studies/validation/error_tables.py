@@ -31,6 +31,7 @@ import numpy as np
 import pandas as pd
 
 from manynode import seeds
+from manynode.config.own_times import machine_of
 from manynode.config.validation import COMPUTE
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 
@@ -160,7 +161,7 @@ def region(
     """Return ``validation-region/1``: the distance of each projection from the measured points."""
     nodes = sorted({int(n) for n in points["nodes"]})
     study = content["validation"]
-    machine, network = content["machine"]["name"], content["network"]["name"]
+    machine, network = machine_of(content), content["network"]["name"]
     measured_on = {"machine_measured": study["machine"] or machine, "machine": machine}
     measured_on |= {"network_measured": study["network"] or network, "network": network}
     same = measured_on["machine_measured"] == machine and measured_on["network_measured"] == network

@@ -14,6 +14,7 @@ import pandas as pd
 from manynode import tables
 from manynode.config.experiment import mode_of, most_complete
 from manynode.config.measured_collective import KEYS
+from manynode.config.own_times import machine_of
 from manynode.config.resolved import Resolved
 from manynode.config.validation import COMPUTE
 from manynode.errors import UsageError
@@ -49,6 +50,8 @@ def of_runs(experiment: Resolved, results: Path, points: pd.DataFrame) -> pd.Dat
     technique = most_complete(list(points["technique"]))
     breakdown = tables.read_table(results / "breakdown.parquet", BREAKDOWN_SCHEMA)
     profile = read_timing_profile(results / f"nodesim/timing-profile-{mode_of(technique)}.json")
+    # Of the user's own times it may not be known where they were measured.
+    measured = profile.nodes if experiment.own_times is None else experiment.own_times.nodes
     machine = experiment.validation.machine if experiment.validation is not None else None
     rows = []
     for point in points[points["technique"] == technique].itertuples():
@@ -58,7 +61,7 @@ def of_runs(experiment: Resolved, results: Path, points: pd.DataFrame) -> pd.Dat
         component = NETWORK if share > 0.5 else NODE
         rows.append(
             {
-                "machine": machine or experiment.machine.name,
+                "machine": machine or machine_of(experiment.content),
                 "application": experiment.application.name,
                 "case": f"{experiment.name}, {point.nodes} nodes, {technique}",
                 "component": component,
@@ -66,7 +69,7 @@ def of_runs(experiment: Resolved, results: Path, points: pd.DataFrame) -> pd.Dat
                 "predicted_s": float(point.time_s),
                 "measured_s": float(point.measured_s),
                 "communication_share": share,
-                "doublings": max(0.0, math.log2(point.nodes / profile.nodes)),
+                "doublings": max(0.0, math.log2(point.nodes / (measured or point.nodes))),
             }
         )
     return pd.DataFrame(rows)

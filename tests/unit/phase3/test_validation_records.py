@@ -26,6 +26,7 @@ RUNS = [{"nodes": 8, "replica": 0, "seconds": 1.1}, {"nodes": 64, "replica": 0, 
 
 def validated(**validation: Any) -> Resolved:
     content = {**read_yaml(ROOT / "configs" / "own-times.yaml", "the experiment"), "validation": validation}
+    content["own_times"]["nodes"] = 1
     return resolve(content, where="test", base=ROOT / "configs")
 
 
@@ -54,6 +55,10 @@ def test_runs_are_recorded_for_the_component_with_more_of_the_time(tmp_path: Pat
     check_records(found, "test")
     assert list(found["component"]) == ["node", "network"] and list(found["engine"]) == ["own", "fast"]
     assert list(found["doublings"]) == [3.0, 6.0] and set(found["machine"]) == {"our cluster"}
+    # Own times of a job that is not known say nothing of the scale.
+    own = experiment.own_times.model_copy(update={"nodes": None})  # type: ignore[union-attr]
+    unknown = records(experiment.model_copy(update={"own_times": own}), tmp_path, fitted_to="x", source="y")
+    assert list(unknown["doublings"]) == [0.0, 0.0]
     assert log_errors(found).iloc[1] == pytest.approx(0.18232155679 / 0.75)
     assert "64 nodes, ext-var" in found["case"].iloc[1]
 

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from manynode.config.own_times import machine_of
 from manynode.errors import ManynodeError
 from phase3_sst.explore.question import question_of
 from phase3_sst.explore.server.described import described
@@ -24,7 +25,7 @@ def base_of(site: Site) -> dict[str, Any]:
         "title": experiment.title or experiment.name,
         "application": experiment.application.name,
         "ranks_per_node": experiment.ranks_per_node,
-        "machine": experiment.machine.name,
+        "machine": machine_of(experiment.content),
         "network": experiment.network.name,
         "engine": experiment.simulate.engine,
     }
