@@ -6,12 +6,6 @@
 #include "manynode/error_report.hpp"
 
 namespace manynode::recorded {
-namespace {
-
-// A step is long enough that its begin and end cost little.
-constexpr std::size_t kCallsOfAStep = 64;
-
-}  // namespace
 
 std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
   const std::string file = parameters.text("file");
@@ -36,19 +30,14 @@ bool Recorded::one_sided() const {
 std::unique_ptr<Skeleton> Recorded::make(int rank, int) const { return std::make_unique<RecordedRank>(*this, rank); }
 
 void RecordedRank::make_communicators(Mpi& mpi) const {
-  for (const auto& groups : stream_.communicators) {
-    const auto own = std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& members) {
-      return std::find(members.begin(), members.end(), rank_) != members.end();
-    });
-    // A rank outside makes one as well: numbers of communicators count on every rank.
-    const std::vector<int> alone = {rank_};
-    mpi.group(own == groups.end() ? alone : *own);
-  }
+  // A rank outside makes one as well: numbers of communicators count on every rank.
+  const std::vector<int> alone = {rank_};
+  for (const std::vector<int>* own : stream_.groups_of(rank_)) mpi.group(own == nullptr ? alone : *own);
 }
 
-int RecordedRank::make_call(Mpi& mpi, const RecordedCall& call) {
+void RecordedRank::make_call(Mpi& mpi, const RecordedCall& call) {
   for (const std::uint32_t phase : call.phases) mpi.compute(Phase{phase});
-  if (!call.form) return 0;
+  if (!call.form) return;
   std::vector<Request> completed;
   for (const std::uint32_t back : call.requests) {
     if (back == 0 || back > requests_.size()) {
@@ -74,20 +63,15 @@ int RecordedRank::make_call(Mpi& mpi, const RecordedCall& call) {
                  .window = call.window,
                  .group = call.group});
   if (made) requests_.push_back(*made);
-  return (made ? 1 : 0) - static_cast<int>(completed.size());
 }
 
 bool RecordedRank::step(Mpi& mpi) {
-  if (next_ == 0) make_communicators(mpi);
-  const std::vector<std::uint32_t>& calls = stream_.of_rank[static_cast<std::size_t>(rank_)];
-  const std::size_t begin = next_;
+  if (step_ == 0) make_communicators(mpi);
+  const auto rank = static_cast<std::size_t>(rank_);
+  const std::uint32_t end = application_.step_ends()[step_++][rank];
   requests_.clear();
-  int open = 0;
-  while (next_ < calls.size() && (open != 0 || next_ < begin + kCallsOfAStep)) {
-    open += make_call(mpi, stream_.calls[calls[next_]]);
-    ++next_;
-  }
-  return next_ < calls.size();
+  for (; next_ < end; ++next_) make_call(mpi, stream_.calls[stream_.of_rank[rank][next_]]);
+  return step_ < application_.step_ends().size();
 }
 
 }  // namespace manynode::recorded

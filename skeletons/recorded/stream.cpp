@@ -1,6 +1,7 @@
 // From JSON to a Stream. The file is written by manynode: what is wrong in it is damage, and is named as such.
 #include "stream.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,17 @@ void check(const Stream& stream, const std::string& file) {
 }
 
 }  // namespace
+
+std::vector<const std::vector<int>*> Stream::groups_of(int rank) const {
+  std::vector<const std::vector<int>*> found;
+  for (const auto& groups : communicators) {
+    const auto own = std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& members) {
+      return std::find(members.begin(), members.end(), rank) != members.end();
+    });
+    found.push_back(own == groups.end() ? nullptr : &*own);
+  }
+  return found;
+}
 
 Stream read_stream(const std::string& file) {
   std::ifstream in(file);

@@ -36,6 +36,9 @@ struct Stream {
   std::vector<std::vector<std::vector<int>>> communicators;  // [number - 1]: groups of ranks, apart from each other
   std::vector<RecordedCall> calls;                           // distinct ones
   std::vector<std::vector<std::uint32_t>> of_rank;           // indices of calls
+
+  // The rank's group of each communicator but the world, by number - 1; null where it is in none.
+  std::vector<const std::vector<int>*> groups_of(int rank) const;
 };
 
 // Throws UserError for a file that is missing or not of this schema.

@@ -1,8 +1,10 @@
 // The replay of a recorded stream: steps, communicators, and files that cannot be used.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "manynode/error_report.hpp"
 #include "manynode/named_call.hpp"
@@ -66,6 +68,75 @@ TEST_F(Recorded, AStepEndsWhereNoRequestIsOpen) {
   EXPECT_EQ(calls.calls[0].communicator, 1);
   EXPECT_EQ(calls.calls[1].kind, CallKind::Compute);
   EXPECT_EQ(app->phases(), std::vector<std::string>{"a b"});
+}
+
+// What three ranks repeat a hundred times; `of_rank` are the numbers of `calls`.
+std::string repeated(const std::string& calls, const std::vector<std::vector<int>>& of_rank, const char* groups) {
+  nlohmann::json streams;
+  for (const std::vector<int>& numbers : of_rank) {
+    std::vector<int> all;
+    for (int i = 0; i < 100; ++i) all.insert(all.end(), numbers.begin(), numbers.end());
+    streams.push_back(all);
+  }
+  return stream(calls, streams.dump(), groups, 3);
+}
+
+struct Program {
+  const char* name;
+  const char* calls;
+  std::vector<std::vector<int>> of_rank;
+  const char* communicators;
+};
+
+TEST_F(Recorded, AStepIsTheSamePartOfTheRunOnAllRanks) {
+  const std::vector<Program> programs = {
+      {"messages in a line",
+       R"([{"call": "MPI_Sendrecv", "peer": 1, "source": 1, "tag": 0, "receive_tag": 0},
+           {"call": "MPI_Sendrecv", "peer": 0, "source": 0, "tag": 0, "receive_tag": 0},
+           {"call": "MPI_Sendrecv", "peer": 2, "source": 2, "tag": 0, "receive_tag": 0}])",
+       {{0}, {1, 2}, {0}},
+       "[]"},
+      {"requests in a communicator with the ranks in another order",
+       R"([{"call": "MPI_Isend", "peer": 0, "tag": 0, "communicator": 1},
+           {"call": "MPI_Isend", "peer": 2, "tag": 0, "communicator": 1},
+           {"call": "MPI_Waitall", "requests": [2, 1]}, {"call": "MPI_Recv", "peer": 1, "tag": 0, "communicator": 1}])",
+       {{3}, {0, 1, 2}, {3}},
+       "[[[2, 1, 0]]]"},
+      {"collectives, one in two of a rank alone",
+       R"([{"call": "MPI_Barrier"}, {"call": "MPI_Barrier", "communicator": 1}])",
+       {{0}, {0, 1}, {0}},
+       "[[[1]]]"},
+      {"one-sided epochs",
+       R"([{"call": "MPI_Win_start", "group": [1]}, {"call": "MPI_Win_complete", "group": [1]},
+           {"call": "MPI_Win_post", "group": [0, 2]}, {"call": "MPI_Win_wait", "group": [0, 2]},
+           {"call": "MPI_Put", "peer": 1, "bytes": 8}])",
+       {{0, 4, 4, 4, 1}, {2, 3}, {0, 1}},
+       "[]"}};
+  for (const Program& program : programs) {
+    SCOPED_TRACE(program.name);
+    const auto app = application(repeated(program.calls, program.of_rank, program.communicators), 3);
+    const std::uint64_t steps = app->steps().value();
+    EXPECT_GT(steps, 1u);
+    std::vector<std::unique_ptr<Skeleton>> ranks;
+    std::vector<Communicators> communicators;
+    for (int rank = 0; rank < 3; ++rank) {
+      ranks.push_back(app->make(rank, 3));
+      communicators.emplace_back(rank, 3);
+    }
+    std::vector<double> repetitions(3, 0);
+    for (std::uint64_t step = 1; step <= steps; ++step) {
+      for (std::size_t rank = 0; rank < 3; ++rank) {
+        Calls calls;
+        Mpi mpi(static_cast<int>(rank), 3, calls, communicators[rank]);
+        EXPECT_EQ(ranks[rank]->step(mpi), step < steps);
+        repetitions[rank] +=
+            static_cast<double>(calls.calls.size()) / static_cast<double>(program.of_rank[rank].size());
+      }
+      const auto [least, most] = std::minmax_element(repetitions.begin(), repetitions.end());
+      EXPECT_LE(*most - *least, 1.0) << "step " << step;
+    }
+    EXPECT_EQ(repetitions, std::vector<double>(3, 100.0));
+  }
 }
 
 TEST_F(Recorded, NumbersOfCommunicatorsCountOnRanksOutside) {
