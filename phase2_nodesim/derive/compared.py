@@ -50,10 +50,16 @@ def recorded_entry(recording: Recording, role: str, equal: bool, volume_error: f
 
 
 def drop_contradicted(content: Content, recording: Recording) -> None:
-    """Drop hypotheses that differ from the skeleton at a held-out run that the skeleton equals."""
+    """Drop hypotheses that differ from the skeleton at a held-out run that the skeleton equals.
+
+    Where the grid is no rule's at some runs, another run with the rule's own grid settles nothing about the others.
+    """
     job = job_of(content, recording)
     left = []
     for doubt in content["doubts"]:
+        if doubt["at"] == "grid" and job.stated_extents:
+            left.append(doubt)
+            continue
         others = [other for other in doubt["or"] if not differs(doubt, other, job)]
         if others:
             left.append({**doubt, "or": others})

@@ -6,6 +6,7 @@ In: a skeleton at a number of ranks. Out: :class:`LoadShare`, which needs no rec
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,16 +22,18 @@ class LoadShare:
     """Shares of the calls and of the bytes sent, and how far the volume may be off.
 
     ``error`` is the part of the volume that depends on which of the fitting means is right, and with it the error in
-    the recorded runs, once more for each doubling of the number of ranks beyond the largest of them.
+    the recorded runs, once more for each doubling of the number of ranks beyond the largest of them. Of a run that was
+    ``recorded`` it is the error that was measured.
     """
 
     calls: float
     bytes: float
     error: float
+    recorded: bool = False
 
     @classmethod
-    def of(cls, job: Job, content: Content) -> LoadShare | None:
-        """Return the shares of a job, or None if its skeleton draws no sizes."""
+    def of(cls, job: Job, content: Content, recorded: Mapping[str, Any] | None = None) -> LoadShare | None:
+        """Return the shares of a job, or None if its skeleton draws no sizes; ``recorded`` is the job's own run."""
         distributions: dict[str, Any] = content.get("distributions", {})
         if not distributions:
             return None
@@ -52,13 +55,15 @@ class LoadShare:
             if names[0] is not None:
                 drawn += size
                 open_ += spread[names[0]] * int(real.sum())
-        error = open_ / max(volume, 1.0) + _recorded_error(content, job.ranks)
-        return cls(drawn_calls / max(calls, 1), drawn / max(volume, 1.0), error)
+        shares = drawn_calls / max(calls, 1), drawn / max(volume, 1.0)
+        if recorded is not None:
+            return cls(*shares, abs(recorded.get("volume_error", 0.0)), recorded=True)
+        return cls(*shares, open_ / max(volume, 1.0) + _recorded_error(content, job.ranks))
 
     def __str__(self) -> str:
         return (
-            f"sizes are drawn in {self.calls:.1%} of the calls ({self.bytes:.1%} of the bytes); their volume may be "
-            f"{self.error:.1%} off"
+            f"sizes are drawn in {self.calls:.1%} of the calls ({self.bytes:.1%} of the bytes); their volume "
+            f"{'is' if self.recorded else 'may be'} {self.error:.1%} off"
         )
 
 

@@ -150,6 +150,6 @@ def _check(rule: Rule, found: Sequence[str], what: str, points: Points) -> None:
         what,
         where=name + (f" at {rule.slot.site}" if rule.slot.site and not rule.is_compute else ""),
         found=f"made by {', '.join(counts)} ranks",
-        allowed=f"{ALWAYS}: always, or at most two conditions on the grid, the rank and the number of ranks",
+        allowed="all ranks, or those of at most two conditions on the grid, the rank and the number of ranks",
         remedy="record other numbers of ranks, or write the skeleton by hand",
     )

@@ -63,15 +63,17 @@ def verdict(content: Content, ranks: int, parameters: Mapping[str, int] | None =
     except InputError as error:
         return Verdict("refused", (error.what,))
     point = {**fixed, **job.parameters}
-    drawn = LoadShare.of(job, content)
-    if any(one["ranks"] == ranks and one["parameters"] == point for one in recorded):
+    run = next((one for one in recorded if one["ranks"] == ranks and one["parameters"] == point), None)
+    drawn = LoadShare.of(job, content, run)
+    if run is not None:
         # Drawn sizes are not those of the recording.
-        return Verdict("agreed", (f"recorded, and equal but for sizes; {drawn}",)) if drawn else Verdict("proved")
+        level: Level = "proved" if drawn is None else "agreed" if drawn.error <= MOST_SPREAD else "refused"
+        return Verdict(level, (f"recorded, and equal but for sizes; {drawn}",) if drawn else ())
     least = min((one["ranks"] for one in recorded), default=1)
     if ranks < least:
         # What only a lone rank leaves out, such as packing for neighbours, no larger job shows.
         return Verdict("refused", (f"no recording is smaller than {least} ranks; one of {ranks} would decide",))
-    reasons = [_reason(doubt, job_of) for doubt in content.get("doubts", []) if disagrees(doubt, job)]
+    reasons = [_reason(doubt, job, job_of) for doubt in content.get("doubts", []) if disagrees(doubt, job)]
     if not reasons:
         try:
             found = mismatch(job)
@@ -151,10 +153,14 @@ def _scopes(where: str, job: Job) -> Iterator[Any]:
         yield job.scope.lanes(lanes).bound(**{name: repetition for name, _ in indices})
 
 
-def _reason(doubt: Content, job_of: Callable[[int], Job]) -> str:
+def _reason(doubt: Content, job: Job, job_of: Callable[[int], Job]) -> str:
     what = f"{doubt['at']}: the recordings fit {doubt['says']} as well as {' and '.join(doubt['or'][:3])}"
     if doubt["says"] == "0":
         what = f"no recording shows what happens where {' or '.join(doubt['or'])}"
+    if doubt["at"] == "grid" and job.stated_extents:
+        # Where no rule gives the program's grids, another number of ranks says nothing about this one.
+        known = ", ".join(map(str, sorted(job.stated_extents)))
+        return f"{what}, and none has the program's own grids at {known} ranks; a recording of {job.ranks} would decide"
     for ranks in _RECORDABLE:
         if disagrees(doubt, job_of(ranks)):
             return f"{what}; a recording of {ranks} ranks would decide"

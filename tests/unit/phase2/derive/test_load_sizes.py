@@ -192,6 +192,18 @@ def test_a_set_of_messages_that_few_runs_have_decides_nothing_elsewhere() -> Non
     assert share is not None and share.error > 0.2
 
 
+def test_the_volume_of_a_recorded_run_is_as_far_off_as_it_was_measured(derived: Derivation) -> None:
+    skeleton = {**derived.skeleton, "recorded": [dict(one) for one in derived.skeleton["recorded"]]}
+    for one in skeleton["recorded"]:
+        found = verdict(skeleton, one["ranks"])
+        assert (
+            found.level == "agreed" and f"their volume is {abs(one.get('volume_error', 0)):.1%} off" in found.reasons[0]
+        )
+    skeleton["recorded"][0]["volume_error"] = -0.103
+    refused = verdict(skeleton, skeleton["recorded"][0]["ranks"])
+    assert refused.level == "refused" and "their volume is 10.3% off" in refused.reasons[0]
+
+
 def test_messages_received_in_another_order_are_refused() -> None:
     def crossed(rank: Rank, parameters: Parameters) -> None:
         other = rank.rank ^ 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from small_programs import COUNTS, FACES, Parameters, Rank, neighbour, run
@@ -15,6 +17,8 @@ from phase2_nodesim.derive.interpret import Job
 from phase2_nodesim.derive.recordings import Recording
 from phase2_nodesim.derive.verdict import disagrees, verdict
 
+Extents = Callable[[int], tuple[int, ...]]
+
 OTHER_ORDER = (24, 40, 48)  # ranks at which the program takes another one of several equal grids
 
 
@@ -24,8 +28,14 @@ def made(ranks: int) -> tuple[int, ...]:
     return (c, a, b) if ranks in OTHER_ORDER else (a, b, c)
 
 
-def torus(rank: Rank, parameters: Parameters) -> None:
-    grid = Grid(made(rank.ranks), (True,) * 3, "last-fastest")
+def swapped(ranks: int) -> tuple[int, ...]:
+    """Return the extents of another program, which no rule gives at multiples of 10 and 12."""
+    a, b, c = extents("dims-create-mpich", ranks, 3, "descending")
+    return (c, b, a) if ranks % 12 == 0 or ranks % 10 == 0 else (a, b, c)
+
+
+def torus(rank: Rank, parameters: Parameters, *, extents_of: Extents = made) -> None:
+    grid = Grid(extents_of(rank.ranks), (True,) * 3, "last-fastest")
     for _ in range(5):
         for axis, step in FACES:
             if grid.extents[axis] > 2 or (grid.extents[axis] == 2 and step == 1):
@@ -34,9 +44,9 @@ def torus(rank: Rank, parameters: Parameters) -> None:
         rank.collective("MPI_Allreduce", 8)
 
 
-def recorded(ranks: int, *, knows: bool = True) -> Recording:
-    found = run(torus, ranks)
-    return replace(found, extents=made(ranks)) if knows else found
+def recorded(ranks: int, *, knows: bool = True, extents_of: Extents = made) -> Recording:
+    found = run(partial(torus, extents_of=extents_of), ranks)
+    return replace(found, extents=extents_of(ranks)) if knows else found
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +68,16 @@ def test_elsewhere_the_order_is_a_doubt_unless_all_orders_are_one(derived: Deriv
     refused = verdict(derived.skeleton, 40)
     assert refused.level == "refused" and "grid: the recordings fit least-surface 3-D" in refused.reasons[0]
     assert verdict(derived.skeleton, 64).level == "agreed" and verdict(derived.skeleton, 24).level == "proved"
+
+
+def test_a_run_held_out_that_has_the_rules_grid_settles_nothing_elsewhere() -> None:
+    program = partial(recorded, extents_of=swapped)
+    skeleton = derive([program(ranks) for ranks in COUNTS], [program(16), program(36)]).skeleton
+    for ranks in (20, 30, 40, 48, 60, 80):
+        refused = verdict(skeleton, ranks)
+        assert refused.level == "refused" and first_difference(skeleton, program(ranks)) is not None
+        assert f"at 12, 24, 36 ranks; a recording of {ranks} would decide" in refused.reasons[0]
+    assert verdict(skeleton, 64).level == "agreed" and first_difference(skeleton, program(64)) is None
 
 
 def test_a_user_may_state_the_order(derived: Derivation) -> None:
