@@ -2,18 +2,20 @@
 
 Over short ranges, compute times follow powers of the size. Every quantile is therefore interpolated linearly in the
 logarithms of time and work, between the two neighbouring sizes. Clusters are matched by their places if both sizes have
-patterns of the same length; otherwise the phase becomes one cluster. The error at a held-out size is in :func:`errors`.
+patterns of the same length; otherwise the phase becomes one cluster. Rank classes are matched by their ranks
+(:mod:`phase3_sst.studies.strong.common_classes`). The error at a held-out size is in :func:`errors`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from manynode.errors import InputError
 from manynode.timing_profile import (
     Cdf,
     ClassTimes,
@@ -24,49 +26,56 @@ from manynode.timing_profile import (
     Variance,
     WeightsPattern,
 )
+from phase3_sst.studies.strong.common_classes import common_classes
 
 ERRORS_SCHEMA = "strong-interpolation/1"
 
 _GRID = np.linspace(0.0, 1.0, 101)
 
 
-def at_work(profiles: Mapping[int, TimingProfile], work: int) -> TimingProfile:
-    """Return the timing profile at ``work``, which is within the range of the works of ``profiles``.
+@dataclass(frozen=True)
+class Times:
+    """The timing profile of a size, and its rank classes (``rank-classes/1``)."""
 
-    Profiles with other rank classes are an :class:`InputError`.
+    profile: TimingProfile
+    classes: Mapping[str, Any]
+
+
+def at_work(sizes: Mapping[int, Times], work: int) -> Times:
+    """Return the times at ``work``, which is within the range of the works of ``sizes``.
+
+    A rank's times are interpolated between those of its class at one size and of its class at the other.
     """
-    if work in profiles:
-        return profiles[work]
-    low = max(known for known in profiles if known < work)
-    high = min(known for known in profiles if known > work)
+    if work in sizes:
+        return sizes[work]
+    low, high = max(known for known in sizes if known < work), min(known for known in sizes if known > work)
     part = math.log(work / low) / math.log(high / low)
-    near = profiles[low if part < 0.5 else high]
-    others = {entry.name: entry for entry in profiles[high].classes}
-    names = [entry.name for entry in profiles[low].classes]
-    if sorted(others) != sorted(names):
-        raise InputError(
-            "timing profiles of two sizes have different rank classes",
-            found=f"{', '.join(names)} and {', '.join(others)}",
-            allowed="the same classes at every size",
-            remedy="set 'profile: max_classes: 1', or leave out the size that differs",
-        )
-    classes = [_class(entry, others[entry.name], part) for entry in profiles[low].classes]
-    return near.model_copy(update={"classes": classes})
+    near = sizes[low if part < 0.5 else high].profile
+    document, pairs = common_classes(sizes[low].classes, sizes[high].classes)
+    lows, highs = ({entry.name: entry for entry in sizes[size].profile.classes} for size in (low, high))
+    held = list(document["rank_class"].values())
+    classes = [
+        _class(lows[one], highs[other], part).model_copy(update={"name": name, "share": held.count(name) / len(held)})
+        for name, (one, other) in pairs.items()
+    ]
+    return Times(near.model_copy(update={"classes": classes}), document)
 
 
-def errors(predicted: TimingProfile, measured: TimingProfile) -> pd.DataFrame:
+def errors(predicted: Times, measured: Times) -> pd.DataFrame:
     """Return a row per class and phase of a held-out size.
 
-    rank_class, phase, share (of the class's compute time), measured_s, interpolated_s (mean of an execution), error
-    (interpolated over measured, less 1; NaN where the measured mean is 0).
+    rank_class, phase, share (of the class's compute time), measured_s, interpolated_s (mean of an execution, over the
+    profiled ranks of the class), error (interpolated over measured, less 1; NaN where the measured mean is 0).
     """
     rows = []
-    phases = {(entry.name, phase.name): phase for entry in predicted.classes for phase in entry.phases}
-    for entry in measured.classes:
+    means = {(entry.name, phase.name): phase.mean_s for entry in predicted.profile.classes for phase in entry.phases}
+    for entry in measured.profile.classes:
+        ranks = [rank for rank, name in measured.classes["rank_class"].items() if name == entry.name]
         total = sum(phase.count * phase.mean_s for phase in entry.phases)
-        for phase in entry.phases:
-            found = phases.get((entry.name, phase.name))
-            mean = 0.0 if found is None else found.mean_s
+        # A node that runs alone replays one class; it has no ranks of others.
+        for phase in entry.phases if ranks else ():
+            found = [means.get((predicted.classes["rank_class"][rank], phase.name), 0.0) for rank in ranks]
+            mean = sum(found) / len(found)
             rows.append(
                 {
                     "rank_class": entry.name,

@@ -45,7 +45,7 @@ def strong(
         errors = strong_points.interpolation_errors(described, sizes)
         tables.write_table(target / "strong.parquet", strong_points.STRONG_SCHEMA, table)
         tables.write_table(target / "interpolation.parquet", ERRORS_SCHEMA, errors)
-        said = strong_sentences.sentences(table, errors)
+        said = strong_sentences.sentences(table, errors, strong_points.classes_by_size(described, sizes))
         warning = oversubscribed_study(strong_points.profiles(described, sizes))
         first: Any = next(iter(points.values()))
         tables.write_json(

@@ -21,11 +21,11 @@ from manynode.config.changes import changed
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
 from manynode.config.studies import without_studies
-from manynode.errors import ManynodeError
-from manynode.rank_classes import classes_of_job
+from manynode.errors import ManynodeError, UsageError
+from manynode.rank_classes import assign_classes, read_rank_classes, single_class
 from manynode.seeds import derive_seed
 from manynode.snakemake_run import StepFailedError
-from manynode.timing_profile import TimingProfile, read_timing_profile, write_timing_profile
+from manynode.timing_profile import read_timing_profile, write_timing_profile
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 from phase3_sst.campaign import campaign
 from phase3_sst.campaign.experiments import PlannedExperiment
@@ -33,7 +33,7 @@ from phase3_sst.campaign.planned_point import PlannedPoint, failed, failure_line
 from phase3_sst.point.contract import Point
 from phase3_sst.point.point_experiment import PointExperiment
 from phase3_sst.point.point_result import PointResult
-from phase3_sst.studies.strong.interpolate import at_work, errors
+from phase3_sst.studies.strong.interpolate import Times, at_work, errors
 from phase3_sst.studies.strong.strong_file import Size, Strong, words, work
 
 STRONG_SCHEMA = "strong/1"
@@ -53,9 +53,14 @@ class Measured:
         """Return its results folder."""
         return self.experiment.results
 
-    def profile(self, mode: str) -> TimingProfile:
-        """Return the timing profile of ``mode`` (ext, no-ext)."""
-        return read_timing_profile(self.profile_path(mode))
+    def times(self, mode: str) -> Times:
+        """Return the times of ``mode`` (ext, no-ext); the ranks of a node that runs alone are of one class."""
+        alone = single_class(1, 1)
+        return Times(read_timing_profile(self.profile_path(mode)), self.classes() if mode == "ext" else alone)
+
+    def classes(self) -> dict[str, Any]:
+        """Return the rank classes of its profiled job."""
+        return read_rank_classes(self.results / "profile/rank-classes.json")
 
     def profile_path(self, mode: str) -> Path:
         """Return the file of the timing profile of ``mode``."""
@@ -72,7 +77,9 @@ def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured]
             content |= {"techniques": list(study.techniques)}
             content = without_studies(content)
             content["nodes"] = nodes or [content.get("nodesim", {}).get("nodes", 2)]
-            return content, resolve(content, where=str(path), base=base.parent)
+            resolved = resolve(content, where=str(path), base=base.parent)
+            _check_measured(resolved, base)
+            return content, resolved
         except ManynodeError as error:
             raise error.named(what) from None
 
@@ -84,6 +91,17 @@ def experiments(study: Strong, path: Path, output: Path) -> tuple[list[Measured]
         measured.append(Measured(size, PlannedExperiment(name, content, resolved, output / "measured" / words(size))))
     points = {nodes: checked(size, [nodes], f"{nodes} nodes")[1] for nodes, size in study.nodes.items()}
     return measured, points
+
+
+def _check_measured(resolved: Resolved, base: Path) -> None:
+    if resolved.own_times is not None:
+        raise UsageError(
+            "a strong scaling study measures compute times at several sizes",
+            where=f"{base}: own_times",
+            found="times of one size, whatever the parameters are",
+            allowed="an experiment without own_times",
+            remedy="make an experiment with own_times for each size, and run them together: manynode run A.yaml B.yaml",
+        )
 
 
 @dataclass(frozen=True)
@@ -105,11 +123,10 @@ def plan(study: Strong, sizes: Sequence[Measured], points: Mapping[int, Resolved
     found = []
     for technique in study.techniques:
         mode = "ext" if technique.startswith("ext") else "no-ext"
-        profiles = {work(size.size): size.profile(mode) for size in used}
+        times = {work(size.size): size.times(mode) for size in used}
         for nodes, resolved in sorted(points.items()):
             load = work(study.nodes[nodes])
-            nearest = min(used, key=lambda size: abs(np.log(work(size.size) / load)))
-            planned = _planned(at_work(profiles, load), nearest, resolved, technique, nodes, output)
+            planned = _planned(at_work(times, load), resolved, technique, nodes, output)
             found.append(
                 StrongPoint(technique, nodes, study.nodes[nodes], load not in known, resolved.content, planned)
             )
@@ -120,6 +137,12 @@ def profiles(study: Strong, sizes: Sequence[Measured]) -> dict[str, Path]:
     """Return the measured timing profiles of the study, by size and mode in words."""
     modes = sorted({"ext" if technique.startswith("ext") else "no-ext" for technique in study.techniques})
     return {f"{words(size.size)}, {mode}": size.profile_path(mode) for size in sizes for mode in modes}
+
+
+def classes_by_size(study: Strong, sizes: Sequence[Measured]) -> dict[str, list[str]]:
+    """Return the class of every profiled rank by size in words, without the held-out size."""
+    used = (size for size in sizes if size.size != study.held_out)
+    return {words(size.size): list(size.classes()["rank_class"].values()) for size in used}
 
 
 def simulate(
@@ -173,24 +196,22 @@ def interpolation_errors(study: Strong, sizes: Sequence[Measured]) -> pd.DataFra
     found = []
     for mode in sorted({"ext" if name.startswith("ext") else "no-ext" for name in study.techniques}):
         if held is not None:
-            profiles = {work(size.size): size.profile(mode) for size in sizes if size is not held}
-            table = errors(at_work(profiles, work(held.size)), held.profile(mode))
+            times = {work(size.size): size.times(mode) for size in sizes if size is not held}
+            table = errors(at_work(times, work(held.size)), held.times(mode))
             table.insert(0, "mode", mode)
             found.append(table)
     columns = ["mode", "rank_class", "phase", "share", "measured_s", "interpolated_s", "error"]
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=columns)
 
 
-def _planned(
-    profile: TimingProfile, nearest: Measured, resolved: Resolved, technique: str, nodes: int, output: Path
-) -> PlannedPoint:
+def _planned(times: Times, resolved: Resolved, technique: str, nodes: int, output: Path) -> PlannedPoint:
     content = dict(resolved.content)
     ranks = nodes * content["ranks_per_node"]
-    assigned = classes_of_job(technique, nearest.results / "profile/rank-classes.json", ranks, content["seed"])
-    key = json.dumps([content, technique, assigned, profile.model_dump(mode="json")], sort_keys=True)
+    assigned = assign_classes(times.classes, ranks, content["seed"])
+    key = json.dumps([content, technique, assigned, times.profile.model_dump(mode="json")], sort_keys=True)
     folder = f"points/{technique}/nodes-{nodes}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
     path = output / folder / "timing-profile.json"
     if not path.is_file():
-        write_timing_profile(path, profile)
+        write_timing_profile(path, times.profile)
     point = Point(PointExperiment.of(resolved), nodes, technique, path, assigned, derive_seed(content["seed"], "draws"))
     return PlannedPoint(point.name, folder, point)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 
-from manynode.report.wording import count, duration, percent
+from manynode.report.wording import count, duration, listing, percent
 
 # Below this efficiency, half of the nodes are wasted.
 _WORTH = 0.5
 
 
-def sentences(table: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
-    """Return the study in sentences: for each technique the fastest node count, then the error of the interpolation."""
+def sentences(table: pd.DataFrame, errors: pd.DataFrame, classes: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the study in sentences: for each technique the fastest node count, then the error of the interpolation.
+
+    ``classes`` has the class of every profiled rank by size.
+    """
     said = [_of(str(technique), own) for technique, own in table.groupby("technique", sort=False)]
     inside = int(table["interpolated"].sum())
     if inside:
@@ -19,7 +24,19 @@ def sentences(table: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
             f"The compute times of {inside} of {count(len(table), 'point')} are interpolated between measured sizes. "
             + _quality(errors)
         )
+    numbers = [len(set(of_rank)) for of_rank in classes.values()]
+    if inside and any(technique.startswith("ext") for technique in table["technique"]) and _differ(classes):
+        said.append(
+            f"The classes of ranks differ between the measured sizes ({listing([str(n) for n in numbers])} classes). "
+            "Between two sizes, a rank has times between those of its class at one and of its class at the other."
+        )
     return said
+
+
+def _differ(classes: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether ranks that are alike at one size differ at another."""
+    ways = {tuple(names.index(name) for name in names) for names in map(list, classes.values())}
+    return len(ways) > 1
 
 
 def _of(technique: str, own: pd.DataFrame) -> str:
