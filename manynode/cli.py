@@ -200,6 +200,16 @@ def config_new(
     typer.echo(experiment_for(command, name=name, ranks_per_node=ranks_per_node, nodes=nodes), nl=False)
 
 
+@config_app.command("own-times")
+def config_own_times(
+    application: Annotated[str, typer.Argument(help="an application's name, or an experiment's file (.yaml)")],
+) -> None:
+    """Print a table for own compute times, a row for each phase: manynode config own-times hpcg > own-times.csv"""
+    from manynode.config.own_times_template import template
+
+    typer.echo(template(application), nl=False)
+
+
 def _add_phases() -> None:
     # Without a command, or with --help before one, the commands are listed.
     listed = not sys.argv[1:] or sys.argv[1].startswith("-")

@@ -7,7 +7,7 @@ key it suggests the nearest known one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from manynode import input_file
 from manynode.config import yaml_text
-from manynode.config.application import ApplicationDescription, read_application
+from manynode.config.application import read_application
 from manynode.config.converge import iterations_of
 from manynode.config.engine_section import engine_sections
 from manynode.config.experiment import Experiment, NodesimSection
@@ -32,7 +32,7 @@ from manynode.config.resolved import (
 from manynode.config.sensitivity import SensitivitySection
 from manynode.config.simulate import JobSection
 from manynode.config.skeleton import resolve_skeleton
-from manynode.config.skeleton_files import derived_application, recorded_application
+from manynode.config.skeleton_files import derived_application, phases_of, recorded_application
 from manynode.config.studies import studies
 from manynode.config.variation import with_value
 from manynode.errors import UsageError, nearest
@@ -114,10 +114,11 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
             )
         filled["parameters"] = description.resolve(dict(given.parameters))
         filled["executable"] = description.executable
-        if model.own_times is not None:
-            _check_own_phases(model.own_times, description)
         if model.simulate.converge is not None:
             iterations_of(given.name, filled["parameters"], model.simulate.converge)
+    if model.own_times is not None and filled["name"] is not None:
+        named = given.name or given.derived or given.recorded
+        _check_own_phases(model.own_times, str(named), list(phases_of(filled["name"], filled["parameters"])))
     if given.command is not None:
         filled["command"] = find_executable(filled["command"], base)
         if given.guest is not None:
@@ -125,9 +126,8 @@ def _resolved_application(model: Experiment, base: Path) -> ResolvedApplication:
     return ResolvedApplication.model_construct(given.model_fields_set, **filled)
 
 
-def _check_own_phases(own: OwnTimesSection, application: ApplicationDescription) -> None:
-    """Refuse phases that the application does not have, and gaps; recordings and derived skeletons declare none."""
-    known = list(application.phases)
+def _check_own_phases(own: OwnTimesSection, application: str, known: Sequence[str]) -> None:
+    """Refuse phases that the application does not have, and gaps; ``known`` are those that it has, if it names them."""
     for key, external in (("phases", True), ("alone", False)):
         given = own.named_phases(external)
         where = f"own_times: {key}"
@@ -135,7 +135,7 @@ def _check_own_phases(own: OwnTimesSection, application: ApplicationDescription)
             if name not in known:
                 near = nearest(name, known)
                 raise UsageError(
-                    f"{application.name} has no such compute phase",
+                    f"{application} has no such compute phase",
                     where=where,
                     found=repr(name),
                     allowed=", ".join(known),
@@ -146,8 +146,9 @@ def _check_own_phases(own: OwnTimesSection, application: ApplicationDescription)
                 "a compute phase has no time",
                 where=where,
                 found=f"no row for {', '.join(lacking)}",
-                allowed=f"a row for each phase of {application.name}: {', '.join(known)}",
-                remedy="add the rows; 'mean: 0 s' for a phase that takes no time or does not occur",
+                allowed=f"a row for each phase of {application}: {', '.join(known)}",
+                remedy="add the rows; 'mean: 0 s' for a phase that takes no time or does not occur. 'manynode config "
+                "own-times' prints a table with all of them",
             )
 
 

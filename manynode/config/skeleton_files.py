@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from manynode import input_file
-from manynode.config.application import DERIVED, REPLAY
+from manynode.config.application import DERIVED, REPLAY, read_application
 from manynode.config.experiment import ApplicationSection
 from manynode.derived import skeleton_file
 from manynode.errors import UsageError
@@ -54,6 +54,13 @@ def derived_application(given: ApplicationSection, base: Path) -> dict[str, Any]
         "derived": None,
         "command": with_values(given.command or (), values),
     }
+
+
+def phases_of(name: str, parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Return the compute phases of a resolved application, each with what it does; files of skeletons do not say it."""
+    if name in (DERIVED, REPLAY) and "file" in parameters:
+        return dict.fromkeys(json.loads(Path(parameters["file"]).read_text(encoding="utf-8"))["phases"], "")
+    return dict(read_application(name).phases)
 
 
 def with_values(command: Sequence[str], values: Mapping[str, int]) -> list[str]:

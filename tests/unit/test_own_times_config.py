@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from manynode.config.loader import load_experiment, resolve
+from manynode.config.own_times_template import template
 from manynode.config.resolved import read_yaml
-from manynode.errors import ManynodeError
+from manynode.errors import ManynodeError, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLE = ROOT / "configs" / "own-times.yaml"
@@ -124,3 +126,32 @@ def test_times_of_another_machine_may_have_more_ranks_than_the_experiments_machi
     content = {**read_yaml(EXAMPLE, "the experiment"), "own_times": own, "ranks_per_node": 128}
     assert resolve(content, where="test", base=EXAMPLE.parent).ranks_per_node == 128
     assert "do not fit a node" in refused({"phases": rows()}, ranks_per_node=128)
+
+
+def test_the_template_has_a_row_for_each_phase_and_is_refused_until_it_is_filled_in(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(template("hpcg"))
+    assert "own.csv:6, column mean" in refused({"phases": "own.csv"}, tmp_path)
+    (tmp_path / "own.csv").write_text(template(str(EXAMPLE)).replace(",,,\n", ",3 us,,\n"))
+    content = {**read_yaml(EXAMPLE, "the experiment"), "own_times": {"phases": "own.csv"}}
+    own = resolve(content, where="test", base=tmp_path).own_times
+    assert own is not None and [row.phase for row in own.phases] == PHASES
+    for name in ("no-such", "patterns"):
+        with pytest.raises(UsageError):
+            template(name)
+
+
+def test_the_phases_of_a_derived_skeleton_are_those_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "toy.skeleton.yaml").write_text(yaml.safe_dump({
+        **{"schema": "derived-skeleton/1", "name": "toy", "program": {"command": ["toy"], "mpi": "mpich"}},
+        **{"phases": ["a, b", "#1"], "body": [{"compute": "a, b"}, {"compute": "#1"}]},
+        "grid": {"rule": "least-surface", "dimensions": 1, "periodic": [False]},
+    }))  # fmt: skip
+    content = {**read_yaml(EXAMPLE, "the experiment"), "application": {"derived": "toy.skeleton.yaml"}}
+    content["application"]["command"] = ["true"]
+    (tmp_path / "my.yaml").write_text(yaml.safe_dump({**content, "own_times": {"phases": "own.csv"}}))
+    (tmp_path / "own.csv").write_text(template(str(tmp_path / "my.yaml")).replace(",,,\n", ",3 us,,\n"))
+    own = load_experiment(tmp_path / "my.yaml").own_times
+    assert own is not None and [row.phase for row in own.phases] == ["a, b", "#1"]
+    content["own_times"] = {"phases": [{"phase": "a, b", "mean": "1 s"}]}
+    with pytest.raises(UsageError, match="a compute phase has no time"):
+        resolve(content, where="test", base=tmp_path)
