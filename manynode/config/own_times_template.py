@@ -6,6 +6,7 @@ The user fills in the column ``mean``; a row without it is refused when the tabl
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from manynode.config.experiment import ApplicationSection
 from manynode.config.resolved import checked, read_yaml
@@ -22,13 +23,13 @@ phase,mean,spread,between_ranks
 
 def template(given: str) -> str:
     """Return the table for an application's name, or for the application of an experiment's file (.yaml)."""
-    name, phases = given, {}
+    name, phases = given, dict[str, str]()
     if given.endswith((".yaml", ".yml")):
         path = Path(given)
         content = read_yaml(path, "the experiment").get("application") or {}
         section = checked(ApplicationSection, content, f"{path}: application", "the application")
         base = path.resolve().parent
-        filled = {"name": section.name, "parameters": {}}
+        filled: dict[str, Any] = {"name": section.name, "parameters": {}}
         if section.recorded is not None:
             filled |= recorded_application(section.recorded, base)
         if section.derived is not None:
