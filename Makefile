@@ -73,12 +73,17 @@ $(BIN)/uv: | $(VENV)/bin/python
 install = $(BIN)/uv pip install --quiet --python $(BIN)/python --editable $(1) || \
   $(BIN)/pip install --quiet --disable-pip-version-check --editable $(1)
 
+# Without what it depends on: tests read the axe-core in it, and nothing drives its browser.
+install_alone = $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(1) || \
+  $(BIN)/pip install --quiet --disable-pip-version-check --no-deps $(1)
+
 $(VENV)/.installed-run: pyproject.toml | $(BIN)/uv
 	$(call install,.)
 	touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/uv
 	$(call install,'.[test]')
+	$(call install_alone,axe-playwright-python==0.1.8)
 	touch $(VENV)/.installed-run $@
 
 # `build-demo` leaves out the other applications and engines, which `build` adds.

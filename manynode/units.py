@@ -21,9 +21,13 @@ DIMENSIONS: dict[str, tuple[str, str]] = {
 
 # One number and one unit: "1 ns + 2 ns" is an expression, and expressions are not quantities.
 _MOST_CHARACTERS = 100
-_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z]+(?:\s*/\s*[A-Za-z]+)?)\s*")
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ]+(?:\s*/\s*[A-Za-z]+)?)\s*")
 # "Gb/s" means bits in networking (pint reads gilbert); "KB" is spelt "kB" in pint.
-_SPELLINGS = [(re.compile(r"\b([kKMGT]?)b\b"), r"\1bit"), (re.compile(r"\bK(B|bit)\b"), r"k\1")]
+_SPELLINGS = [
+    (re.compile(r"\b([kKMGT]?)b\b"), r"\1bit"),
+    (re.compile(r"\bK(B|bit)\b"), r"k\1"),
+    (re.compile("^[µμ]"), "u"),
+]
 
 
 # Reading all of pint's units takes longer than most commands have to do.

@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from manynode.report import wording
 from manynode.report.band import Band, band
 from manynode.report.extrapolation import headline
-from manynode.report.load import Inputs, at_point
+from manynode.report.load import BY_COMPLETENESS, Inputs, at_point
 from manynode.report.wording import change, count, duration, interval, listing, percent
 
 
@@ -47,7 +48,7 @@ def answer(inputs: Inputs) -> Answer | None:
             percent(row["efficiency"]) + (f" against {count(smallest, 'node')}" if smallest < nodes else ""),
         ),
         ("per iteration", duration(row["iteration_s"])),
-        ("technique", technique),
+        ("technique", f"{technique}: {wording.technique(technique, inputs.own_times is not None)}"),
     ]
     sentences = [
         text
@@ -60,12 +61,26 @@ def answer(inputs: Inputs) -> Answer | None:
         )
         if text
     ]
-    subject = f"on {count(nodes, 'node')}, {count(int(row['ranks']), 'rank')}"
+    subject = (
+        f"projected run time of {inputs.experiment.application.title} on {count(nodes, 'node')} with "
+        f"{count(int(row['ranks']), 'rank')}"
+    )
     return Answer(time, subject, facts, sentences)
 
 
 def _errors(inputs: Inputs) -> str:
     return "known errors" if inputs.own_times is None else "known errors, without those of your compute times"
+
+
+def technique_rows(inputs: Inputs) -> list[dict[str, Any]]:
+    """Return the points of the answer's node count, the most complete technique first."""
+    technique, projection = inputs.technique, inputs.projection
+    if technique is None or projection is None:
+        return []
+    nodes = int(projection.loc[projection["technique"] == technique, "nodes"].max())
+    rows = (_row(projection, name, nodes) for name in BY_COMPLETENESS)
+    own_times = inputs.own_times is not None
+    return [row | {"means": wording.technique(row["technique"], own_times)} for row in rows if row is not None]
 
 
 def _band_sentence(around: Band | None) -> str:

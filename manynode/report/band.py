@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import pandas as pd
 
@@ -49,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Band:
-    """The band at the largest node count of the most complete technique; no limits where a part is not known."""
+    """The band around a point; no limits where a part is not known."""
 
     time_s: float
     low_s: float | None
@@ -73,9 +74,13 @@ def band(inputs: Inputs) -> Band | None:
     technique, projection = inputs.technique, inputs.projection
     if technique is None or projection is None:
         return None
-    own = projection[projection["technique"] == technique]
-    nodes = int(own["nodes"].max())
-    time_s = float(at_point(own, technique, nodes)["time_s"].iloc[0])
+    return band_at(inputs, technique, int(projection.loc[projection["technique"] == technique, "nodes"].max()))
+
+
+def band_at(inputs: Inputs, technique: str, nodes: int) -> Band | None:
+    """Return the band around one point of the projection."""
+    assert inputs.projection is not None
+    time_s = float(at_point(inputs.projection, technique, nodes)["time_s"].iloc[0])
     if time_s <= 0:
         return None
     computing = _computing(inputs, technique, nodes)
@@ -124,9 +129,7 @@ def _of_chance(inputs: Inputs, technique: str, nodes: int, time_s: float) -> lis
 
 
 def _quantile(confidence: float) -> float:
-    from scipy.stats import norm
-
-    return float(norm.ppf((1 + confidence) / 2))
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def _of_node(inputs: Inputs, computing: float) -> Part:
@@ -199,16 +202,24 @@ def band_words(inputs: Inputs) -> str:
     return " ".join([*sentences, *([beyond] if beyond else [])])
 
 
-def _beyond(inputs: Inputs, found: Band) -> str:
-    """Warn of a scale beyond what was validated."""
+def doublings_beyond(inputs: Inputs, found: Band) -> tuple[float, float | None]:
+    """Return how many doublings the largest node count lies beyond the measured job, and the validations at most.
+
+    The second is None where no model of the band was validated, or no job was measured.
+    """
     profile, projection = inputs.profiles.get(inputs.mode or ""), inputs.projection
     if profile is None or projection is None:
-        return ""
+        return 0.0, None
     measured = profile.nodes if inputs.own_times is None else inputs.own_times.nodes
     if measured is None:
-        return ""
+        return 0.0, None
     doublings = math.log2(max(1.0, float(projection["nodes"].max()) / measured))
-    reached = max((part.known.doublings for part in found.parts if part.known), default=None)
+    return doublings, max((part.known.doublings for part in found.parts if part.known), default=None)
+
+
+def _beyond(inputs: Inputs, found: Band) -> str:
+    """Warn of a scale beyond what was validated."""
+    doublings, reached = doublings_beyond(inputs, found)
     if reached is None or doublings <= reached:
         return ""
     return (

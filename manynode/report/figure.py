@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import textwrap
@@ -46,15 +47,20 @@ class Figure:
     note: str = ""
     extra: dict[str, pd.DataFrame] = field(default_factory=dict)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the data for the table below the figure."""
+        return records(self.data)
+
     def spec(self) -> dict[str, Any]:
         """Return the Vega-Lite specification with its data; the same figure gives the same specification."""
         # Keys are sorted here and not later, because the data keeps the order of its columns.
         spec: dict[str, Any] = json.loads(json.dumps(self.chart.to_dict(), sort_keys=True))
         spec.pop("$schema", None)
         spec["config"] = CONFIG
+        spec["description"] = f"{self.title}: {self.caption}"
         spec["width"] = "container"
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-        spec["datasets"] = {"table": records(self.data), **{k: records(v) for k, v in self.extra.items()}}
+        spec["datasets"] = {"table": self.rows(), **{k: records(v) for k, v in self.extra.items()}}
         return spec
 
 
@@ -83,6 +89,17 @@ CONFIG: dict[str, Any] = {
     },
     "text": {"fontSize": 12},
 }
+
+
+@functools.cache
+def vega_lite_version() -> str:
+    """Return the version of Vega-Lite that draws figures: that of Altair, or the nearest that vl-convert has."""
+    import altair as alt
+    import vl_convert
+
+    wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    known: list[str] = vl_convert.get_vegalite_versions()
+    return wanted if wanted in known else known[-1]
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,8 +1,7 @@
-// Draws each figure from the JSON block beside it, and offers its data as a table, as CSV and as SVG. Texts from the data
-// only ever go into the page as text nodes. document.documentElement.dataset.figures says when all are drawn.
+// Draws each figure from the JSON block beside it in place of its still picture, and offers its data as CSV and the
+// picture as SVG. document.documentElement.dataset.figures says when all are drawn.
 "use strict";
 (() => {
-  const MOST_ROWS = 200;
   const NARROW = 520; // pixels: a phone
 
   const field = (value) => {
@@ -21,31 +20,6 @@
       .join("");
   };
 
-  const fill = (table, rows) => {
-    if (table.rows.length) return;
-    const columns = Object.keys(rows[0] ?? {});
-    const head = table.createTHead().insertRow();
-    for (const name of columns) {
-      const cell = document.createElement("th");
-      cell.textContent = name;
-      head.append(cell);
-    }
-    const body = table.createTBody();
-    for (const row of rows.slice(0, MOST_ROWS)) {
-      const line = body.insertRow();
-      for (const name of columns) {
-        const cell = line.insertCell();
-        cell.textContent = row[name] ?? "";
-        if (typeof row[name] === "number") cell.className = "n";
-      }
-    }
-    if (rows.length > MOST_ROWS) {
-      const cell = body.insertRow().insertCell();
-      cell.colSpan = columns.length;
-      cell.textContent = `${MOST_ROWS} of ${rows.length} rows; the CSV file has all`;
-    }
-  };
-
   const draw = async (figure) => {
     const spec = JSON.parse(figure.querySelector(".spec").textContent);
     const rows = spec.datasets.table;
@@ -54,8 +28,7 @@
       spec.config.legend.columns = 2;
       spec.config.axis.labelLimit = 120;
     }
-    const details = figure.querySelector("details.data");
-    details.addEventListener("toggle", () => fill(figure.querySelector("table.rows"), rows));
+    figure.querySelector(".links").hidden = false;
     try {
       const result = await window.vegaEmbed(figure.querySelector(".chart"), spec, {
         mode: "vega-lite",

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import importlib.metadata
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +22,26 @@ from markupsafe import Markup
 from manynode import tables
 from manynode.config.own_times import machine_of
 from manynode.kept_text import kept_text
-from manynode.report.answer import answer
-from manynode.report.figure import Figure
+from manynode.paths import ROOT
+from manynode.report.answer import answer, technique_rows
+from manynode.report.figure import Figure, vega_lite_version
 from manynode.report.figures import profile_figures, projection_figures, timing_figures
 from manynode.report.interval_parts import parts_rows
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load, opened
+from manynode.report.markup import contents, linked, without_empty_columns
 from manynode.report.own_times import own_rows
 from manynode.report.phase_table import phase_rows, without_set_up
+from manynode.report.picture import picture
 from manynode.report.slowest import largest_ranks, slowest_rows
 from manynode.report.study_page import study_pages
+from manynode.report.sure_lines import sure_lines
 from manynode.report.sureness import missing, sureness
 from manynode.report.waiting import oversubscribed
 from manynode.report.wording import count, duration, number, percent, ranges, signed, size
 
 _HERE = Path(__file__).resolve().parent
+MOST_ROWS = 200  # of a figure's data; the CSV file has all
 
 
 def build_report(directory: Path, output: Path) -> None:
@@ -45,11 +51,17 @@ def build_report(directory: Path, output: Path) -> None:
     when the file cannot be written.
     """
     with opened(directory):
-        tables.write_page(output, render(load(directory)))
+        tables.write_page(output, render(load(directory), documentation_from(output)))
 
 
-def render(inputs: Inputs) -> str:
-    """Return the page."""
+def documentation_from(page: Path) -> str | None:
+    """Return the address of docs/ as seen from a page in the checkout; for others it would be a place of this host."""
+    folder = page.resolve().parent
+    return Path(os.path.relpath(ROOT / "docs", folder)).as_posix() if ROOT in folder.parents else None
+
+
+def render(inputs: Inputs, documentation: str | None = None) -> str:
+    """Return the page; ``documentation`` as in :func:`fill`."""
     phases, set_up = without_set_up(inputs, phase_rows(inputs))
     experiment = inputs.experiment
     studies = study_pages(inputs)
@@ -58,6 +70,7 @@ def render(inputs: Inputs) -> str:
     resolved["application"] = {k: v for k, v in inputs.resolved["application"].items() if k != "executable"}
     return fill(
         "page.html.j2",
+        documentation=documentation,
         kind="manynode projection",
         title=experiment.title or experiment.name,
         subtitle=_subtitle(inputs),
@@ -66,7 +79,9 @@ def render(inputs: Inputs) -> str:
         oversubscribed=oversubscribed(inputs),
         answer=answer(inputs),
         missing=missing(inputs),
+        sure_lines=sure_lines(inputs),
         sureness=sureness(inputs),
+        techniques=technique_rows(inputs),
         interval_parts=parts_rows(inputs),
         sections=[
             ("projection", "Projection", projection_figures(inputs)),
@@ -88,8 +103,11 @@ def render(inputs: Inputs) -> str:
     )
 
 
-def fill(template: str, **values: object) -> str:
-    """Return the page that a template of this folder makes of ``values``, with styles, scripts and policy."""
+def fill(template: str, *, documentation: str | None = None, **values: object) -> str:
+    """Return the page that a template of this folder makes of ``values``, with styles, scripts and policy.
+
+    ``documentation`` is the address of docs/ as seen from the page; without it, the page names documents only.
+    """
     bundle, script = vega_bundle(), _inline((_HERE / "page.js").read_text(encoding="utf-8"))
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(_HERE), jinja2.FunctionLoader(_at_path)]),
@@ -98,6 +116,7 @@ def fill(template: str, **values: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["MOST_ROWS"] = MOST_ROWS
     environment.filters |= {
         "duration": duration,
         "percent": percent,
@@ -107,6 +126,10 @@ def fill(template: str, **values: object) -> str:
         "count": count,
         "signed": signed,
         "size": size,
+        "picture": picture,
+        "without_empty_columns": without_empty_columns,
+        "contents": contents,
+        "linked": functools.partial(linked, documentation=documentation),
     }
     return environment.get_template(template).render(
         **values,
@@ -152,13 +175,10 @@ def vega_bundle() -> str:
 
     Making it takes more than a second, about half the time of a page: the user's cache folder keeps it.
     """
-    import altair
     import platformdirs
     import vl_convert
 
-    wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    known = vl_convert.get_vegalite_versions()
-    version = wanted if wanted in known else known[-1]
+    version = vega_lite_version()
     made_by = importlib.metadata.version("vl-convert-python")
     return kept_text(
         platformdirs.user_cache_path("manynode") / f"vega-lite-{version}-of-vl-convert-{made_by}.js",

@@ -43,6 +43,14 @@ def validated(inputs: Inputs) -> str:
     return f"{_answer(inputs.validation, inputs.validation_summary)} {_region(inputs)}".strip()
 
 
+def mean_error(inputs: Inputs) -> float | None:
+    """Return the mean absolute error of the most complete technique against measurements; None without any."""
+    summary = inputs.validation_summary
+    if inputs.validation is None or summary is None:
+        return None
+    return float(summary.loc[summary["technique"] == _best(inputs.validation), "mean_absolute"].iloc[0])
+
+
 def _best(frame: pd.DataFrame) -> str:
     """Return the most complete technique in a table."""
     present = set(frame["technique"])

@@ -15,7 +15,7 @@ def duration(value: float, digits: int = 3) -> str:
         return "0 s"
     if math.isfinite(value) and abs(value) >= 10**digits:
         return f"{value:,.0f} s"
-    return units.render(value, "time", digits)
+    return units.render(value, "time", digits).replace("us", "µs")
 
 
 def size(value: float) -> str:
@@ -101,6 +101,16 @@ def pattern(phase: PhaseTimes, most: int = 40) -> str:
         return "one cluster"
     weights = [f"{percent(cluster.weight)} cluster {index}" for index, cluster in enumerate(phase.clusters)]
     return f"no pattern, drawn by weight: {listing(weights)}"
+
+
+def technique(name: str, own_times: bool = False) -> str:
+    """Return what a technique means: ``with external ranks, variable compute times``."""
+    alone = name.startswith("no-ext")
+    if own_times:
+        ranks = "your times of a node that runs alone" if alone else "your times in the whole job"
+    else:
+        ranks = f"{'without' if alone else 'with'} external ranks"
+    return f"{ranks}, {'variable' if name.endswith('var') else 'constant'} compute times"
 
 
 def engine(name: str, version: str) -> str:

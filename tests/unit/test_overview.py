@@ -39,7 +39,10 @@ def test_it_shows_every_experiment_with_its_answer_and_a_link(results: Path) -> 
     assert text.index('<a href="two/report.html">') < text.index('<a href="one/report.html">')
     projection = tables.read_table(results / "one/projection.parquet", "projection/1")
     row = projection[(projection["technique"] == "ext-var") & (projection["nodes"] == 64)].iloc[0]
-    assert f"{1000 * row['time_s']:.0f} ms on 64 nodes, 128 ranks (ext-var, efficiency" in text
+    assert (
+        f"{1000 * row['time_s']:.0f} ms: projected run time of hpcg on 64 nodes with 128 ranks (ext-var, efficiency"
+        in text
+    )
     assert "dominates: ranks spend" in text
     assert re.findall(r'id="(figure-[^"]+)"', text) == ["figure-time-two", "figure-time-one", "figure-efficiency"]
     assert fixture.HOSTILE not in text and "default-src 'none'" in text.replace("&#39;", "'")

@@ -19,9 +19,13 @@ from manynode.report import build_report
 from manynode.report.figure import Figure, records, thinned
 from manynode.report.figures.link_series import merged
 from manynode.report.load import load
+from manynode.report.markup import contents, linked, without_empty_columns
+from manynode.report.page import documentation_from
+from manynode.report.picture import picture
 from manynode.report.wording import change, duration, interval, pattern, percent, ranges
 from manynode.timing_profile import PhaseTimes
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 FIGURES = [
     "figure-scaling",
     "figure-efficiency",
@@ -39,10 +43,11 @@ FIGURES = [
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _short_bundle() -> Iterator[None]:
-    """Making the bundle of Vega takes seconds; tests/workflow/test_report_browser.py runs the real one."""
+def _no_vega() -> Iterator[None]:
+    """Vega takes seconds: tests/workflow/test_report_browser.py has the bundle, ``whole`` the pictures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("manynode.report.page.vega_bundle", lambda: "window.vegaEmbed = undefined;")
+        patch.setattr("manynode.report.page.picture", lambda figure: f"picture of {figure.title}")
         yield
 
 
@@ -87,7 +92,9 @@ def build(directory: Path) -> tuple[str, Page]:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, Page]:
     directory = fixture.write_results(tmp_path_factory.mktemp("results"))
-    return directory, *build(directory)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("manynode.report.page.picture", picture)
+        return directory, *build(directory)
 
 
 def test_every_figure_is_there_once_with_data_and_csv_link(whole: tuple[Path, str, Page]) -> None:
@@ -101,14 +108,84 @@ def test_every_figure_is_there_once_with_data_and_csv_link(whole: tuple[Path, st
         assert 0 < len(rows) <= 2000
 
 
+def test_without_javascript_every_picture_is_there_and_every_table_is_filled(whole: tuple[Path, str, Page]) -> None:
+    _, text, page = whole
+    figures = re.findall(r'<figure id="(figure-[^"]+)".*?</figure>', text, re.DOTALL)
+    assert figures == FIGURES
+    for figure in re.findall(r"<figure.*?</figure>", text, re.DOTALL):
+        assert len(re.findall(r"<svg\b", figure)) == 1 and re.search(r"mark-[^>]*>\s*<path", figure)
+        rows = json.loads(re.findall(r'class="spec">(.*?)</script>', figure)[0])["datasets"]["table"]
+        body = figure.split("<tbody>")[1]
+        assert len(re.findall("<tr>", body)) == min(200, len(rows))
+        assert 'class="links" hidden' in figure, "links that only JavaScript fills"
+    for found in re.findall(r"url\(#([^)]+)\)", text):
+        assert page.ids.count(found) == 1, found
+
+
+def test_the_list_of_contents_leads_to_every_section_and_figure(whole: tuple[Path, str, Page]) -> None:
+    _, text, page = whole
+    listed = re.findall(r'<a href="#([^"]+)">', text.split("</nav>")[0])
+    assert listed[:3] == ["answer", "sureness", "projection"] and listed[-1] == "provenance"
+    assert set(FIGURES) < set(listed) <= set(page.ids)
+    body = '<section id="a"><h2>A</h2><figure id="b" class="x"><h3>B</h3></figure></section>'
+    (entry,) = contents(body + '<section id="empty"></section>')
+    assert (entry.name, entry.heading, entry.figures[0].name) == ("a", "A", "b")
+
+
+def test_how_sure_is_a_table_of_one_line_each_with_the_paragraphs_folded_below(whole: tuple[Path, str, Page]) -> None:
+    section = re.findall(r'<section id="sureness">.*?</section>', whole[1], re.DOTALL)[0]
+    lines = re.findall(r"<tr><th>([^<]+)</th><td>([^<]+)</td><td>([^<]+)</td></tr>", section)
+    said = {what: (figure, basis) for what, figure, basis in lines}
+    assert list(said) == ["all known errors", "draws", "samples", "node model", "network", "scale", "measurements"]
+    assert said["draws"] == ("±0.71 %", "10 replicas") and said["samples"][0] == "not known"
+    assert said["scale"][0] == "4 doublings of nodes" and re.match(r"-\d+ % to \+\d+ %", said["network"][0])
+    assert all(len(figure + basis) < 100 for figure, basis in said.values())
+    assert section.count('<details class="statement"><summary>') >= 10
+    assert "<details open" not in section
+
+
+def test_techniques_are_explained_beside_their_times(whole: tuple[Path, str, Page]) -> None:
+    table = re.findall(r'<table id="table-techniques".*?</table>', whole[1], re.DOTALL)[0]
+    rows = re.findall(r"<tr><th>(\S+)</th><td>([^<]+)</td>", table)
+    assert rows[0] == ("ext-var", "with external ranks, variable compute times")
+    assert rows[-1] == ("no-ext-const", "without external ranks, constant compute times")
+    assert "External ranks run natively" in whole[2].text
+
+
+def test_no_time_is_in_us(whole: tuple[Path, str, Page]) -> None:
+    assert "µs" in whole[2].text and not re.search(r"\d us\b", whole[2].text)
+
+
+def test_columns_without_any_text_are_left_out() -> None:
+    head = '<thead><tr><th>a</th><th class="n">b</th><th>c</th></tr></thead>\n<tbody>'
+    rows = '<tr><td>1</td>\n<td class="n" title="x"></td><td></td></tr><tr><td></td><td> </td><td>2</td></tr>'
+    assert without_empty_columns(f"{head}{rows}</tbody>") == (
+        "<thead><tr><th>a</th><th>c</th></tr></thead>\n<tbody>"
+        "<tr><td>1</td>\n<td></td></tr><tr><td></td><td>2</td></tr></tbody>"
+    )
+    whole_row = '<tr><th colspan="3">group</th></tr>'
+    assert whole_row in without_empty_columns(f"{head}{whole_row}{rows}</tbody>")
+    assert without_empty_columns(f"{head}</tbody>") == f"{head}</tbody>"
+
+
+def test_addresses_and_documents_become_links_and_nothing_else_does(tmp_path: Path) -> None:
+    text = "See docs/limits.md (https://example.org/a.html), <b> & co."
+    assert linked(text, None) == (
+        'See docs/limits.md (<a href="https://example.org/a.html">https://example.org/a.html</a>), &lt;b&gt; &amp; co.'
+    )
+    assert '<a href="../../docs/limits.md">docs/limits.md</a>' in linked(text, "../../docs")
+    assert documentation_from(ROOT / "results" / "demo" / "report.html") == "../../docs"
+    assert documentation_from(tmp_path / "report.html") is None
+
+
 def test_the_answer_comes_first_and_names_time_interval_and_efficiency(whole: tuple[Path, str, Page]) -> None:
-    directory, _, page = whole
+    directory, text, _ = whole
     projection = tables.read_table(directory / "projection.parquet", "projection/1")
     row = projection.query("technique == 'ext-var' and nodes == 64").iloc[0]
     time, limits = interval(row["time_s"], row["low_s"], row["high_s"])
-    head = page.text[: page.text.index("How sure")]
+    head = Page(text.split("<main>")[1].split("</section>")[0]).text
     assert time in head and limits in head and percent(row["efficiency"]) in head
-    assert "64 nodes, 128 ranks" in head and "ext-var" in head
+    assert "projected run time of hpcg on 64 nodes with 128 ranks" in head and "ext-var" in head
     assert "Computation dominates" in head and "MPI_Allreduce" in head
     assert "no-ext-var" in head and "ext-const" in head
 
@@ -187,7 +264,10 @@ def test_no_place_of_this_host_is_in_the_page(whole: tuple[Path, str, Page]) -> 
     assert "/somewhere/hpcg" not in whole[1]
 
 
-def test_the_same_results_give_the_same_bytes(whole: tuple[Path, str, Page], tmp_path: Path) -> None:
+def test_the_same_results_give_the_same_bytes(
+    whole: tuple[Path, str, Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manynode.report.page.picture", picture)
     again = fixture.write_results(tmp_path / "elsewhere")
     build_report(again, again / "report.html")
     assert (again / "report.html").read_text(encoding="utf-8") == whole[1]
@@ -276,7 +356,7 @@ def test_values_that_json_does_not_know_become_null() -> None:
 
 def test_numbers_have_sensible_digits() -> None:
     assert duration(0) == "0 s"
-    assert duration(1.2345e-5) == "12.3 us"
+    assert duration(1.2345e-5) == "12.3 µs"
     assert duration(12345.6) == "12,346 s"
     assert interval(1.23456, 1.2340, 1.2350) == ("1.2346 s", "1.234 s to 1.235 s")
     assert interval(2.0, 2.0, 2.0) == ("2 s", "2 s to 2 s")

@@ -18,6 +18,7 @@ from manynode.known_errors.records import COLUMNS
 from manynode.report.answer import answer
 from manynode.report.band import band, band_words, paired_words
 from manynode.report.documents import FlowControl
+from manynode.report.figures import scaling
 from manynode.report.flow_control import flow_control_words
 from manynode.report.load import Inputs, load
 
@@ -73,6 +74,24 @@ def test_the_answer_begins_with_the_band_and_has_no_more_digits_than_it_leaves(
     assert "with 90 %: draws" in found.sentences[0] and "node model" in found.sentences[0]
     assert len(found.figure.split()[0].replace(".", "")) <= 3
     assert found.facts[0][0] == "known errors" and "with 90 %" in found.facts[0][1]
+
+
+def test_the_first_figure_draws_the_band_around_the_most_complete_technique(
+    inputs: Callable[[pd.DataFrame], Inputs],
+) -> None:
+    figure = scaling.draw(inputs(BOTH))
+    assert figure is not None and "band of known errors of ext-var" in figure.caption
+    own = figure.data[figure.data["technique"] == "ext-var"]
+    around = band(inputs(BOTH))
+    assert around is not None
+    assert tuple(own.loc[own["nodes"] == 64, ["known_low_s", "known_high_s"]].iloc[0]) == (around.low_s, around.high_s)
+    assert (own["known_low_s"] < own["low_s"]).all() and (own["known_high_s"] > own["high_s"]).all()
+    assert figure.data.loc[figure.data["technique"] != "ext-var", "known_low_s"].isna().all()
+    assert [layer["mark"]["type"] for layer in figure.spec()["layer"]] == ["area", "area", "line"]
+    single = replace(inputs(BOTH), projection=own[own["nodes"] == 64].reset_index(drop=True))
+    assert "rule" in json.dumps(scaling.draw(single).spec()["layer"][0]["mark"])  # type: ignore[union-attr]
+    without = scaling.draw(inputs(NODE))
+    assert without is not None and "none is known" in without.caption and "known_low_s" not in without.data
 
 
 @pytest.mark.parametrize(("known", "words"), [(NODE, "fast has no record"), (NETWORK, "valgrind has no record")])

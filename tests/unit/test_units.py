@@ -13,6 +13,8 @@ from manynode.units import parse, render
     ("text", "dimension", "value"),
     [
         ("100 Gbit/s", "bandwidth", 12.5e9),
+        ("1.5 \u00b5s", "time", 1.5e-6),
+        ("1.5 \u03bcs", "time", 1.5e-6),
         ("100 Gb/s", "bandwidth", 12.5e9),
         ("12.5 GB/s", "bandwidth", 12.5e9),
         ("90 ns", "time", 90e-9),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import json
 import os
 import shutil
@@ -58,6 +59,22 @@ def chromium(profile: Path, *, loopback: bool = False) -> Iterator[Any]:
         yield driver
     finally:
         driver.quit()
+
+
+def violations(browser: Any) -> list[str]:
+    """Return the rules of axe-core that the page breaks, each with the elements that break it."""
+    # The package is there for its copy of axe-core; its Python part drives a browser that no test uses.
+    axe = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    browser.set_script_timeout(PATIENCE_S)
+    browser.execute_script(axe)
+    return list(
+        browser.execute_async_script(
+            "const done = arguments[0];"
+            "axe.run({ resultTypes: ['violations'] }).then((found) => done(found.violations.map((rule) =>"
+            " `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.target.join(' ')).join(', ')}`)),"
+            " (error) => done([String(error)]))"
+        )
+    )
 
 
 def severe(browser: Any) -> list[str]:

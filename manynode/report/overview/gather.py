@@ -101,6 +101,6 @@ def _sentences(inputs: Inputs) -> list[str]:
     own = inputs.projection[inputs.projection["technique"] == inputs.technique]
     row = own.loc[own["nodes"].idxmax()]
     efficiency = f", efficiency {percent(float(row['efficiency']))}" if len(own) > 1 else ""
-    first = f"{found.figure} {found.subject} ({inputs.technique}{efficiency})."
+    first = f"{found.figure}: {found.subject} ({inputs.technique}{efficiency})."
     warning = oversubscribed(inputs)
     return [*([warning] if warning else []), first, *found.sentences[:2]]

@@ -11,6 +11,7 @@ import pandas as pd
 from manynode import tables
 from manynode.errors import InputError
 from manynode.report.figure import Figure
+from manynode.report.wording import duration
 from phase3_sst.point.contract import LINK_SERIES_SCHEMA
 from phase3_sst.studies.congestion.contract import Findings, Machine
 from phase3_sst.studies.congestion.delay import delay_findings as delay_findings
@@ -213,7 +214,7 @@ def _sentences(
         f"Node-seconds of both jobs under aware control are {ratio['node_seconds']:.3f} times those under static "
         "control in the median.",
         "The median delay between the application's nodes is "
-        + ", ".join(f"{seconds * 1e6:.1f} us ({name})" for name, seconds in latency.items())
+        + ", ".join(f"{duration(seconds)} ({name})" for name, seconds in latency.items())
         + ".",
         "With a sensitivity that is off by "
         + ", ".join(f"{error:+.0%}" for error in wrong.index if error != 0)
