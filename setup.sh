@@ -8,9 +8,9 @@ set -eu
 run="build-essential cmake mpich libmpich-dev valgrind binutils nlohmann-json3-dev libcli11-dev librandom123-dev libfmt-dev \
 libfftw3-dev libopenblas-openmp-dev libscotch-dev libcapstone-dev qemu-user python3-venv"
 # Open MPI and Fortran for the markers' tests, unmodified MPI programs to profile, a browser to open the report in,
-# SimGrid for the engine simgrid: optional at run time, always there in continuous integration.
+# SimGrid for the engine simgrid, Slurm for jobs of a cluster: optional at run time, always there in continuous integration.
 test="libgtest-dev gfortran openmpi-bin libopenmpi-dev netpipe-mpich2 netpipe-openmpi chromium chromium-driver \
-libsimgrid-dev"
+libsimgrid-dev slurmctld slurmd slurm-client munge"
 
 wanted=""
 for set_name in "$@"; do

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 from manynode.config.resolved import read_yaml
 from manynode.errors import EngineMissingError, UsageError
@@ -14,8 +15,8 @@ _OWN = ("local", "dryrun", "touch")
 _FILES = ("config.v9+.yaml", "config.v8+.yaml", "config.yaml")
 
 
-def profile_folder(name: str) -> Path:
-    """Return the folder of a profile: one of ``profiles/`` by name, or a path.
+def read_profile(name: str) -> tuple[Path, dict[str, Any]]:
+    """Return the folder of a profile, one of ``profiles/`` by name, or a path, and the profile's content.
 
     Raises :class:`UsageError` for a folder without a profile, and :class:`EngineMissingError` if its executor's plugin
     is not installed. Snakemake itself would only report an invalid choice of executor.
@@ -32,7 +33,8 @@ def profile_folder(name: str) -> Path:
             allowed=f"{known}, or a folder with a config.yaml",
             remedy="correct the name or the path",
         )
-    executor = read_yaml(file, "the profile").get("executor")
+    content = read_yaml(file, "the profile")
+    executor = content.get("executor")
     module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
     if executor is not None and executor not in _OWN and importlib.util.find_spec(module) is None:
         raise EngineMissingError(
@@ -41,4 +43,4 @@ def profile_folder(name: str) -> Path:
             found=executor,
             remedy=f"pip install snakemake-executor-plugin-{executor}",
         )
-    return folder
+    return folder, content

@@ -20,7 +20,7 @@ from io import RawIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from manynode import tables
+from manynode import slurm_snakemake, tables
 from manynode.errors import EngineFailedError, ManynodeError, OutputError
 from manynode.fork_server import owner
 from manynode.heartbeat import interval_s
@@ -28,7 +28,7 @@ from manynode.measured_runs import KnownRuns
 from manynode.notices import Notices
 from manynode.refused_writes import refusal_below, said_in, writes_to
 from manynode.running_steps import RunningSteps
-from manynode.snakemake_profile import profile_folder
+from manynode.snakemake_profile import read_profile
 
 if TYPE_CHECKING:
     from rich.progress import Task
@@ -68,12 +68,17 @@ class Progress(Protocol):
 
 def snakemake_command(snakefile: Path, configfile: Path, directory: Path, cores: int, profile: str | None) -> list[str]:
     """Return the command that runs ``snakefile`` in ``directory``; ``profile`` is one of ``profiles/`` or a folder."""
-    command = [
-        *(sys.executable, "-m", "manynode.fork_server", "--snakefile", str(snakefile)),
+    module, options = "manynode.fork_server", list[str]()
+    if profile:
+        folder, content = read_profile(profile)
+        options = ["--profile", str(folder)]
+        if content.get("executor") == slurm_snakemake.EXECUTOR:
+            module, options = slurm_snakemake.__name__, [*options, *slurm_snakemake.site_options(content)]
+    return [
+        *(sys.executable, "-m", module, "--snakefile", str(snakefile)),
         *("--configfile", str(configfile.resolve()), "--directory", str(directory.resolve())),
-        *("--cores", str(cores), "--rerun-incomplete", "--nolock"),
+        *("--cores", str(cores), "--rerun-incomplete", "--nolock", *options),
     ]
-    return command + (["--profile", str(profile_folder(profile))] if profile else [])
 
 
 def run_snakemake(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from manynode import cluster, slurm
+from manynode import cluster, slurm, slurm_snakemake
 from manynode.errors import EngineMissingError, UsageError
-from manynode.snakemake_profile import profile_folder
+from manynode.snakemake_profile import read_profile
 from manynode.workflow import Plan
 from phase3_sst.analysis.estimates import step_resources
 
@@ -82,11 +85,82 @@ def test_the_memory_of_a_point_follows_its_ranks(demo: dict[str, Any]) -> None:
 
 
 def test_a_profile_is_found_by_name_or_path(tmp_path: Path) -> None:
-    assert (profile_folder("default") / "config.yaml").is_file()
+    assert (read_profile("default")[0] / "config.yaml").is_file()
     (tmp_path / "config.yaml").write_text("jobs: 2\n")
-    assert profile_folder(str(tmp_path)) == tmp_path
+    assert read_profile(str(tmp_path))[0] == tmp_path
     with pytest.raises(UsageError, match="default, slurm"):
-        profile_folder("slrum")
+        read_profile("slrum")
     (tmp_path / "config.yaml").write_text("executor: no-such-thing\n")
     with pytest.raises(EngineMissingError, match="pip install snakemake-executor-plugin-no-such-thing"):
-        profile_folder(str(tmp_path))
+        read_profile(str(tmp_path))
+
+
+# scontrol show config of Slurm 22.05, shortened.
+CONFIGURATION = """\
+Configuration data as of 2026-11-28T11:30:24
+AccountingStorageEnforce = none
+AccountingStorageType   = accounting_storage/{storage}
+MinJobAge               = {kept} sec
+"""
+
+
+@pytest.mark.parametrize(
+    ("storage", "kept", "command", "seconds"),
+    [("none", 300, "squeue", "20"), ("none", 30, "squeue", "7"), ("slurmdbd", 2, "sacct", "20")],
+)
+def test_jobs_are_asked_for_where_the_site_keeps_them(storage: str, kept: int, command: str, seconds: str) -> None:
+    assert slurm_snakemake.options_of(CONFIGURATION.format(storage=storage, kept=kept)) == {
+        "slurm-status-command": command,
+        "slurm-init-seconds-before-status-checks": seconds,
+    }
+
+
+def test_commands_keep_the_configuration_that_the_executor_removes(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "srun").write_text('#!/bin/sh\necho "$SLURM_CONF" "$@"\n')
+    (programs / "srun").chmod(0o755)
+    given = {"SLURM_CONF": "/etc/a site/slurm.conf", "PATH": f"{programs}:/usr/bin:/bin"}
+    found = slurm_snakemake.with_configuration(given, tmp_path / "commands")
+    del found["SLURM_CONF"]
+    done = subprocess.run(["srun", "-n", "1"], env=found, capture_output=True, text=True, check=True)
+    assert done.stdout == "/etc/a site/slurm.conf -n 1\n"
+    assert slurm_snakemake.with_configuration({"PATH": "/bin"}, tmp_path / "none") == {"PATH": "/bin"}
+
+
+class Asked:
+    """What the executor plugin does with jobs: a failed query (None) is silence, a job without an answer goes on."""
+
+    answers: dict[str, str] | None = None
+    next_seconds_between_status_checks = 170
+
+    def __init__(self) -> None:
+        self.workflow = SimpleNamespace(executor_settings=SimpleNamespace(init_seconds_before_status_checks=20))
+        self.reported: list[Any] = []
+
+    async def check_active_jobs(self, active_jobs: list[Any]) -> AsyncIterator[Any]:
+        for job in active_jobs if self.answers is not None else []:
+            if self.answers.get(job) == "FAILED":
+                self.report_job_error(job, msg="failed")
+            elif self.answers.get(job) == "COMPLETED":
+                self.report_job_success(job)
+            else:
+                yield job
+
+    def report_job_success(self, job: Any) -> None:
+        self.reported.append((job, True))
+
+    def report_job_error(self, job: Any, msg: str) -> None:
+        self.reported.append((job, False))
+
+
+def test_a_failed_query_loses_no_job_and_checks_stay_frequent() -> None:
+    found = slurm_snakemake.executor(Asked)()
+
+    async def check() -> list[Any]:
+        return [job async for job in found.check_active_jobs(["a", "b", "c"])]
+
+    assert asyncio.run(check()) == ["a", "b", "c"] and found.reported == []
+    assert found.next_seconds_between_status_checks == 40
+    found.answers = {"a": "FAILED", "b": "COMPLETED"}
+    assert asyncio.run(check()) == ["c"] and found.reported == [("a", False), ("b", True)]

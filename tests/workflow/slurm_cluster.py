@@ -1,5 +1,7 @@
 """A cluster of Slurm of one host in a temporary folder: munged, slurmctld, and a slurmd for each of two nodes.
 
+With accounting, slurmdbd and a MariaDB of its own are there as well.
+
 Nothing of an installed configuration is read or changed; nodes claim more processors than the host has.
 """
 
@@ -17,9 +19,8 @@ from pathlib import Path
 
 NODES = ("n1", "n2")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue")
+ACCOUNTING = ("slurmdbd", "mariadbd", "mariadb-install-db")
 PLUGIN = "snakemake_executor_plugin_slurm"
-# What looks for its configuration when Snakemake's plugin has removed Slurm's variables.
-_CLIENTS = ("srun", "scontrol", "squeue", "sacct", "sbatch", "scancel", "sinfo", "sacctmgr")
 _PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 _CONFIGURATION = """\
 ClusterName=trial
@@ -42,7 +43,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
+{accounting}
 MpiDefault=none
 ReturnToService=2
 MinJobAge=3600
@@ -51,11 +52,29 @@ PartitionName=trial Nodes={names} Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def lacking() -> str:
+_DATABASE = """\
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+DbdHost=localhost
+DbdAddr=127.0.0.1
+DbdPort={daemon}
+SlurmUser=root
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort={database}
+StorageUser=root
+StorageLoc=trial
+LogFile={folder}/slurmdbd.log
+PidFile={folder}/slurmdbd.pid
+"""
+
+
+def lacking(accounting: bool = False) -> str:
     """Return what a cluster lacks here; empty if nothing."""
-    missing = [name for name in PROGRAMS if shutil.which(name, path=_PATH) is None]
+    missing = [name for name in PROGRAMS + ACCOUNTING * accounting if shutil.which(name, path=_PATH) is None]
     if missing:
-        return f"Slurm is not installed: no {', '.join(missing)} (apt: slurmctld slurmd slurm-client munge)"
+        packages = "slurmctld slurmd slurm-client munge" + " slurmdbd mariadb-server" * accounting
+        return f"Slurm is not installed: no {', '.join(missing)} (apt: {packages})"
     return "Slurm's test cluster is started as root" if os.geteuid() != 0 else ""
 
 
@@ -65,9 +84,9 @@ def plugin_lacks() -> str:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path) -> Iterator[dict[str, str]]:
+def cluster(folder: Path, accounting: bool = False) -> Iterator[dict[str, str]]:
     """Start the cluster, yield the environment in which its commands find it, end it."""
-    environment = _configure(folder)
+    environment, database = _configure(folder, accounting)
     processes: list[subprocess.Popen[bytes]] = []
 
     def start(*words: object) -> None:
@@ -85,6 +104,17 @@ def cluster(folder: Path) -> Iterator[dict[str, str]]:
             *(f"--log-file={folder}/munged.log", f"--seed-file={folder}/munged.seed"),
         )
         _until(lambda: (folder / "munge.socket").exists(), "munged", folder)
+        if accounting:
+            _install_database(folder, environment)
+            start(
+                *("mariadbd", "--no-defaults", "--user=root", f"--datadir={folder}/database", f"--port={database}"),
+                *("--bind-address=127.0.0.1", "--skip-grant-tables", "--skip-name-resolve"),
+                *(f"--socket={folder}/mysql.socket", f"--log-error={folder}/mariadb.log"),
+            )
+            _until((folder / "mysql.socket").exists, "mariadbd", folder)
+            start("slurmdbd", "-D")
+            add = ["sacctmgr", "--immediate", "add", "cluster", "trial"]
+            _until(lambda: not subprocess.run(add, env=environment, capture_output=True).returncode, "slurmdbd", folder)
         start("slurmctld", "-D", "-f", folder / "slurm.conf")
         for name in NODES:
             start("slurmd", "-D", "-f", folder / "slurm.conf", "-N", name)
@@ -110,32 +140,43 @@ def cluster(folder: Path) -> Iterator[dict[str, str]]:
                 child.wait()
 
 
-def _configure(folder: Path) -> dict[str, str]:
+def _install_database(folder: Path, environment: dict[str, str]) -> None:
+    words = ["mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={folder}/database", "--skip-test-db"]
+    subprocess.run(words, env=environment, capture_output=True, check=True)
+
+
+def _configure(folder: Path, accounting: bool) -> tuple[dict[str, str], int]:
+    """Write the configuration; return the environment of Slurm's commands and the port of the database."""
     (folder / "state").mkdir()
-    clients = folder / "bin"
-    clients.mkdir()
     for name in NODES:
         (folder / f"spool.{name}").mkdir()
     key = folder / "munge.key"
     key.write_bytes(os.urandom(128))
     key.chmod(0o600)
-    controller, *ports = _free_ports(1 + len(NODES))
+    controller, daemon, database, *ports = _free_ports(3 + len(NODES))
+    storage = "AccountingStorageType=accounting_storage/none"
+    if accounting:
+        storage = (
+            "AccountingStorageType=accounting_storage/slurmdbd\n"
+            f"AccountingStorageHost=127.0.0.1\nAccountingStoragePort={daemon}\n"
+            # The socket of munge, for clients of slurmdbd.
+            f"AccountingStoragePass={folder}/munge.socket"
+        )
+        file = folder / "slurmdbd.conf"
+        file.write_text(_DATABASE.format(folder=folder, daemon=daemon, database=database))
+        file.chmod(0o600)
     host = socket.gethostname().split(".")[0]
     nodes = "\n".join(
         f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=8 RealMemory=16000"
         for name, port in zip(NODES, ports, strict=True)
     )
     text = _CONFIGURATION.format(
-        host=host, controller=controller, user="root", folder=folder, nodes=nodes, names=",".join(NODES)
+        **{"host": host, "controller": controller, "user": "root", "folder": folder, "nodes": nodes},
+        **{"names": ",".join(NODES), "accounting": storage},
     )
     (folder / "slurm.conf").write_text(text)
-    for name in _CLIENTS:
-        if path := shutil.which(name, path=_PATH):
-            wrapper = clients / name
-            wrapper.write_text(f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {path} "$@"\n')
-            wrapper.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SBATCH_"))}
-    return {**kept, "PATH": f"{clients}:{_PATH}"}
+    return {**kept, "PATH": _PATH, "SLURM_CONF": f"{folder}/slurm.conf"}, database
 
 
 def _free_ports(count: int) -> list[int]:
