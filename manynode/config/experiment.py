@@ -280,6 +280,11 @@ class ExperimentWithoutStudies(Section):
         description="Tables of own validations (validation-record/1, from 'manynode simulate record'), beside the "
         "shipped ones, for the report's band of known errors",
     )
+    relevant_difference: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.01,
+        description="Share of the time up to which a difference does not matter: studies, pages and the explorer then "
+        "say so, even if the draws settle its sign",
+    )
     own_times: OwnTimesSection | None = Field(
         default=None, description="Compute times that are known already, in place of phases 1 and 2"
     )

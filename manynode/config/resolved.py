@@ -27,6 +27,8 @@ from manynode.errors import UsageError, nearest
 from manynode.paths import ROOT
 
 RESOLVED_SCHEMA = "experiment/1"
+OF_PAGES = ("title", "known_errors", "relevant_difference")
+"""Keys that only studies' conclusions and pages read."""
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -75,9 +77,9 @@ class Resolved(Experiment):
         )
 
     def projection_digest(self) -> str:
-        """Return the digest of everything that the projection depends on: all but the title and the studies."""
+        """Return the digest of everything that the projection depends on: all but :data:`OF_PAGES` and the studies."""
         studies = [study.key for study in study_sections() if not study.in_projection_digest]
-        return self.digest(without=("title", "known_errors", *studies))
+        return self.digest(without=(*OF_PAGES, *studies))
 
 
 def digest_of(content: Mapping[str, Any], *sections: str, without: Collection[str] = ()) -> str:

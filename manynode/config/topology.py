@@ -7,10 +7,12 @@ file, ``phase3_sst/machine/topologies/KIND.cpp``; its wiring for SST is one file
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, TypeVar, get_args
+from itertools import combinations_with_replacement
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import Field
 
@@ -41,6 +43,8 @@ class Topology(Section, ABC):
     """Classes of links beside ``host-up`` and ``host-down``, as words for people."""
     has_directions: ClassVar[bool] = False
     """Whether routes leave a switch in directions by which nodes can choose one of several NICs."""
+    is_sized: ClassVar[bool] = False
+    """Whether :meth:`sized` makes machines of this kind."""
 
     kind: str
 
@@ -103,6 +107,31 @@ class Topology(Section, ABC):
         """Return whether the busiest link of the exchange tells its rate: routes are fixed and as the halves need."""
         return False
 
+    def ports_and_taper(self) -> tuple[int, float] | None:
+        """Return the ports in use of the fullest switch, and the taper as :meth:`sized` takes it; None if not sized."""
+        return None
+
+    @classmethod
+    def sized(cls, _hosts: int, _ports: int, _taper: float, _unit: int = 1) -> dict[str, Any] | None:
+        """Return the section of the machine with the fewest switches of ``_ports`` ports for ``_hosts`` hosts.
+
+        Among equals it has the fewest cables. A switch has ``_taper`` hosts (in multiples of ``_unit``, so that the
+        NICs of a node share one) for each port to other switches, or fewer. None if no such machine has room for so
+        many hosts.
+        """
+        return None
+
+    def switches_needed(self, hosts: int, unit: int = 1) -> int:
+        """Return the switches that ``hosts`` need in a machine of this kind, taper and ports of a switch.
+
+        Where the kind is not sized: the hosts' share of this machine's switches.
+        """
+        shape = self.ports_and_taper()
+        section = None if shape is None else type(self).sized(hosts, *shape, unit)
+        if section is None:
+            return min(self.switch_count(), -(-self.switch_count() * hosts // self.hosts()))
+        return min(self.switch_count(), type(self).model_validate(section).switch_count())
+
 
 TOPOLOGIES: Registry[type[Topology]] = Registry("topology", "manynode.config.topologies")
 
@@ -129,6 +158,25 @@ def cable_names() -> str:
 def link_names() -> str:
     """Return the classes of links of all topologies, as words for people."""
     return "; in ".join(["host-up, host-down", *(f"{kind.title}: {kind.link_names}" for kind in topologies())])
+
+
+def up(count: float, unit: int = 1) -> int:
+    """Return ``count`` as the next larger multiple of ``unit``; rounding errors of a division do not count."""
+    return unit * math.ceil(count / unit - 1e-9)
+
+
+def near_cube(parts: int, dimensions: int) -> list[int]:
+    """Return the shape with the fewest parts, at least ``parts``, no side more than twice as long as another."""
+    if dimensions == 1:
+        return [parts]
+    root, shapes = up(parts ** (1 / dimensions)), []
+    for shortest in range(-(-root // 2), root + 1):
+        for middle in combinations_with_replacement(range(shortest, 2 * shortest + 1), dimensions - 2):
+            others = [*middle[::-1], shortest]
+            longest = max(up(parts / math.prod(others)), others[0])
+            if longest <= 2 * shortest:
+                shapes.append([longest, *others])
+    return min(shapes, key=lambda shape: (math.prod(shape), shape))
 
 
 def check_size(kind: str, parts: int, hops: int) -> None:

@@ -6,6 +6,7 @@ The phases' commands are found through their entry points, as :mod:`manynode.cli
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import typer
 
 from manynode.command_help import add_command
+from manynode.errors import UsageError
+from manynode.paths import ROOT
 from manynode.phase_commands import GROUP
 
 # Defaults that are those of the host, not of the command.
@@ -21,6 +24,7 @@ _OF_THE_HOST = {"cores": "all of this host"}
 
 def page(own: typer.Typer) -> str:
     """Return the reference page of commands (Markdown); ``own`` has the commands that belong to no phase."""
+    _check_installed()
     lines = [
         "# Commands",
         "",
@@ -34,6 +38,19 @@ def page(own: typer.Typer) -> str:
     for name, command in commands:
         lines += ["", *_section(name, command)]
     return "\n".join(lines) + "\n"
+
+
+def _check_installed() -> None:
+    """Refuse a page without the checkout's newest commands: they are known only after an installation."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"][GROUP]
+    installed = {entry.name: entry.value for entry in entry_points(group=GROUP)}
+    if differing := sorted(name for name, _ in declared.items() ^ installed.items()):
+        raise UsageError(
+            "the installed commands are not those of the checkout",
+            where="pyproject.toml",
+            found=", ".join(dict.fromkeys(differing)),
+            remedy="install it again: make setup-test",
+        )
 
 
 def all_commands(own: typer.Typer) -> dict[str, Any]:

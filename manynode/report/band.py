@@ -9,6 +9,7 @@ error. With s the share of a part of the time, b its bias and h its half-width (
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -64,6 +65,11 @@ class Band:
             return "no band is known"
         return f"{interval(self.time_s, self.low_s, self.high_s)[1]} with {percent(CONFIDENCE)}"
 
+    @property
+    def models(self) -> list[Part]:
+        """Return the node model's and the network model's part."""
+        return self.parts[-2:]
+
     def headline(self) -> str:
         """Return the band and its parts."""
         return f"{self.limits}: {', '.join(part.words() for part in self.parts)}"
@@ -95,6 +101,23 @@ def band_at(inputs: Inputs, technique: str, nodes: int) -> Band | None:
     below = math.sqrt(sum((part.below or 0.0) ** 2 for part in parts))
     above = math.sqrt(sum((part.above or 0.0) ** 2 for part in parts))
     return Band(time_s, time_s * math.exp(bias - below), time_s * math.exp(bias + above), parts)
+
+
+def paired_error(one: Sequence[Part], other: Sequence[Part], shared: Sequence[bool]) -> float | None:
+    """Return the models' error of the ratio of two times with :data:`CONFIDENCE`, as a share; None if not known.
+
+    ``one`` and ``other`` are the models' parts of both times. The error of a model that both share (the same node, the
+    same network) is the same in both: it cancels but for the difference of the model's shares of the times. Errors of
+    different models are independent.
+    """
+    squares, bias = 0.0, 0.0
+    for first, second, common in zip(one, other, shared, strict=True):
+        if first.below is None or first.above is None or second.below is None or second.above is None:
+            return None
+        halves = [(part.below + part.above) / 2 for part in (first, second)]  # type: ignore[operator]
+        squares += (halves[1] - halves[0]) ** 2 if common else halves[0] ** 2 + halves[1] ** 2
+        bias += second.bias - first.bias
+    return math.expm1(math.sqrt(squares) + abs(bias))
 
 
 def _computing(inputs: Inputs, technique: str, nodes: int) -> float:

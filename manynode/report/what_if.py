@@ -26,6 +26,7 @@ class WhatIfFile(Document):
     prices: str
     prices_description: str
     within: FiniteFloat
+    relevant_difference: FiniteFloat
     confidence: FiniteFloat
     seed: int
     sentences: list[str]
@@ -37,16 +38,29 @@ class WhatIfFile(Document):
 
 
 _ALTERNATIVES = [
-    *("name", "nodes", "replicas", "time_s", "low_s", "high_s", "cost", "power_w", "energy_kwh", "energy_cost"),
+    *(
+        "name",
+        "nodes",
+        "replicas",
+        "time_s",
+        "low_s",
+        "high_s",
+        "cost",
+        "life_cost",
+        "power_w",
+        "energy_kwh",
+        "energy_cost",
+    ),
     *("ideal_s", "front", "maybe_front"),
 ]
+_PAIRS = ["first", "second", "difference_s", "low_s", "high_s", "share", "models", "probability", "words"]
 
 
 def build_what_if(directory: Path, output: Path) -> None:
     """Write the page of the study in ``directory`` to ``output``; the same files give the same bytes."""
     document = read_document(directory / "what-if.json", "what-if-study/1", WhatIfFile)
     table = tables.read_table(directory / "alternatives.parquet", "what-if/1", _ALTERNATIVES)
-    pairs = tables.read_table(directory / "pairs.parquet", "what-if-pairs/1", ["first", "second", "probability"])
+    pairs = tables.read_table(directory / "pairs.parquet", "what-if-pairs/1", _PAIRS)
     bills = tables.read_table(
         directory / "bills.parquet", "what-if-bills/1", ["name", "item", "count", "price", "cost", "power_w"]
     )

@@ -16,6 +16,10 @@ LINK = "network.link.bandwidth"
 NIC = "network.host.nic_bandwidth"
 OVERHEAD = "network.host overhead per byte (of sender and receiver)"
 
+HOST_LINKS = ("host-up", "host-down")
+# Adapters whose fitted rate is a few percent below their link's do not limit on purpose.
+ALIKE = 1.1
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -58,6 +62,17 @@ def line_rate(network: Mapping[str, Any], classes: Collection[str]) -> Limit:
     link, nic = slowest_link(network, classes), Limit(host["nic_bandwidth_Bps"], NIC)
     slower = nic if nic.rate_Bps < link.rate_Bps else link
     return Limit(rails * slower.rate_Bps, slower.key)
+
+
+def narrow_end(network: Mapping[str, Any]) -> str:
+    """Return which of a node's adapter and link limits it, where one is much slower; else an empty text."""
+    link, nic = slowest_link(network, HOST_LINKS), Limit(network["host"]["nic_bandwidth_Bps"], NIC)
+    if max(link.rate_Bps, nic.rate_Bps) <= ALIKE * min(link.rate_Bps, nic.rate_Bps):
+        return ""
+    limit = line_rate(network, HOST_LINKS)
+    slow, fast = (nic, link) if limit.key == NIC else (link, nic)
+    more = "helps only where nodes share a link" if fast is link else "brings nothing more"
+    return f"{slow.words()} limits what each adapter sends and receives: {fast.words()} {more}"
 
 
 def overhead_s(segments: Sequence[Mapping[str, float]], size_bytes: float) -> float:

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from manynode.config.application import DERIVED, REPLAY
-from manynode.config.resolved import Resolved
+from manynode.config.resolved import OF_PAGES, Resolved
 from manynode.config.study_section import section_keys
 from manynode.errors import UsageError
 
 MACHINE, NETWORK = "machine", "network"
 _MEASURED = ("application", "ranks_per_node", "machine", "profile", "nodesim", "own_times", "seed")
 _MEMBERS = {"nodes": "nodes", "techniques": "technique", "scaling": "losses"}
-_FIXED = ("name", "title", "known_errors")
+_FIXED = ("name", *OF_PAGES)
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # The rest of the section names programs and folders, or takes cores that are not the explorer's.
 _OF_SST = ("collectives", "flit", "input_buffer", "output_buffer")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
+from manynode.report.band import Part, paired_error
+from phase3_sst.analysis.paired_difference import PairedDifference, paired_difference
 from phase3_sst.explore.question import Question
+
+_ENGINE = "simulate.engine"
 
 
 @dataclass(frozen=True)
@@ -19,28 +21,11 @@ class BandOfAnswer:
     high_s: float | None
     words: str
     parts: list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Paired:
-    """One answer against another, over the replicas that both have: the first less the second.
-
-    ``probability`` is that of the first being faster in another pair of runs; ``settled`` says whether the interval of
-    the difference excludes zero; ``more`` is how many further replicas would probably settle it, None if unknown.
-    """
-
-    difference_s: float
-    low_s: float
-    high_s: float
-    ratio: float
-    probability: float
-    settled: bool
-    replicas: int
-    more: float | None
+    models: list[Part]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON."""
-        return asdict(self)
+        """Return the band as JSON; its models are among the parts."""
+        return {name: getattr(self, name) for name in ("low_s", "high_s", "words", "parts")}
 
 
 @dataclass(frozen=True)
@@ -69,6 +54,7 @@ class Answer:
     links: list[dict[str, Any]]
     losses: list[dict[str, Any]] | None
     flow_control: dict[str, Any] | None
+    relevant: float
     warnings: list[str] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
     tables: Mapping[str, str] = field(default_factory=dict)
@@ -80,33 +66,37 @@ class Answer:
             **members,
             "question": self.question.as_json(),
             "makespans": {str(replica): time for replica, time in self.makespans.items()},
-            "band": None if self.band is None else asdict(self.band),
+            "band": None if self.band is None else self.band.as_json(),
             "tables": dict(self.tables),
         }
 
-    def paired(self, other: Answer) -> Paired:
+    def paired(self, other: Answer) -> PairedDifference:
         """Return this answer less ``other``; answers with other draws are a :class:`ValueError`."""
         from manynode import seeds
-        from phase3_sst.analysis.projection_tables import bootstrap_interval
-        from phase3_sst.studies.what_if.decide import further_replicas, probability
 
-        shared = sorted(self.makespans.keys() & other.makespans.keys())
-        if self.seed != other.seed or not shared:
-            raise ValueError("the answers have no draws in common: other seeds, or no common replica")
-        own = np.array([self.makespans[replica] for replica in shared])
-        others = np.array([other.makespans[replica] for replica in shared])
-        gaps = own - others
+        if self.seed != other.seed:
+            raise ValueError("the answers have no draws in common: other seeds")
         rng = seeds.generator(self.seed, "bootstrap", "explore", self.digest, other.digest)
-        low, high = bootstrap_interval(list(gaps), self.confidence, rng)
-        settled = len(gaps) > 1 and (low > 0 or high < 0)
-        more = 0.0 if settled else further_replicas(gaps, self.confidence)
-        return Paired(
-            float(gaps.mean()),
-            low,
-            high,
-            float(own.mean() / others.mean()) if others.mean() > 0 else float("nan"),
-            probability(-gaps),
-            settled,
-            len(gaps),
-            None if np.isnan(more) else more,
+        return paired_difference(
+            self.makespans,
+            other.makespans,
+            relevant=self.relevant,
+            confidence=self.confidence,
+            rng=rng,
+            drawn=not self.technique.endswith("-const"),
         )
+
+    def models_error(self, other: Answer) -> float | None:
+        """Return the models' paired error of both times, a share; None if it is not known.
+
+        The node is the same unless the machine differs, and the network unless one of its keys or the engine does.
+        """
+        if self.band is None or other.band is None:
+            return None
+        shared = [self._changes(*keys) == other._changes(*keys) for keys in (("machine",), ("network", _ENGINE))]
+        return paired_error(self.band.models, other.band.models, shared)
+
+    def _changes(self, *keys: str) -> dict[str, Any]:
+        """Return the question's changes at ``keys`` and below them."""
+        changes = self.question.changes.items()
+        return {key: value for key, value in changes if any(f"{key}.".startswith(f"{of}.") for of in keys)}

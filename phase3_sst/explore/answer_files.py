@@ -20,9 +20,11 @@ from manynode.report.band import Band, band
 from manynode.report.load import Inputs, at_point, load, opened
 from manynode.report.losses import loss_sentences
 from manynode.report.waiting import oversubscribed
+from phase3_sst.checks.line_rate import narrow_end
 from phase3_sst.explore.answer import Answer, BandOfAnswer
 from phase3_sst.explore.base import Asked
 from phase3_sst.explore.store import ANSWERED, LOSSES, Finished
+from phase3_sst.point.run_file import network_description, network_of
 
 
 def read_answer(asked: Asked, finished: Finished) -> Answer:
@@ -61,7 +63,8 @@ def read_answer(asked: Asked, finished: Finished) -> Answer:
         links=_without_key(_rows(inputs.links, technique, nodes)),
         losses=None if losses is None else _without_key(losses),
         flow_control=None if inputs.flow_control is None else inputs.flow_control.model_dump(mode="json"),
-        warnings=_warnings(inputs, nodes),
+        relevant=asked.resolved.relevant_difference,
+        warnings=[*_warnings(inputs, nodes), *_limits(asked)],
         sentences=[*(said.sentences if said is not None else []), *(loss_sentences(inputs) if question.losses else [])],
         tables={name: str(seal.checksum((results / name).read_bytes())) for name in names},
     )
@@ -106,7 +109,15 @@ def _band(around: Band) -> BandOfAnswer:
         {"name": part.name, "below": part.below, "above": part.above, "words": part.words(), "why": part.why}
         for part in around.parts
     ]
-    return BandOfAnswer(around.low_s, around.high_s, around.headline(), parts)
+    return BandOfAnswer(around.low_s, around.high_s, around.headline(), parts, around.models)
+
+
+def _limits(asked: Asked) -> list[str]:
+    """Return which end of a node's connection limits it, where a question changes one of them."""
+    if not any(key.startswith("network") for key in asked.question.changes):
+        return []
+    narrow = narrow_end(network_description(network_of(asked.resolved)))
+    return [narrow] if narrow else []
 
 
 def _warnings(inputs: Inputs, nodes: int) -> list[str]:

@@ -64,8 +64,8 @@ class Axis(Section):
 
     @property
     def label(self) -> str:
-        """Return the name of the axis: the last part of its first key."""
-        return self.keys[0].rsplit(".", 1)[-1]
+        """Return the name of the axis: the last parts of its keys."""
+        return " and ".join(key.rsplit(".", 1)[-1] for key in self.keys)
 
     @property
     def ordered(self) -> bool:

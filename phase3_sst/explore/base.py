@@ -23,7 +23,7 @@ from manynode.config.changes import apply
 from manynode.config.experiment import mode_of, most_complete
 from manynode.config.loader import resolve
 from manynode.config.network import Network
-from manynode.config.resolved import Resolved, checked, included, read_resolved
+from manynode.config.resolved import OF_PAGES, Resolved, checked, included, read_resolved
 from manynode.config.studies import without_studies
 from manynode.config.study_section import study_sections
 from manynode.config.written_form import written_experiment
@@ -207,7 +207,7 @@ def profile_of(measured: Path, technique: str) -> Path:
 def digest_of_question(resolved: Resolved) -> str:
     """Return the digest of everything that a question's numbers depend on: all but name, title and other studies."""
     others = [study.key for study in study_sections() if not study.in_projection_digest]
-    return resolved.digest(without=("name", "title", "known_errors", *others))
+    return resolved.digest(without=("name", *OF_PAGES, *others))
 
 
 def measured_places(results: Path) -> list[str]:

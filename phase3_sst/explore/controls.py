@@ -38,6 +38,8 @@ _HIDDEN = (
     "simulate.preflight.vary",
     "simulate.profile_bootstrap",
 )
+# A faster link alone brings a node nothing if its adapter is not as fast, nor the reverse.
+ENDS = ("network.link.bandwidth", "network.host.nic_bandwidth")
 _LABELS = {"overhead_recv": "overhead receive", "nic_bandwidth": "NIC bandwidth", "nic_latency": "NIC latency"}
 
 
@@ -47,7 +49,7 @@ class Control:
 
     ``kind``: number, quantity (a text with a unit), choice, bool, text or structure (a mapping or list, as YAML).
     ``least`` and ``most`` are bounds in SI units; ``value`` is that of the experiment as its file has it, ``start`` the
-    one that a new question has, where it is another.
+    one that a new question has, where it is another. ``keys``, where not empty, are several that take the same value.
     """
 
     key: str
@@ -64,6 +66,7 @@ class Control:
     optional: bool = False
     choices: list[Any] = field(default_factory=list)
     scale: str = "linear"
+    keys: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """Return the control as JSON."""
@@ -88,7 +91,11 @@ def controls(base: Base, asked: Asked) -> list[Control]:
         Control("network", "network", "choice", "network", description_of(_field(Resolved, "network")),
                 _network(base, asked), choices=sorted({*networks(), base.network})),
     ]  # fmt: skip
-    found = [*first, *_section(resolved.network, "network", "network"), *_section(resolved.simulate, "simulate", "run")]
+    network = list(_section(resolved.network, "network", "network"))
+    link = next(one for one in network if one.key == ENDS[0])
+    ends = replace(link, key="+".join(ENDS), keys=list(ENDS), label="bandwidth of link and NIC",
+                   help="Bandwidth of every link and of each NIC, per direction: both take the same value")  # fmt: skip
+    found = [*first, *network, ends, *_section(resolved.simulate, "simulate", "run")]
     replicas = min(own.simulate.replicas, START_REPLICAS)
     starts = {"simulate.replicas": replicas} if replicas != own.simulate.replicas else {}
     return [replace(one, start=starts[one.key]) if one.key in starts else one for one in found]

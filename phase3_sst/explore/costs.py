@@ -15,7 +15,7 @@ from typing import Any
 from manynode.config.network import Network
 from manynode.config.prices import Prices
 from phase3_sst.explore.answer import Answer
-from phase3_sst.studies.what_if.bill import bill
+from phase3_sst.studies.what_if.bill import bill, oversized
 from phase3_sst.studies.what_if.decide import energy_kwh, maybe_on_front, pareto
 
 
@@ -23,8 +23,9 @@ from phase3_sst.studies.what_if.decide import energy_kwh, maybe_on_front, pareto
 class Priced:
     """An answer with its cost; times in seconds, power in watts, cost in the prices' currency.
 
-    ``front``: no other answer of its group is as fast and as cheap, and better in one of the two. ``maybe_front``: with
-    other draws of the replicas it may be on the front.
+    ``life_cost``: price and energy of the machine's years. ``warning``: of a network that is much too large. ``front``:
+    no other answer of its group is as fast and as cheap, and better in one of the two. ``maybe_front``: with other
+    draws of the replicas it may be on the front.
     """
 
     digest: str
@@ -34,9 +35,11 @@ class Priced:
     low_s: float
     high_s: float
     cost: float
+    life_cost: float
     power_w: float
     energy_kwh: float
     energy_cost: float
+    warning: str
     front: bool = False
     maybe_front: bool = False
 
@@ -47,9 +50,10 @@ class Priced:
 
 @dataclass
 class Costs:
-    """The priced answers of one price file."""
+    """The priced answers of one price file; ``relevant`` is the share up to which gains of time do not count."""
 
     prices: Prices
+    relevant: float
     rows: dict[str, Priced] = field(default_factory=dict)
 
     def add(self, answer: Answer, network: Network, nodes: int, *, group: str = "", runs: float = 1.0) -> Priced:
@@ -58,7 +62,7 @@ class Costs:
         Nodes that do not fit the network, and prices of unknown cables, are a UsageError.
         """
         items = bill(network, nodes, self.prices)
-        power = float(items["power_w"].sum())
+        cost, power = float(items["cost"].sum()), float(items["power_w"].sum())
         energy = energy_kwh(power, answer.time_s * runs, self.prices)
         row = Priced(
             digest=answer.digest,
@@ -67,10 +71,12 @@ class Costs:
             time_s=answer.time_s * runs,
             low_s=answer.low_s * runs,
             high_s=answer.high_s * runs,
-            cost=float(items["cost"].sum()),
+            cost=cost,
+            life_cost=self.prices.life_cost(cost, power),
             power_w=power,
             energy_kwh=energy,
             energy_cost=energy * self.prices.energy.price_per_kwh,
+            warning=oversized(network, nodes),
         )
         self.rows[answer.digest] = row
         return row
@@ -81,8 +87,8 @@ class Costs:
         for group in dict.fromkeys(row.group for row in self.rows.values()):
             rows = [row for row in self.rows.values() if row.group == group]
             costs = [row.cost for row in rows]
-            front = pareto([row.time_s for row in rows], costs)
-            maybe = maybe_on_front([row.low_s for row in rows], [row.high_s for row in rows], costs)
+            front = pareto([row.time_s for row in rows], costs, self.relevant)
+            maybe = maybe_on_front([row.low_s for row in rows], [row.high_s for row in rows], costs, self.relevant)
             marked += [replace(row, front=on, maybe_front=may) for row, on, may in zip(rows, front, maybe, strict=True)]
         return sorted(marked, key=lambda row: (row.cost, row.time_s, row.digest))
 

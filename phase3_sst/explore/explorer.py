@@ -186,8 +186,8 @@ class Explorer:
         """Return the experiment of a question as YAML, as ``manynode run`` reads it."""
         return export.experiment(self.base.asked(question))
 
-    def exported_study(self, question: Question, axes: list[tuple[str, list[Any]]]) -> str:
-        """Return a map as an experiment with a sensitivity study (YAML): each axis is a key with values as written."""
+    def exported_study(self, question: Question, axes: export.Axes) -> str:
+        """Return a map as an experiment with a sensitivity study (YAML)."""
         return export.study(self.base, question, axes, self._known_of(question, axes))
 
     def exported_page(self, question: Question, against: Question | None = None) -> str:
@@ -203,13 +203,14 @@ class Explorer:
         self._rehearsal_over.set()
         await self._works.close()
 
-    def _known_of(self, question: Question, axes: list[tuple[str, list[Any]]]) -> list[Answer]:
+    def _known_of(self, question: Question, axes: export.Axes) -> list[Answer]:
         """Return the finished answers on the grid of a map."""
         found = []
         for values in itertools.product(*(values for _, values in axes)):
             point = question
-            for (key, _), value in zip(axes, values, strict=True):
-                point = point.with_change(key, value)
+            for (keys, _), value in zip(axes, values, strict=True):
+                for key in keys:
+                    point = point.with_change(key, value)
             if (answer := self.known(point)) is not None:
                 found.append(answer)
         return found

@@ -24,6 +24,8 @@ from phase3_sst.explore.answer import Answer
 from phase3_sst.explore.base import Asked, Base
 from phase3_sst.explore.question import Question
 
+# Of each axis its keys and their values as written.
+Axes = Sequence[tuple[tuple[str, ...], Sequence[Any]]]
 _WIDTH = 110
 _TEMPLATE = Path(__file__).resolve().parent / "answer.html.j2"
 
@@ -39,8 +41,8 @@ def experiment(asked: Asked) -> str:
     return _yaml(words, dict(asked.content))
 
 
-def study(base: Base, question: Question, axes: Sequence[tuple[str, Sequence[Any]]], answers: Sequence[Answer]) -> str:
-    """Return a grid of questions as an experiment with a sensitivity study.
+def study(base: Base, question: Question, axes: Axes, answers: Sequence[Answer]) -> str:
+    """Return a grid of questions as an experiment with a sensitivity study; keys of one axis take the same value.
 
     ``answers`` are the finished ones of the grid. A study chooses one flow control for all of its points: the file
     states theirs, and a grid whose points differ in it is a :class:`UsageError`.
@@ -48,19 +50,19 @@ def study(base: Base, question: Question, axes: Sequence[tuple[str, Sequence[Any
     _check_axes(question, axes)
     asked = base.asked(question.changed(losses=False))
     content = copy.deepcopy(dict(asked.content))
-    nodes = next((list(values) for key, values in axes if key == "nodes"), [question.nodes])
+    nodes = next((list(values) for keys, values in axes if keys == ("nodes",)), [question.nodes])
     content["nodes"] = sorted({*content["nodes"], *nodes})
     parameters: dict[str, Any] = {}
-    for key, values in axes:
-        if key != "nodes":
-            parameters[_parameter(key, parameters)] = {"keys": [key], "values": list(values)}
+    for keys, values in axes:
+        if keys != ("nodes",):
+            parameters[_parameter(keys[0], parameters)] = {"keys": list(keys), "values": list(values)}
     if parameters:
         content["sensitivity"] = {"plan": "grid", "nodes": sorted(nodes), "parameters": parameters}
     content["name"] = f"{base.name[:60]}-map-{asked.digest[:8]}"
     _state_flow_control(content, answers, bool(parameters))
     resolve(content, where="the study", base=Path("/"))
     words = [
-        f"Made by manynode explore {__version__}: a map of {' and '.join(key for key, _ in axes)}",
+        f"Made by manynode explore {__version__}: a map of {' and '.join(key for keys, _ in axes for key in keys)}",
         f"manynode run {content['name']}.yaml --measurements-from {asked.measured}",
     ]
     return _yaml(words, content)
@@ -89,6 +91,7 @@ def page(base: Base, own: Answer, other: Answer | None) -> str:
     frames = {name: pd.DataFrame(one.breakdown) for name, one in answers.items()}
     losses = {name: pd.DataFrame(one.losses) for name, one in answers.items() if one.losses}
     links = {name: pd.DataFrame(one.links) for name, one in answers.items() if one.links}
+    paired = None if other is None else own.paired(other)
     figures = [export_figures.breakdown(frames)]
     figures += [export_figures.losses(losses)] if losses else []
     figures += [export_figures.links(links)] if links else []
@@ -98,7 +101,8 @@ def page(base: Base, own: Answer, other: Answer | None) -> str:
         title=base.resolved.title or base.name,
         subtitle=question_words(own.question),
         answers=rows,
-        paired=None if other is None else own.paired(other),
+        paired=paired,
+        verdict="" if other is None or paired is None else paired.words(own.models_error(other)),
         sentences=own.sentences,
         warnings=[*own.warnings, *(other.warnings if other is not None else [])],
         figures=figures,
@@ -112,8 +116,8 @@ def question_words(question: Question) -> str:
     return f"{question.nodes} nodes, {question.technique}" + (f"; {changes}" if changes else "; nothing changed")
 
 
-def _check_axes(question: Question, axes: Sequence[tuple[str, Sequence[Any]]]) -> None:
-    keys = [key for key, _ in axes]
+def _check_axes(question: Question, axes: Axes) -> None:
+    keys = [key for of_axis, _ in axes for key in of_axis]
     if not keys or len(set(keys)) != len(keys):
         raise UsageError("a map needs axes of different keys", found=", ".join(keys) or "none")
     if MACHINE in keys or "technique" in keys:

@@ -13,9 +13,9 @@ import numpy as np
 
 from manynode import seeds
 from manynode.errors import UsageError
+from phase3_sst.analysis.paired_difference import probability
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 from phase3_sst.explore.answer import Answer
-from phase3_sst.studies.what_if.decide import probability
 
 
 @dataclass(frozen=True)

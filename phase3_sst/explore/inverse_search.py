@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from manynode.errors import ManynodeError, UsageError
+from manynode.report.wording import percent
 from phase3_sst.explore import binding
 from phase3_sst.explore.answer import Answer
 from phase3_sst.explore.asker import Asker, with_value
@@ -313,6 +314,9 @@ def _sentences(found: Found, search: _Search, split: bool) -> list[str]:
         words.append(
             f"The goal is not kept by all easier values: it is kept at {', '.join(kept)} and missed in between"
         )
+    times, relevant = [step.answer.time_s for step in found.steps], hard.answer.relevant
+    if len(times) > 1 and max(times) <= (1 + relevant) * min(times):
+        words.append(f"No difference that matters: all simulated times lie within {percent(relevant)}")
     if found.bend:
         words.append(found.bend[0].upper() + found.bend[1:])
     if found.binding:

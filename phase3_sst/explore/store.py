@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode import artefacts, seal, tables
-from manynode.config.resolved import Resolved, read_resolved, write_resolved
+from manynode.config.resolved import OF_PAGES, Resolved, read_resolved, write_resolved
 from manynode.config.study_section import study_sections
 from manynode.errors import InputError, ManynodeError
 from manynode.steps import Steps
@@ -308,7 +308,7 @@ def _told(results: Path, steps: Steps, place: str) -> dict[str, Any] | None:
 def _settings(resolved: Resolved) -> str:
     """Return the digest of all that a point's numbers depend on, but its technique and node count."""
     studies = [study.key for study in study_sections()]
-    return resolved.digest(without=("name", "title", "known_errors", "nodes", "techniques", *studies))
+    return resolved.digest(without=("name", *OF_PAGES, "nodes", "techniques", *studies))
 
 
 def _choice(resolved: Resolved) -> str:

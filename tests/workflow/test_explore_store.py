@@ -256,7 +256,7 @@ def test_a_map_exported_as_a_study_has_the_numbers_of_its_points(base: Path, tmp
     answers = run(answered(base, *questions_))
     explorer = Explorer(base, cores=2)
     study = tmp_path / "study.yaml"
-    text = explorer.exported_study(questions_[0], [("network.link.bandwidth", bandwidths)])
+    text = explorer.exported_study(questions_[0], [(("network.link.bandwidth",), bandwidths)])
     study.write_text(text)
     assert answers[0].flow_control is not None and f"flow_control: {answers[0].flow_control['flow_control']}" in text
     done = pipeline.run(study, tmp_path)

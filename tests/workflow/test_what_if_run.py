@@ -45,8 +45,9 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
     assert ideal.max() / ideal.min() - 1 < 1e-9, "the same compute times on the same ideal network"
     pairs = tables.read_table(tmp_path / "out/pairs.parquet", "what-if-pairs/1")
     slowest = pairs[pairs["second"] == "slow tree"]
-    assert len(slowest) == 2 and slowest["settled"].all()
+    assert len(slowest) == 2 and (slowest["verdict"] == "matters").all() and (slowest["share"] > 0.1).all()
     page = (tmp_path / "out/what-if.html").read_text()
+    assert "has room for 2,304 nodes" in page and "over its life" in page
     assert 'id="figure-pareto"' in page and 'id="table-bills"' in page and "src=" not in page.split("<script")[0]
     bills = pd.read_csv(tmp_path / "out/bills.csv")
     assert bills[(bills["name"] == "torus") & (bills["item"] == "switches")]["count"].item() == 100
@@ -84,4 +85,5 @@ def test_the_command_bill_prints_a_bill() -> None:
     assert done.returncode == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if line.startswith("switches"))
     assert line.split()[1:4] == ["90", "15,000", "1,350,000"]
+    assert "energy of 5 years, 80 % of them under load" in done.stdout
     assert yaml.safe_load((pipeline.ROOT / "configs/prices/example.yaml").read_text())["currency"] in done.stdout

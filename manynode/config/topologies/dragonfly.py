@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from manynode.config.group_cables import GroupCables
 from manynode.config.quantities import Latency, written
-from manynode.config.topology import MOST_PARTS, Count, Topology, check_size, nested_places, topology
+from manynode.config.topology import MOST_PARTS, Count, Topology, check_size, nested_places, topology, up
 
 
 @topology
@@ -21,6 +21,7 @@ class Dragonfly(Topology):
     cable_names: ClassVar[str] = "local, global"
     cable_pattern: ClassVar[re.Pattern[str]] = re.compile("local|global")
     link_names: ClassVar[str] = "local, global"
+    is_sized: ClassVar[bool] = True
 
     kind: Literal["dragonfly"] = Field(description="Kind of topology")
     groups: Count = Field(description="Groups of the machine")
@@ -110,3 +111,32 @@ class Dragonfly(Topology):
         """Minimal routing uses only one of a group's paths."""
         least = super().exchange_share()
         return min(least, 1 / self.groups) if self.routing.startswith("minimal") else least
+
+    def ports_and_taper(self) -> tuple[int, float]:
+        local, above = (self.routers_per_group - 1) * self.local_links, self.global_links if self.groups > 1 else 0
+        return self.hosts_per_router + local + above, self.hosts_per_router / (above or local or self.hosts_per_router)
+
+    @classmethod
+    def sized(cls, hosts: int, ports: int, taper: float, unit: int = 1) -> dict[str, Any] | None:
+        """Return the dragonfly; the taper is that of the global ports, or in a single group of the local ones.
+
+        Two thirds or more of a router's ports to others are local: a message takes up to two local cables for each
+        global one (Kim et al. 2008, a >= 2h).
+        """
+        found: list[tuple[int, int, dict[str, Any]]] = []
+        for per_router in range(unit, ports + 1, unit):
+            above = up(per_router / taper)
+            for groups, own in ((1, 0), (2, above)):
+                for links in range(1, ports):
+                    for routers in range(1, (ports - per_router - own) // links + 2):
+                        local = links * (routers - 1)
+                        if groups == 1 and (routers != up(hosts / per_router) or (routers > 1 and local < above)):
+                            continue
+                        many = groups if groups == 1 else max(2, up(hosts / (routers * per_router)))
+                        if groups > 1 and (local < 2 * own or routers * own < many - 1):
+                            continue
+                        section = {"groups": many, "routers_per_group": routers, "local_links": links}
+                        section |= {"hosts_per_router": up(hosts / (many * routers), unit), "global_links": own}
+                        found.append((many * routers, many * routers * (local + own), section))
+        best = min(found, key=lambda entry: entry[:2], default=None)
+        return None if best is None else {"kind": "dragonfly", **best[2]}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from manynode.config.topology import Count, Topology, check_size, nested_places, topology
+from manynode.config.topology import Count, Topology, check_size, nested_places, topology, up
 
 
 @topology
@@ -20,6 +20,7 @@ class FatTree(Topology):
     cable_names: ClassVar[str] = "leaf, level2 ..."
     cable_pattern: ClassVar[re.Pattern[str]] = re.compile(r"leaf\d*|level\d*")
     link_names: ClassVar[str] = "leaf-up, leaf-down, level2-up ..."
+    is_sized: ClassVar[bool] = True
 
     kind: Literal["fat-tree"] = Field(description="Kind of topology")
     children: list[Count] = Field(
@@ -146,3 +147,61 @@ class FatTree(Topology):
 
     def exchange_is_fixed(self, _nodes: int) -> bool:
         return self.routing == "d-mod-k"
+
+    def ports_and_taper(self) -> tuple[int, float]:
+        below = [n * p for n, p in zip(self.children, self.parallel_links, strict=True)]
+        above = [w * p for w, p in zip(self.parents[1:], self.parallel_links[1:], strict=True)]
+        ports = max(down + ports_up for down, ports_up in zip(below, [*above, 0], strict=True))
+        return ports, below[0] / above[0] if above else 1.0
+
+    @classmethod
+    def sized(cls, hosts: int, ports: int, taper: float, unit: int = 1) -> dict[str, Any] | None:
+        """Return a tree of one to three levels with the largest pods, tapered above the leaf switches only."""
+        if up(hosts, unit) <= ports:
+            return {"kind": "fat-tree", "children": [up(hosts, unit)], "parents": [1], "parallel_links": [1]}
+        most = max((h for h in range(unit, ports, unit) if h + up(h / taper) <= ports), default=0)
+        if not most:
+            return None
+        leaves = up(hosts / most)
+        below = up(hosts / leaves, unit)
+        trees = [
+            {
+                "kind": "fat-tree",
+                "children": [below, *children],
+                "parents": [1, *parents],
+                "parallel_links": [1, *links],
+            }
+            for above in range(up(below / taper), ports - below + 1)
+            for children, parents, links in [*_two_levels(leaves, above, ports), *_three_levels(leaves, above, ports)]
+        ]
+        return min(trees, key=_cost, default=None)
+
+
+def _two_levels(leaves: int, above: int, ports: int) -> Iterator[tuple[list[int], list[int], list[int]]]:
+    """Yield children, parents and parallel links above ``leaves`` leaf switches with ``above`` ports up each."""
+    for parallel in _divisors(above):
+        if leaves * parallel <= ports:
+            yield [leaves], [above // parallel], [parallel]
+
+
+def _three_levels(leaves: int, above: int, ports: int) -> Iterator[tuple[list[int], list[int], list[int]]]:
+    """Yield the same with a second level in pods, whose switches have as many ports up as down."""
+    for parallel in _divisors(above):
+        for pods in range(2, min(leaves, ports) + 1):
+            in_pod = up(leaves / pods)
+            through = in_pod * parallel
+            if 2 * through > ports:
+                continue
+            for bundle in _divisors(through):
+                if pods * bundle <= ports:
+                    yield [in_pod, pods], [above // parallel, through // bundle], [parallel, bundle]
+
+
+def _divisors(number: int) -> list[int]:
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
+
+
+def _cost(tree: Mapping[str, Any]) -> tuple[int, int, int]:
+    built = FatTree.model_validate(tree)
+    # Large pods: more traffic stays below the top.
+    return built.switch_count(), tree["children"][-1], built.links()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from manynode.config.topology import Count, Topology, check_size, topology
+from manynode.config.topology import Count, Topology, check_size, near_cube, topology, up
 
 
 @topology
@@ -20,6 +20,7 @@ class HyperX(Topology):
     cable_names: ClassVar[str] = "dim0 ..."
     cable_pattern: ClassVar[re.Pattern[str]] = re.compile(r"dim\d*")
     link_names: ClassVar[str] = "dim0 ..."
+    is_sized: ClassVar[bool] = True
 
     kind: Literal["hyperx"] = Field(description="Kind of topology")
     shape: list[Count] = Field(
@@ -101,3 +102,28 @@ class HyperX(Topology):
         """In dimension order, the halves use one link of each switch in the last dimension."""
         least = super().exchange_share()
         return min(least, 1 / max(self.shape)) if self.routing == "dimension-order" else least
+
+    def ports_and_taper(self) -> tuple[int, float]:
+        joined = [(size, width) for size, width in zip(self.shape, self.widths(), strict=True) if size > 1]
+        least = min((size * width for size, width in joined), default=self.hosts_per_switch)
+        return self.hosts_per_switch + sum((size - 1) * width for size, width in joined), self.hosts_per_switch / least
+
+    @classmethod
+    def sized(cls, hosts: int, ports: int, taper: float, unit: int = 1) -> dict[str, Any] | None:
+        """Return a HyperX of one to three dimensions; the bisection has its hosts' bandwidth over ``taper``.
+
+        A dimension of S switches with K cables between two has S K / 2 ports across its middle for T / 2 hosts of
+        each switch (Ahn et al. 2009).
+        """
+        found: list[tuple[int, int, dict[str, Any]]] = []
+        for own in range(unit, ports + 1, unit):
+            for dimensions in (1, 2, 3):
+                shape = near_cube(up(hosts / own), dimensions)
+                widths = [up(own / taper / size) for size in shape]
+                between = sum((size - 1) * width for size, width in zip(shape, widths, strict=True))
+                if own + between <= ports:
+                    switches = math.prod(shape)
+                    section = {"shape": shape, "hosts_per_switch": up(hosts / switches, unit)}
+                    found.append((switches, switches * between, section | {"links_by_dimension": widths}))
+        best = min(found, key=lambda entry: entry[:2], default=None)
+        return None if best is None else {"kind": "hyperx", **best[2]}

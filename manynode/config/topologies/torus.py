@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from manynode.config.quantities import NotNegativeInt
-from manynode.config.topology import Count, Topology, check_size, topology
+from manynode.config.topology import Count, Topology, check_size, near_cube, topology, up
 
 
 @topology
@@ -23,6 +23,7 @@ class Torus(Topology):
     cable_pattern: ClassVar[re.Pattern[str]] = re.compile(r"dim\d*")
     link_names: ClassVar[str] = "dim0-plus, dim0-minus ..."
     has_directions: ClassVar[bool] = True
+    is_sized: ClassVar[bool] = True
 
     kind: Literal["torus"] = Field(description="Kind of topology")
     shape: list[Count] = Field(
@@ -145,6 +146,23 @@ class Torus(Topology):
         """With an even number of nodes and an even last ring, half of which every message goes."""
         rings = [size for size in self.shape if size > 1]
         return bool(rings) and rings[-1] % 2 == 0 and nodes % 2 == 0
+
+    def ports_and_taper(self) -> tuple[int, float]:
+        between = sum(2 * width for size, width in zip(self.shape, self.widths(), strict=True) if size > 1)
+        return self.hosts_per_switch + between, self.hosts_per_switch / (between or self.hosts_per_switch)
+
+    @classmethod
+    def sized(cls, hosts: int, ports: int, taper: float, unit: int = 1) -> dict[str, Any] | None:
+        """Return a torus of three dimensions with as many cables in each direction, or a single switch."""
+        if up(hosts, unit) <= ports:
+            return {"kind": "torus", "shape": [1], "hosts_per_switch": up(hosts, unit)}
+        for own in range(ports // unit * unit, 0, -unit):
+            shape = near_cube(up(hosts / own), 3)
+            width = up(own / taper / 2 / max(1, sum(size > 1 for size in shape)))
+            section = {"kind": "torus", "shape": shape, "hosts_per_switch": own, "links_per_direction": width}
+            if own + 6 * up(own / taper / 6) <= ports and cls.model_validate(section).ports_and_taper()[0] <= ports:
+                return section | {"hosts_per_switch": up(hosts / math.prod(shape), unit)}
+        return None
 
 
 def _opened(ring: Sequence[int], size: int) -> list[float]:

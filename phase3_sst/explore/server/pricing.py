@@ -48,7 +48,7 @@ class PricedAnswers:
 
         ``together``: answers of all node counts do the same work and share one front.
         """
-        costs = Costs(prices)
+        costs = Costs(prices, self._explorer.base.resolved.relevant_difference)
         refused: dict[str, str] = {}
         questions: dict[str, dict[str, Any]] = {}
         for question, answer in self._explorer.finished():

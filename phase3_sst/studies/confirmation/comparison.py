@@ -29,8 +29,6 @@ from phase3_sst.point.point_result import PointResult
 
 SCHEMA = "confirmation/1"
 SUMMARY_SCHEMA = "confirmation-summary/1"
-# Times that differ by less are not ranked: no decision depends on them.
-DIFFERENT = 0.01
 
 _KEYS = ["variant", "technique", "nodes"]
 _COLUMNS = [
@@ -86,7 +84,7 @@ def compare(pairs: Sequence[Pair], engine: str, by: str, content: Mapping[str, A
     frame = pd.DataFrame([_row(pair, content) for pair in pairs], columns=_columns(pairs))
     for column, times in (("place", "time_s"), ("confirmed_place", "confirmed_s")):
         frame[column] = frame.groupby(["technique", "nodes"])[times].rank(method="min").astype(int)
-    said = [not_there(by, lacking)] if lacking else sentences(frame, engine, by)
+    said = [not_there(by, lacking)] if lacking else sentences(frame, engine, by, content["relevant_difference"])
     return Confirmation(frame, {"engine": engine, "confirmed_by": by, "lacks": lacking, "sentences": said})
 
 
@@ -101,7 +99,7 @@ def write(found: Confirmation, path: Path) -> None:
     tables.write_table(path, SCHEMA, found.table)
 
 
-def sentences(frame: pd.DataFrame, engine: str, by: str) -> list[str]:
+def sentences(frame: pd.DataFrame, engine: str, by: str, relevant: float) -> list[str]:
     """Return the sentences on differences of times and reversed orders."""
     off = (frame["ratio"] - 1).abs()
     worst = frame.loc[off.idxmax()]
@@ -112,35 +110,36 @@ def sentences(frame: pd.DataFrame, engine: str, by: str) -> list[str]:
         f"{number(float(frame['ratio'].median()))}). The largest difference is at {_name(worst)}: "
         f"{duration(worst['time_s'])} with {engine} and {duration(worst['confirmed_s'])} with {by}."
     ]
-    agreeing, turned = orders(frame)
+    agreeing, turned = orders(frame, relevant)
     total = agreeing + len(turned)
     if not total:
-        said.append(f"With {by}, no two points differ by more than {percent(DIFFERENT)}.")
+        said.append(f"With {by}, no two points differ by more than {percent(relevant)}.")
     elif not turned:
         said.append(
             f"Both engines agree on the order of all {count(total, 'pair')} that differ by more than "
-            f"{percent(DIFFERENT)} with {by}."
+            f"{percent(relevant)} with {by}."
         )
     else:
         first, second = max(turned, key=lambda pair: pair[1]["confirmed_s"] / pair[0]["confirmed_s"])
         gap = second["confirmed_s"] / first["confirmed_s"] - 1
         said.append(
-            f"They disagree on {len(turned)} of {count(total, 'order')} that differ by more than {percent(DIFFERENT)} "
+            f"They disagree on {len(turned)} of {count(total, 'order')} that differ by more than {percent(relevant)} "
             f"with {by}: there {_name(first)} is faster than {_name(second)} by {percent(gap)}, and not with {engine}."
         )
     return said
 
 
-def orders(frame: pd.DataFrame) -> tuple[int, list[tuple[pd.Series[Any], pd.Series[Any]]]]:
+def orders(frame: pd.DataFrame, relevant: float) -> tuple[int, list[tuple[pd.Series[Any], pd.Series[Any]]]]:
     """Return the number of equal orders, and the reversed pairs (faster, slower with the second engine).
 
-    Points are ordered within a technique and node count if their times differ by more than 1 % with the second engine.
+    Points are ordered within a technique and node count if their times differ by more than ``relevant`` with the second
+    engine.
     """
     agreeing, turned = 0, []
     for _, group in frame.groupby(["technique", "nodes"], sort=False):
         for (_, one), (_, other) in itertools.combinations(group.iterrows(), 2):
             fast, slow = sorted((one, other), key=lambda row: float(row["confirmed_s"]))
-            if slow["confirmed_s"] <= (1 + DIFFERENT) * fast["confirmed_s"]:
+            if slow["confirmed_s"] <= (1 + relevant) * fast["confirmed_s"]:
                 continue
             if fast["time_s"] < slow["time_s"]:
                 agreeing += 1

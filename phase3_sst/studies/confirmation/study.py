@@ -22,7 +22,7 @@ class ConfirmationStudy(Study):
     command = "confirm"
     rule = "phase3_compare_confirmed"
     help = "Compare a study's points between two engines: ratios, and whether both rank the points alike."
-    reads = (*SHARED, "nodes", "techniques", "network", "simulate", "sensitivity")
+    reads = (*SHARED, "nodes", "techniques", "network", "simulate", "sensitivity", "relevant_difference")
     files = (
         StudyFile(
             "confirmation.parquet",

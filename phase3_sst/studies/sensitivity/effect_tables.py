@@ -125,7 +125,7 @@ def _compute(ranks: pd.DataFrame) -> float:
 
 
 def _knees(experiment: Resolved, points: pd.DataFrame) -> pd.DataFrame:
-    study = experiment.sensitivity
+    study, relevant = experiment.sensitivity, experiment.relevant_difference
     assert study is not None
     rows = []
     for name, parameter in study.parameters.items():
@@ -147,7 +147,7 @@ def _knees(experiment: Resolved, points: pd.DataFrame) -> pd.DataFrame:
                     "others": dict(zip(others, rest, strict=True)),
                     "best_s": times.min(),
                     "worst_s": times.max(),
-                    "knee": texts.get(knee(values, times, parameter.scale == "log"), ""),
+                    "knee": texts.get(knee(values, times, parameter.scale == "log", relevant), ""),
                     "enough": texts[enough(values, times, study.enough)],
                 }
             )
@@ -160,15 +160,17 @@ def _words(others: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in others.items())
 
 
-def knee(values: Sequence[float] | np.ndarray, times: Sequence[float] | np.ndarray, log: bool) -> float:
+def knee(
+    values: Sequence[float] | np.ndarray, times: Sequence[float] | np.ndarray, log: bool, relevant: float
+) -> float:
     """Return the value at which a curve of times bends most; NaN without a bend.
 
     The point farthest from the chord (Satopää et al., Kneedle, ICDCSW 2011), with the values on a logarithmic axis when
-    ``log``. There is no knee if the times change by less than 1 %, if the curve gets steeper, or with fewer than 3
-    points.
+    ``log``. There is no knee if the times change by less than ``relevant``, if the curve gets steeper, or with
+    fewer than 3 points.
     """
     x, y = np.asarray(values, dtype=float), np.asarray(times, dtype=float)
-    if len(x) < 3 or y.max() < 1.01 * y.min() or (log and x.min() <= 0):
+    if len(x) < 3 or y.max() < (1 + relevant) * y.min() or (log and x.min() <= 0):
         return math.nan
     x = np.log(x) if log else x
     x = (x - x[0]) / (x[-1] - x[0])

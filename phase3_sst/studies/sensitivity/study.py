@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manynode.config.sensitivity import SensitivitySection
-from manynode.config.studies import Study, StudyFile, StudyPoint, study
+from manynode.config.studies import SHARED, Study, StudyFile, StudyPoint, study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +21,7 @@ class Sensitivity(Study):
     section = SensitivitySection
     description = "Study: how the projected time depends on network parameters"
     rank = 10
+    reads = (*SHARED, "nodes", "techniques", "network", "simulate", "sensitivity", "relevant_difference")
     help = "Analyse the points of the sensitivity study: times, knees, Sobol indices."
     files = (
         StudyFile(

@@ -11,13 +11,13 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from manynode import seeds
 from manynode.config.prices import Prices
+from phase3_sst.analysis.paired_difference import paired_difference
 from phase3_sst.analysis.projection_tables import bootstrap_interval
 
 ALTERNATIVES_SCHEMA = "what-if/1"
@@ -40,13 +40,21 @@ class Outcome:
 
 
 def alternatives(
-    outcomes: Sequence[Outcome], prices: Prices, within: float, confidence: float, seed: int
+    outcomes: Sequence[Outcome],
+    prices: Prices,
+    pairs: pd.DataFrame,
+    *,
+    within: float,
+    confidence: float,
+    seed: int,
+    relevant: float,
 ) -> pd.DataFrame:
     """Return a row per alternative.
 
-    name, nodes, ranks, replicas, time_s (of the whole work), low_s, high_s, cost, power_w, energy_kwh and energy_cost
-    (of the whole work, the building's overhead included), ideal_s (NaN when not simulated), front (of time and cost),
-    maybe_front (may be on it with another draw of the replicas), near (its time is within ``within`` of the best).
+    name, nodes, ranks, replicas, time_s (of the whole work), low_s, high_s, cost, life_cost (with the energy of the
+    machine's years), power_w, energy_kwh and energy_cost (of the whole work, the building's overhead included), ideal_s
+    (NaN when not simulated), front (of time and cost; gains below ``relevant`` do not count), maybe_front (may be on it
+    with another draw of the replicas, by the verdicts of ``pairs``), near (its time is within ``within`` of the best).
     """
     rows = []
     for outcome in outcomes:
@@ -54,7 +62,7 @@ def alternatives(
         low, high = bootstrap_interval(times, confidence, seeds.generator(seed, "bootstrap", "what-if", outcome.name))
         time = float(np.mean(times))
         power = float(outcome.bill["power_w"].sum())
-        energy = energy_kwh(power, time, prices)
+        energy, cost = energy_kwh(power, time, prices), float(outcome.bill["cost"].sum())
         rows.append(
             {
                 "name": outcome.name,
@@ -64,7 +72,8 @@ def alternatives(
                 "time_s": time,
                 "low_s": low,
                 "high_s": high,
-                "cost": float(outcome.bill["cost"].sum()),
+                "cost": cost,
+                "life_cost": prices.life_cost(cost, power),
                 "power_w": power,
                 "energy_kwh": energy,
                 "energy_cost": energy * prices.energy.price_per_kwh,
@@ -72,10 +81,22 @@ def alternatives(
             }
         )
     frame = pd.DataFrame(rows)
-    frame["front"] = pareto(frame["time_s"], frame["cost"])
-    frame["maybe_front"] = maybe_on_front(frame["low_s"], frame["high_s"], frame["cost"])
+    frame["front"] = pareto(frame["time_s"], frame["cost"], relevant)
+    frame["maybe_front"] = ~frame["name"].isin(_surely_beaten(frame.set_index("name")["cost"], pairs))
     frame["near"] = frame["time_s"] <= frame["time_s"].min() * (1 + within)
     return frame
+
+
+def _surely_beaten(costs: pd.Series[float], pairs: pd.DataFrame) -> set[str]:
+    """Return the alternatives that another one, no dearer, beats by settled draws or equals but for the price."""
+    beaten = set()
+    for row in pairs.itertuples():
+        fast, slow = costs[row.first], costs[row.second]
+        if row.settled and fast <= slow:
+            beaten.add(row.second)
+        if row.verdict == "irrelevant" and fast != slow:
+            beaten.add(row.first if slow < fast else row.second)
+    return beaten
 
 
 def energy_kwh(power_w: float, time_s: float, prices: Prices) -> float:
@@ -83,10 +104,20 @@ def energy_kwh(power_w: float, time_s: float, prices: Prices) -> float:
     return power_w * time_s / _JOULES_PER_KWH * prices.energy.overhead
 
 
-def pareto(times: Sequence[float] | pd.Series[float], costs: Sequence[float] | pd.Series[float]) -> list[bool]:
-    """Return the Pareto front: no other alternative is as fast and as cheap, and better in one of the two."""
+def pareto(
+    times: Sequence[float] | pd.Series[float], costs: Sequence[float] | pd.Series[float], relevant: float = 0.0
+) -> list[bool]:
+    """Return the Pareto front: no other alternative is as fast and as cheap, and better in one of the two.
+
+    A dearer alternative is on it only if it is faster than every cheaper one there by more than ``relevant``, a share.
+    """
     time, cost = np.asarray(times, dtype=float), np.asarray(costs, dtype=float)
-    on = (time <= _least(time, cost, "right")) & (time < _least(time, cost, "left"))
+    on = np.zeros(len(time), dtype=bool)
+    fastest, of_cost = math.inf, -math.inf
+    for place in np.lexsort((time, cost)):
+        same = cost[place] == of_cost and time[place] == fastest
+        if same or (cost[place] > of_cost and time[place] * (1 + relevant) < fastest):
+            on[place], fastest, of_cost = True, time[place], cost[place]
     return [bool(one) for one in on]
 
 
@@ -94,72 +125,60 @@ def maybe_on_front(
     lows: Sequence[float] | pd.Series[float],
     highs: Sequence[float] | pd.Series[float],
     costs: Sequence[float] | pd.Series[float],
+    relevant: float = 0.0,
 ) -> list[bool]:
-    """Return which may be on the front with another draw of the replicas: none as cheap is surely faster."""
-    least = _least(np.asarray(highs, dtype=float), np.asarray(costs, dtype=float), "right")
-    return [bool(one) for one in np.asarray(lows, dtype=float) <= least]
+    """Return which may be on the front with another draw of the replicas: none as cheap is surely faster.
 
-
-def _least(values: np.ndarray, costs: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
-    """Return, for each cost, the least value of those that cost at most as much (right) or less (left); inf of none.
-
-    It sorts by cost: the front of thousands of alternatives takes milliseconds.
+    A dearer one may be faster than each cheaper one by more than ``relevant``.
     """
-    order = np.argsort(costs, kind="stable")
-    least = np.concatenate([[np.inf], np.minimum.accumulate(values[order])])
-    return least[np.searchsorted(costs[order], costs, side=side)]
+    low, high, cost = (np.asarray(values, dtype=float) for values in (lows, highs, costs))
+    order = np.argsort(cost, kind="stable")
+    least = np.concatenate([[np.inf], np.minimum.accumulate(high[order])])
+    as_cheap, cheaper = (least[np.searchsorted(cost[order], cost, side=side)] for side in ("right", "left"))
+    return [bool(one) for one in (low <= as_cheap) & (low * (1 + relevant) <= cheaper)]
 
 
-def pairs(outcomes: Sequence[Outcome], confidence: float, seed: int) -> pd.DataFrame:
+def pairs(
+    outcomes: Sequence[Outcome],
+    confidence: float,
+    seed: int,
+    *,
+    relevant: float,
+    drawn: bool = True,
+    models: Mapping[tuple[str, str], float | None] | None = None,
+) -> pd.DataFrame:
     """Return a row per two alternatives.
 
     first, second (names; ``first`` has the shorter mean time), difference_s (second less first, mean over the paired
-    replicas) with its bootstrap interval low_s, high_s, probability (that ``first`` is faster in another pair of runs),
-    settled (the interval excludes 0), replicas, more (further replicas that would probably settle the order; 0 when
-    settled, NaN for equal times).
+    replicas) with its bootstrap interval low_s, high_s, share (of the first's time), models (the models' paired error,
+    a share; NaN if not known; ``models`` has it by names, in the order of ``outcomes``), probability (that ``first`` is
+    faster in another pair of runs), settled (the interval excludes 0), verdict (matters: settled and above
+    ``relevant``; irrelevant; open), words (of the verdict), replicas, more (further replicas that would probably settle
+    the order; 0 unless open, NaN if unknown).
     """
     rows = []
     for one, other in itertools.combinations(outcomes, 2):
         first, second = sorted((one, other), key=lambda outcome: float(np.mean(list(outcome.times_s.values()))))
-        replicas = sorted(first.times_s.keys() & second.times_s.keys())
-        gaps = np.array([second.times_s[r] - first.times_s[r] for r in replicas])
         rng = seeds.generator(seed, "bootstrap", "what-if", first.name, second.name)
-        low, high = bootstrap_interval(list(gaps), confidence, rng)
-        settled = len(gaps) > 1 and (low > 0 or high < 0)
+        found = paired_difference(
+            second.times_s, first.times_s, relevant=relevant, confidence=confidence, rng=rng, drawn=drawn
+        )
+        known = (models or {}).get((one.name, other.name))
         rows.append(
             {
                 "first": first.name,
                 "second": second.name,
-                "difference_s": float(gaps.mean()),
-                "low_s": low,
-                "high_s": high,
-                "probability": probability(gaps),
-                "settled": settled,
-                "replicas": len(gaps),
-                "more": 0.0 if settled else further_replicas(gaps, confidence),
+                "difference_s": found.difference_s,
+                "low_s": found.low_s,
+                "high_s": found.high_s,
+                "share": found.share,
+                "models": math.nan if known is None else known,
+                "probability": 1 - found.probability,
+                "settled": found.settled,
+                "verdict": found.verdict,
+                "words": found.words(known),
+                "replicas": found.replicas,
+                "more": found.more,
             }
         )
     return pd.DataFrame(rows)
-
-
-def probability(gaps: np.ndarray) -> float:
-    """Return the probability that the next gap is above zero: ties count half; one success and one failure are added.
-
-    This is the posterior mean of a rate under Laplace's prior. A few replicas alone would often give 1.
-    """
-    wins = float((gaps > 0).sum() + 0.5 * (gaps == 0).sum())
-    return (wins + 1) / (len(gaps) + 2)
-
-
-def further_replicas(gaps: np.ndarray, confidence: float) -> float:
-    """Return how many more replicas would make the normal interval of the mean gap exclude zero.
-
-    NaN if unknown: a single replica, or a mean gap of zero.
-    """
-    from scipy.stats import norm
-
-    mean = float(abs(gaps.mean()))
-    if len(gaps) < 2 or mean == 0:
-        return math.nan
-    wanted = (float(norm.ppf(0.5 + confidence / 2)) * float(gaps.std(ddof=1)) / mean) ** 2
-    return float(max(1, math.ceil(wanted) - len(gaps)))

@@ -57,6 +57,8 @@ def bill(
     from manynode.config.prices import Prices
     from manynode.config.resolved import checked, included
     from phase3_sst.studies.what_if.bill import bill as bill_of
+    from phase3_sst.studies.what_if.bill import oversized
+    from phase3_sst.studies.what_if.what_if_sentences import life_words
 
     chosen = checked(Network, included("network", network, "networks", Path(), "bill"), network, "the network")
     priced = checked(Prices, included("prices", prices, "prices", Path(), "bill"), prices, "the price file")
@@ -67,14 +69,21 @@ def bill(
         typer.echo(f"{row['item']:<20} {row['count']:>8,} {row['price']:>10,.0f} {row['cost']:>14,.0f} {power:>10}")
     total = f"{frame['power_w'].sum() / 1000:,.1f} kW"
     typer.echo(f"{'sum, ' + priced.currency:<20} {'':>8} {'':>10} {frame['cost'].sum():>14,.0f} {total:>10}")
+    life = priced.life_cost(float(frame["cost"].sum()), float(frame["power_w"].sum()))
+    typer.echo(f"{life_words(priced)}: {life:,.0f} {priced.currency}")
+    if warning := oversized(chosen, nodes):
+        typer.echo(warning)
 
 
 def _bill(described: Any, case: Any) -> Any:
+    from manynode.errors import ManynodeError
     from phase3_sst.studies.what_if.bill import bill as bill_of
 
-    node = described.alternatives[case.alternative].node
-    prices = described.prices if node is None else described.prices.model_copy(update={"node": node})
-    return bill_of(case.resolved.network, case.nodes, prices)
+    own = described.alternatives[case.alternative]
+    try:
+        return bill_of(case.resolved.network, case.nodes, described.prices, own)
+    except ManynodeError as error:
+        raise error.named(f"alternative {case.alternative!r}") from None
 
 
 def _conclude(
@@ -89,6 +98,7 @@ def _conclude(
     from manynode.report.what_if import build_what_if
     from phase3_sst.point.point_result import PointResult
     from phase3_sst.studies.what_if import decide, what_if_sentences
+    from phase3_sst.studies.what_if.model_errors import model_errors
 
     def times(case: Any) -> dict[int, float]:
         folder = case.results(target) / "simulate" / described.technique / f"nodes-{case.nodes}"
@@ -110,8 +120,11 @@ def _conclude(
         )
         for case in real
     ]
-    table = decide.alternatives(outcomes, described.prices, described.within, confidence, seed)
-    pairs = decide.pairs(outcomes, confidence, seed)
+    relevant = content["relevant_difference"]
+    drawn, models = described.technique.endswith("var"), model_errors(real, target)
+    pairs = decide.pairs(outcomes, confidence, seed, relevant=relevant, drawn=drawn, models=models)
+    how = {"within": described.within, "confidence": confidence, "seed": seed, "relevant": relevant}
+    table = decide.alternatives(outcomes, described.prices, pairs, **how)
     all_bills = pd.concat([frame.assign(name=name) for name, frame in bills.items()], ignore_index=True)
     tables.write_table(target / "alternatives.parquet", decide.ALTERNATIVES_SCHEMA, table)
     tables.write_table(target / "pairs.parquet", decide.PAIRS_SCHEMA, pairs)
@@ -120,7 +133,8 @@ def _conclude(
         with tables.replacing(target / f"{name}.csv") as part:
             frame.to_csv(part, index=False)
     confirmed = _confirm(described, real, table, target, times, run)
-    said = what_if_sentences.sentences(table, pairs, described.within, described.prices.currency)
+    said = what_if_sentences.sentences(table, pairs, described.within, described.prices, relevant)
+    said += what_if_sentences.warnings(described, real)
     said += [] if confirmed is None else confirmed.summary["sentences"]
     mode = "ext" if described.technique.startswith("ext") else "no-ext"
     profiles = {case.alternative: case.results(target) / f"nodesim/timing-profile-{mode}.json" for case in real}
@@ -134,6 +148,7 @@ def _conclude(
         "prices": described.prices.name,
         "prices_description": described.prices.description,
         "within": described.within,
+        "relevant_difference": relevant,
         "confidence": confidence,
         "seed": seed,
         "sentences": said,

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from manynode import input_file
 from manynode.config.confirm import ConfirmSection
 from manynode.config.counterfactuals import BANDWIDTH, LATENCY
-from manynode.config.prices import Item, Prices
+from manynode.config.prices import ItemChange, PartPrices, Prices
 from manynode.config.quantities import PositiveInt, Section
 from manynode.config.resolved import checked, included, read_yaml
 from manynode.errors import UsageError
@@ -28,7 +28,7 @@ IDEAL_CHANGES: Mapping[str, Any] = {
 AlternativeName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_length=60)]
 
 
-class Alternative(Section):
+class Alternative(PartPrices):
     """A candidate machine and its changes to the base experiment."""
 
     nodes: PositiveInt | None = Field(
@@ -38,8 +38,10 @@ class Alternative(Section):
         default_factory=dict,
         description="changes of the base experiment, key: value, such as {network: paper-torus, machine: wide-core}",
     )
-    node: Item | None = Field(
-        default=None, description="price and watts of its nodes, if they differ from the price file"
+    node: ItemChange | None = Field(
+        default=None,
+        description="price and watts of its nodes, where they differ from the price file; nic, switch, cable and "
+        "cables are the same for its other parts",
     )
     runs: Annotated[float, Field(gt=0, le=1e9)] = Field(
         default=1.0,
@@ -81,7 +83,7 @@ class WhatIf(Section):
     def _no_own_nodes(cls, given: dict[str, Alternative]) -> dict[str, Alternative]:
         for name, alternative in given.items():
             for key in alternative.set:
-                if key in ("nodes", "techniques", "name", "seed", "simulate.replicas"):
+                if key in ("nodes", "techniques", "name", "seed", "relevant_difference", "simulate.replicas"):
                     raise ValueError(
                         f"{name}: set: {key}: the same for all alternatives, or a key of the alternative itself; "
                         "common random numbers need equal seeds and replicas"

@@ -125,6 +125,7 @@ def answer_of(question: Question, makespans: Mapping[int, float], **members: Any
         "links": [],
         "losses": None,
         "flow_control": None,
+        "relevant": 0.01,
     }
     return Answer(**{**content, **members})
 

@@ -77,7 +77,7 @@ def test_the_engine_and_at_most_so_many_replicas_change() -> None:
     assert many.simulate.replicas == experiment.simulate.replicas
 
 
-CONTENT = {"seed": 1, "simulate": {"confidence": 0.95}}
+CONTENT = {"seed": 1, "relevant_difference": 0.01, "simulate": {"confidence": 0.95}}
 
 
 def pairs(times: dict[str, tuple[list[float], list[float]]], technique: str = "ext-var", nodes: int = 64) -> list[Pair]:
@@ -98,7 +98,7 @@ def test_an_order_that_is_turned_around_is_named() -> None:
     times = {"40 ns": ([1.00], [1.30]), "90 ns": ([1.10], [1.20]), "1 us": ([2.00], [2.00])}
     found = comparison.compare(pairs(times), "fast", "sst", CONTENT)
     assert list(found.table["place"]) == [1, 2, 3] and list(found.table["confirmed_place"]) == [2, 1, 3]
-    agreeing, turned = comparison.orders(found.table)
+    agreeing, turned = comparison.orders(found.table, 0.01)
     assert agreeing == 2 and [(a["variant"], b["variant"]) for a, b in turned] == [("90 ns", "40 ns")]
     words = found.summary["sentences"][-1]
     assert "disagree on 1 of 3 orders" in words and "latency 90 ns" in words and "by 8.3 %" in words
@@ -107,7 +107,7 @@ def test_an_order_that_is_turned_around_is_named() -> None:
 def test_equal_times_are_no_order_and_techniques_are_not_mixed() -> None:
     near = pairs({"a": ([1.00], [1.001]), "b": ([1.10], [1.0]), "c": ([1.0], [2.0])})
     others = pairs({"d": ([9.0], [0.5])}, technique="ext-const")
-    agreeing, turned = comparison.orders(comparison.compare([*near, *others], "fast", "sst", CONTENT).table)
+    agreeing, turned = comparison.orders(comparison.compare([*near, *others], "fast", "sst", CONTENT).table, 0.01)
     assert agreeing + len(turned) == 2
     alike = comparison.compare(pairs({"a": ([1.0], [1.5]), "b": ([2.0], [3.0])}), "fast", "sst", CONTENT)
     assert "Both engines agree on the order of all 1 pair" in alike.summary["sentences"][-1]

@@ -42,8 +42,16 @@ def test_every_value_shown_is_that_of_the_base(base: Base, shown: dict[str, Cont
         if key in MEMBERS:
             question = base.baseline().changed(**{key: one.value})
         else:
-            question = base.baseline().with_change(key, one.value)
+            question = base.baseline()
+            for each in one.keys or [key]:
+                question = question.with_change(each, one.value)
         assert base.asked(question).digest == digest, key
+
+
+def test_link_and_adapter_have_a_control_for_both(shown: dict[str, Control]) -> None:
+    both = shown["+".join(controls.ENDS)]
+    assert both.keys == ["network.link.bandwidth", "network.host.nic_bandwidth"] and both.kind == "quantity"
+    assert both.value == "100 Gbit/s" and both.group == "link"
 
 
 def test_bounds_are_those_that_the_experiment_checks(base: Base, shown: dict[str, Control]) -> None:

@@ -49,6 +49,13 @@ def test_the_least_bandwidth_lies_in_the_interval_and_both_ends_are_simulated() 
     assert found.asked <= 16 and json.loads(json.dumps(found.as_json(), allow_nan=False))["outcome"] == "found"
 
 
+def test_a_parameter_whose_values_hardly_change_the_time_makes_no_difference_that_matters() -> None:
+    asker = FormulaAsker(lambda bandwidth, latency, nodes: 0.022 + 1e4 / bandwidth, draws=(1.0, 1.0))
+    found = sought(asker, BANDWIDTH, Goal(time_s=0.0220005))
+    assert found.holds and found.fails and "No difference that matters" in found.words and "1.0 %" in found.words
+    assert "matters" not in sought(FormulaAsker(smooth, draws=(1.0, 1.0)), BANDWIDTH, Goal(time_s=0.025)).words
+
+
 def test_the_greatest_latency_and_whole_numbers_of_nodes() -> None:
     asker = FormulaAsker(smooth, draws=(1.0, 1.0))
     found = sought(asker, LATENCY, Goal(time_s=0.025), "greatest")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from explored_base import base_folder
 
 from manynode.errors import UsageError
-from phase3_sst.explore.answer import Answer
+from manynode.report.band import Part
+from phase3_sst.explore.answer import Answer, BandOfAnswer
 from phase3_sst.explore.base import Base
 from phase3_sst.explore.limits import Limits
 from phase3_sst.explore.question import question_of
@@ -84,7 +86,7 @@ def answer(digest: str, *makespans: float) -> Answer:
     mean = sum(makespans) / len(makespans)
     return Answer(
         digest, question_of({"nodes": 4}), "own", "results/own", 4, 8, "ext-var", 1, 0.95, len(makespans),
-        mean, min(makespans), max(makespans), mean, 1.0, 1, times, None, [], [], None, None,
+        mean, min(makespans), max(makespans), mean, 1.0, 1, times, None, [], [], None, None, 0.01,
     )  # fmt: skip
 
 
@@ -92,12 +94,41 @@ def test_paired_answers_say_which_is_faster_over_common_replicas() -> None:
     slow, fast = answer("a", 3.0, 3.2, 3.1, 9.0), answer("b", 2.0, 2.1, 2.2)
     found = slow.paired(fast)
     assert found.replicas == 3 and found.difference_s == pytest.approx(1.0) and found.settled
-    assert found.low_s > 0 and found.probability == pytest.approx(1 / 5) and found.ratio == pytest.approx(9.3 / 6.3)
+    assert found.low_s > 0 and found.probability == pytest.approx(1 / 5) and found.share == pytest.approx(3 / 6.3)
     back = fast.paired(slow)
     assert back.difference_s == pytest.approx(-1.0) and back.probability == pytest.approx(4 / 5) and back.settled
     open_ = answer("c", 2.0, 2.2, 2.1).paired(fast)
     assert not open_.settled and open_.low_s < 0 < open_.high_s
-    assert open_.as_json()["more"] is None, "equal means: no number of replicas would settle it"
+    assert math.isnan(open_.more), "equal means: no number of replicas would settle it"
+    assert (found.verdict, open_.verdict) == ("matters", "open")
+
+
+def test_a_difference_below_the_relevant_one_is_none_that_matters() -> None:
+    """+0.000175 %, settled: the sign is sure, and nobody needs it."""
+    base = answer("a", 3.0, 3.2, 3.1)
+    found = answer("b", *(1.00000175 * time for time in base.makespans.values())).paired(base)
+    assert found.settled and found.verdict == "irrelevant"
+    assert found.words(0.02) == "no difference that matters (less than 1.0 %)"
+
+
+def part(share: float, half: float | None, bias: float = 0.0) -> Part:
+    side = None if half is None else share * half
+    return Part("model", side, side, share * bias, share=share)
+
+
+def test_the_models_error_cancels_where_both_answers_share_the_model() -> None:
+    def banded(digest: str, computing: float, half: float | None = 0.2, **changes: Any) -> Answer:
+        models = [part(computing, 0.1, 0.05), part(1 - computing, half)]
+        band = BandOfAnswer(None, None, "", [], models)
+        return replace(answer(digest, 1.0), band=band, question=question_of({"nodes": 4, "changes": changes}))
+
+    base = banded("a", 0.8)
+    same = banded("b", 0.7, **{"simulate.collectives.allreduce": "ring"}).models_error(base)
+    assert same == pytest.approx(math.expm1(math.hypot(0.1 * 0.1, 0.1 * 0.2) + 0.1 * 0.05))
+    other = banded("b", 0.7, **{"network.link.bandwidth": "200 Gbit/s"}).models_error(base)
+    assert other == pytest.approx(math.expm1(math.hypot(0.1 * 0.1, 0.2 * 0.2, 0.3 * 0.2) + 0.1 * 0.05))
+    assert banded("b", 0.7, machine="xeon").models_error(base) > same
+    assert banded("b", 0.7, half=None).models_error(base) is None and answer("c", 1.0).models_error(base) is None
 
 
 def test_answers_with_other_draws_are_not_paired() -> None:

@@ -14,6 +14,7 @@ from manynode.config import yaml_text
 from manynode.config.loader import resolve
 from manynode.errors import InputError, UsageError
 from phase3_sst.explore import export
+from phase3_sst.explore.answer_files import _limits
 from phase3_sst.explore.base import Base, digest_of_question
 from phase3_sst.explore.question import MOST_CHARACTERS, Question, question_of
 
@@ -65,19 +66,35 @@ def test_the_experiment_of_a_question_reads_back_from_its_file(base: Base, tmp_p
 
 
 def test_a_map_is_a_sensitivity_study_of_its_grid(base: Base, tmp_path: Path) -> None:
-    axes = [("network.link.bandwidth", ["50 Gbit/s", "100 Gbit/s"]), ("nodes", [2, 4])]
+    keys = ("network.link.bandwidth", "network.host.nic_bandwidth")
+    axes = [(keys, ["50 Gbit/s", "100 Gbit/s"]), (("nodes",), [2, 4])]
     found = resolve(yaml.safe_load(export.study(base, ask(), axes, [])), where="study", base=tmp_path)
     assert found.sensitivity is not None and found.sensitivity.nodes == [2, 4] and found.nodes == [1, 2, 4]
     (parameter,) = found.sensitivity.parameters.values()
-    assert parameter.keys == ["network.link.bandwidth"] and len(parameter.values) == 2
+    assert parameter.keys == list(keys) and len(parameter.values) == 2
+
+
+def test_an_answer_says_which_end_of_a_node_limits_it(base: Base) -> None:
+    fast = {"network.link.bandwidth": "200 Gbit/s"}
+    (words,) = _limits(base.asked(ask(**fast)))
+    assert "network.host.nic_bandwidth 100 Gbit/s limits" in words and "network.link.bandwidth 200 Gbit/s" in words
+    assert _limits(base.asked(ask(**fast, **{"network.host.nic_bandwidth": "200 Gbit/s"}))) == []
+    assert _limits(base.asked(ask())) == []
+
+
+def test_what_only_pages_read_asks_no_other_question(base: Base) -> None:
+    resolved = base.asked(ask()).resolved
+    stricter = resolved.model_copy(update={"relevant_difference": 0.05})
+    assert digest_of_question(stricter) == digest_of_question(resolved)
+    assert stricter.projection_digest() == resolved.projection_digest()
 
 
 def test_a_study_that_would_give_other_numbers_is_refused(base: Base) -> None:
     inside = ask(**{"network.link.latency": "55 ns"})
     with pytest.raises(UsageError, match="replaces the whole network"):
-        export.study(base, inside, [("network", ["paper-torus", "fugaku"])], [])
+        export.study(base, inside, [(("network",), ["paper-torus", "fugaku"])], [])
     with pytest.raises(UsageError, match="cannot vary"):
-        export.study(base, ask(), [("machine", ["a", "b"])], [])
+        export.study(base, ask(), [(("machine",), ["a", "b"])], [])
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,10 @@ def test_sobol_indices_are_those_of_a_known_function(tmp_path: Path) -> None:
 
 def test_a_knee_is_where_a_curve_bends() -> None:
     rates = np.array([20.0, 50, 100, 200, 500, 1000])
-    assert knee(rates, np.maximum(1.0, 100 / rates), log=True) == 100
-    assert math.isnan(knee(rates, np.full(6, 3.0), log=True))
-    assert math.isnan(knee(rates[:2], [2.0, 1.0], log=True))
-    assert math.isnan(knee(rates, -np.log(rates) + 10, log=True))
+    assert knee(rates, np.maximum(1.0, 100 / rates), log=True, relevant=0.01) == 100
+    assert math.isnan(knee(rates, np.full(6, 3.0), log=True, relevant=0.01))
+    assert math.isnan(knee(rates[:2], [2.0, 1.0], log=True, relevant=0.01))
+    assert math.isnan(knee(rates, -np.log(rates) + 10, log=True, relevant=0.01))
 
 
 def test_enough_is_the_cheapest_value_that_nothing_beats_by_more() -> None:

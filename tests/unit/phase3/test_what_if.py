@@ -17,6 +17,7 @@ from manynode.config.loader import load_experiment
 from manynode.config.prices import Prices
 from manynode.errors import ManynodeError
 from manynode.snakemake_run import StepFailedError
+from phase3_sst.analysis import paired_difference
 from phase3_sst.campaign.experiments import ExperimentRunner
 from phase3_sst.studies.what_if import decide, what_if_sentences
 from phase3_sst.studies.what_if.alternatives import cases
@@ -31,7 +32,9 @@ def outcome(name: str, times: list[float], cost: float, watts: float = 1000.0) -
 
 
 def table_of(*outcomes: decide.Outcome) -> pd.DataFrame:
-    return decide.alternatives(outcomes, PRICES, 0.05, 0.9, 1).set_index("name", drop=False)
+    pairs = decide.pairs(outcomes, 0.9, 1, relevant=0.01)
+    how = {"within": 0.05, "confidence": 0.9, "seed": 1, "relevant": 0.01}
+    return decide.alternatives(outcomes, PRICES, pairs, **how).set_index("name", drop=False)
 
 
 FAST = outcome("fast", [1.0, 1.02, 0.98], 300.0)
@@ -55,44 +58,87 @@ def test_the_front_has_what_no_other_beats_in_both() -> None:
 
 def test_what_the_intervals_do_not_tell_apart_may_be_on_the_front() -> None:
     wide = outcome("wide", [0.9, 1.5, 0.8, 1.2], 100.0)
-    table = table_of(wide, outcome("close", [1.0, 1.6, 0.9, 1.3], 150.0), outcome("far", [9.0, 9.1, 9.2, 9.0], 150.0))
+    table = table_of(wide, outcome("close", [1.6, 1.0, 0.9, 1.3], 150.0), outcome("far", [9.0, 9.1, 9.2, 9.0], 150.0))
     assert list(table["front"]) == [True, False, False]
     assert list(table["maybe_front"]) == [True, True, False]
+    # The same draws, each 0.1 s more.
+    assert list(table_of(wide, outcome("later", [1.0, 1.6, 0.9, 1.3], 150.0))["maybe_front"]) == [True, False]
 
 
 def test_common_draws_settle_an_order_that_means_alone_would_not() -> None:
     noise = np.random.default_rng(1).normal(10, 1, 12)
     one, other = outcome("one", list(noise), 1.0), outcome("other", list(noise + 0.1), 1.0)
-    row = decide.pairs([one, other], 0.95, 1).iloc[0]
+    row = decide.pairs([one, other], 0.95, 1, relevant=0.005).iloc[0]
     assert (row["first"], row["second"], row["settled"], row["more"]) == ("one", "other", True, 0)
     assert row["difference_s"] == pytest.approx(0.1) and row["probability"] == pytest.approx(13 / 14)
     shuffled = outcome("other", list(np.roll(noise + 0.1, 5)), 1.0)
-    assert not decide.pairs([one, shuffled], 0.95, 1).iloc[0]["settled"]
+    assert not decide.pairs([one, shuffled], 0.95, 1, relevant=0.005).iloc[0]["settled"]
 
 
 def test_the_further_replicas_are_enough_on_average() -> None:
     """Gaps of mean 1 and deviation 4: the normal form wants 62; it is asked with the first 10."""
     rng = np.random.default_rng(3)
-    asked = [decide.further_replicas(rng.normal(1, 4, 10), 0.95) for _ in range(400)]
-    exact = decide.further_replicas(np.tile([-3.0, 5.0], 50), 0.95)
+    asked = [paired_difference.further_replicas(rng.normal(1, 4, 10), 0.95) for _ in range(400)]
+    exact = paired_difference.further_replicas(np.tile([-3.0, 5.0], 50), 0.95)
     assert exact == 1  # (1.96 * 4.02)^2 = 62 is less than the 100 present ones
-    assert decide.further_replicas(np.tile([-3.0, 5.0], 5), 0.95) == pytest.approx(68.3 - 10, abs=1)
+    assert paired_difference.further_replicas(np.tile([-3.0, 5.0], 5), 0.95) == pytest.approx(68.3 - 10, abs=1)
     assert 20 < np.median([n for n in asked if n < 1e6]) < 120
-    assert math.isnan(decide.further_replicas(np.array([1.0]), 0.95))
+    assert math.isnan(paired_difference.further_replicas(np.array([1.0]), 0.95))
 
 
 def test_few_replicas_never_make_sure() -> None:
-    assert decide.probability(np.array([1.0, 2.0, 3.0])) == 0.8
-    assert decide.probability(np.array([0.0, 0.0])) == 0.5
+    assert paired_difference.probability(np.array([1.0, 2.0, 3.0])) == 0.8
+    assert paired_difference.probability(np.array([0.0, 0.0])) == 0.5
 
 
 def test_the_answer_names_the_cheapest_near_the_best() -> None:
     outcomes = [FAST, CHEAP, WORSE, NEARLY]
     table = table_of(*outcomes).reset_index(drop=True)
-    said = what_if_sentences.sentences(table, decide.pairs(outcomes, 0.9, 1), 0.05, "EUR")
+    said = what_if_sentences.sentences(table, decide.pairs(outcomes, 0.9, 1, relevant=0.01), 0.05, PRICES, 0.01)
     assert said[0].startswith("The cheapest alternative within 5.0 % of the best time is nearly: 1.03 s for 250 EUR")
     assert "Not beaten in both time and cost: cheap (2 s, 100 EUR)" in said[1]
     assert "their chance cancels" in said[-1] and "the intervals do not cover it" in said[-1]
+
+
+def test_a_settled_difference_that_does_not_matter_is_said_to_be_none() -> None:
+    """1.6 us of 22 ms for twice the price: settled by the draws, and no reason to pay."""
+    noise = np.random.default_rng(1).normal(22e-3, 1e-3, 12)
+    dear, cheap = outcome("dear", list(noise), 200.0), outcome("cheap", list(noise + 1.6e-6), 100.0)
+    pairs = decide.pairs([dear, cheap], 0.95, 1, relevant=0.01, models={("dear", "cheap"): 0.04})
+    row = pairs.iloc[0]
+    assert row["settled"] and row["verdict"] == "irrelevant" and row["more"] == 0
+    assert row["words"] == "no difference that matters (less than 1.0 %)"
+    assert decide.pairs([dear, cheap], 0.95, 1, relevant=0.0).iloc[0]["verdict"] == "matters", "the key decides"
+    table = table_of(dear, cheap).reset_index(drop=True)
+    assert list(table["front"]) == [False, True] and list(table["maybe_front"]) == [False, True]
+    said = what_if_sentences.sentences(table, pairs, 0.05, PRICES, 0.01)
+    assert "no difference that matters" in said[0] and "0 differ by more than 1.0 %" in " ".join(said)
+
+
+def test_a_difference_is_set_beside_the_paired_error_of_the_models() -> None:
+    one, other = outcome("one", [1.0, 1.01, 0.99], 1.0), outcome("other", [1.03, 1.04, 1.02], 1.0)
+    for models, words in ((0.05, "within the models' paired error of 5.0 %"), (0.02, "settled"), (None, "settled")):
+        pairs = decide.pairs([one, other], 0.95, 1, relevant=0.01, models={("one", "other"): models})
+        assert pairs.iloc[0]["verdict"] == "matters" and pairs.iloc[0]["words"].endswith(words)
+        said = " ".join(what_if_sentences.sentences(table_of(one, other), pairs, 0.05, PRICES, 0.01))
+        assert ("may err by more than the difference between one and other" in said) == (models == 0.05)
+        assert ("paired error is not known" in said) == (models is None)
+
+
+def test_replicas_that_do_not_settle_an_order_leave_it_open() -> None:
+    wide, other = outcome("wide", [0.9, 1.5, 0.8, 1.2], 1.0), outcome("other", [1.2, 1.1, 1.3, 1.0], 1.0)
+    row = decide.pairs([wide, other], 0.95, 1, relevant=0.01).iloc[0]
+    assert row["verdict"] == "open" and row["more"] > 0 and row["words"].startswith("not settled: about")
+    single = [outcome("a", [1.0], 1.0), outcome("b", [2.0], 1.0)]
+    assert decide.pairs(single, 0.95, 1, relevant=0.01).iloc[0]["verdict"] == "open"
+    assert decide.pairs(single, 0.95, 1, relevant=0.01, drawn=False).iloc[0]["verdict"] == "matters"
+
+
+def test_the_least_cost_over_a_life_is_named_where_another_is_cheaper_to_buy() -> None:
+    thirsty, thrifty = outcome("thirsty", [1.0, 1.01], 1000.0, 9000.0), outcome("thrifty", [1.0, 1.01], 1100.0, 10.0)
+    pairs = decide.pairs([thirsty, thrifty], 0.95, 1, relevant=0.01)
+    said = " ".join(what_if_sentences.sentences(table_of(thirsty, thrifty), pairs, 0.05, PRICES, 0.01))
+    assert "energy of 5 years, 80 % of them under load" in said and "and thrifty only 1,214 EUR" in said
 
 
 def study(folder: Path, **changes: Any) -> Path:
@@ -188,6 +234,7 @@ def test_an_experiment_that_others_need_stops_the_study_by_its_name(
         ({"prices": {"name": "x", "node": {"price": 1}}}, "nic"),
         ({"experiment": "nowhere.yaml"}, "does not exist"),
         ({"alternatives": {"a": {}, "b": {"set": {"seed": 3}}}}, "common random numbers"),
+        ({"alternatives": {"a": {}, "b": {"set": {"relevant_difference": 0.1}}}}, "the same for all"),
         ({"alternatives": {"a": {}, "b": {"set": {"network.link.bandwith": "1 GB/s"}}}}, "alternative 'b'"),
         ({"alternatives": {"a": {}, "b": {"nodes": 99999}}}, "do not fit"),
         ({"tehcnique": "ext-var"}, "did you mean 'technique'"),
@@ -203,3 +250,28 @@ def test_the_shipped_study_is_right() -> None:
     path = ROOT / "configs/studies/what-if.yaml"
     found = cases(read_study(path), path)
     assert len({case.alternative for case in found}) == 4
+
+
+def warned(folder: Path, alternatives: dict[str, Any], **changes: Any) -> str:
+    path = study(folder, alternatives=alternatives, ideal=False, **changes)
+    described = read_study(path)
+    return " ".join(what_if_sentences.warnings(described, cases(described, path)))
+
+
+def test_what_a_buyer_must_know_of_the_machines_is_said(tmp_path: Path) -> None:
+    fast = {"network.link.bandwidth": "200 Gbit/s"}
+    small = {"nodes": 2048}
+    said = warned(tmp_path, {"a": small, "b": {**small, "set": fast}})
+    assert "b: network.host.nic_bandwidth 100 Gbit/s limits what each adapter sends and receives" in said
+    assert "a:" not in said and "room for" not in said and "no classes of speed" not in said
+    both = {**fast, "network.host.nic_bandwidth": "200 Gbit/s"}
+    assert warned(tmp_path, {"a": small, "b": {**small, "set": both}}) == ""
+    assert "a: The network opa100-fat-tree has room for 2,304 nodes" in warned(
+        tmp_path, {"a": {"nodes": 64}, "b": small}
+    )
+    plain = {**PRICES.model_dump(), "speeds": {}}
+    assert "parts of 100 Gbit/s and 200 Gbit/s cost the same" in warned(
+        tmp_path, {"a": small, "b": {**small, "set": both}}, prices=plain
+    )
+    own = {**small, "set": both, "nic": {"price": 900}}
+    assert warned(tmp_path, {"a": small, "b": own}, prices=plain) == ""

@@ -36,7 +36,7 @@ def routes(site: Site) -> list[Route]:
 
     async def study(request: Request) -> Response:
         asked = await body(request, Study)
-        axes = [(key, list(axis.written)) for axis in (axis_of(asked.x), axis_of(asked.y)) for key in axis.keys]
+        axes = [(tuple(axis.keys), axis.written) for axis in (axis_of(asked.x), axis_of(asked.y))]
         return _file(explorer.exported_study(question_of(asked.question), axes), _YAML, f"{explorer.name}-map.yaml")
 
     return [

@@ -45,9 +45,11 @@ def _paired(answer: Answer, other: Answer) -> dict[str, Any] | None:
     if answer.digest == other.digest:
         return None
     try:
-        return answer.paired(other).as_json()
+        found = answer.paired(other)
     except ValueError:
         return None
+    models = answer.models_error(other)
+    return {**vars(found), "models": models, "words": found.words(models)}
 
 
 def routes(site: Site) -> list[Route]:

@@ -1,7 +1,8 @@
 // The fields for an axis: a parameter with its range, as the server suggests it.
 
 import { element } from "./dom.js";
-import { controls } from "./controls.js";
+import { controls, keysOf } from "./controls.js";
+import { same } from "./link.js";
 
 const PARTS = { low: "From", high: "To", n: "Steps" };
 
@@ -71,16 +72,17 @@ export function suggest(form, name) {
 const typed = (text, kind) => (["count", "number"].includes(kind) && text !== "" ? Number(text) : text);
 
 export function axisOf(form, name) {
-  const { key, axis } = described(form, name);
-  const { kind, scale, values } = axis;
-  if (values?.length) return { keys: [key], kind, scale, values };
+  const control = described(form, name);
+  const keys = keysOf(control);
+  const { kind, scale, values } = control.axis;
+  if (values?.length) return { keys, kind, scale, values };
   const end = (part) => typed(field(form, `${name}-${part}`).value.trim(), kind);
   const steps = field(form, `${name}-n`);
-  return { keys: [key], kind, scale, low: end("low"), high: end("high"), ...(steps ? { n: Number(steps.value) } : {}) };
+  return { keys, kind, scale, low: end("low"), high: end("high"), ...(steps ? { n: Number(steps.value) } : {}) };
 }
 
 export function fillAxis(form, name, axis) {
-  field(form, `${name}-key`).value = axis.keys[0];
+  field(form, `${name}-key`).value = usable().find((control) => same(keysOf(control), axis.keys))?.key ?? axis.keys[0];
   suggest(form, name);
   for (const part of Object.keys(PARTS)) {
     const input = field(form, `${name}-${part}`);

@@ -88,16 +88,18 @@ function difference(answer, baseline, paired) {
   if (!paired)
     return element("p", { class: "difference" }, "No paired difference: the two have no replica with the same draws in common.");
   const way = paired.difference_s < 0 ? "faster than" : paired.difference_s > 0 ? "slower than" : "as fast as";
-  const share = paired.ratio - 1;
+  const share = paired.share;
   const digits = 3;
   return element(
     "div",
-    { class: "difference", "data-difference": String(paired.difference_s), "data-settled": String(paired.settled) },
-    element("strong", {}, `${signed(duration(paired.difference_s, digits), paired.difference_s)} (${signed(percent(share), share)})`),
+    { class: "difference", "data-difference": String(paired.difference_s), "data-verdict": paired.verdict },
+    paired.verdict === "irrelevant" ? element("strong", {}, "No difference that matters: ") : null,
+    element(paired.verdict === "irrelevant" ? "span" : "strong", {}, `${signed(duration(paired.difference_s, digits), paired.difference_s)} (${signed(percent(share), share)})`),
     ` ${way} the baseline. `,
     facts([
       ["interval of the difference", interval(paired.low_s, paired.high_s, digits)],
-      ["sign of the difference", paired.settled ? "settled" : "not settled: more replicas would help"],
+      ["verdict", paired.words],
+      ["models' paired error (90 %)", known(paired.models) ? percent(paired.models) : "not known"],
       ["probability of being faster", known(paired.probability) ? percent(paired.probability) : null],
       ["replicas paired", count(paired.replicas, "replica")],
     ]),

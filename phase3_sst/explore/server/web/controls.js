@@ -61,6 +61,9 @@ export function fillIn(list) {
   problem(said.error, said.last);
 }
 
+// The keys that a control changes: its own, or several that take the same value.
+export const keysOf = (control) => (control.keys?.length ? control.keys : [control.key]);
+
 const title = (name) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 
 function grouped(list) {
@@ -175,17 +178,20 @@ const starts = () =>
 
 // Change one control; undefined and the base's own value are the same.
 function put(control, value) {
-  const asBase = value === undefined || same(value, control.value);
+  const keys = keysOf(control);
+  const asBase = value === undefined || keys.every((key) => same(value, places.get(key)?.control.value));
   if (MEMBERS.includes(control.key)) {
     const changes = same(current, first) && !asBase ? starts() : current.changes;
     changed({ ...current, changes, [control.key]: asBase ? first[control.key] : value }, control.key);
     return;
   }
   const changes = { ...(same(current, first) ? starts() : {}), ...current.changes };
-  delete changes[control.key];
-  // Another network, another whole: what was edited of the former one goes.
-  for (const key of Object.keys(changes)) if (key.startsWith(`${control.key}.`)) delete changes[key];
-  if (!asBase) changes[control.key] = value;
+  for (const key of keys) {
+    delete changes[key];
+    // Another network, another whole: what was edited of the former one goes.
+    for (const inner of Object.keys(changes)) if (inner.startsWith(`${key}.`)) delete changes[inner];
+    if (!asBase) changes[key] = value;
+  }
   changed({ ...current, changes }, control.key);
 }
 
@@ -194,9 +200,11 @@ export function show(question, values = {}) {
   current = question;
   for (const { control, input, row: line, reset } of places.values()) {
     const member = MEMBERS.includes(control.key);
-    const own = member ? question[control.key] : question.changes[control.key];
+    const keys = keysOf(control);
+    const together = keys.every((key) => same(question.changes[key] ?? null, question.changes[keys[0]] ?? null));
+    const own = member ? question[control.key] : together ? question.changes[keys[0]] : undefined;
     const differs = member ? !same(own, first[control.key]) : own !== undefined;
-    const value = own !== undefined ? own : values[control.key] !== undefined ? values[control.key] : control.value;
+    const value = own !== undefined ? own : values[keys[0]] !== undefined ? values[keys[0]] : control.value;
     fill(control, input, value);
     reset.hidden = !differs;
     line.classList.toggle("changed", differs);

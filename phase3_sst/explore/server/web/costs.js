@@ -86,7 +86,7 @@ function editor(prices) {
         ? Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key]))
         : [];
   const fields = leaves(prices, []).map(({ path, value }) => {
-    const id = `price-${path.join("-")}`;
+    const id = `price-${path.join("-").replaceAll(" ", "-")}`;
     const input = element("input", { id, type: "number", min: "0", step: "any", value });
     input.addEventListener("change", () => {
       const changed = structuredClone(known);
@@ -147,6 +147,7 @@ function render({ rows, currency, refused }) {
         ["time", (row) => duration(row.time_s), { class: "n" }],
         ["interval", (row) => interval(row.low_s, row.high_s)],
         [`cost [${currency}]`, (row) => number(row.cost), { class: "n" }],
+        [`over its life [${currency}]`, (row) => number(row.life_cost), { class: "n" }],
         ["power [W]", (row) => number(row.power_w), { class: "n" }],
         ["energy [kWh]", (row) => number(row.energy_kwh), { class: "n" }],
         [`energy [${currency}]`, (row) => number(row.energy_cost), { class: "n" }],
@@ -154,6 +155,8 @@ function render({ rows, currency, refused }) {
         ["", (row) => button("Show", () => page.ask(row.question, { view: "answer" }), { class: "small", "aria-label": `Show: ${row.words}` })],
       ], (row) => row.question && page.ask(row.question, { view: "answer" })),
     );
+  for (const text of new Set(rows.map((row) => row.warning).filter(Boolean)))
+    byId("cost-figure").append(element("p", { class: "warning" }, text));
   byId("cost-figure").dataset.rows = String(rows.length);
   if (refused.length)
     byId("cost-figure").append(

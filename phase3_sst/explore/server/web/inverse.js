@@ -5,7 +5,7 @@ import * as api from "./api.js";
 import { byId, element, button, failure, facts, table } from "./dom.js";
 import { clear, figure, COLOURS, TIME_LABEL } from "./figures.js";
 import { duration, interval, percent, written } from "./format.js";
-import { controls, inWords } from "./controls.js";
+import { controls, inWords, keysOf } from "./controls.js";
 import { canonical, same } from "./link.js";
 import { axisFields, axisOf, fillAxis, suggest, usable } from "./axes.js";
 
@@ -166,8 +166,8 @@ function render() {
 }
 
 function steps(content, question) {
-  const key = current.inverse.axis.keys[0];
-  const name = controls().find((control) => control.key === key)?.label ?? key;
+  const { keys } = current.inverse.axis;
+  const name = controls().find((control) => same(keysOf(control), keys))?.label ?? keys[0];
   const rows = [...content.steps]
     .sort((one, other) => one.number - other.number)
     .map((step) => ({
