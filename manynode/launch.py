@@ -29,6 +29,11 @@ _LOST_S = 10.0
 _ENDING_S = 3.0
 """How long a launcher has to end after its last rank."""
 
+_PRELOAD = "LD_PRELOAD"
+_PREFIX = "MANYNODE_MARKERS_PREFIX"
+_BETWEEN = "\x1f"
+"""Between the words in the variable."""
+
 # Intel MPI and MPICH built from source share MPICH's ABI under the name libmpi.so.12.
 _LIBRARIES: dict[str, Flavour] = {"libmpich.so": "mpich", "libmpi.so.12": "mpich", "libmpi.so.40": "openmpi"}
 
@@ -73,10 +78,9 @@ def detect_mpi(program: str) -> Flavour:
     A program that is not linked with MPI, or statically linked, is an :class:`InputError`: the markers library can only
     be preloaded into a dynamically linked MPI program.
     """
-    listing = process.run(["ldd", program], what="reading the program's libraries", check=False).output
-    for library, flavour in _LIBRARIES.items():
-        if library in listing:
-            return flavour
+    listing = _libraries(program)
+    if (flavour := _flavour(listing)) is not None:
+        return flavour
     static = "not a dynamic executable" in listing or "statically linked" in listing
     raise InputError(
         "the application is not a dynamically linked MPI program",
@@ -86,6 +90,14 @@ def detect_mpi(program: str) -> Flavour:
         remedy="link it dynamically with mpicc or mpicxx; for a script or an interpreter that loads MPI later, write "
         "'mpi: mpich' or 'mpi: openmpi' under 'application'",
     )
+
+
+def _libraries(program: str) -> str:
+    return process.run(["ldd", program], what="reading the program's libraries", check=False).output
+
+
+def _flavour(listing: str) -> Flavour | None:
+    return next((flavour for library, flavour in _LIBRARIES.items() if library in listing), None)
 
 
 def application_command(application: ResolvedApplication) -> tuple[list[str], Flavour]:
@@ -170,6 +182,26 @@ def job_environment(flavour: Flavour) -> dict[str, str]:
     return environment
 
 
+def followed(block: Block) -> Block:
+    """Return ``block``, whose command may be a script, with its prefix before the MPI program that the script starts.
+
+    The script runs natively. The markers library in the program finds the prefix in a variable and puts it before the
+    program (``phase2_nodesim/markers/prefix.c``). A wrapper such as ``env`` keeps the prefix, too, because it may load
+    MPI later itself. Without the markers library the prefix follows by itself (``perf stat``).
+    """
+    program, prefix = str(block.command[0]), [str(word) for word in block.prefix]
+    # QEMU loads the library into the program alone.
+    inside = next((word.partition("=")[2] for word in prefix if word.startswith(f"{_PRELOAD}=")), None)
+    if not prefix or not (inside or _PRELOAD in block.env) or _flavour(_libraries(program)) is not None:
+        return block
+    words = ["env", "-u", _PRELOAD, *prefix] if inside else prefix
+    environment = {**block.env, _PREFIX: _BETWEEN.join(words)}
+    with open(program, "rb") as file:
+        if file.read(4) == b"\x7fELF":
+            return replace(block, env=environment)
+    return replace(block, prefix=(), env=environment | ({_PRELOAD: inside} if inside else {}))
+
+
 def watched(blocks: Sequence[Block], ends: Path, errors: Path) -> list[Block]:
     """Return ``blocks`` with ``manynode-rank`` around each rank.
 
@@ -193,6 +225,7 @@ def run_job(
 
     A rank that ends badly is an :class:`EngineFailedError` with its number, its end and the program's last lines.
     """
+    blocks = [followed(block) for block in blocks]
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_bytes(b"")
     ends = log.with_suffix(".ends")

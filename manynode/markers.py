@@ -155,7 +155,7 @@ def read_marker_directory(directory: Path | str, *, complete: bool = True, resol
             where=str(directory),
             allowed="rank-NNNNNN.mnmk, one per rank",
             remedy="preload the markers library for the program's MPI, and let the program reach MPI_Finalize",
-            details="\n".join(reasons) or None,
+            details="\n".join([*reasons, *not_followed(directory)]) or None,
         )
     files = sorted((read_marker_file(path, resolve=resolve) for path in paths), key=lambda f: f.metadata["rank"])
     _check_ranks(files, directory, complete, reasons)
@@ -166,6 +166,18 @@ def read_marker_directory(directory: Path | str, *, complete: bool = True, resol
             file.metadata["node"] = node
             file.records["node"] = np.int32(node)
     return files
+
+
+def not_followed(directory: Path) -> list[str]:
+    """Return what the ranks did that the markers do not follow, each thing once (``markers/unfollowed.c``).
+
+    Such a recording is not that of the run: it lacks messages, or has those of somebody else.
+    """
+    try:
+        text = (directory / "not-followed").read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    return list(dict.fromkeys(text.splitlines()))
 
 
 def concatenate(files: list[MarkerFile]) -> pd.DataFrame:

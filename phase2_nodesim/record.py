@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from manynode.cores import available_cores
-from manynode.errors import UsageError
+from manynode.errors import EngineFailedError, InputError, UsageError
 from manynode.launch import Block, Flavour, run_job
-from manynode.markers import read_marker_directory
+from manynode.markers import not_followed, read_marker_directory
 from manynode.paths import native_library
+from manynode.process import render
 
 
 def record_run(
@@ -24,7 +25,8 @@ def record_run(
     """Run ``command`` on ``ranks`` ranks of this host, and leave their marker files in ``folder``.
 
     A folder that is there already is a :class:`UsageError`. A rank that fails, or an incomplete recording, is the
-    error of the job or of its files; the log then stays beside the folder.
+    error of the job or of its files; the log then stays beside the folder. A run that does what the markers do not
+    follow is an :class:`InputError`.
     """
     if folder.exists():
         raise UsageError(
@@ -46,10 +48,29 @@ def record_run(
             **({"MANYNODE_MARKERS_POLITE": "2"} if ranks * threads > available_cores() else {}),
         }
         block = Block(ranks, command, (), environment)
-        run_job(flavour, [block], what="the recorded run", log=log, timeout_s=timeout_s)
+        failure = None
+        try:
+            run_job(flavour, [block], what="the recorded run", log=log, timeout_s=timeout_s)
+        except EngineFailedError as error:
+            failure = error
+        _check_followed(part, command, failure)
+        if failure is not None:
+            raise failure
         read_marker_directory(part, resolve=False)
         os.rename(part, folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     log.replace(folder / "run.log")
     log.with_suffix(".ends").unlink(missing_ok=True)
+
+
+def _check_followed(folder: Path, command: Sequence[str], failure: EngineFailedError | None) -> None:
+    """Refuse a run that the markers could not follow; ``failure`` is how the job ended, if it did so badly."""
+    if found := not_followed(folder):
+        raise InputError(
+            "the program does what recordings do not follow",
+            where=render(list(command)),
+            found="; ".join(found),
+            remedy="run it without that, if it has an option; docs/limits.md lists what recordings do not follow",
+            details=None if failure is None else failure.render(),
+        )

@@ -19,9 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
 
@@ -30,10 +27,12 @@ UNKNOWN_REQUEST = -1
 
 _LEFT_OUT = (
     "MPI_Init", "MPI_Comm_", "MPI_Cart_", "MPI_Graph_", "MPI_Dist_graph_", "MPI_Dims_", "MPI_Intercomm_",
-    "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Request_free", "MPI_Win_sync",
+    "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe", "MPI_Request_", "MPI_Win_sync",
 )  # fmt: skip
 _STARTS = ("MPI_Start", "MPI_Startall")
-_POLLS = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Win_test")
+_POLLS = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Win_test", "MPI_Request_get_status")
+_AT_ONCE = 1 << 14
+"""Records that are rows of Python's at one time: a row takes two kilobytes."""
 _REMOTE = {
     "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap",
     "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate",
@@ -100,16 +99,6 @@ def rank_calls(file: MarkerFile, *, matched: bool = False, windows: bool = False
     return calls
 
 
-def _polled_once(records: pd.DataFrame) -> pd.DataFrame:
-    """Return the records without repetitions of a test in vain or a probe, of which a waiting rank makes millions."""
-    codes, names = pd.factorize(records["operation"])
-    polls = np.array([str(name).startswith(_POLLS) for name in names], bool)[codes]
-    tests = np.array([str(name).startswith("MPI_Test") for name in names], bool)[codes]
-    in_vain = polls & ~(tests & (records["detail"].to_numpy() != 0)) & (records["phase"] == "").to_numpy()
-    again = in_vain & np.concatenate([[False], in_vain[:-1]])
-    return records[~again]
-
-
 def lacking(file: MarkerFile) -> str:
     """Return why a rank's recording is not that of its whole run, an empty text if it is."""
     if file.metadata["incomplete"]:
@@ -147,7 +136,9 @@ class _Reader:
         self.polled = False  # the record before was a test in vain or a probe
 
     def calls(self) -> list[RecordedCall]:
-        return [call for row in _polled_once(self.file.records).to_dict("records") for call in self._of(row)]
+        records = self.file.records
+        parts = (records.iloc[start : start + _AT_ONCE] for start in range(0, len(records), _AT_ONCE))
+        return [call for part in parts for row in part.to_dict("records") for call in self._of(row)]
 
     def _of(self, row: dict[str, Any]) -> list[RecordedCall]:
         if row["phase"]:

@@ -53,16 +53,22 @@ def check_guest(application: ResolvedApplication) -> None:
 
 
 def check_program(program: str | Path) -> None:
-    """Refuse, as a :class:`UsageError`, a program that is not for x86-64, linked statically, or a script."""
+    """Refuse, as a :class:`UsageError`, a program that is not for x86-64, or linked statically.
+
+    A script is accepted: it runs natively, and what it starts is known then (:func:`manynode.launch.followed`).
+    """
     try:
         with open(program, "rb") as file:
-            machine, interpreted = elf_facts(file.read(_HEADERS))
+            head = file.read(_HEADERS)
+        if head.startswith(b"#!"):
+            return
+        machine, interpreted = elf_facts(head)
     except (OSError, ValueError) as error:
         raise UsageError(
             "QEMU cannot run the program",
             where=str(program),
             found=str(error),
-            allowed="a dynamically linked program for x86-64; no script",
+            allowed="a dynamically linked program for x86-64, or a script that starts one",
             remedy="name the program itself under application: command",
         ) from None
     if machine != _X86_64:
@@ -84,8 +90,6 @@ def check_program(program: str | Path) -> None:
 
 def elf_facts(data: bytes) -> tuple[int, bool]:
     """Return the machine of an ELF file and whether a dynamic linker loads it; else raise a ``ValueError``."""
-    if data[:2] == b"#!":
-        raise ValueError("a script")
     if data[:6] != b"\x7fELF\x02\x01" or len(data) < 64:
         raise ValueError("no 64-bit little-endian ELF file")
     table = int.from_bytes(data[32:40], "little")

@@ -49,7 +49,7 @@ class Qemu(CounterSource):
         return Probe(True, str(found.program), found.version, PURPOSE, "")
 
     def check(self, application: ResolvedApplication) -> None:
-        """Refuse scripts, static programs and those for other processors."""
+        """Refuse static programs and those for other processors."""
         check_guest(application)
 
     def prefix(self, job: CountedJob) -> list[str]:

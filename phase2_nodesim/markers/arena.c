@@ -63,6 +63,8 @@ struct mk_record* mk_record_at(uint64_t number) {
   return (struct mk_record*)(chunk + (number % records.records_per_chunk) * records.record_bytes);
 }
 
+void mk_drop_last_record(void) { memset(mk_record_at(--records.reserved), 0, records.record_bytes); }
+
 uint64_t mk_record_slots(void) { return records.reserved; }
 
 static uint32_t hash_text(const char* text) {

@@ -14,6 +14,11 @@
  * describes one MPI call; its counters and its phase describe the compute phase *before* that call. The metadata names
  * the operations ("operations": number -> name) and the counters ("counters": list).
  *
+ * A waiting rank may look for its messages millions of times. Of consecutive calls in vain (MK_RECORD_IN_VAIN) the
+ * first has a record, and the second one has a record that also stands for all that follow: its compute phase is the
+ * sum of theirs, in time and in counters, and so is the time within it. A phase with a label of its own is kept apart.
+ * Under callgrind, where each phase has its dump, and for guests of a simulator every call has its record.
+ *
  * A detail is a word n and n words; a record refers to it by the offset of its first word in the section, and equal
  * details are stored once. Requests of a rank are numbered from 0 in the order of the calls that made them
  * (mk_record.request). Details count them backwards from the call: 1 is the last one made before it, 2 the one before
@@ -73,6 +78,7 @@
 #define MK_RECORD_NO_PHASE 16u       /* nothing was measured before this call (MPI_Init) */
 #define MK_RECORD_WARM_UP 32u        /* the region "warm-up" was open during the phase before this call */
 #define MK_RECORD_ANY_TAG 64u        /* posted with MPI_ANY_TAG; tag is the real one if it became known */
+#define MK_RECORD_IN_VAIN 128u       /* a test or probe that found nothing */
 
 struct mk_file_header {
   char magic[8];

@@ -94,6 +94,14 @@ def nonblocking_variant(prototype: Prototype) -> Prototype:
     return Prototype(name, arguments, flags, prototype.expressions, name)
 
 
+def persistent_variant(prototype: Prototype) -> Prototype:
+    """Return the MPI_..._init variant of a collective."""
+    added = [Argument("MPI_Info info", "info"), Argument("MPI_Request *request", "request")]
+    flags = (prototype.flags & {"large"}) | {"unrecorded"}
+    name = prototype.name + "_init"
+    return Prototype(name, [*prototype.arguments, *added], flags, {"unfollowed": "persistent-collectives"}, name)
+
+
 def read_table(path: Path, declared: set[str]) -> list[Prototype]:
     """Return the prototypes of the table, variants included, as far as the ``mpi.h`` at hand declares them."""
     prototypes = []
@@ -103,7 +111,7 @@ def read_table(path: Path, declared: set[str]) -> list[Prototype]:
         base = parse_line(line.strip())
         family = [base]
         if "nonblocking" in base.flags:
-            family.append(nonblocking_variant(base))
+            family += [nonblocking_variant(base), persistent_variant(base)]
         family += [large_variant(member) for member in list(family) if "large" in member.flags]
         prototypes += [member for member in family if member.name in declared]
     return prototypes
@@ -114,6 +122,7 @@ def fills(prototype: Prototype) -> list[str]:
     roles = dict(prototype.expressions)
     if prototype.has("comm"):
         roles.setdefault("comm", "comm")
+    roles.pop("unfollowed", None)
     comm = roles.pop("comm", None)
     newcomm = roles.pop("newcomm", None)
     window = prototype.has("win")
@@ -169,6 +178,8 @@ def fills(prototype: Prototype) -> list[str]:
         lines.append("mk_put(recvtag);")
     if prototype.has("sendcounts") or prototype.has("recvcounts"):
         lines += blocks(prototype)
+    if prototype.has("flag"):
+        lines.append("if (!*flag) record->flags |= MK_RECORD_IN_VAIN;")
     if data := messages(prototype, "bytes2" in roles):
         lines += ["if (mk_node_injects) {", *["    " + line for line in data], "}"]
     return lines
@@ -304,7 +315,10 @@ def wrapper(prototype: Prototype, declared: set[str]) -> str:
     name, passed = prototype.name, prototype.passed
     site = f"void *site, {prototype.declared_arguments}" if prototype.arguments else "void *site"
     lines = [f"static int wrap_{name}({site})", "{"]
-    body = [f"struct mk_record *record = mk_begin(MK_OP_{prototype.operation}, site);", "int result;"]
+    named = []
+    if why := prototype.expressions.get("unfollowed"):
+        named = [f'mk_not_followed_call("MPI_{prototype.operation}", "{why.replace("-", " ")}", site);']
+    body = [*named, f"struct mk_record *record = mk_begin(MK_OP_{prototype.operation}, site);", "int result;"]
     if prototype.has("source") and prototype.has("status"):
         body += [
             "MPI_Status own;",
@@ -324,6 +338,8 @@ def wrapper(prototype: Prototype, declared: set[str]) -> str:
     body += ["if (record) {", "    if (mk_returned(record, result)) {"]
     body += ["        " + line for line in fills(prototype)]
     body += ["    }", "    mk_end(record);", "}", "return result;"]
+    if "unrecorded" in prototype.flags:
+        body = [*named, f"return mk_real.{name}({passed});"]
     lines += ["    " + line for line in body] + ["}"]
     handed = f"MK_RETURN_ADDRESS, {passed}" if prototype.arguments else "MK_RETURN_ADDRESS"
     for prefix in ("MPI_", "PMPI_"):
@@ -345,7 +361,7 @@ def generate(table: Path, include: Path, out: Path) -> None:
     declared = set(re.findall(r"\bMPI_(\w+)\s*\(", text))
     prototypes = read_table(table, declared)
     wrapped = [p for p in prototypes if "local" not in p.flags]
-    operations = list(dict.fromkeys(p.operation for p in wrapped))
+    operations = list(dict.fromkeys(p.operation for p in wrapped if "unrecorded" not in p.flags))
     members = "\n".join(f"    int (*{p.name})({p.declared_arguments});" for p in prototypes)
     enum = "\n".join(f"    MK_OP_{name}," for name in operations)
     write(

@@ -79,6 +79,7 @@ void* mk_find_symbol(const char* name);
 void* mk_allocate(size_t bytes);
 struct mk_record* mk_new_record(uint64_t* number);
 struct mk_record* mk_record_at(uint64_t number);
+void mk_drop_last_record(void);
 uint64_t mk_record_slots(void);
 void mk_set_record_bytes(size_t bytes);
 uint32_t mk_intern(const char* text);
@@ -212,6 +213,14 @@ void mk_end_turns(void);
 
 /* writer.c */
 void mk_write(uint32_t flags);
+
+/* prefix.c */
+void mk_check_prefix(void); /* ends a program that should run behind an engine's words and does not */
+
+/* unfollowed.c: what the program does and the markers do not follow; both texts live as long as the program */
+void mk_not_followed(const char* what, const char* why);
+void mk_not_followed_call(const char* what, const char* why, const void* site); /* unless MPI itself calls */
+void mk_look_for_other_tools(void);
 
 /* ending.c */
 void mk_watch_endings(void);

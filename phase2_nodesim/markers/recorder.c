@@ -9,6 +9,7 @@ struct mk_state mk_state;
 __thread int mk_depth __attribute__((tls_model("initial-exec")));
 __thread void* mk_fortran_site __attribute__((tls_model("initial-exec")));
 
+static const int* caller; /* tells the thread that called MPI_Init from others */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Only MPI_THREAD_MULTIPLE lets two threads be here at once; the other levels need no lock. */
@@ -51,6 +52,7 @@ struct mk_record* mk_begin(int operation, void* site) {
   if (__builtin_expect(!mk_state.recording, 0) || mk_depth) return NULL;
   if (mk_inside_mpi(site)) return NULL;
   if (mk_guest.on && !mk_guest.announced) return NULL;
+  if (__builtin_expect(&mk_depth != caller, 0)) mk_not_followed("MPI", "calls of more than one thread");
   uint64_t counts[MK_MAX_COUNTERS];
   if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) mk_callgrind_dump();
   if (mk_state.counter_mode == MK_COUNTERS_NODE) mk_node_stop(operation, counts);
@@ -74,8 +76,34 @@ struct mk_record* mk_begin(int operation, void* site) {
 
 bool mk_returned(struct mk_record* record, int result) {
   mk_lock();
-  if (result != MPI_SUCCESS) record->flags |= MK_RECORD_ERROR;
+  if (result != MPI_SUCCESS) {
+    record->flags |= MK_RECORD_ERROR;
+    mk_not_followed(mk_operation_names[record->operation], "an error returned to the program");
+  }
   return result == MPI_SUCCESS;
+}
+
+/* Whether `record` and the two calls before it were in vain, in phases that need not be told apart (format.h). */
+static bool repeats(const struct mk_record* record) {
+  const uint64_t slots = mk_record_slots();
+  if (!(record->flags & MK_RECORD_IN_VAIN) || mk_state.counter_mode == MK_COUNTERS_CALLGRIND || mk_guest.on)
+    return false;
+  if (slots < 3 || mk_record_at(slots - 1) != record) return false; /* another thread has begun a call since */
+  const struct mk_record *before = mk_record_at(slots - 2), *first = mk_record_at(slots - 3);
+  return before->flags & first->flags & MK_RECORD_IN_VAIN && record->phase == before->phase &&
+         record->flags == before->flags && (!record->phase || record->flags & MK_RECORD_PHASE_INHERITED) &&
+         record->time_in_ns >= before->time_out_ns;
+}
+
+/* Adds the last record to the one before it and drops it. */
+static void fold_last(void) {
+  const uint64_t slots = mk_record_slots();
+  struct mk_record *into = mk_record_at(slots - 2), *record = mk_record_at(slots - 1);
+  into->time_in_ns += record->time_in_ns - into->time_out_ns;
+  into->time_out_ns = record->time_out_ns;
+  uint64_t *to = (uint64_t*)(into + 1), *from = (uint64_t*)(record + 1);
+  for (int i = 0; i < mk_counter_count; i++) to[i] += from[i];
+  mk_drop_last_record();
 }
 
 void mk_end(struct mk_record* record) {
@@ -85,6 +113,7 @@ void mk_end(struct mk_record* record) {
   mk_take_turn();
   mk_waiting_start();
   record->time_out_ns = mk_guest.on ? mk_guest.entry_ns : mk_now();
+  if (repeats(record)) fold_last();
   mk_unlock();
   mk_counters_start();
   if (mk_state.counter_mode == MK_COUNTERS_CALLGRIND) {
@@ -99,6 +128,7 @@ void mk_end(struct mk_record* record) {
 void mk_start_recording(uint64_t start, void* site, int operation) {
   mk_set_record_bytes(sizeof(struct mk_record) + 8 * (size_t)mk_counter_count);
   mk_state.recording = true;
+  caller = &mk_depth;
   struct mk_record* record = open_record(operation, site, start);
   if (!record) return;
   record->phase = 0;

@@ -47,9 +47,11 @@ static void begin_program(uint64_t start, void* site, int operation) {
   mk_state.sweep = (int)mk_parse_number(getenv("MANYNODE_MARKERS_SWEEP"), 0);
   mk_state.start = start;
   mk_state.counter_mode = wanted_counters();
+  mk_check_prefix();
   mk_turns_init();
   mk_counters_open();
   mk_learn_modules();
+  mk_look_for_other_tools();
   mk_watch_endings();
   mk_start_recording(start, site, operation);
 }
@@ -139,7 +141,10 @@ static int wrap_Improbe(void* site, int source, int tag, MPI_Comm comm, int* fla
   if (record) {
     if (mk_returned(record, result)) {
       fill_probe(record, source, tag, comm, *flag ? to : NULL);
-      if (*flag) mk_note_message(*message, record);
+      if (*flag)
+        mk_note_message(*message, record);
+      else
+        record->flags |= MK_RECORD_IN_VAIN;
     }
     mk_end(record);
   }

@@ -79,7 +79,10 @@ static int wrap_Test(void* site, MPI_Request* request, int* flag, MPI_Status* st
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = *flag ? 1 : 0;
-      if (*flag) mk_note_completed(handle, request, status);
+      if (*flag)
+        mk_note_completed(handle, request, status);
+      else
+        record->flags |= MK_RECORD_IN_VAIN;
     }
     mk_end(record);
   }
@@ -114,6 +117,7 @@ static int wrap_Testall(void* site, int count, MPI_Request* requests, int* flag,
   if (record) {
     if (mk_returned(record, result)) {
       record->requests = *flag ? count : 0;
+      if (!*flag) record->flags |= MK_RECORD_IN_VAIN;
       if (watch && *flag) complete_all(count, NULL, &scratch, requests, to);
     }
     if (watch) release(&scratch);
@@ -136,6 +140,7 @@ static int any(void* site, int operation, int count, MPI_Request* requests, int*
     if (mk_returned(record, result)) {
       const bool done = (!flag || *flag) && *index != MPI_UNDEFINED;
       record->requests = done ? 1 : 0;
+      if (flag && !done) record->flags |= MK_RECORD_IN_VAIN;
       if (watch && done) mk_note_completed(scratch.handles[*index], &requests[*index], status);
     }
     if (watch) release(&scratch);
@@ -168,6 +173,7 @@ static int some(void* site, int operation, int count, MPI_Request* requests, int
     if (mk_returned(record, result)) {
       const int done = *outcount == MPI_UNDEFINED ? 0 : *outcount;
       record->requests = done;
+      if (operation == MK_OP_Testsome && !done) record->flags |= MK_RECORD_IN_VAIN;
       if (watch) complete_all(done, indices, &scratch, requests, to);
     }
     if (watch) release(&scratch);

@@ -208,6 +208,7 @@ void mk_write(uint32_t flags) {
   describe(&text, used_operations);
   write_sections(&sink, &text, records, flags, record_bytes);
   if (close(sink.file) != 0 && !sink.failed) sink.failed = errno;
+  if (access(name, F_OK) == 0) mk_not_followed("MPI_Init", "a second program of the same rank");
   if (!sink.failed && rename(partial, name) != 0) sink.failed = errno;
   if (sink.failed) {
     unlink(partial);

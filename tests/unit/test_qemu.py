@@ -108,7 +108,6 @@ def test_what_is_no_elf_file_is_a_value_error(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("content", "message", "words"),
     [
-        (b"#!/bin/sh\nexec ./app\n", "cannot run the program", "a script"),
         (elf(kinds=(1, 2)), "linked statically", "without a dynamic linker"),
         (elf(machine=183), "not for x86-64", "machine 183"),
         (b"\x7fELF", "cannot run the program", "no 64-bit little-endian ELF file"),
@@ -128,6 +127,11 @@ def test_a_program_that_qemu_cannot_run_is_refused(tmp_path: Path, content: byte
 def test_programs_of_this_host_are_accepted() -> None:
     check_program("/bin/sh")
     check_guest(application(Path("/bin/sh")))
+
+
+def test_a_script_is_accepted_because_it_runs_natively(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("#!/bin/sh\nexec ./app\n")
+    check_program(tmp_path / "run.sh")
 
 
 def application(program: Path) -> ResolvedApplication:

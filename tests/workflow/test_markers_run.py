@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from manynode.callgrind import parse_totals
+from manynode.errors import InputError
+from manynode.launch import Flavour
 from manynode.markers import HEADER, MarkerFile, read_marker_directory, read_marker_file
 from manynode.process import Completed, run
+from phase2_nodesim.record import record_run
 from phase2_nodesim.recording import rank_calls
 
 SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
@@ -25,10 +28,17 @@ LIMIT_S = 180.0
 class Mpi:
     """One MPI library: compiles the programs of tests/data/mpi once and runs them under the markers library."""
 
-    def __init__(self, flavour: str, folder: Path) -> None:
-        self.flavour = flavour
+    def __init__(self, flavour: Flavour, folder: Path) -> None:
+        self.flavour: Flavour = flavour
         self.folder = folder
         self.library = BUILD / "lib" / f"libmanynode_markers_{flavour}.so"
+
+    @property
+    def version(self) -> int:
+        """The version of the standard that the library has."""
+        command = [f"mpicc.{self.flavour}", "-E", "-dM", "-include", "mpi.h", "-x", "c", "/dev/null"]
+        defined = re.search(r"#define MPI_VERSION (\d+)", run(command, what="its version").output)
+        return 0 if defined is None else int(defined[1])
 
     def program(self, source: str) -> Path:
         path = SOURCES / source
@@ -37,7 +47,7 @@ class Mpi:
             pytest.skip(f"{compiler} is not installed")
         program = self.folder / source.replace(".", "_")
         if not program.exists():
-            run([compiler, "-g", "-w", "-o", program, path, "-lpthread"], what=f"compiling {source}")
+            run([compiler, "-g", "-w", "-o", program, path, "-lpthread", "-ldl"], what=f"compiling {source}")
         return program
 
     def start(
@@ -277,6 +287,54 @@ def _shared_s(folder: Path, first: int, second: int) -> float:
         times = file.records[["time_in_s", "time_out_s"]].to_numpy() + start
         spans.append(list(zip(times[:-1, 1], times[1:, 0], strict=True)))
     return sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in spans[0] for b in spans[1])
+
+
+def test_calls_in_vain_are_folded_and_their_time_is_kept(mpi: Mpi, tmp_path: Path) -> None:
+    mpi.start(tmp_path, mpi.program("polls.c"), str(tmp_path / "go"), cpu_time="1", counters="time")
+    file, _ = read_marker_directory(tmp_path)
+    assert file.path.stat().st_size < 6000, "2000 records of each kind would be a megabyte"
+    for name in ("Testall", "Testany", "Testsome", "Request_get_status", "Iprobe", "Improbe"):
+        rows = file.records[file.records["operation"] == f"MPI_{name}"]
+        assert len(rows) == 3, "the first in vain, those after it, and the one that found the message"
+        first, others, _ = rows.to_dict("records")
+        assert others["time_out_s"] - first["time_out_s"] > 1e-4 and others["cpu_ns"] > first["cpu_ns"]
+    tests = file.records[file.records["operation"] == "MPI_Test"]
+    assert list(tests["phase"]) == ["", "", "", "", "", "computing", "", ""], "a phase with a label is kept apart"
+    # Times are sums: nothing of the run is lost.
+    inside = (file.records["time_out_s"] - file.records["time_in_s"]).sum()
+    assert file.records["compute_s"].sum() + inside == pytest.approx(file.records["time_out_s"].iloc[-1], rel=1e-6)
+    calls = [call.operation for call in rank_calls(file)]
+    assert calls.count("MPI_Recv") == 2 and calls.count("MPI_Irecv") == 6 and calls[-1] == "MPI_Finalize"
+
+
+def refused(mpi: Mpi, folder: Path, *words: str) -> str:
+    """Record the program of everything that the markers do not follow; return what the refusal names."""
+    with pytest.raises(InputError, match="what recordings do not follow") as caught:
+        record_run(folder, [str(mpi.program("unfollowed.c")), *words], mpi.flavour, 2, timeout_s=LIMIT_S)
+    assert not folder.exists(), "nothing is kept"
+    return str(caught.value.found)
+
+
+def test_what_the_markers_do_not_follow_is_named_before_a_recording_is_kept(mpi: Mpi, tmp_path: Path) -> None:
+    found = refused(mpi, tmp_path / "run")
+    for words in (
+        "unfollowed_c: MPI functions of its own",
+        "MPI: calls of more than one thread",
+        "MPI_Cancel: a cancelled message",
+        "MPI_Send: an error returned to the program",
+    ):
+        assert words in found
+    if mpi.version >= 4:
+        assert "MPI_Allreduce_init: persistent collectives" in found
+        assert "MPI_Psend_init: partitioned messages" in found
+        assert refused(mpi, tmp_path / "session", "session") == "MPI_Session_init: sessions"
+
+
+def test_mpi_past_the_markers_is_named(mpi: Mpi, tmp_path: Path) -> None:
+    listing = run(["ldd", mpi.program("halo.c")], what="its libraries").output
+    library = re.search(r"(libmpi(?:ch)?\.so\.\d+)", listing)
+    assert library is not None
+    assert refused(mpi, tmp_path / "run", library[1]) == "MPI_Init: looked up by the program itself (dlopen, dlsym)"
 
 
 def test_with_turns_no_two_nodes_compute_at_once(mpi: Mpi, tmp_path: Path) -> None:

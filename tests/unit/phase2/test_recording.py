@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +109,21 @@ def test_blocks_are_told_apart() -> None:
         ("MPI_Allgatherv", {"detail": [0, 2, 8, 8]}),
     )
     assert [(call.sent, call.received) for call in read] == [((8, 16), (0, 24)), ((), ()), ((), (8, 8))]
+
+
+def test_the_rows_of_a_long_recording_are_not_in_memory_at_once() -> None:
+    operations = [*["MPI_Request_free"] * 60_000, "MPI_Finalize"]
+    columns = {
+        **NOTHING,
+        "operation": operations,
+        "sequence": range(len(operations)),
+        "call_site_name": "",
+        "detail": 0,
+    }
+    file = MarkerFile(Path("rank-000000.mnmk"), {"rank": 0}, pd.DataFrame(columns))
+    tracemalloc.start()
+    read = rank_calls(file)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [call.operation for call in read] == ["MPI_Finalize"]
+    assert peak_bytes < 20e6, "all rows at once take 35 MB"
