@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from manynode.config.loader import load_experiment
-from manynode.measurements import fit
+from manynode.errors import UsageError
+from manynode.measurements import adopt, fit
 from manynode.tables import write_json
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -24,3 +27,12 @@ def test_a_tail_is_of_the_fit_and_not_of_the_measured_runs(tmp_path: Path) -> No
     content["nodesim"]["warmup"] = 0
     write_json(tmp_path / "experiment.json", "experiment/1", {"experiment": content})
     assert fit(tmp_path, resolved)
+
+
+def test_own_compute_times_can_reuse_nothing(tmp_path: Path) -> None:
+    own = load_experiment(ROOT / "configs" / "own-times.yaml")
+    write_json(tmp_path / "experiment.json", "experiment/1", {"experiment": own.content})
+    with pytest.raises(UsageError, match="measures nothing that could be reused"):
+        adopt(tmp_path, tmp_path / "target", own)
+    # They lend none either, although all that is measured is the same.
+    assert not fit(tmp_path, own.model_copy(update={"own_times": None}))

@@ -14,12 +14,14 @@ from manynode.config import studies as contract
 from manynode.config.experiment import Experiment
 from manynode.config.loader import load_experiment
 from manynode.config.studies import Study, StudyPoint, studies, variant_of
+from manynode.config.study_section import section_keys
 from manynode.config.variants import Variant
 from manynode.errors import UsageError
 from manynode.reference import schemas
 from manynode.report.study_page import pages
 from manynode.steps import SECTIONS, Steps
 from phase3_sst.cli import app
+from phase3_sst.explore import allowed_changes
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = sorted(path for path in (ROOT / "phase3_sst/studies").glob("*/study.py"))
@@ -93,3 +95,11 @@ def test_two_studies_may_have_variants_of_one_name(monkeypatch: pytest.MonkeyPat
     assert variant_of(load_experiment(DEMO), "other/same").changes == [("network.link.latency", "2 us")]
     with pytest.raises(UsageError, match="several studies"):
         variant_of(load_experiment(DEMO), "same")
+
+
+def test_every_section_of_an_experiment_makes_some_step_stale_and_is_known_to_the_explorer() -> None:
+    """A new section belongs to a step, or changes no result; a question may change it, or may not."""
+    sections, no_result = set(Experiment.model_fields), {"name", "title", "known_errors"}
+    assert {section for of_step in SECTIONS.values() for section in of_step} == sections - no_result
+    asked = {*allowed_changes._MEASURED, *allowed_changes._MEMBERS, *allowed_changes._FIXED, *section_keys()}
+    assert asked | {"network", "simulate"} == sections
