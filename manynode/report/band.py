@@ -159,7 +159,7 @@ def _of_node(inputs: Inputs, computing: float) -> Part:
     profile = inputs.profiles.get(inputs.mode or "")
     if inputs.own_times is not None:
         why = (
-            "they are the user's, and so is their error. An error of 10 % in them changes the projected time by about "
+            "it is not known here. An error of 10 % in these times changes the projected time by about "
             f"{percent(0.1 * computing)}"
         )
         return Part("error of your own compute times", 0.0, 0.0, why=why, share=computing, counted=False)

@@ -96,7 +96,9 @@ def test_the_band_does_not_call_the_error_of_the_times_zero(inputs: Inputs) -> N
     assert "error of your own compute times not counted" in found.headline() and "times 0 %" not in found.headline()
     assert "samples" not in found.headline()
     share = found.parts[1].share
-    assert f"An error of 10 % in them changes the projected time by about {share * 10:.2g} %" in band_words(inputs)
+    assert f"An error of 10 % in these times changes the projected time by about {share * 10:.2g} %" in band_words(
+        inputs
+    )
     said = answer(inputs)
     assert said is not None
     assert said.facts[0][0] == "known errors, without those of your compute times"
