@@ -20,6 +20,18 @@
       .join("");
   };
 
+  // On a phone, titles of axes are broken into lines, names below a chart are slanted, and names beside it are short.
+  const narrow = (part) => {
+    for (const [name, value] of Object.entries(part)) {
+      if (name === "datasets" || value === null || typeof value !== "object") continue;
+      if ((name === "x" || name === "y") && typeof value.title === "string")
+        value.title = value.title.match(/.{1,30}(?= |$)/g)?.map((line) => line.trim()) ?? value.title;
+      if (name === "x" && value.type !== "quantitative" && value.axis) value.axis.labelAngle = -40;
+      if (value.labelLimit > 120) value.labelLimit = 120;
+      narrow(value);
+    }
+  };
+
   const draw = async (figure) => {
     const spec = JSON.parse(figure.querySelector(".spec").textContent);
     const rows = spec.datasets.table;
@@ -27,6 +39,7 @@
     if (figure.clientWidth < NARROW) {
       spec.config.legend.columns = 2;
       spec.config.axis.labelLimit = 120;
+      narrow(spec);
     }
     figure.querySelector(".links").hidden = false;
     try {

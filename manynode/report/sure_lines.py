@@ -28,14 +28,14 @@ def sure_lines(inputs: Inputs) -> list[Line]:
     unknown = [part.name for part in found.parts if part.below is None]
     basis = "the parts below, as independent errors"
     if unknown:
-        basis = f"{'without' if found.low_s is not None else 'no band without'} {listing(unknown)}, not known"
+        basis = f"{'without' if found.low_s is not None else 'needs'} {listing(unknown)}, not known"
     lines = [
         Line("all known errors", found.limits, basis),
         *(Line(part.name, _range(part), _basis(part, inputs)) for part in found.parts),
     ]
     beyond, reached = doublings_beyond(inputs, found)
     if reached is not None:
-        basis = f"beyond the measured job; validations reach {number(round(reached, 1))}"
+        basis = f"beyond the measured job; validated up to {number(round(reached, 1))}"
         lines.append(Line("scale", _doublings(beyond), basis))
     error = mean_error(inputs)
     measured = "not compared with a real machine" if error is None else f"{percent(error)} off on average"

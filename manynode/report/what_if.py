@@ -146,7 +146,7 @@ def _losses(table: pd.DataFrame) -> Figure:
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar(size=24)
         .encode(
-            y=alt.Y("name:N", title=None, sort=order),
+            y=alt.Y("name:N", title="alternative", sort=order),
             x=alt.X("seconds:Q", title="time of the work", stack="zero", axis=alt.Axis(labelExpr=TIME_LABEL)),
             color=alt.Color("part:N", legend=alt.Legend(title=None), scale=alt.Scale(range=["#8a94a0", COLOURS[1]])),
             order=alt.Order("position:Q"),
@@ -174,7 +174,7 @@ def _bills(bills: pd.DataFrame, document: WhatIfFile) -> Figure:
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar(size=24)
         .encode(
-            y=alt.Y("name:N", title=None, sort=None),
+            y=alt.Y("name:N", title="alternative", sort=None),
             x=alt.X("sum(cost):Q", title=f"cost [{document.currency}]", stack="zero", axis=alt.Axis(format="~s")),
             color=alt.Color("kind:N", legend=alt.Legend(title=None), scale=alt.Scale(domain=order, range=COLOURS[:4])),
             order=alt.Order("position:Q"),

@@ -51,7 +51,7 @@ def links(frames: Mapping[str, pd.DataFrame]) -> Figure:
             x=alt.X(
                 "busy_share_max:Q", title="share of the time in which the busiest link sends", axis=alt.Axis(format="%")
             ),
-            y=alt.Y("class:N", title=None),
+            y=alt.Y("class:N", title="class of links"),
             yOffset=alt.YOffset("answer:N"),
             color=_colours("answer", list(frames)),
             tooltip=[alt.Tooltip(f"{name}:N") for name in data.columns],
@@ -66,8 +66,8 @@ def _bars(name: str, title: str, caption: str, data: pd.DataFrame, column: str, 
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar()
         .encode(
-            x=alt.X("seconds:Q", title=None, stack="zero", axis=alt.Axis(labelExpr=TIME_LABEL)),
-            y=alt.Y("answer:N", title=None, sort=list(dict.fromkeys(data["answer"]))),
+            x=alt.X("seconds:Q", title="time per rank", stack="zero", axis=alt.Axis(labelExpr=TIME_LABEL)),
+            y=alt.Y("answer:N", title="answer", sort=list(dict.fromkeys(data["answer"]))),
             color=_colours(column, order),
             order=alt.Order("position:Q"),
             tooltip=[

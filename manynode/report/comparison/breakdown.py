@@ -23,7 +23,7 @@ def draw(comparison: Comparison) -> Figure:
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar(size=46)
         .encode(
-            x=alt.X("engine:N", title=None, sort=comparison.engines, axis=alt.Axis(labelAngle=0, ticks=False)),
+            x=alt.X("engine:N", title="engine", sort=comparison.engines, axis=alt.Axis(labelAngle=0, ticks=False)),
             y=shown,
             color=alt.Color(
                 "operation:N",

@@ -48,7 +48,7 @@ def stacks(frame: pd.DataFrame, parameter: str, first: str | None = None) -> tup
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar(size=46)
         .encode(
-            x=alt.X("technique:N", title=None, sort=techniques, axis=alt.Axis(labelAngle=0, ticks=False)),
+            x=alt.X("technique:N", title="technique", sort=techniques, axis=alt.Axis(labelAngle=0, ticks=False)),
             y=alt.Y("seconds:Q", title="mean time per rank", stack="zero", axis=alt.Axis(labelExpr=TIME_LABEL)),
             color=alt.Color(
                 "operation:N",

@@ -45,12 +45,15 @@ def draw(inputs: Inputs) -> Figure | None:
         .encode(
             x=alt.X(
                 "across:Q",
-                title="difference from the mean over ranks",
+                title="horizontal feature: difference from the mean over ranks",
                 axis=alt.Axis(format="+.2~%", tickCount=8),
                 scale=scale,
             ),
             y=alt.Y(
-                "upward:Q", title="difference from the mean", axis=alt.Axis(format="+.2~%", tickCount=8), scale=scale
+                "upward:Q",
+                title="vertical feature: difference from the mean",
+                axis=alt.Axis(format="+.2~%", tickCount=8),
+                scale=scale,
             ),
             color=alt.Color(
                 "class:N",

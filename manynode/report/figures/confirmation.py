@@ -23,7 +23,7 @@ def draw(inputs: Inputs) -> Figure | None:
     base = alt.Chart(alt.NamedData(name="table"))
     channels = technique_channels(list(frame["technique"]))
     # Several techniques of a point lie beside each other.
-    y = alt.Y("point:N", title=None, sort=list(dict.fromkeys(frame["point"])))
+    y = alt.Y("point:N", title="point of the study", sort=list(dict.fromkeys(frame["point"])))
     place = {"y": y, "yOffset": alt.YOffset("technique:N"), "color": channels["color"]}
     title = f"time with {summary.confirmed_by} over time with {summary.engine}"
     one = base.mark_rule(strokeDash=[4, 3], color=COLOURS[5]).encode(x=alt.datum(1))

@@ -52,7 +52,7 @@ def draw(inputs: Inputs) -> Figure | None:
     axis = alt.Axis(ticks=False, labelLimit=LABEL_LIMIT, labelExpr=LABEL_LINES)
     shared = alt.Chart(alt.NamedData(name="table")).mark_bar(size=15)
     chart = shared.encode(
-        y=alt.Y("label:N", title=None, sort=None, axis=axis),
+        y=alt.Y("label:N", title="rank and compute phase", sort=None, axis=axis),
         x=alt.X("cpi:Q", title="cycles per instruction", stack="zero", axis=alt.Axis(tickCount=6)),
         color=alt.Color("part:N", title="part", sort=shown, scale=alt.Scale(domain=shown, range=_COLOURS)),
         order=alt.Order("order:Q"),

@@ -24,7 +24,7 @@ def draw(inputs: Inputs) -> Figure | None:
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar()
         .encode(
-            y=alt.Y("class:N", title=None),
+            y=alt.Y("class:N", title="class of links"),
             x=alt.X(
                 "busy_share_max:Q",
                 title="busiest link of its class: share of the time it is busy",

@@ -101,7 +101,12 @@ def _waterfall(frame: pd.DataFrame) -> Figure:
         .transform_filter("datum.nodes == waterfall_nodes && datum.technique == waterfall_technique")
         .mark_bar()
         .encode(
-            x=alt.X("part:N", title=None, sort=[*dict.fromkeys(frame["part"]), _TOTAL], axis=alt.Axis(labelAngle=0)),
+            x=alt.X(
+                "part:N",
+                title="part of the time",
+                sort=[*dict.fromkeys(frame["part"]), _TOTAL],
+                axis=alt.Axis(labelAngle=0),
+            ),
             y=alt.Y("start_s:Q", title="projected time", axis=alt.Axis(labelExpr=TIME_LABEL)),
             y2="end_s:Q",
             color=_colour(frame, _TOTAL).legend(None),

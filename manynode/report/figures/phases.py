@@ -93,7 +93,9 @@ def _bars(shown: pd.DataFrame, across: alt.X, tooltip: list[alt.Tooltip]) -> alt
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar(color=COLOURS[0], size=13)
         .encode(
-            y=alt.Y("label:N", title=None, sort=None, axis=axis), x=across, tooltip=[alt.Tooltip("phase:N"), *tooltip]
+            y=alt.Y("label:N", title="compute phase", sort=None, axis=axis),
+            x=across,
+            tooltip=[alt.Tooltip("phase:N"), *tooltip],
         )
         .properties(height=max(40, row_height(shown["label"]) * len(shown)))
     )

@@ -159,7 +159,7 @@ def _indices(frame: pd.DataFrame) -> Figure:
     choice = alt.param(name="indices_curve", value=curves[-1], bind=alt.binding_select(options=curves, name="of "))
     base = alt.Chart(alt.NamedData(name="table")).transform_filter("datum.curve == indices_curve")
     place: dict[str, Any] = {
-        "x": alt.X("parameter:N", title=None, axis=alt.Axis(labelAngle=0), sort=None),
+        "x": alt.X("parameter:N", title="parameter", axis=alt.Axis(labelAngle=0), sort=None),
         "xOffset": alt.XOffset("order:N", sort=["first", "total"]),
     }
     bars = base.mark_bar().encode(

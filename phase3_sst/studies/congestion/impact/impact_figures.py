@@ -44,7 +44,7 @@ def _log(title: str, field: str) -> Any:
 def _times(table: pd.DataFrame) -> Figure:
     frame = table.assign(setting=table["setting"].map(_named))
     base = alt.Chart(alt.NamedData(name="table"))
-    x = alt.X("application:N", title=None, sort=None, axis=alt.Axis(labelAngle=0))
+    x = alt.X("application:N", title="application", sort=None, axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("setting:N", sort=_ORDER)
     tips = [
         *(alt.Tooltip("application:N"), alt.Tooltip("setting:N"), alt.Tooltip("runs:Q")),
@@ -146,7 +146,7 @@ def _correlations(table: pd.DataFrame) -> Figure:
         .mark_point(filled=True, size=80)
         .encode(
             x=alt.X("r:Q", title="Pearson's r with the run time", scale=alt.Scale(domain=[-1, 1])),
-            y=alt.Y("metric:N", title=None, sort=list(METRICS)),
+            y=alt.Y("metric:N", title="metric", sort=list(METRICS)),
             color=alt.Color("application:N", legend=alt.Legend(title=None), scale=alt.Scale(range=COLOURS)),
             tooltip=[
                 *(alt.Tooltip("application:N"), alt.Tooltip("metric:N"), alt.Tooltip("r:Q", format=".3f")),

@@ -150,7 +150,7 @@ def figure(table: pd.DataFrame) -> Figure:
     methods = [name for name in METHODS if name in set(data["method"])]
     colours = COLOURS[: len(methods)]
     cases = list(dict.fromkeys(data["case"]))
-    base = alt.Chart(alt.NamedData(name="table")).encode(y=alt.Y("case:N", title=None, sort=cases))
+    base = alt.Chart(alt.NamedData(name="table")).encode(y=alt.Y("case:N", title="case", sort=cases))
     points = base.mark_circle(size=70, opacity=0.9).encode(
         x=alt.X("relative:Q", title="time relative to the default mapping", scale=alt.Scale(zero=False)),
         color=alt.Color(

@@ -233,7 +233,7 @@ def _bars(table: pd.DataFrame, column: str, what: str) -> Figure:
         alt.Chart(alt.NamedData(name="table"))
         .mark_bar()
         .encode(
-            x=alt.X("application:N", title=None),
+            x=alt.X("application:N", title="application"),
             xOffset=alt.XOffset("controller:N", sort=list(CONTROLLERS)),
             y=alt.Y(f"{column}:Q", title=f"{what} increase", axis=alt.Axis(format="+%")),
             color=alt.Color("controller:N", sort=list(CONTROLLERS), title="control of injection"),

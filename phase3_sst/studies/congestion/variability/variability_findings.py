@@ -140,7 +140,7 @@ def _features(found: Trained) -> Figure:
         .mark_bar()
         .encode(
             x=alt.X("importance:Q", title="importance (reduction of impurity)"),
-            y=alt.Y("feature:N", sort=alt.EncodingSortField("place"), title=None),
+            y=alt.Y("feature:N", sort=alt.EncodingSortField("place"), title="feature"),
             color=alt.Color(
                 "used:N", scale=alt.Scale(domain=[True, False], range=[COLOURS[0], "#c3c9cf"]),
                 legend=alt.Legend(title="used by the model"),
