@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from chromium import PATIENCE_S, chromium, needs_chromium, requested, severe
+from chromium import PATIENCE_S, chromium, needs_chromium, requested, severe, violations
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Sites that pages may link to; the test reaches none of them.
@@ -77,6 +77,7 @@ def test_no_link_is_broken_no_figure_missing_and_nothing_fails(browser: Any, sit
         browser.get(page.as_uri())
         assert severe(browser) == [], f"errors on {name}"
         assert requested(browser) == [], f"{name} asks other hosts"
+        assert violations(browser) == [], name
         for href in browser.execute_script("return [...document.querySelectorAll('a[href]')].map((a) => a.href)"):
             parts = urlsplit(href)
             if parts.scheme in ("http", "https"):

@@ -13,7 +13,7 @@ import explore_bases
 import explore_site
 import pandas as pd
 import pytest
-from chromium import chromium, needs_chromium, requested, severe
+from chromium import chromium, needs_chromium, requested, severe, violations
 from conftest import made_once
 from explore_page import Page
 
@@ -291,6 +291,7 @@ def test_everything_has_a_name_and_the_keyboard_is_enough(quiet: Any, site: expl
             " !each.textContent.trim()).map((each) => each.outerHTML)"
         )
         assert nameless == [], view
+        assert violations(quiet) == [], view
     # tabs follow the arrow keys, and the one that is chosen says so
     page.find("tab-questions").send_keys(Keys.ARROW_RIGHT)
     assert page.find("tab-answer").get_attribute("aria-selected") == "true"
@@ -300,7 +301,7 @@ def test_everything_has_a_name_and_the_keyboard_is_enough(quiet: Any, site: expl
     # from the entry to its buttons with the tabulator, and by space a question is asked
     before = page.answered()
     page.control(KEY).send_keys(Keys.TAB)
-    assert "Halve" in quiet.switch_to.active_element.get_attribute("aria-label")
+    assert "halve" in quiet.switch_to.active_element.get_attribute("aria-label")
     quiet.switch_to.active_element.send_keys(Keys.SPACE)
     page.until(lambda: page.shown().get("digest") not in (None, before["digest"]), "no other question is asked")
     assert page.answered()["digest"] != before["digest"]
@@ -326,6 +327,7 @@ def test_a_phone_shows_every_view_without_sideways_scrolling_in_light_and_dark(
                 time.sleep(0.2)
                 width, window = page.widths()
                 assert width <= window == 400, f"{view} is {width} wide"
+                assert violations(quiet) == [], f"{view}, {theme}"
     finally:
         quiet.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import PATIENCE_S, chromium, needs_chromium, requested, severe
+from chromium import PATIENCE_S, chromium, needs_chromium, requested, severe, violations
 
 from manynode.report import build_report
 
@@ -75,11 +75,50 @@ def check_report(browser: Any, report: Path) -> list[str]:
         assert not figure.find_element(By.CLASS_NAME, "failure").is_displayed()
     width = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert width[0] <= width[1], "the page is wider than its window"
+    assert violations(browser) == []
     return [str(figure.get_attribute("id")) for figure in figures]
 
 
 def test_every_figure_of_the_fixture_report_is_drawn(browser: Any, fixture_report: Path) -> None:
     assert len(check_report(browser, fixture_report)) == 12
+
+
+def test_axe_finds_what_is_wrong(browser: Any) -> None:
+    """The other tests' empty lists mean something."""
+    browser.get(
+        "data:text/html,<title>x</title><main><h1>x</h1><img src='data:,'><p style='color:%23ccc'>pale words</p>"
+    )
+    assert [found.split(":")[0] for found in violations(browser)] == ["color-contrast", "html-has-lang", "image-alt"]
+
+
+def test_the_report_is_readable_in_the_dark(browser: Any, fixture_report: Path) -> None:
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": dark})
+    try:
+        check_report(browser, fixture_report)
+        browser.execute_script("for (const hidden of document.querySelectorAll('.failure')) {"
+                               " hidden.hidden = false; hidden.textContent = 'an error'; }")  # fmt: skip
+        assert violations(browser) == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_without_javascript_the_pictures_and_the_data_are_there(browser: Any, fixture_report: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(fixture_report.resolve().as_uri())
+        figures = browser.find_elements(By.CLASS_NAME, "figure")
+        assert len(figures) == 12
+        for figure in figures:
+            drawn = figure.find_element(By.CSS_SELECTOR, ".chart > svg")
+            assert drawn.size["width"] > 500 and drawn.size["height"] > 40
+            figure.find_element(By.CSS_SELECTOR, "details > summary").click()
+            assert figure.find_element(By.CSS_SELECTOR, "table tbody td").is_displayed()
+            assert not figure.find_element(By.CLASS_NAME, "csv").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_the_demo_report_is_drawn(browser: Any, demo: Path) -> None:
@@ -162,7 +201,7 @@ def test_the_data_is_one_click_away(browser: Any, fixture_report: Path) -> None:
     figure = browser.find_element(By.ID, "figure-scaling")
     figure.find_element(By.CSS_SELECTOR, "details.data > summary").click()
     wait = WebDriverWait(browser, PATIENCE_S)
-    rows = wait.until(lambda _: figure.find_elements(By.CSS_SELECTOR, "table.rows tbody tr"), "the table stays empty")
+    rows = wait.until(lambda _: figure.find_elements(By.CSS_SELECTOR, "details.data tbody tr"), "the table stays empty")
     assert len(rows) == 28
 
     table, drawing = folder / "scaling.csv", folder / "scaling.svg"

@@ -138,8 +138,8 @@ function steps(control, input) {
     put(control, control.kind === "number" ? value : `${value}${input.value.slice(found[0].length)}`);
   };
   return [
-    button("½", () => by(0.5), { class: "small step", "aria-label": `Halve ${control.label}` }),
-    button("×2", () => by(2), { class: "small step", "aria-label": `Double ${control.label}` }),
+    button("½", () => by(0.5), { class: "small step", "aria-label": `½: halve ${control.label}` }),
+    button("×2", () => by(2), { class: "small step", "aria-label": `×2: double ${control.label}` }),
   ];
 }
 

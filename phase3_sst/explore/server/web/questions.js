@@ -43,7 +43,7 @@ export function show(state) {
       ["interval", (row) => interval(row.low_s, row.high_s) ?? ""],
       ["asked", (row) => new Date(1000 * row.time).toLocaleString()],
       ["note", (row) => note(row)],
-      ["", (row) => actions(row, state)],
+      ["use", (row) => actions(row, state)],
     ], rows),
   );
 }
