@@ -16,8 +16,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from manynode import __version__
+from manynode.command_answer import Json, Quiet, answering, run_result
 from manynode.command_help import add_command, help_of
-from manynode.errors import EXIT_USAGE, InputError, ManynodeError
+from manynode.errors import EXIT_USAGE, InputError, ManynodeError, UsageError
 from manynode.heartbeat import beating
 from manynode.phase_commands import GROUP
 from manynode.snakemake_run import ERROR_FILE
@@ -26,7 +27,6 @@ app = typer.Typer(
     name="manynode",
     help="Projects the run time of an MPI application on a cluster that does not exist yet, with its uncertainty.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 config_app = typer.Typer(help="Check experiment files, print the default or the JSON schema.", no_args_is_help=True)
@@ -68,12 +68,16 @@ def run(
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="KEY=VALUE: change a key of every experiment; repeatable")
     ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run experiments end to end, one after the other; a stopped run continues where it ended."""
     from manynode.config.changes import read_changes
     from manynode.run import run_experiment
     from manynode.several import run_several
 
+    if as_json and dry_run:
+        raise UsageError("a run that only shows its steps has no result", found="--json and --dry-run")
     options: dict[str, Any] = {
         "cores": cores,
         "directory": directory,
@@ -83,10 +87,12 @@ def run(
         "measurements_from": measurements_from,
         "changes": read_changes(changes or []),
     }
-    if len(experiments) == 1:
-        run_experiment(experiments[0], **options)
-    else:
-        run_several(experiments, **options)
+    with answering(as_json=as_json, quiet=quiet and not dry_run) as answer:
+        if len(experiments) == 1:
+            results = [run_experiment(experiments[0], **options)]
+        else:
+            results = run_several(experiments, **options)
+        answer(run_result(results))
 
 
 @app.command()
@@ -96,6 +102,8 @@ def demo(
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="KEY=VALUE: change a key of the experiment; repeatable")
     ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run the demo experiment: HPCG from its profile to a projection on 1 to 64 nodes, with a report."""
     from manynode.config.changes import read_changes
@@ -103,15 +111,22 @@ def demo(
     from manynode.run import run_experiment
 
     shipped = ROOT / "configs" / "demo.yaml"
-    run_experiment(shipped, cores=cores, directory=directory, changes=read_changes(changes or []))
+    with answering(as_json=as_json, quiet=quiet) as answer:
+        answer(
+            run_result([run_experiment(shipped, cores=cores, directory=directory, changes=read_changes(changes or []))])
+        )
 
 
 @app.command()
-def doctor() -> None:
+def doctor(as_json: Json = False) -> None:
     """Show every tool and engine: path, version, purpose, and how to get a missing one."""
-    from manynode.doctor import print_report
+    from manynode.doctor import findings, print_report
 
-    print_report()
+    with answering(as_json=as_json) as answer:
+        found = findings()
+        if not as_json:
+            print_report(found)
+        answer({"schema": "doctor-result/1", "findings": [vars(finding) for finding in found]})
 
 
 @app.command()
@@ -212,13 +227,22 @@ def config_own_times(
 
 def _add_phases() -> None:
     # Without a command, or with --help before one, the commands are listed.
-    listed = not sys.argv[1:] or sys.argv[1].startswith("-")
+    words = _words()
+    listed = not words or words[0].startswith("-")
     for entry in sorted(entry_points(group=GROUP), key=lambda item: item.name):
         # Loading a phase takes a second (numpy, scikit-learn): only the requested one is loaded.
-        if len(sys.argv) > 1 and sys.argv[1] == entry.name:
+        if words and words[0] == entry.name:
             add_command(app, entry)
         else:
             app.add_typer(typer.Typer(help=help_of(entry) if listed else None), name=entry.name)
+
+
+def _words() -> list[str]:
+    """Return the words after ``manynode``: of this command, or of the line that a shell wants to complete."""
+    if "_MANYNODE_COMPLETE" not in os.environ:
+        return sys.argv[1:]
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    return line.split()[1:]
 
 
 def main() -> NoReturn:
@@ -259,7 +283,7 @@ def _step_words() -> str:
 def _run_and_flush() -> None:
     """Run the command and flush its output, even if it ends with ``SystemExit``; only then is it done."""
     try:
-        app()
+        app(prog_name="manynode")
     except SystemExit:
         sys.stdout.flush()
         raise

@@ -129,13 +129,12 @@ def findings() -> list[Finding]:
     return found
 
 
-def print_report() -> None:
+def print_report(found: Sequence[Finding]) -> None:
     """Print two lines for each finding; paths and commands stay whole at any width and can be copied."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
-    found = findings()
     width = max(len(finding.name) for finding in found)
     for finding in found:
         mark = ("ok", "green") if finding.available else ("--", "yellow")

@@ -6,13 +6,14 @@ cut).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from manynode import tables
 from manynode.announcement import announce_measurements
 from manynode.checks import check_experiment
+from manynode.command_answer import answer_of, say
 from manynode.config import yaml_text
 from manynode.config.changes import changed
 from manynode.config.crowding import crowding_warning
@@ -24,6 +25,7 @@ from manynode.hostlock import only_here
 from manynode.measurements import adopt
 from manynode.paths import ROOT
 from manynode.phase_commands import ask as ask_phase
+from manynode.results_owner import claim
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError, run_snakemake, snakemake_command
 from manynode.steps import MEASURED, Steps
 from manynode.study_progress import StudyProgress, read_estimate
@@ -44,14 +46,12 @@ def run_experiment(
     profile: str | None = None,
     measurements_from: Path | None = None,
     changes: Mapping[str, Any] | None = None,
-    headline: Callable[[Path], Sequence[str]] | None = None,
-) -> None:
-    """Run ``experiment`` in ``directory``; on success print the path of the report.
+) -> Path:
+    """Run ``experiment`` in ``directory``; on success print the answer and the path of the report. Return the results.
 
     ``until`` is the last rule to run, ``only`` a file below the results to make, with nothing but its inputs.
     ``measurements_from`` is a results folder whose measured runs are reused (:mod:`manynode.measurements`).
     ``changes`` are key -> value; the changed experiment is kept as ``experiment.yaml`` beside its results.
-    ``headline`` gives lines to print before that path, of the results folder.
 
     Raises :class:`UsageError` for a wrong experiment before anything starts, and the error of the step that failed.
     """
@@ -76,6 +76,7 @@ def run_experiment(
     if only:
         command += ["--", f"results/{name}/{only}"]
     with only_here(results, what="experiment", command="run", remedy="give it another name or --directory"):
+        claim(results, experiment, name, keep=not dry_run)
         if changes:
             with tables.replacing(file) as part:
                 part.write_text(yaml_text.dump(changed(experiment, changes)), encoding="utf-8")
@@ -98,14 +99,14 @@ def run_experiment(
                 "interrupted; finished steps are kept, run the same command to continue", EXIT_INTERRUPTED
             ) from None
     if reason := resolved.unprojected():
-        print(f"no projection: {reason}")
+        say(f"no projection: {reason}")
     if not dry_run:
-        for line in headline(results) if headline is not None else ():
-            print(line)
-        for line in _said(results, resolved):
-            print(line)
         report = results / "report.html"
-        print(f"report: {report}" if report.is_file() else f"results: {results}")
+        found = None if until or only else answer_of(report)
+        for line in [*(found["said"] if found else ()), *_said(results, resolved)]:
+            say(line)
+        say(f"report: {report}" if report.is_file() else f"results: {results}")
+    return results
 
 
 def _said(results: Path, resolved: Resolved) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from manynode.checks import check_experiment
+from manynode.command_answer import say
 from manynode.config.resolved import Resolved
 from manynode.errors import ManynodeError, UsageError
 from manynode.measurements import fitting, measures, sources
@@ -29,8 +30,8 @@ def run_several(
     profile: str | None = None,
     measurements_from: Path | None = None,
     changes: Mapping[str, Any] | None = None,
-) -> None:
-    """Run the experiments in ``directory`` and write ``results/index.html`` there.
+) -> list[Path]:
+    """Run the experiments in ``directory``, write ``results/index.html`` there, and return the results of each.
 
     ``changes`` (key -> value) apply to all. ``measurements_from`` is a results folder or a folder of such folders; each
     experiment reuses the measured runs that fit it, and measures if none fit.
@@ -67,9 +68,10 @@ def run_several(
         names = [resolved.name for resolved in planned.values()]
         page = directory / "results" / "index.html"
         build_overview(page.parent, names, page, {name: _first_line(error) for name, error in failures.items()})
-        print(f"overview: {page}")
+        say(f"overview: {page}")
     if failures:
         raise _failed(failures, len(planned))
+    return [directory / "results" / resolved.name for resolved in planned.values()]
 
 
 def _check_names(experiments: Sequence[Path], planned: Mapping[Path, Resolved]) -> None:

@@ -20,12 +20,14 @@ import jinja2
 from markupsafe import Markup
 
 from manynode import tables
+from manynode.command_answer import ANSWER_ID, finite
 from manynode.config.own_times import machine_of
 from manynode.kept_text import kept_text
 from manynode.paths import ROOT
 from manynode.report.answer import answer, technique_rows
 from manynode.report.figure import Figure, vega_lite_version
 from manynode.report.figures import profile_figures, projection_figures, timing_figures
+from manynode.report.headline import document
 from manynode.report.interval_parts import parts_rows
 from manynode.report.job_tables import job_rows, link_rows
 from manynode.report.load import Inputs, load, opened
@@ -78,6 +80,8 @@ def render(inputs: Inputs, documentation: str | None = None) -> str:
         experiment=experiment,
         oversubscribed=oversubscribed(inputs),
         answer=answer(inputs),
+        answer_id=ANSWER_ID,
+        answer_document=finite(document(inputs)),
         missing=missing(inputs),
         sure_lines=sure_lines(inputs),
         sureness=sureness(inputs),
@@ -123,6 +127,7 @@ def fill(template: str, *, documentation: str | None = None, **values: object) -
         "number": number,
         "ranges": ranges,
         "json_block": json_block,
+        "harmless": harmless,
         "count": count,
         "signed": signed,
         "size": size,
@@ -147,8 +152,13 @@ def _at_path(name: str) -> str | None:
 
 
 def json_block(figure: Figure) -> Markup:
-    """Return the figure's specification as JSON that is harmless inside a script element, whatever it contains."""
-    text = json.dumps(figure.spec(), allow_nan=False, separators=(",", ":"))
+    """Return the figure's specification for a script element."""
+    return harmless(figure.spec())
+
+
+def harmless(document: Any) -> Markup:
+    """Return the document as JSON that is harmless inside a script element, whatever it contains."""
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704 - no character that HTML knows is left

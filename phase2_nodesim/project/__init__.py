@@ -1,5 +1,5 @@
 """``manynode project``: from a program to its projection by one command.
 
 :mod:`.request` checks what the user wants and gathers all open questions, :mod:`.skeleton` derives, :mod:`.experiment`
-writes the experiment, :mod:`.headline` says what came out; :mod:`.project_command` is the command.
+writes the experiment, :mod:`.project_command` is the command.
 """

@@ -1,4 +1,4 @@
-"""The steps of ``manynode project``: questions, recordings and skeleton, experiment, run, headline."""
+"""The steps of ``manynode project``: questions, recordings and skeleton, experiment, run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from manynode.announcement import announce_measurements
 from manynode.config.loader import load_experiment
 from manynode.report.wording import count
 from manynode.run import run_experiment
-from phase2_nodesim.project import experiment, headline, skeleton
+from phase2_nodesim.project import experiment, skeleton
 from phase2_nodesim.project.kept import Kept, check_experiment_unedited, check_skeleton_unedited, checksum
 from phase2_nodesim.project.questions import Questions
 from phase2_nodesim.project.request import Options, Request, request_of
@@ -19,8 +19,10 @@ from phase2_nodesim.project.request import Options, Request, request_of
 
 def carry_out(
     options: Options, *, directory: Path, cores: int, force: bool, write_only: bool, say: Callable[[str], None]
-) -> None:
+) -> Path | None:
     """Project a program; see :func:`~phase2_nodesim.project.project_command.project`.
+
+    Returns the folder of the results; None if the experiment was only written.
 
     Raises the open questions as one error before anything runs, the refusal of the derivation, and the error of the
     step that failed.
@@ -57,8 +59,8 @@ def carry_out(
     if write_only:
         announce_measurements(request.output, load_experiment(request.output), results, may_run=False)
         say(f"run it: manynode run {request.output}")
-        return
-    run_experiment(request.output, cores=cores, directory=directory, headline=headline.lines)
+        return None
+    return run_experiment(request.output, cores=cores, directory=directory)
 
 
 def plan_lines(request: Request, directory: Path) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from manynode.command_answer import Json, Quiet, answering, run_result
 from phase2_nodesim.derive.derive_command import HELD_OUT, RANKS, VARIED
 
 
@@ -61,6 +62,8 @@ def project(
     write_only: Annotated[
         bool, typer.Option("--write-only", help="record, derive and write the experiment, but do not run it")
     ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Project a program on a machine: record and derive its communication, write an experiment, run it.
 
@@ -75,7 +78,11 @@ def project(
         projected or [], ranks, held_out, varied_ranks, mpi, threads, timeout, output,
     )  # fmt: skip
     try:
-        carry_out(options, directory=directory, cores=cores, force=force, write_only=write_only, say=typer.echo)
+        with answering(as_json=as_json, quiet=quiet) as answer:
+            results = carry_out(
+                options, directory=directory, cores=cores, force=force, write_only=write_only, say=typer.echo
+            )
+            answer(run_result([] if results is None else [results]))
     except KeyboardInterrupt:
         message = "interrupted; finished recordings are kept, give the same command to continue"
         raise StepFailedError(message, EXIT_INTERRUPTED) from None

@@ -74,7 +74,7 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._script is None:
             self.text += re.sub(r"\s+", " ", data)
-        elif self._script.get("type") == "application/json":
+        elif self._script.get("class") == "spec":
             self.specs.append(data)
 
     @property
@@ -243,7 +243,7 @@ def test_hostile_names_stay_text(whole: tuple[Path, str, Page]) -> None:
     assert fixture.HOSTILE in page.text
     assert "{{ 7 * 7 }}" in page.text
     scripts = [attributes for tag, attributes in page.elements if tag == "script"]
-    assert len(scripts) == len(FIGURES) + 2
+    assert len(scripts) == len(FIGURES) + 3
     assert any(fixture.HOSTILE in json.dumps(json.loads(spec)) for spec in page.specs)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from manynode.command_answer import Json, Quiet, answering, finite, say
 from phase3_sst.point.point_result import EngineResults
 from phase3_sst.studies.compare.choice import Choice
 
@@ -24,6 +25,8 @@ def compare_engines(
         Path | None, typer.Option(help="results folder whose measured runs are reused, such as results/demo")
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Snakemake profile: default, slurm or a folder")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run an experiment with each engine from the same measurements; compare makespan, breakdown, link load."""
     from manynode.config.changes import read_changes
@@ -36,14 +39,17 @@ def compare_engines(
     chosen = choose(named(engines), given.resolved().simulate)
     target = output or Path("results") / f"{given.content()['name']}-engines"
     for name, probe in chosen.skipped.items():
-        typer.echo(f"skipped: {name} is not installed ({probe.remedy})")
-    with only_here(target, what="comparison", command="compare-engines", remedy="choose another --output"):
+        typer.echo(f"skipped: {name} is not installed ({probe.remedy})", err=as_json or quiet)
+    with (
+        answering(as_json=as_json, quiet=quiet) as answer,
+        only_here(target, what="comparison", command="compare-engines", remedy="choose another --output"),
+    ):
         runs = Runs(experiment, target, given.changes, cores, profile, measurements_from)
-        _compare(target, chosen, runs.all(chosen.names, typer.echo))
+        answer(_compare(target, chosen, runs.all(chosen.names, typer.echo)))
 
 
-def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) -> None:
-    """Compare finished results, write all files, and print the findings."""
+def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) -> dict[str, Any]:
+    """Compare finished results, write all files, and print the findings; return them as a document."""
     from manynode import tables
     from manynode.config.resolved import read_resolved
     from manynode.errors import CheckFailedError
@@ -72,11 +78,11 @@ def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) ->
         part.write_text(markdown.text(document, found, summaries), encoding="utf-8")
     build_comparison(target, target / "comparison.html")
     if document["oversubscribed"]:
-        typer.echo(document["oversubscribed"])
+        say(document["oversubscribed"])
     for pair in summaries:
         for sentence in pair.sentences():
-            typer.echo(sentence)
-    typer.echo(f"comparison: {target / 'comparison.html'}")
+            say(sentence)
+    say(f"comparison: {target / 'comparison.html'}")
     unequal = [pair for pair in summaries if not pair.same_compute]
     if unequal:
         raise CheckFailedError(
@@ -86,3 +92,6 @@ def _compare(target: Path, chosen: Choice, results: dict[str, EngineResults]) ->
             allowed="less than 1 ns for every rank: all engines draw the same compute times",
             remedy="this is a defect of an engine; the comparison was written",
         )
+    rows = found.makespans.to_dict("records")
+    page = str(target / "comparison.html")
+    return dict(finite({"schema": "comparison-result/1", "page": page, **document, "makespans": rows}))

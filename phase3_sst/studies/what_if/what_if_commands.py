@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from manynode.command_answer import Json, Quiet, answering, finite, say
+
 
 def what_if_file() -> dict[str, Any]:
     """Return the model of a what-if study's file, for the reference."""
@@ -25,6 +27,11 @@ def what_if(
     measurements_from: Annotated[
         Path | None, typer.Option(help="results folder whose measured runs are reused where they fit")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="show the alternatives and what they cost, without running them")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare alternatives: time, cost, energy, Pareto front, and the probability that one is faster."""
     from manynode.hostlock import only_here
@@ -35,22 +42,30 @@ def what_if(
     described = read_study(study)
     planned = cases(described, study)
     target = output or Path("results") / described.name
-    with only_here(target, what="what-if study", command="what-if", remedy="choose another --output"):
-        # Every bill is made before anything runs.
-        bills = {case.alternative: _bill(described, case) for case in planned if not case.ideal}
+    # Every bill is made before anything runs.
+    bills = {case.alternative: _bill(described, case) for case in planned if not case.ideal}
+    if dry_run:
+        with answering(as_json=as_json) as answer:
+            answer(_plan(described, planned, bills, target))
+        return
+    with (
+        answering(as_json=as_json, quiet=quiet) as answer,
+        only_here(target, what="what-if study", command="what-if", remedy="choose another --output"),
+    ):
         runner = ExperimentRunner(cores, profile, measurements_from, typer.echo, shared=True)
 
         def run(cases: list[Any]) -> None:
             runner.run_whatever_fails([case.planned(target) for case in cases])
 
         run(planned)
-        _conclude(described, planned, bills, target, run)
+        answer(_conclude(described, planned, bills, target, run))
 
 
 def bill(
     network: Annotated[str, typer.Argument(help="network: a name of configs/networks/ or a path", metavar="NETWORK")],
     nodes: Annotated[int, typer.Option(min=1, help="number of nodes")],
     prices: Annotated[str, typer.Option(help="prices: a name of configs/prices/ or a path")] = "example",
+    as_json: Json = False,
 ) -> None:
     """Print the bill of materials of a machine: nodes, adapters, switches, cables by class."""
     from manynode.config.network import Network
@@ -63,6 +78,21 @@ def bill(
     chosen = checked(Network, included("network", network, "networks", Path(), "bill"), network, "the network")
     priced = checked(Prices, included("prices", prices, "prices", Path(), "bill"), prices, "the price file")
     frame = bill_of(chosen, nodes, priced)
+    if as_json:
+        with answering(as_json=True) as answer:
+            answer(
+                {
+                    "schema": "bill-result/1",
+                    "network": chosen.name,
+                    "nodes": nodes,
+                    "prices": priced.name,
+                    "currency": priced.currency,
+                    "items": frame.to_dict("records"),
+                    "cost": frame["cost"].sum(),
+                    "power_w": frame["power_w"].sum(),
+                }
+            )
+        return
     typer.echo(f"{'item':<20} {'count':>8} {'price':>10} {'cost':>14} {'power':>10}")
     for _, row in frame.iterrows():
         power = f"{row['power_w'] / 1000:,.1f} kW"
@@ -88,8 +118,8 @@ def _bill(described: Any, case: Any) -> Any:
 
 def _conclude(
     described: Any, planned: list[Any], bills: dict[str, Any], target: Path, run: Callable[[list[Any]], None]
-) -> None:
-    """Analyse the finished cases, write tables and page, print the findings."""
+) -> dict[str, Any]:
+    """Analyse the finished cases, write tables and page, print the findings; return them as a document."""
     import pandas as pd
 
     from manynode import __version__, tables
@@ -161,8 +191,50 @@ def _conclude(
     tables.write_json(target / "what-if.json", "what-if-study/1", document)
     build_what_if(target, target / "what-if.html")
     for sentence in [warning, *said] if warning else said:
-        typer.echo(sentence)
-    typer.echo(f"what-if: {target / 'what-if.html'}")
+        say(sentence)
+    say(f"what-if: {target / 'what-if.html'}")
+    found = {"alternatives": table, "pairs": pairs, "bills": all_bills}
+    return {
+        "schema": "what-if-result/1",
+        "page": str(target / "what-if.html"),
+        **document,
+        **{name: finite(frame.to_dict("records")) for name, frame in found.items()},
+    }
+
+
+def _plan(described: Any, planned: list[Any], bills: dict[str, Any], target: Path) -> dict[str, Any]:
+    """Print what the study would run, and return it as a document."""
+    from manynode.measurements import MEASURED_SECTIONS
+
+    rows, kinds = [], []
+    for case in planned:
+        if case.ideal:
+            continue
+        content, bill = case.resolved.content, bills[case.alternative]
+        kind = {key: content[key] for key in MEASURED_SECTIONS}
+        if kind not in kinds:
+            kinds.append(kind)
+        rows.append(
+            {
+                "name": case.alternative,
+                "nodes": case.nodes,
+                "ranks": case.nodes * case.resolved.ranks_per_node,
+                "machine": content["machine"]["name"],
+                "network": content["network"]["name"],
+                "measured": kinds.index(kind),
+                "cost": bill["cost"].sum(),
+                "power_w": bill["power_w"].sum(),
+            }
+        )
+    for row in rows:
+        say(
+            f"{row['name']}: {row['nodes']:,} nodes of {row['machine']}, {row['ranks']:,} ranks, {row['network']}; "
+            f"{row['cost']:,.0f} {described.prices.currency}, {row['power_w'] / 1000:,.1f} kW"
+        )
+    points = len(planned)
+    what = "simulation" if points == 1 else "simulations"
+    say(f"{points} {what} by {described.technique}; {len(kinds)} kinds of measured runs; nothing was run")
+    return {"schema": "what-if-plan/1", "name": described.name, "output": str(target), "alternatives": rows}
 
 
 def _confirm(
