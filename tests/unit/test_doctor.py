@@ -38,9 +38,8 @@ def test_a_path_is_never_broken(
         doctor.Finding("sst", True, long, "1.2", "the simulator", ""),
         doctor.Finding("gem5", False, "", "", "cores", f"optional; put it in {long}\nor build it"),
     ]
-    monkeypatch.setattr(doctor, "findings", lambda: found)
     monkeypatch.setenv("COLUMNS", columns)
-    doctor.print_report()
+    doctor.print_report(found)
     text = capsys.readouterr().out
     assert text.count(long) == 2
     assert text.splitlines()[:2] == ["ok  sst   the simulator", f"    1.2, {long}"]
