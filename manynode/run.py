@@ -26,6 +26,7 @@ from manynode.measurements import adopt
 from manynode.paths import ROOT
 from manynode.phase_commands import ask as ask_phase
 from manynode.results_owner import claim
+from manynode.run_record import record_run
 from manynode.snakemake_run import EXIT_INTERRUPTED, StepFailedError, run_snakemake, snakemake_command
 from manynode.steps import MEASURED, Steps
 from manynode.study_progress import StudyProgress, read_estimate
@@ -84,6 +85,7 @@ def run_experiment(
             adopt(measurements_from, results, resolved)
         if not dry_run:
             _check_finished(results, resolved)
+            record_run(results)
         try:
             # Cluster jobs run elsewhere: this host cannot estimate their time.
             may_run = not dry_run and profile is None

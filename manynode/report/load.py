@@ -37,6 +37,7 @@ from manynode.report.documents import (
     read_document,
 )
 from manynode.report.phase_labels import PhaseLabels, phase_labels
+from manynode.run_record import Run, recorded_runs
 from manynode.steps import CONTROL, Steps
 from manynode.tables import read_json, read_table
 from manynode.timing_profile import TimingProfile, read_timing_profile
@@ -94,6 +95,7 @@ class Inputs:
     confirmation_summary: Confirmation | None
     studies: Mapping[str, pd.DataFrame | None]
     provenance: ProvenanceFile | None
+    runs: Sequence[Run]
 
     @property
     def mode(self) -> str | None:
@@ -227,6 +229,7 @@ def load(directory: Path) -> Inputs:
             else None
         ),
         provenance=_document(directory / "provenance.json", "provenance/1", ProvenanceFile),
+        runs=recorded_runs(directory),
     )
 
 
