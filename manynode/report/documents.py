@@ -77,6 +77,7 @@ class Experiment(Document):
     network: Named = Named()
     nodesim: Nodesim = Nodesim()
     simulate: Simulate = Simulate()
+    relevant_difference: FiniteFloat = 0.01
 
 
 class ExperimentFile(Document):

@@ -34,7 +34,7 @@ def sensitivity_sentences(inputs: Inputs) -> list[str]:
         f"{duration(first['time_s'])} ({_setting(first)}). The longest is {duration(last['time_s'])} "
         f"({_setting(last)}), {last['time_s'] / first['time_s']:.3g} times as long."
     ]
-    if last["time_s"] <= (1 + inputs.resolved["relevant_difference"]) * first["time_s"]:
+    if last["time_s"] <= (1 + inputs.experiment.relevant_difference) * first["time_s"]:
         return [*sentences, "No parameter of the study makes a difference that matters."]
     knees = inputs.sensitivity_knees
     if knees is not None:
@@ -59,7 +59,7 @@ def _sentence(name: object, rows: pd.DataFrame, inputs: Inputs) -> str:
     row = rows.loc[(rows["worst_s"] / rows["best_s"]).idxmax()]
     at = f" (at {row['others']})" if row["others"] else ""
     gain = row["worst_s"] / row["best_s"] - 1
-    if gain <= inputs.resolved["relevant_difference"]:
+    if gain <= inputs.experiment.relevant_difference:
         return f"{name}: the values change the time by at most {percent(gain)}; the parameter does not matter here."
     share = percent(inputs.resolved["sensitivity"]["enough"])
     bend = f" The curve bends most at {row['knee']}." if row["knee"] else " The curve has no knee within these values."

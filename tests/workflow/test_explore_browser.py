@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PICTURES = ROOT / "docs" / "assets"
 WINDOW = (1200, 1000)
 KEY = "network.link.bandwidth"
+BOTH = "network.link.bandwidth+network.host.nic_bandwidth"
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +181,7 @@ def test_an_inverse_question_is_answered_with_its_interval(quiet: Any, site: exp
     page = Page(quiet, site.link)
     page.answered()
     page.view("inverse")
-    page.fill("inverse-a-key", KEY)
+    page.fill("inverse-a-key", BOTH)
     page.fill("inverse-a-low", "1 Gbit/s")
     page.fill("inverse-value", "5")
     page.fill("inverse-most", "8")
@@ -189,7 +190,7 @@ def test_an_inverse_question_is_answered_with_its_interval(quiet: Any, site: exp
     page.until(lambda: result.get_attribute("data-state") in ("finished", "failed"), "no answer", 200)
     assert result.get_attribute("data-state") == "finished", result.text
     said = page.text("inverse-answer")
-    assert "least bandwidth" in said and "between" in said and "Gbit/s" in said, said
+    assert "least bandwidth and nic_bandwidth" in said and "between" in said and "Gbit/s" in said, said
     for part in ("missed at", "kept at", "what binds"):
         assert part in result.text.lower()
     page.drawn("inverse")
@@ -236,8 +237,9 @@ def test_cost_and_the_list_of_questions_follow_every_answer(quiet: Any, site: ex
     page.until(lambda: figure.get_attribute("data-rows"), "no cost is shown")
     page.drawn("cost")
     before = int(figure.get_attribute("data-rows"))
-    page.enter(KEY, "33 Gbit/s")
-    page.answered()
+    page.enter(BOTH, "33 Gbit/s")
+    asked = json.loads(page.answered()["question"])["changes"]
+    assert {key: asked[key] for key in BOTH.split("+")} == dict.fromkeys(BOTH.split("+"), "33 Gbit/s")
     page.until(lambda: int(figure.get_attribute("data-rows")) == before + 1, "the new answer has no cost", 30)
     page.view("questions")
     page.until(lambda: "33 Gbit/s" in page.text("view-questions"), "the question is not listed", 30)

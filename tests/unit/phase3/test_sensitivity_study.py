@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from phase3_cases import ROOT, point
 
 from manynode.config.loader import resolve
 from manynode.config.variants import study_techniques, variants
+from manynode.report.sensitivity import sensitivity_sentences
 from phase3_sst.studies.sensitivity.effect_tables import Tables, analyse, enough, knee
 
 
@@ -81,6 +83,27 @@ def test_sobol_indices_are_those_of_a_known_function(tmp_path: Path) -> None:
     assert indices.loc["latency", "total"] == pytest.approx(0.2, abs=0.05)
     assert indices.loc["bandwidth", "first"] == pytest.approx(0.8, abs=0.15)
     assert len(found.knees) == 0
+
+
+def said(found: Tables, relevant: float) -> list[str]:
+    """The report's sentences on the study."""
+    inputs = SimpleNamespace(
+        sensitivity=found.points,
+        sensitivity_knees=found.knees,
+        sensitivity_indices=None,
+        experiment=SimpleNamespace(relevant_difference=relevant),
+        resolved={"sensitivity": {"enough": 0.05}},
+    )
+    return sensitivity_sentences(inputs)  # type: ignore[arg-type]
+
+
+def test_what_changes_the_time_less_than_the_relevant_difference_does_not_matter(tmp_path: Path) -> None:
+    found = analysed(tmp_path, {"plan": "grid", "parameters": {"bandwidth": BANDWIDTH, "latency": LATENCY}}, rate_bound)
+    # Bandwidth adds up to 36 % and latency 0.7 %.
+    bandwidth, latency = said(found, 0.01)[1:]
+    assert bandwidth.startswith("bandwidth: moves the time by up to") and "latency: the values change" in latency
+    assert "latency: moves the time" in said(found, 0.005)[2]
+    assert said(found, 0.5)[1:] == ["No parameter of the study makes a difference that matters."]
 
 
 def test_a_knee_is_where_a_curve_bends() -> None:
