@@ -30,6 +30,7 @@ class WhatIfFile(Document):
     confidence: FiniteFloat
     seed: int
     sentences: list[str]
+    warnings: list[str]
     manynode: str
     code: str
     digests: dict[str, str]
@@ -37,6 +38,7 @@ class WhatIfFile(Document):
     oversubscribed: str = ""
 
 
+_BEATEN = "beaten, or no gain that matters"
 _ALTERNATIVES = [
     *(
         "name",
@@ -94,7 +96,7 @@ def _times_and_costs(table: pd.DataFrame, document: WhatIfFile) -> Figure:
     frame = table[["name", "nodes", "cost", "time_s", "low_s", "high_s", "front"]].sort_values(
         "cost", ignore_index=True
     )
-    frame["role"] = ["not beaten" if front else "beaten in both" for front in frame["front"]]
+    frame["role"] = ["not beaten" if front else _BEATEN for front in frame["front"]]
     base = alt.Chart(alt.NamedData(name="table"))
     x = alt.X("cost:Q", title=f"cost [{document.currency}]", axis=alt.Axis(format="~s"), scale=alt.Scale(zero=False))
     y_title = "time of the work"
@@ -102,7 +104,7 @@ def _times_and_costs(table: pd.DataFrame, document: WhatIfFile) -> Figure:
     colour = alt.Color(
         "role:N",
         legend=alt.Legend(title=None),
-        scale=alt.Scale(domain=["not beaten", "beaten in both"], range=[COLOURS[0], "#a5adb5"]),
+        scale=alt.Scale(domain=["not beaten", _BEATEN], range=[COLOURS[0], "#a5adb5"]),
     )
     tooltip = [
         *(alt.Tooltip("name:N"), alt.Tooltip("nodes:Q"), alt.Tooltip("cost:Q", format=",.0f")),

@@ -12,6 +12,7 @@ from described_tables import described
 from waiting_profiles import waiting_profile
 
 from manynode import tables
+from manynode.report.load import opened
 from phase3_sst.studies.what_if import what_if_commands
 from phase3_sst.studies.what_if.alternatives import cases
 from phase3_sst.studies.what_if.what_if_file import read_study
@@ -60,7 +61,8 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
     described_study, path = read_study(tmp_path / "study.yaml"), tmp_path / "study.yaml"
     planned = cases(described_study, path)
     torus = next(case for case in planned if case.alternative == "torus" and not case.ideal)
-    waiting_profile(torus.results(tmp_path / "out") / "nodesim/timing-profile-ext.json", 0.43)
+    with opened(torus.results(tmp_path / "out")):
+        waiting_profile(torus.results(tmp_path / "out") / "nodesim/timing-profile-ext.json", 0.43)
     of_alternatives = {name: rows.drop(columns="name") for name, rows in bills.groupby("name")}
     what_if_commands._conclude(described_study, planned, of_alternatives, tmp_path / "out", lambda cases: None)
     first = (tmp_path / "out/what-if.html").read_text().split('<section id="answer">')[1].split("<p")[1]

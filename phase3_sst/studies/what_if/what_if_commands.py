@@ -38,20 +38,24 @@ def what_if(
     from phase3_sst.campaign.experiments import ExperimentRunner
     from phase3_sst.studies.what_if.alternatives import cases
     from phase3_sst.studies.what_if.what_if_file import read_study
+    from phase3_sst.studies.what_if.what_if_sentences import warnings
 
     described = read_study(study)
     planned = cases(described, study)
     target = output or Path("results") / described.name
     # Every bill is made before anything runs.
     bills = {case.alternative: _bill(described, case) for case in planned if not case.ideal}
+    told = warnings(described, [case for case in planned if not case.ideal])
     if dry_run:
         with answering(as_json=as_json) as answer:
-            answer(_plan(described, planned, bills, target))
+            answer(_plan(described, planned, bills, target, told))
         return
     with (
         answering(as_json=as_json, quiet=quiet) as answer,
         only_here(target, what="what-if study", command="what-if", remedy="choose another --output"),
     ):
+        for warning in told:
+            say(warning)
         runner = ExperimentRunner(cores, profile, measurements_from, typer.echo, shared=True)
 
         def run(cases: list[Any]) -> None:
@@ -78,6 +82,7 @@ def bill(
     chosen = checked(Network, included("network", network, "networks", Path(), "bill"), network, "the network")
     priced = checked(Prices, included("prices", prices, "prices", Path(), "bill"), prices, "the price file")
     frame = bill_of(chosen, nodes, priced)
+    life, warning = priced.life_cost(frame["cost"].sum(), frame["power_w"].sum()), oversized(chosen, nodes)
     if as_json:
         with answering(as_json=True) as answer:
             answer(
@@ -89,7 +94,9 @@ def bill(
                     "currency": priced.currency,
                     "items": frame.to_dict("records"),
                     "cost": frame["cost"].sum(),
+                    "life_cost": life,
                     "power_w": frame["power_w"].sum(),
+                    "warnings": [warning] if warning else [],
                 }
             )
         return
@@ -99,9 +106,8 @@ def bill(
         typer.echo(f"{row['item']:<20} {row['count']:>8,} {row['price']:>10,.0f} {row['cost']:>14,.0f} {power:>10}")
     total = f"{frame['power_w'].sum() / 1000:,.1f} kW"
     typer.echo(f"{'sum, ' + priced.currency:<20} {'':>8} {'':>10} {frame['cost'].sum():>14,.0f} {total:>10}")
-    life = priced.life_cost(float(frame["cost"].sum()), float(frame["power_w"].sum()))
     typer.echo(f"{life_words(priced)}: {life:,.0f} {priced.currency}")
-    if warning := oversized(chosen, nodes):
+    if warning:
         typer.echo(warning)
 
 
@@ -164,7 +170,6 @@ def _conclude(
             frame.to_csv(part, index=False)
     confirmed = _confirm(described, real, table, target, times, run)
     said = what_if_sentences.sentences(table, pairs, described.within, described.prices, relevant)
-    said += what_if_sentences.warnings(described, real)
     said += [] if confirmed is None else confirmed.summary["sentences"]
     mode = "ext" if described.technique.startswith("ext") else "no-ext"
     profiles = {case.alternative: case.results(target) / f"nodesim/timing-profile-{mode}.json" for case in real}
@@ -182,6 +187,7 @@ def _conclude(
         "confidence": confidence,
         "seed": seed,
         "sentences": said,
+        "warnings": what_if_sentences.warnings(described, real),
         "oversubscribed": warning,
         "confirmed_by": "" if confirmed is None else confirmed.summary["confirmed_by"],
         "manynode": __version__,
@@ -190,7 +196,7 @@ def _conclude(
     }
     tables.write_json(target / "what-if.json", "what-if-study/1", document)
     build_what_if(target, target / "what-if.html")
-    for sentence in [warning, *said] if warning else said:
+    for sentence in [*([warning] if warning else []), *said, *document["warnings"]]:
         say(sentence)
     say(f"what-if: {target / 'what-if.html'}")
     found = {"alternatives": table, "pairs": pairs, "bills": all_bills}
@@ -202,7 +208,7 @@ def _conclude(
     }
 
 
-def _plan(described: Any, planned: list[Any], bills: dict[str, Any], target: Path) -> dict[str, Any]:
+def _plan(described: Any, planned: list[Any], bills: dict[str, Any], target: Path, told: list[str]) -> dict[str, Any]:
     """Print what the study would run, and return it as a document."""
     from manynode.measurements import MEASURED_SECTIONS
 
@@ -231,10 +237,18 @@ def _plan(described: Any, planned: list[Any], bills: dict[str, Any], target: Pat
             f"{row['name']}: {row['nodes']:,} nodes of {row['machine']}, {row['ranks']:,} ranks, {row['network']}; "
             f"{row['cost']:,.0f} {described.prices.currency}, {row['power_w'] / 1000:,.1f} kW"
         )
+    for warning in told:
+        say(warning)
     points = len(planned)
     what = "simulation" if points == 1 else "simulations"
     say(f"{points} {what} by {described.technique}; {len(kinds)} kinds of measured runs; nothing was run")
-    return {"schema": "what-if-plan/1", "name": described.name, "output": str(target), "alternatives": rows}
+    return {
+        "schema": "what-if-plan/1",
+        "name": described.name,
+        "output": str(target),
+        "alternatives": rows,
+        "warnings": told,
+    }
 
 
 def _confirm(
