@@ -7,6 +7,7 @@ file, ``phase3_sst/machine/topologies/KIND.cpp``; its wiring for SST is one file
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from abc import ABC, abstractmethod
@@ -115,9 +116,8 @@ class Topology(Section, ABC):
     def sized(cls, _hosts: int, _ports: int, _taper: float, _unit: int = 1) -> dict[str, Any] | None:
         """Return the section of the machine with the fewest switches of ``_ports`` ports for ``_hosts`` hosts.
 
-        Among equals it has the fewest cables. A switch has ``_taper`` hosts (in multiples of ``_unit``, so that the
-        NICs of a node share one) for each port to other switches, or fewer. None if no such machine has room for so
-        many hosts.
+        A switch has ``_taper`` hosts (in multiples of ``_unit``, so that the NICs of a node share one) for each port to
+        other switches, or fewer. None if no such machine has room for so many hosts.
         """
         return None
 
@@ -127,10 +127,8 @@ class Topology(Section, ABC):
         Where the kind is not sized: the hosts' share of this machine's switches.
         """
         shape = self.ports_and_taper()
-        section = None if shape is None else type(self).sized(hosts, *shape, unit)
-        if section is None:
-            return min(self.switch_count(), -(-self.switch_count() * hosts // self.hosts()))
-        return min(self.switch_count(), type(self).model_validate(section).switch_count())
+        needed = None if shape is None else _fewest_switches(type(self), hosts, *shape, unit)
+        return min(self.switch_count(), needed or -(-self.switch_count() * hosts // self.hosts()))
 
 
 TOPOLOGIES: Registry[type[Topology]] = Registry("topology", "manynode.config.topologies")
@@ -158,6 +156,13 @@ def cable_names() -> str:
 def link_names() -> str:
     """Return the classes of links of all topologies, as words for people."""
     return "; in ".join(["host-up, host-down", *(f"{kind.title}: {kind.link_names}" for kind in topologies())])
+
+
+@functools.lru_cache(maxsize=1000)
+def _fewest_switches(kind: type[Topology], hosts: int, ports: int, taper: float, unit: int) -> int | None:
+    """Return the switches of the machine that ``kind`` sizes; the explorer asks it of thousands of answers."""
+    section = kind.sized(hosts, ports, taper, unit)
+    return None if section is None else kind.model_validate(section).switch_count()
 
 
 def up(count: float, unit: int = 1) -> int:

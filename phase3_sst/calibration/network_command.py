@@ -19,7 +19,7 @@ def network(
     ],
     output: Annotated[Path, typer.Option(help="network file to write")],
     ports: Annotated[
-        int | None, typer.Option(min=2, max=1024, help="ports of a switch [default: the base's, of the same kind]")
+        int | None, typer.Option(min=2, max=256, help="ports of a switch [default: the base's, of the same kind]")
     ] = None,
     taper: Annotated[
         float | None,

@@ -89,13 +89,15 @@ def link_speeds(network: Network) -> dict[str, float]:
 def oversized(network: Network, nodes: int) -> str:
     """Return a warning where the network has more than twice the switches that the nodes need; else an empty text."""
     topology, rails = network.topology, network.host.rails
+    if network.room() <= _TOO_MANY * nodes:
+        return ""
     needed, bought = topology.switches_needed(nodes * rails, rails), topology.switch_count()
-    if network.room() <= _TOO_MANY * nodes or bought <= _TOO_MANY * needed:
+    if bought <= _TOO_MANY * needed:
         return ""
     return (
         f"The network {network.name} has room for {count(network.room(), 'node')} and is bought whole: "
         f"{count(bought, 'switch', 'switches')}, where about {needed:,} would do for {count(nodes, 'node')}. "
-        f"'manynode network {topology.kind} --nodes {nodes}' writes a network of the right size."
+        "'manynode network' writes one of the right size."
     )
 
 
