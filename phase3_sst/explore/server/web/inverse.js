@@ -196,8 +196,9 @@ function steps(content, question) {
   };
   const ask = (row) => {
     const asked = structuredClone(question);
-    if (key === "nodes") asked.nodes = row.value;
-    else asked.changes[key] = row.value;
+    for (const key of keys)
+      if (key === "nodes") asked.nodes = row.value;
+      else asked.changes[key] = row.value;
     return button("Show", () => page.ask(asked, { view: "answer" }), { class: "small", "aria-label": `Show ${name} ${row.shown}` });
   };
   return figure("inverse", "Simulated values with the intervals of their draws; dashed: the time to keep.", spec, rows, [
