@@ -38,6 +38,10 @@ _BETWEEN = "\x1f"
 _LIBRARIES: dict[str, Flavour] = {"libmpich.so": "mpich", "libmpi.so.12": "mpich", "libmpi.so.40": "openmpi"}
 
 
+class ProgramFailedError(EngineFailedError):
+    """A rank of the program itself ended with an error, or was ended by a signal."""
+
+
 @dataclass(frozen=True)
 class Block:
     """Ranks of one kind: ``command`` after an optional ``prefix`` (an engine's command), with ``env`` added."""
@@ -275,7 +279,7 @@ class _Watch:
                 self._lost_since = now
             elif now - self._lost_since > _LOST_S:
                 output = self._log.read_text("utf-8", "replace")
-                raise EngineFailedError(
+                raise ProgramFailedError(
                     f"{self._what} lost a rank but continued",
                     where=self._shown,
                     found=f"{culprits(noted, output)}; the job was ended {_LOST_S:g} s later",
@@ -289,7 +293,7 @@ def _failed(what: str, shown: str, left: process.Completed, ends: Path) -> Engin
     noted = deaths(ends.read_text(encoding="utf-8", errors="replace"))
     launcher = f"{end_words(left.returncode)} of the launcher"
     found = culprits(noted, left.output)
-    return EngineFailedError(
+    return (ProgramFailedError if found else EngineFailedError)(
         f"{what} failed",
         where=shown,
         found=f"{found} ({launcher})" if found else launcher,

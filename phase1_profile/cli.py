@@ -94,7 +94,7 @@ def classify(
     from manynode.provenance import provenance
     from manynode.steps import step_of
     from phase1_profile import counters as counter_tables
-    from phase1_profile.parameters import ClassifyParameters
+    from phase1_profile.parameters import DEFAULT_FEATURES, TIME_FEATURES, ClassifyParameters
     from phase1_profile.steps import classify as classify_ranks
 
     resolved = ctx.with_resource(step_of(experiment))
@@ -109,7 +109,10 @@ def classify(
         counters,
         classes,
         parameters=ClassifyParameters(
-            max_classes=section.max_classes, noise_floor=section.noise_floor, coverage=section.coverage
+            features=TIME_FEATURES if section.source == "processor_time" else DEFAULT_FEATURES,
+            max_classes=section.max_classes,
+            noise_floor=section.noise_floor,
+            coverage=section.coverage,
         ),
         reference_nodes=resolved.nodesim.nodes,
         phases_of_rank=phases_of_ranks(resolved.application, resolved.nodesim.nodes * resolved.ranks_per_node),

@@ -11,6 +11,8 @@ from manynode.errors import UsageError
 
 CRITERIA = ("icl", "bic")
 DEFAULT_FEATURES = ("instructions", "ipc", "branches", "loads")
+# Of a source that counts no events.
+TIME_FEATURES = ("seconds",)
 
 
 @dataclass(frozen=True)

@@ -98,11 +98,12 @@ class ApplicationSection(Section):
 class ProfileSection(Section):
     """Phase 1: counters per rank, rank classes, representative nodes."""
 
-    source: Literal["auto", "perf_event", "perf_stat", "qemu", "callgrind"] = Field(
+    source: Literal["auto", "perf_event", "perf_stat", "qemu", "callgrind", "processor_time"] = Field(
         default="auto",
         description="Source of the counters. auto uses hardware counters where the host has them, else qemu where it "
         "is installed with plugins and can run the program, else callgrind. qemu and callgrind slow the program down, "
-        "but count instructions, branches and loads exactly",
+        "but count instructions, branches and loads exactly. processor_time runs it at its own speed on any host, and "
+        "tells ranks apart by their times alone",
     )
     nodes: list[PositiveInt] = Field(
         default=[1, 2],

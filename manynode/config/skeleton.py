@@ -24,23 +24,28 @@ def resolve_skeleton(name: str, parameters: dict[str, Any], where: str) -> dict[
     return read_application(name, where).resolve(parameters, where)
 
 
-def phases_of_ranks(application: ApplicationSection, ranks: int) -> dict[int, set[str]]:
-    """Return the phases that each rank executes in a job of ``ranks`` ranks.
+def phases_of_ranks(application: ApplicationSection, ranks: int) -> dict[int, dict[str, int]]:
+    """Return :func:`executions` of a recording or a derived skeleton.
 
-    Empty for skeletons written by hand, in which all ranks execute the same phases, and where the skeleton does not
-    have this number of ranks: a recording has one.
+    Empty for skeletons written by hand, in which all ranks execute the same phases.
     """
-    if application.name not in (REPLAY, DERIVED):
-        return {}
-    words = ["stream", "--app", application.name, "--parameters", json.dumps(application.parameters)]
+    return executions(application.name, application.parameters, ranks) if application.name in (REPLAY, DERIVED) else {}
+
+
+def executions(application: str, parameters: Mapping[str, Any], ranks: int) -> dict[int, dict[str, int]]:
+    """Return how often each rank of a job of ``ranks`` ranks executes each compute phase.
+
+    Empty where the skeleton does not have this number of ranks: a recording has one.
+    """
+    words = ["stream", "--app", application, "--parameters", json.dumps(dict(parameters))]
     program = native_program(_PROGRAM)
     done = process.run([program, *words, "--ranks", str(ranks), "--sink", "phases"], what=_PROGRAM, check=False)
     if done.returncode != 0:
         return {}  # phase 3 names the mistake if the experiment projects this number of ranks
-    found: dict[int, set[str]] = {rank: set() for rank in range(ranks)}
+    found: dict[int, dict[str, int]] = {rank: {} for rank in range(ranks)}
     for line in done.output.splitlines():
-        rank, phase = line.split(" ", 1)
-        found[int(rank)].add(phase)
+        rank, times, phase = line.split(" ", 2)
+        found[int(rank)][phase] = int(times)
     return found
 
 

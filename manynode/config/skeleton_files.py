@@ -7,6 +7,7 @@ application that reads the file (``skeletons/recorded``, ``skeletons/derived``) 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,9 @@ from manynode import input_file
 from manynode.config.application import DERIVED, REPLAY, read_application
 from manynode.config.experiment import ApplicationSection
 from manynode.derived import skeleton_file
+from manynode.derived.skeleton_model import DerivedSkeleton
 from manynode.errors import UsageError
+from manynode.launch import find_executable
 from manynode.phase_commands import ask as ask_phase
 
 SUFFIX = ".yaml"
@@ -46,13 +49,15 @@ def derived_application(given: ApplicationSection, base: Path) -> dict[str, Any]
     path = _skeleton_path(str(given.derived), base)
     skeleton = skeleton_file.read(path)
     values = skeleton_file.values_of(skeleton, cast(Mapping[str, int], given.parameters))  # refuses others
+    command = with_values(given.command or (), values)
+    _check_command(skeleton, command, values, path, base)
     compiled = path.with_suffix(".json")
     digest = skeleton_file.write_compiled(compiled, skeleton)
     return {
         "name": DERIVED,
         "parameters": {"file": str(compiled), "digest": digest, "values": json.dumps(values)},
         "derived": None,
-        "command": with_values(given.command or (), values),
+        "command": command,
     }
 
 
@@ -61,6 +66,38 @@ def phases_of(name: str, parameters: Mapping[str, Any]) -> dict[str, str]:
     if name in (DERIVED, REPLAY) and "file" in parameters:
         return dict.fromkeys(json.loads(Path(parameters["file"]).read_text(encoding="utf-8"))["phases"], "")
     return dict(read_application(name).phases)
+
+
+def _check_command(
+    skeleton: DerivedSkeleton, command: Sequence[str], values: Mapping[str, int], path: Path, base: Path
+) -> None:
+    """Raise :class:`UsageError` unless ``command`` is what the skeleton was derived from, with the same arguments.
+
+    The program may be in another folder. A skeleton that was written by hand names no command.
+    """
+    program = skeleton.program
+    if not program.command and not skeleton.recorded:
+        return
+    recorded = with_values(program.command, {**program.fixed, **values})
+    same = recorded and list(command[1:]) == recorded[1:] and _same_program(command[0], recorded[0], base)
+    if not same:
+        raise UsageError(
+            "the skeleton is of another command, or of other arguments",
+            where="application: command",
+            found=" ".join(command),
+            allowed=" ".join(recorded) or f"none: {path} does not say what it was derived from (program: command)",
+            remedy="derive a skeleton of this command under a name of its own (manynode derive --output "
+            f"NAME.skeleton.yaml), or correct command and parameters. If both communicate alike, write this command to "
+            f"{path} (program: command)",
+        )
+
+
+def _same_program(given: str, recorded: str, base: Path) -> bool:
+    """Return whether two programs have one name, or are one file under two names."""
+    if Path(given).name == Path(recorded).name:
+        return True
+    (found,) = find_executable([given], base)
+    return os.path.realpath(found) == os.path.realpath(recorded)
 
 
 def with_values(command: Sequence[str], values: Mapping[str, int]) -> list[str]:

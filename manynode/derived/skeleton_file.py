@@ -23,7 +23,7 @@ from manynode.derived.arithmetic import LEAST, MOST, Value
 from manynode.derived.expression import Expression, Scope, may_name, parse
 from manynode.derived.grids import Grid, coordinate_names, grid_of_rule
 from manynode.derived.skeleton_model import WORLD, DerivedSkeleton, Distribution, Drawn, GridSection, Item
-from manynode.errors import InputError, nearest
+from manynode.errors import InputError, OutputError, nearest
 
 COMPILED_SCHEMA = "derived-program/1"
 
@@ -249,10 +249,19 @@ def _compiled(item: Item) -> dict[str, Any]:
 def write_compiled(path: Path, skeleton: DerivedSkeleton, parameters: Mapping[str, int] | None = None) -> str:
     """Write the JSON of :func:`compile` and return its digest, the parameter ``digest`` of the C++ skeleton.
 
-    A file that has this content already stays: engines may be reading it.
+    A file that has this content already stays: engines may be reading it. One that is no compiled skeleton is an
+    :class:`OutputError`.
     """
     text = json.dumps(compile(skeleton, parameters), indent=1, ensure_ascii=True) + "\n"
-    if not (path.is_file() and path.read_bytes() == text.encode("ascii")):
+    there = path.read_bytes() if path.is_file() else None
+    if there is not None and f'"schema": "{COMPILED_SCHEMA}"'.encode() not in there[:100]:
+        raise OutputError(
+            "the compiled skeleton would overwrite another file",
+            where=str(path),
+            allowed="a compiled skeleton, or no file",
+            remedy="give the skeleton (.yaml) another name, or move this file away",
+        )
+    if there != text.encode("ascii"):
         with tables.replacing(path) as part:
             part.write_text(text, encoding="ascii")
     return digest_of(text)

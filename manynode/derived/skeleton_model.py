@@ -33,6 +33,23 @@ class Parameter(Section):
     recorded: list[Integer] = Field(default_factory=list, description="Values of the runs that were recorded")
 
 
+class ProgramSection(Section):
+    """What was recorded: an experiment with the skeleton must run the same command with the same arguments."""
+
+    command: list[str] = Field(default_factory=list, description="Program and arguments, with {nx} for a parameter nx")
+    mpi: str = Field(default="", description="MPI library of the recorded runs")
+    fixed: dict[str, int] = Field(
+        default_factory=dict, description="Parameters in `command` that stay as recorded, with their values"
+    )
+    checksum: str = Field(default="", description="Of the file as it was written, which tells whether it was edited")
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _numbers_are_words(cls, given: Any) -> Any:
+        """A derivation writes arguments that are numbers without quotes."""
+        return [str(word) if type(word) is int else word for word in given] if isinstance(given, list) else given
+
+
 class GridSection(Section):
     """How ranks are arranged in a grid."""
 
@@ -216,7 +233,7 @@ class DerivedSkeleton(Section):
     # The key `schema` would hide a method of pydantic's models.
     written_schema: Literal["derived-skeleton/1"] = Field(alias="schema", description="Name and version of the form")
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")] = Field(description="Name of the program")
-    program: dict[str, Any] = Field(default_factory=dict, description="What was recorded, for people")
+    program: ProgramSection = Field(default_factory=ProgramSection, description="What was recorded")
     parameters: dict[str, Parameter] = Field(default_factory=dict, description="Parameters of the problem by name")
     grid: GridSection | None = Field(default=None, description="Arrangement of the ranks; default: none")
     communicators: list[CommunicatorSection] = Field(default_factory=list, description="In the order of their making")

@@ -177,6 +177,8 @@ class Draws(Document):
     drawn_s: list[float] = []
     constant_s: float | None = None
     refused: str | None = None
+    computed_s: float | None = None
+    skeleton_s: float | None = None
 
 
 class ProvenanceFile(Document):

@@ -22,6 +22,22 @@ def draws_words(draws: Mapping[str, Draws]) -> str:
     return " ".join(_words(draws[mode]) for mode in _NODE if mode in draws)
 
 
+def other_computation(draws: Mapping[str, Draws]) -> str:
+    """Return a warning if the skeleton computes something else than the simulated ranks did; else an empty text."""
+    for found in draws.values():
+        if not found.computed_s or found.skeleton_s is None:
+            continue
+        difference = found.skeleton_s / found.computed_s - 1
+        if abs(difference) > MOST_ERROR:
+            return (
+                "These times are not those of the measured program. Its ranks computed for "
+                f"{duration(found.computed_s, 3)} on the simulated nodes, and the skeleton has them compute for "
+                f"{duration(found.skeleton_s, 3)} ({signed(difference)}): it is of another program, or of other "
+                "arguments, or leaves phases out. 'manynode conformance' compares the two."
+            )
+    return ""
+
+
 def _words(found: Draws) -> str:
     node = _NODE[found.mode] if found.nodes == 1 else f"The {found.nodes} simulated nodes"
     if found.refused is not None or not found.own_s or not found.drawn_s or found.constant_s is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from manynode.report.answer import answer
 from manynode.report.band import band
+from manynode.report.draws import other_computation
 from manynode.report.load import Inputs
 from manynode.report.scaling_kind import scaling_kind, work_per_rank
 from manynode.report.wording import interval, percent
@@ -48,7 +49,9 @@ def lines(inputs: Inputs) -> list[str]:
         rows.append((str(row["nodes"]), str(row["ranks"]), time, limits, percent(row["efficiency"])))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     table = ["  " + "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=True)) for row in rows]
+    wrong = other_computation(inputs.draws)
     return [
+        *([f"warning: {wrong}"] if wrong else []),
         *_kind(inputs),
         f"projected: {found.figure} {found.subject} ({facts})",
         *(line.rstrip() for line in table),
@@ -61,5 +64,9 @@ def _kind(inputs: Inputs) -> list[str]:
         return []
     measured = int(inputs.resolved["nodesim"]["nodes"])
     kind = scaling_kind(work_per_rank(inputs.counters), set(inputs.projection["nodes"]), measured)
-    words = kind.words or "Weak or strong scaling: not known, because only one job size was profiled."
+    if set(inputs.projection["nodes"]) == {measured}:
+        unknown = "The compute times were measured in a job of the projected size."
+    else:
+        unknown = "Weak or strong scaling: not known, because only one job size was profiled."
+    words = kind.words or unknown
     return [words if kind.holds else f"warning: {words}"]

@@ -25,6 +25,7 @@ from manynode.config.own_times import machine_of
 from manynode.kept_text import kept_text
 from manynode.paths import ROOT
 from manynode.report.answer import answer, technique_rows
+from manynode.report.draws import other_computation
 from manynode.report.figure import Figure, vega_lite_version
 from manynode.report.figures import profile_figures, projection_figures, timing_figures
 from manynode.report.headline import document
@@ -78,6 +79,7 @@ def render(inputs: Inputs, documentation: str | None = None) -> str:
         subtitle=_subtitle(inputs),
         inputs=inputs,
         experiment=experiment,
+        other_computation=other_computation(inputs.draws),
         oversubscribed=oversubscribed(inputs),
         answer=answer(inputs),
         answer_id=ANSWER_ID,

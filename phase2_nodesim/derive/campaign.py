@@ -99,6 +99,12 @@ class Campaign:
         tables.write_json(folder / _FILE, SCHEMA, made)
         return folder
 
+    def check(self, runs: Sequence[Run]) -> None:
+        """Raise :class:`InputError` if the folder of one of these runs has the recording of another one."""
+        for run in runs:
+            if (folder := self.folder / run.name).exists():
+                self._check_same(folder, self.about(run))
+
     def about(self, run: Run) -> dict[str, Any]:
         """Return what tells the recording of a run from others: command, MPI, ranks, digest of the program."""
         words = with_values(self.command, dict(run.parameters))
@@ -111,10 +117,14 @@ class Campaign:
                 raise InputError(
                     "a recording is of another run",
                     where=f"{folder / _FILE}: {key}",
-                    found=str(found.get(key)),
-                    allowed=str(wanted),
+                    found=_words(found.get(key)),
+                    allowed=_words(wanted),
                     remedy="remove this folder, or give another one (--recordings)",
                 )
+
+
+def _words(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _digest(program: Path) -> str:

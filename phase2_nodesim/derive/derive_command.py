@@ -46,15 +46,21 @@ def derive(
     mpi: Annotated[Literal["auto", "mpich", "openmpi"], typer.Option(help="MPI of the program")] = "auto",
     threads: Annotated[int, typer.Option(min=1, max=4096, help="threads of each rank (OMP_NUM_THREADS)")] = 1,
     timeout: Annotated[float, typer.Option(min=1, help="seconds after which a run is ended")] = 3600.0,
+    force: Annotated[
+        bool, typer.Option("--force", help="replace a skeleton that was edited, or is of another command")
+    ] = False,
 ) -> None:
     """Derive a program's skeleton for all numbers of ranks from runs of a few, and check it on others.
 
     Writes the skeleton and, beside it, a report. What the runs leave open is said, with the run that would decide it.
-    The list 'assumptions' of a skeleton that is there already holds in the new one, too.
+    The list 'assumptions' of a skeleton that is there already holds in the new one, too. A skeleton that was edited
+    otherwise, or is of another command, is not overwritten without --force.
     """
+    from phase2_nodesim.derive.accepted import record
     from phase2_nodesim.derive.campaign import Campaign, held_out_runs, planned
     from phase2_nodesim.derive.program import named_numbers, numbers, program_of, with_parameters
     from phase2_nodesim.derive.verdict import verdict
+    from phase2_nodesim.derive.written import check_replaceable
 
     given = {name: values[-1] for name, values in named_numbers(parameter or [], "--parameter").items()}
     program = with_parameters(program_of(words, mpi, threads), dict(given), "--parameter")
@@ -70,9 +76,11 @@ def derive(
         timeout,
         typer.echo,
     )
-    for run in [*learned, *others]:
-        campaign.recorded(run)
     output = Path(f"{program.name}.skeleton.yaml") if output is None else output
+    if not force:
+        check_replaceable(output, program)
+    campaign.check([*learned, *others])
+    learned, others, _ = record(campaign, learned, others)
     found = derived_from(campaign, learned, others, program, output)
     text = write(output, program.name, found, {count: verdict(found.skeleton, count) for count in targets})
     typer.echo(text)
@@ -97,8 +105,11 @@ def derived_from(
 def write(output: Path, name: str, found: Derivation, verdicts: Mapping[int, Verdict]) -> str:
     """Write the skeleton and, beside it, the report; return the report."""
     from manynode import tables
+    from manynode.config import yaml_text
     from phase2_nodesim.derive.summary import summary
+    from phase2_nodesim.derive.written import skeleton_checksum
 
+    found.skeleton["program"]["checksum"] = skeleton_checksum(yaml_text.parse(found.text()))
     text = summary(name, found.report, verdicts)
     for path, content in ((output, found.text()), (output.with_suffix(".md"), text)):
         with tables.replacing(path) as part:

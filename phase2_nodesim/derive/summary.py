@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from phase2_nodesim.derive.written import REPORT_TITLE
+
 if TYPE_CHECKING:
     from phase2_nodesim.derive.derivation import Report
     from phase2_nodesim.derive.verdict import Verdict
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 def summary(name: str, report: Report, verdicts: Mapping[int, Verdict]) -> str:
     """Return the report: what was found, how it compares with the runs held out, and what it is worth elsewhere."""
     lines = [
-        f"# {name}: derived skeleton",
+        f"# {name}{REPORT_TITLE}",
         "",
         f"- grid of ranks: {report.grid}",
         f"- calls in the common sequence: {report.slots}, distinct rules: {report.rules}",

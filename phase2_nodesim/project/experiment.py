@@ -1,6 +1,7 @@
-"""The experiment that ``manynode project`` writes: a short file that people read and edit.
+"""The experiments that ``manynode project`` writes: short files that people read and edit.
 
-In: a request, the values of its skeleton's parameters and the node counts to project. Out: the text of the file.
+In: a request, the values of its skeleton's parameters and the node counts to project. Out: the text of the file, and of
+a second one for node counts whose compute phases need a measured job of their own (:mod:`.measured_jobs`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,10 @@ from manynode.config.skeleton import phases_of_ranks
 from manynode.config.skeleton_files import with_values
 from manynode.errors import UsageError
 from manynode.report.wording import count
-from phase2_nodesim.derive.verdict import Verdict
+from phase2_nodesim.derive.accepted import Accepted
+from phase2_nodesim.project.measured_jobs import MOST_MEASURED, MeasuredJob, measured_jobs
 from phase2_nodesim.project.request import Request
 
-# A measured job runs on this host, one process per rank.
-_MOST_MEASURED = 64
 _WIDTH = 110
 _HEAD = """\
 # Written by 'manynode project'. Edit it, and run it: manynode run {file}
@@ -32,18 +32,20 @@ _HEAD = """\
 
 @dataclass(frozen=True)
 class Described:
-    """``content`` is the experiment; ``left_out`` gives reasons by node count."""
+    """``experiments`` are their contents by file, that of the largest job first; ``left_out`` has reasons by nodes."""
 
-    content: dict[str, Any]
+    experiments: dict[Path, dict[str, Any]]
     left_out: dict[int, str]
 
 
 def described(
-    request: Request, values: Mapping[str, int], nodes: Sequence[int], refused: Mapping[int, Verdict]
-) -> Described:
-    """Return the experiment: ``values`` are those of the skeleton's parameters, which stay in braces in the command.
+    request: Request, values: Mapping[str, int], nodes: Sequence[int], refused: Mapping[int, Sequence[str]],
+    accepted: Accepted,
+) -> Described:  # fmt: skip
+    """Return the experiments: ``values`` are those of the skeleton's parameters, which stay in braces in the command.
 
-    A node count with a compute phase that the measured job does not execute is left out, as those in ``refused``.
+    A node count with a compute phase that no measured job executes is left out, as those in ``refused``. If all are,
+    this is a :class:`UsageError`.
     """
     fixed = {name: value for name, value in request.program.parameters.items() if name not in values}
     application = dict(request.experiment["application"])
@@ -52,92 +54,87 @@ def described(
     if values:
         application["parameters"] = dict(values)
     content = {**request.experiment, "application": application, "nodes": list(nodes)}
-    measured = _measured(request, content)
-    left_out = {number: one.reasons[0] for number, one in refused.items()} | measured.left_out
-    content["nodes"] = [number for number in nodes if number not in left_out]
-    content["title"] = _title(request, content["nodes"])
-    sizes = [measured.nodes // 2, measured.nodes]
-    content["profile"] = {"nodes": sizes, **({"max_classes": 1} if measured.differ else {})}
-    content["nodesim"] = {**content["nodesim"], "nodes": measured.nodes}
-    if "threads" not in application and crowding_warning(_resolved(request, content)) is not None:
+    jobs, not_measured = _measured(request, content, accepted)
+    experiments = {
+        path: _content(request, {**content, "name": path.stem, "nodes": list(job.projected)}, job, accepted)
+        for path, job in zip((request.output, request.others), jobs, strict=False)
+    }
+    left_out = {number: reasons[0] for number, reasons in refused.items()} | not_measured
+    return Described(experiments, dict(sorted(left_out.items())))
+
+
+def _measured(
+    request: Request, content: Mapping[str, Any], accepted: Accepted
+) -> tuple[list[MeasuredJob], dict[int, str]]:
+    resolved, per_node = _resolved(request, content), request.ranks_per_node
+    jobs, left_out = measured_jobs(
+        content["nodes"],
+        per_node,
+        lambda number: list(phases_of_ranks(resolved.application, number * per_node).values()),
+        lambda number: accepted.why_not(number * per_node) is None,
+    )
+    if not jobs:
+        raise UsageError(
+            "no job that this host measures executes the compute phases of the projected jobs",
+            where=f"--nodes, --ranks-per-node {per_node}",
+            found="; ".join(dict.fromkeys(left_out.values())),
+            allowed=f"phases of jobs up to {MOST_MEASURED} ranks",
+            remedy="label the phases (MPI_Pcontrol): all ranks then share their names",
+        )
+    return jobs, left_out
+
+
+def _content(request: Request, content: dict[str, Any], job: MeasuredJob, accepted: Accepted) -> dict[str, Any]:
+    """Return the content of one experiment: what of ``job`` is measured, and how."""
+    content["title"] = _title(content, request)
+    sizes = [job.nodes]
+    if len(job.projected) > 1 or job.projected[0] != job.nodes:
+        # A smaller job shows whether a rank's work depends on the job's size.
+        smaller = [n for n in range(1, job.nodes // 2 + 1) if accepted.why_not(n * request.ranks_per_node) is None]
+        sizes = [*smaller[-1:], job.nodes]
+    content["profile"] = {**content["profile"], "nodes": sizes, **({"max_classes": 1} if job.differ else {})}
+    content["nodesim"] = {**content["nodesim"], "nodes": job.nodes}
+    if job.nodes == 1:
+        content["techniques"] = ["no-ext-var"]
+    if "threads" not in content["application"] and crowding_warning(_resolved(request, content)) is not None:
         content["nodesim"]["clock"] = "processor"
-    return Described(content, dict(sorted(left_out.items())))
+    return content
 
 
 def _resolved(request: Request, content: Mapping[str, Any]) -> Resolved:
     return resolve(content, where=str(request.output), base=request.output.resolve().parent)
 
 
-def _title(request: Request, nodes: Sequence[int]) -> str:
-    machine, network = (Path(str(request.experiment[key])).stem for key in ("machine", "network"))
+def _title(content: Mapping[str, Any], request: Request) -> str:
+    nodes = content["nodes"]
+    machine, network = (Path(str(content[key])).stem for key in ("machine", "network"))
     first = f"{nodes[0]} to " if len(nodes) > 1 else ""
     return f"{request.output.stem} on {first}{count(nodes[-1], 'node')} of {machine}, network {network}"
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """``nodes`` of the job to measure; ``differ``: its ranks execute different phases."""
-
-    nodes: int
-    differ: bool
-    left_out: dict[int, str]
-
-
-def _measured(request: Request, content: Mapping[str, Any]) -> _Measured:
-    """Return the smallest job that executes the phases of as many of the projected jobs as possible.
-
-    If it executes those of none, this is a :class:`UsageError`.
-    """
-    resolved = _resolved(request, content)
-    per_node = request.ranks_per_node
-
-    def phases(nodes: int) -> list[set[str]]:
-        return list(phases_of_ranks(resolved.application, nodes * per_node).values())
-
-    projected = {nodes: phases(nodes) for nodes in content["nodes"]}
-    differ = any(one != found[0] for found in projected.values() for one in found)
-    best: _Measured | None = None
-    # One projected job is measured itself, if this host can: its compute times hold for strong scaling, too.
-    alone = len(projected) == 1 and 2 <= (first := min(projected)) and first * per_node <= _MOST_MEASURED
-    start = nodes = first if alone else 2
-    while nodes == start or nodes * per_node <= _MOST_MEASURED:
-        executed = set().union(*phases(nodes))
-        lacking = {target: sorted(set().union(*found) - executed) for target, found in projected.items()}
-        left_out = {target: _not_executed(names[0]) for target, names in lacking.items() if names}
-        if best is None or len(left_out) < len(best.left_out):
-            best = _Measured(nodes, differ, left_out)
-        if not left_out:
-            break
-        nodes *= 2
-    assert best is not None
-    if len(best.left_out) < len(projected):
-        return best
-    raise UsageError(
-        "no job that this host measures executes the compute phases of the projected jobs",
-        where=f"--nodes, --ranks-per-node {per_node}",
-        found="; ".join(dict.fromkeys(best.left_out.values())),
-        allowed=f"phases of jobs up to {_MOST_MEASURED} ranks",
-        remedy="label the phases (MPI_Pcontrol): all ranks then share their names",
-    )
-
-
-def _not_executed(phase: str) -> str:
-    return f"no job that this host measures executes the phase {phase}"
-
-
-def text_of(one: Described, request: Request) -> str:
-    """Return the file, with comments for what the command decided."""
-    content = one.content
+def text_of(found: Described, path: Path) -> str:
+    """Return the file ``path``, with comments for what the command decided."""
+    content = found.experiments[path]
+    others = [
+        f"{', '.join(map(str, one['nodes']))}: {other}" for other, one in found.experiments.items() if other != path
+    ]
     comments = {
-        "nodes": [f"left out: {count(nodes, 'node')}: {reason}" for nodes, reason in one.left_out.items()],
+        "nodes": [
+            *(f"with other compute phases, and a measured job of their own: nodes {words}" for words in others),
+            *(f"left out: {count(nodes, 'node')}: {reason}" for nodes, reason in found.left_out.items()),
+        ],
         "techniques": ["ext-var alone; no-ext-const, no-ext-var and ext-const may be added"],
-        "profile": ["the measured jobs, on this host; the larger one executes all phases of the projected ones"],
+        "profile": ["the measured jobs, on this host; the largest one executes all phases of the projected ones"],
     }
     if "max_classes" in content["profile"]:
         comments["profile"].append("one class of ranks: the skeleton says which rank executes which phase")
+    if "source" in content["profile"]:
+        comments["profile"].append("no hardware counters here, and nothing else runs the program at its own speed")
+    if content["nodesim"]["nodes"] == 1:
+        comments["techniques"] = ["a lone node has no external ranks"]
     if "clock" in content["nodesim"]:
         comments["nodesim"] = ["processor time, because the measured job has more ranks than this host has cores"]
-    lines = [_HEAD.format(file=request.output).rstrip("\n")]
+    lines = [_HEAD.format(file=path).rstrip("\n")]
     for line in yaml_text.dump(content, default_flow_style=None, width=_WIDTH).splitlines():
         lines += [f"# {comment}" for comment in comments.get(line.partition(":")[0], [])]
         lines.append(line)

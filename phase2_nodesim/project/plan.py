@@ -11,18 +11,19 @@ from manynode.announcement import announce_measurements
 from manynode.config.loader import load_experiment
 from manynode.report.wording import count
 from manynode.run import run_experiment
+from phase2_nodesim.derive.written import check_replaceable, checksum
 from phase2_nodesim.project import experiment, skeleton
-from phase2_nodesim.project.kept import Kept, check_experiment_unedited, check_skeleton_unedited, checksum
+from phase2_nodesim.project.kept import Kept, check_experiment_replaceable
 from phase2_nodesim.project.questions import Questions
 from phase2_nodesim.project.request import Options, Request, request_of
 
 
 def carry_out(
     options: Options, *, directory: Path, cores: int, force: bool, write_only: bool, say: Callable[[str], None]
-) -> Path | None:
+) -> list[Path]:
     """Project a program; see :func:`~phase2_nodesim.project.project_command.project`.
 
-    Returns the folder of the results; None if the experiment was only written.
+    Returns the folders of the results; none if the experiments were only written.
 
     Raises the open questions as one error before anything runs, the refusal of the derivation, and the error of the
     step that failed.
@@ -33,34 +34,44 @@ def carry_out(
     if request is not None:
         kept = Kept.read(request.kept)
         if not force:
+            keep = f"to project with it, 'manynode run {request.output}'"
             with questions.about("--force or --output"):
-                check_skeleton_unedited(request.skeleton, request.output, kept)
-            with questions.about("--force or --output"):
-                check_experiment_unedited(request.output, kept)
+                check_replaceable(request.skeleton, request.program, keep=keep)
+            for path, there in ((request.output, kept.experiment), (request.others, kept.others)):
+                with questions.about("--force or --output"):
+                    check_experiment_replaceable(path, there, kept.question, request.question)
+        with questions.about("--recordings"):
+            skeleton.campaign_of(request, say).check([*request.learned, *request.held_out])
     questions.ask()
     assert request is not None
     for line in plan_lines(request, directory):
         say(line)
+    request, accepted = skeleton.recorded(request, say)
     content, derived = skeleton.skeleton_of(request, kept, say)
     if derived != kept:
         derived.write(request.kept)
-    nodes, refused = skeleton.judged(request, content)
-    found = experiment.described(request, skeleton.values(request, content), nodes, refused)
+    nodes, refused = skeleton.judged(request, content, accepted)
+    found = experiment.described(request, skeleton.values(request, content), nodes, refused, accepted)
     for number, reason in found.left_out.items():
         say(f"not projected: {count(number, 'node')}, {count(number * request.ranks_per_node, 'rank')}: {reason}")
-    text = experiment.text_of(found, request)
-    if not request.output.exists() or request.output.read_text(encoding="utf-8") != text:
-        with tables.replacing(request.output) as part:
-            part.write_text(text, encoding="utf-8")
-    if (written := replace(derived, experiment=checksum(text))) != derived:
+    texts = {path: experiment.text_of(found, path) for path in found.experiments}
+    for path, text in texts.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            with tables.replacing(path) as part:
+                part.write_text(text, encoding="utf-8")
+        say(f"experiment: {path}")
+    written = replace(
+        derived, question=request.question, experiment=checksum(texts[request.output]),
+        others=checksum(texts[request.others]) if request.others in texts else "",
+    )  # fmt: skip
+    if written != derived:
         written.write(request.kept)
-    say(f"experiment: {request.output}")
-    results = directory / "results" / request.output.stem
-    if write_only:
-        announce_measurements(request.output, load_experiment(request.output), results, may_run=False)
-        say(f"run it: manynode run {request.output}")
-        return None
-    return run_experiment(request.output, cores=cores, directory=directory)
+    if not write_only:
+        return [run_experiment(path, cores=cores, directory=directory) for path in texts]
+    for path in texts:
+        announce_measurements(path, load_experiment(path), directory / "results" / path.stem, may_run=False)
+        say(f"run it: manynode run {path}")
+    return []
 
 
 def plan_lines(request: Request, directory: Path) -> list[str]:

@@ -54,11 +54,17 @@ def project(
     timeout: Annotated[float, typer.Option(min=1, help="seconds after which a run is ended")] = 3600.0,
     output: Annotated[
         Path | None,
-        typer.Option(help="experiment to write, beside skeleton and recordings [default: PROGRAM.yaml]"),
+        typer.Option(help="experiment to write, with the skeleton beside it [default: PROGRAM.yaml]"),
+    ] = None,
+    recordings: Annotated[
+        Path | None,
+        typer.Option(help="folder of the recordings, used again [default: PROGRAM.recordings beside the experiment]"),
     ] = None,
     directory: Annotated[Path, typer.Option(help="results go to DIRECTORY/results/NAME")] = Path("."),
     cores: Annotated[int, typer.Option(min=1, help="cores to use")] = os.cpu_count() or 1,
-    force: Annotated[bool, typer.Option("--force", help="replace an edited experiment or skeleton")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="replace files that were edited, or that answer another question")
+    ] = False,
     write_only: Annotated[
         bool, typer.Option("--write-only", help="record, derive and write the experiment, but do not run it")
     ] = False,
@@ -76,13 +82,14 @@ def project(
     options = Options(
         words, nodes, network, machine, ranks_per_node, engine, node_engine, parameter or [], vary or [],
         projected or [], ranks, held_out, varied_ranks, mpi, threads, timeout, output,
+        recordings,
     )  # fmt: skip
     try:
         with answering(as_json=as_json, quiet=quiet) as answer:
             results = carry_out(
                 options, directory=directory, cores=cores, force=force, write_only=write_only, say=typer.echo
             )
-            answer(run_result([] if results is None else [results]))
+            answer(run_result(results))
     except KeyboardInterrupt:
         message = "interrupted; finished recordings are kept, give the same command to continue"
         raise StepFailedError(message, EXIT_INTERRUPTED) from None

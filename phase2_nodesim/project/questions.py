@@ -45,6 +45,7 @@ class Questions:
 
 def _words(option: str, error: ManynodeError) -> str:
     facts = [f"{option}: {error.what}"]
+    facts += [f"  where: {error.where}"] if error.where is not None else []
     facts += [f"  found: {error.found}"] if error.found is not None else []
     facts += [f"  allowed: {error.allowed}"] if error.allowed is not None else []
     facts += [f"  remedy: {error.remedy}"] if error.remedy is not None else []

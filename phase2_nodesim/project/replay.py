@@ -49,13 +49,16 @@ def _offer(request: Request) -> list[str]:
     except ManynodeError as error:
         return [f"nor can a recorded run be replayed: {error.what}" + (f" ({error.found})" if error.found else "")]
     path = request.output.with_name(f"{request.output.stem}.replay.yaml")
-    there = path.exists()
-    if not there:
-        _write(path, content_of(request, chosen))
+    text = _text(path, content_of(request, chosen))
+    if not path.exists():
+        with tables.replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
+    elif path.read_text("utf-8", "replace") != text:
+        return [f"{path} is there and is not overwritten: move it away to have a recorded run replayed"]
     counts = ", ".join(map(str, sorted({run.ranks for run in runs})))
     return [
         "Without a skeleton, a recorded run can be replayed at its own number of ranks, on any network:",
-        f"  manynode run {path}{' (which was there already)' if there else ''}",
+        f"  manynode run {path}",
         f"It replays the run of {chosen.ranks} ranks; runs of {counts} ranks are in {request.recordings}.",
     ]
 
@@ -65,7 +68,9 @@ def content_of(request: Request, run: Run) -> dict[str, Any]:
     nodes = run.ranks // request.ranks_per_node
     application = dict(request.experiment["application"])
     application["command"] = with_values(application["command"], dict(run.parameters))
-    application["recorded"] = str(Path(request.recordings.name, run.name))
+    beside = request.recordings.parent.resolve() == request.output.parent.resolve()
+    folder = request.recordings / run.name
+    application["recorded"] = str(Path(folder.parent.name, folder.name) if beside else folder.resolve())
     return {
         **request.experiment,
         "name": f"{request.output.stem}-replay",
@@ -77,7 +82,6 @@ def content_of(request: Request, run: Run) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
+def _text(path: Path, content: Mapping[str, Any]) -> str:
     text = yaml_text.dump(content, default_flow_style=None, width=110)
-    with tables.replacing(path) as part:
-        part.write_text(_HEAD.format(file=path) + text, encoding="utf-8")
+    return _HEAD.format(file=path) + text

@@ -22,6 +22,7 @@ from manynode.launch import launcher
 from manynode.paths import ROOT, native_library, native_program
 from phase2_nodesim.derive.campaign import Run, held_out_runs, planned
 from phase2_nodesim.derive.program import Mpi, Program, named_numbers, numbers, program_of, with_parameters
+from phase2_nodesim.derive.written import checksum
 from phase2_nodesim.project.questions import Questions
 
 # Recordings take a process per rank of this host.
@@ -50,6 +51,7 @@ class Options:
     threads: int
     timeout_s: float
     output: Path | None
+    recordings: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Request:
     ranks_per_node: int
     projected: Mapping[str, int]
     output: Path
+    recordings: Path
     timeout_s: float
     mpi: Mpi
     experiment: Mapping[str, Any] = field(default_factory=dict)
@@ -72,13 +75,20 @@ class Request:
         return self.output.with_name(f"{self.output.stem}.skeleton.yaml")
 
     @property
-    def recordings(self) -> Path:
-        return self.output.with_name(f"{self.output.stem}.recordings")
+    def others(self) -> Path:
+        """The experiment of the node counts that need a measured job of their own."""
+        return self.output.with_name(f"{self.output.stem}-others.yaml")
 
     @property
     def kept(self) -> Path:
         """What this command wrote before (:mod:`.kept`)."""
-        return self.recordings / "project.json"
+        return self.recordings / f"{self.output.stem}.project.json"
+
+    @property
+    def question(self) -> str:
+        """A checksum of what is asked, whatever it is learned from."""
+        program = self.program
+        return checksum([self.experiment, program.command, program.parameters, dict(self.projected)])
 
 
 def node_counts(text: str) -> list[int]:
@@ -136,14 +146,15 @@ def request_of(options: Options, questions: Questions) -> Request | None:
         "ranks_per_node": options.ranks_per_node,
         "techniques": ["ext-var"],
         **places,
-        "profile": {"nodes": [1, 2]},
+        "profile": {"nodes": [1, 2], **_native_counters(options.node_engine)},
         "nodesim": {"engine": options.node_engine, "nodes": 2},
         "simulate": {"engine": options.engine},
     }
     _check_experiment(experiment, output, questions)
+    recordings = options.recordings or output.with_name(f"{program.name}.recordings")
     return Request(
-        program, learned, held_out, nodes, options.ranks_per_node, projected, output, options.timeout_s, options.mpi,
-        experiment,
+        program, learned, held_out, nodes, options.ranks_per_node, projected, output, recordings, options.timeout_s,
+        options.mpi, experiment,
     )  # fmt: skip
 
 
@@ -235,6 +246,14 @@ def _check_engine(engine: str, questions: Questions) -> None:
     elif not probes[engine].available:
         missing = f"the engine {engine} cannot be used here"
         questions.add("--engine", EngineMissingError(missing, remedy=probes[engine].remedy))
+
+
+def _native_counters(node_engine: str) -> dict[str, str]:
+    """Return the source of counters with which the engine native's program runs at its own speed in phase 1, too."""
+    (entry,) = entry_points(group="manynode.doctor", name="profile")
+    if node_engine != "native" or entry.load()()["perf_event"].available:
+        return {}
+    return {"source": "processor_time"}
 
 
 def _check_recordable(runs: Sequence[Run]) -> None:

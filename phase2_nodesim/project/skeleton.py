@@ -15,11 +15,13 @@ from manynode import input_file
 from manynode.errors import InputError, UsageError
 from manynode.provenance import code_digest
 from manynode.report.wording import count
+from phase2_nodesim.derive.accepted import Accepted, record
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derive_command import derived_from, write
 from phase2_nodesim.derive.judged import read_content
 from phase2_nodesim.derive.verdict import Verdict, verdict
-from phase2_nodesim.project.kept import Kept, checksum, skeleton_checksum
+from phase2_nodesim.derive.written import checksum, unedited
+from phase2_nodesim.project.kept import Kept
 from phase2_nodesim.project.replay import with_replay
 from phase2_nodesim.project.request import Request
 
@@ -32,21 +34,27 @@ def campaign_of(request: Request, say: Callable[[str], None]) -> Campaign:
     return Campaign(program.command, program.flavour, request.recordings, program.threads, request.timeout_s, say)
 
 
-def skeleton_of(request: Request, kept: Kept, say: Callable[[str], None]) -> tuple[dict[str, Any], Kept]:
-    """Return the content of the skeleton's file, and what to keep of it.
+def recorded(request: Request, say: Callable[[str], None]) -> tuple[Request, Accepted]:
+    """Record missing runs; return the request with those that the program accepts, and which these are."""
+    learned, held_out, accepted = record(campaign_of(request, say), request.learned, request.held_out)
+    return replace(request, learned=learned, held_out=held_out), accepted
 
-    Missing runs are recorded, and the skeleton is derived unless it is there, derived from the same runs by the same
-    code. A program that cannot be derived is an :class:`InputError`.
+
+def skeleton_of(request: Request, kept: Kept, say: Callable[[str], None]) -> tuple[dict[str, Any], Kept]:
+    """Return the content of the skeleton's file, and what to keep of it; all runs are recorded.
+
+    The skeleton is derived unless it is there, derived from the same runs by the same code. A program that cannot be
+    derived is an :class:`InputError`.
     """
     campaign = campaign_of(request, say)
-    recorded = [checksum((campaign.recorded(run) / "run.json").read_text()) for run in _runs(request)]
+    made = [checksum((campaign.recorded(run) / "run.json").read_text()) for run in _runs(request)]
     path = request.skeleton
     before = read_content(path) if input_file.is_file(path) else {}
-    made_from = [code_digest("manynode", "phase2_nodesim"), request.program.command, recorded]
+    made_from = [code_digest("manynode", "phase2_nodesim"), request.program.command, made]
     # The report beside the skeleton judges these.
     targets = [_ranks(request), dict(request.projected)]
     inputs = checksum([made_from, [run.name for run in _runs(request)], targets, before.get("assumptions", [])])
-    if before and kept.derived_from == inputs and kept.skeleton == skeleton_checksum(before):
+    if before and kept.derived_from == inputs and kept.skeleton == before["program"]["checksum"] and unedited(before):
         say(f"skeleton: {path}, as derived before")
         return before, kept
     try:
@@ -57,7 +65,7 @@ def skeleton_of(request: Request, kept: Kept, say: Callable[[str], None]) -> tup
     verdicts = {ranks: verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)}
     write(path, request.output.stem, found, verdicts)
     say(f"skeleton: {path}; what it is worth: {path.with_suffix('.md')}")
-    return content, replace(kept, derived_from=inputs, skeleton=skeleton_checksum(read_content(path)))
+    return content, replace(kept, derived_from=inputs, skeleton=content["program"]["checksum"])
 
 
 def values(request: Request, content: Mapping[str, Any]) -> dict[str, int]:
@@ -90,15 +98,21 @@ def _ranks(request: Request) -> list[int]:
     return [nodes * request.ranks_per_node for nodes in request.nodes]
 
 
-def judged(request: Request, content: dict[str, Any]) -> tuple[list[int], dict[int, Verdict]]:
-    """Return the node counts to project, and the verdicts of those that are refused.
+def judged(request: Request, content: dict[str, Any], accepted: Accepted) -> tuple[list[int], dict[int, list[str]]]:
+    """Return the node counts to project, and why others are refused.
 
     If all are refused, this is an :class:`UsageError` with the reasons: each names the run to record.
     """
     given = values(request, content)
-    found = {nodes: verdict(content, nodes * request.ranks_per_node, given) for nodes in request.nodes}
-    usable = [nodes for nodes, one in found.items() if one.usable]
-    refused = {nodes: one for nodes, one in found.items() if not one.usable}
+    usable: list[int] = []
+    refused: dict[int, list[str]] = {}
+    for nodes in request.nodes:
+        ranks = nodes * request.ranks_per_node
+        one = Verdict("refused", (why,)) if (why := accepted.why_not(ranks)) else verdict(content, ranks, given)
+        if one.usable:
+            usable.append(nodes)
+        else:
+            refused[nodes] = list(one.reasons)
     if usable:
         return usable, refused
     error = UsageError(
@@ -111,11 +125,11 @@ def judged(request: Request, content: dict[str, Any]) -> tuple[list[int], dict[i
     raise with_replay(error, request)
 
 
-def refusal_lines(refused: Mapping[int, Verdict], ranks_per_node: int) -> list[str]:
+def refusal_lines(refused: Mapping[int, list[str]], ranks_per_node: int) -> list[str]:
     """Return a line for each refused node count: its ranks and its first reasons."""
     lines = []
-    for nodes, one in refused.items():
-        reasons = [*one.reasons[:_MOST_REASONS], *(["and more"] if len(one.reasons) > _MOST_REASONS else [])]
+    for nodes, all_reasons in refused.items():
+        reasons = [*all_reasons[:_MOST_REASONS], *(["and more"] if len(all_reasons) > _MOST_REASONS else [])]
         where = f"{count(nodes, 'node')}, {count(nodes * ranks_per_node, 'rank')}"
         lines.append(f"{where}: {'; '.join(reasons)}")
     return lines

@@ -4,16 +4,20 @@ In: the timing profile and the series of the same node (:mod:`phase2_nodesim.ser
 in a job of their own with each execution's own time, with drawn times, and with constant times. Section 5.1 of Eyerman
 et al. makes this test: variable timings reconstruct what the detailed simulation reports, constant ones do not. What is
 between drawn and own times is lost in the fit: an order of the executions, or what ranks have in common.
+
+Before that, what the skeleton has these ranks compute is compared with what they computed: a skeleton of another
+program, or of other arguments, executes its phases another number of times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from manynode.config.resolved import Resolved
+from manynode.config.skeleton import executions
 from manynode.errors import ManynodeError
 from manynode.timing_profile import TimingProfile, read_timing_profile
 from phase3_sst.point.contract import Measurement, NetworkEngine, Point
@@ -39,11 +43,13 @@ class _Job:
 def compare(experiment: Resolved, profile: Path, series: Path, engine: NetworkEngine) -> dict[str, Any]:
     """Return ``draws/1`` for the mode of ``profile``; ``refused`` says why there is nothing to compare."""
     fitted, simulated = read_timing_profile(profile), read_timing_profile(series)
+    parameters = _parameters(fitted).get("parameters", experiment.application.parameters)
     mode = "ext" if fitted.external else "no-ext"
     for path, content in ((profile, fitted), (series, simulated)):
         check_profile(path, content, f"{mode}-var", str(experiment.application.name))
     job = _job(fitted, simulated, experiment.ranks_per_node)
     found: dict[str, Any] = {"mode": mode, "nodes": job.nodes, "ranks": len(job.own)}
+    found |= computed(simulated, executions(str(experiment.application.name), parameters, fitted.ranks))
     nothing: dict[str, Any] = {"own_s": None, "drawn_s": [], "constant_s": None}
     if len(job.own) != job.nodes * experiment.ranks_per_node:
         return {**found, **nothing, "refused": "not all ranks of a node were simulated"}
@@ -64,6 +70,20 @@ def compare(experiment: Resolved, profile: Path, series: Path, engine: NetworkEn
         "constant_s": means.makespan_s,
     }
     return {**found, **times, "refused": _difference(own, simulated, job)}
+
+
+def computed(simulated: TimingProfile, executions: Mapping[int, Mapping[str, int]]) -> dict[str, float | None]:
+    """Return the compute times [s] of the simulated ranks together: as they executed their phases, and as the skeleton
+    does in a job of the same size (``executions``: rank -> phase -> times; empty if the skeleton has none).
+    """
+    if not executions:
+        return {"computed_s": None, "skeleton_s": None}
+    own = skeleton = 0.0
+    for one in simulated.classes:
+        own += sum(phase.mean_s * phase.count for phase in one.phases)
+        times = executions[one.simulated_ranks[0]]
+        skeleton += sum(phase.mean_s * times.get(phase.name, 0) for phase in one.phases)
+    return {"computed_s": own, "skeleton_s": skeleton}
 
 
 def _job(fitted: TimingProfile, simulated: TimingProfile, ranks_per_node: int) -> _Job:

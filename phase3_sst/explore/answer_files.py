@@ -17,6 +17,7 @@ from manynode.errors import InputError
 from manynode.provenance import code_digest
 from manynode.report.answer import answer as in_words
 from manynode.report.band import Band, band
+from manynode.report.draws import other_computation
 from manynode.report.load import Inputs, at_point, load, opened
 from manynode.report.losses import loss_sentences
 from manynode.report.waiting import oversubscribed
@@ -126,8 +127,7 @@ def _warnings(inputs: Inputs, nodes: int) -> list[str]:
     for verdict in inputs.verdicts.verdicts if inputs.verdicts is not None else []:
         if verdict.nodes == nodes and verdict.reasons:
             found.append(f"the derived skeleton at {nodes} nodes: {'; '.join(verdict.reasons)}")
-    if waiting := oversubscribed(inputs):
-        found.append(waiting)
+    found += [text for text in (other_computation(inputs.draws), oversubscribed(inputs)) if text]
     if inputs.provenance is not None and inputs.provenance.code not in ("", code_digest()):
         found.append("simulated by another version of manynode's code; run it again to see whether that matters")
     return found

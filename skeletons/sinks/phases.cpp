@@ -1,5 +1,5 @@
-// The phases sink prints the compute phases that each rank executes, each once: rank, name.
-#include <set>
+// The phases sink prints the compute phases that each rank executes: rank, number of times, name.
+#include <map>
 
 #include "streams.hpp"
 
@@ -7,14 +7,15 @@ namespace manynode::sinks {
 
 void print_phases(const Selection& selection, std::ostream& out) {
   const std::vector<std::string> phases = selection.application->phases();
-  std::set<std::pair<int, std::uint32_t>> seen;
+  std::map<std::pair<int, std::uint32_t>, std::uint64_t> times;
   for_each_step(selection, [&](const Step& step) {
     for (const Call& call : step.calls.calls) {
-      if (call.kind == CallKind::Compute && call.first != kPause && seen.emplace(step.rank, call.first).second) {
-        out << step.rank << ' ' << phases[call.first] << '\n';
-      }
+      if (call.kind == CallKind::Compute && call.first != kPause) ++times[{step.rank, call.first}];
     }
   });
+  for (const auto& [what, count] : times) {
+    out << what.first << ' ' << count << ' ' << phases[what.second] << '\n';
+  }
 }
 
 }  // namespace manynode::sinks

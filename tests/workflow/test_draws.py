@@ -64,6 +64,7 @@ def error_of(found: dict[str, Any]) -> float:
 def test_a_run_replays_the_simulated_node_and_the_report_says_what_draws_make_of_it(alone: Path) -> None:
     found = tables.read_json(alone / "simulate/draws-no-ext.json", "draws/1")
     assert found["nodes"] == 1 and found["ranks"] == RANKS and abs(error_of(found)) < 0.05
+    assert found["skeleton_s"] == pytest.approx(found["computed_s"], rel=1e-9)
     segments = segments_of(alone)
     computed = segments[segments["labelled"]].groupby("rank")["compute_s"].sum()
     # Ranks wait for each other: no rank's own computation takes longer, all ranks' together do.

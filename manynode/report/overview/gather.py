@@ -14,6 +14,7 @@ import pandas as pd
 
 from manynode.errors import InputError
 from manynode.report.answer import answer
+from manynode.report.draws import other_computation
 from manynode.report.load import Inputs, load, opened
 from manynode.report.waiting import oversubscribed
 from manynode.report.wording import percent
@@ -102,5 +103,5 @@ def _sentences(inputs: Inputs) -> list[str]:
     row = own.loc[own["nodes"].idxmax()]
     efficiency = f", efficiency {percent(float(row['efficiency']))}" if len(own) > 1 else ""
     first = f"{found.figure}: {found.subject} ({inputs.technique}{efficiency})."
-    warning = oversubscribed(inputs)
-    return [*([warning] if warning else []), first, *found.sentences[:2]]
+    warnings = [text for text in (other_computation(inputs.draws), oversubscribed(inputs)) if text]
+    return [*warnings, first, *found.sentences[:2]]

@@ -182,6 +182,6 @@ def test_a_compiled_file_that_is_there_already_stays(tmp_path: Path) -> None:
     written = path.stat().st_mtime_ns, path.stat().st_ino
     assert skeleton_file.write_compiled(path, skeleton) == digest
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == written
-    path.write_text("{}")
+    path.write_text(path.read_text()[:60])
     assert skeleton_file.write_compiled(path, skeleton) == digest
     assert skeleton_file.digest_of(path.read_text()) == digest

@@ -55,6 +55,24 @@ def test_perf_event_sums_compute_phases_and_names_phases(monkeypatch: pytest.Mon
     assert len(table) == 3
 
 
+def test_processor_time_sums_the_time_of_compute_phases_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The elapsed time of a phase, 0.5 s, is longer: the rank waited for a core."""
+    give(monkeypatch, marker_file(0, ["", "work", "", "work"], {"cpu_ns": [9e9, 1e8, 2e8, 4e8]}))
+    table = SOURCES.get("processor_time")().read(tmp_path, None).set_index("phase")
+    assert table["seconds"].to_dict() == pytest.approx({"": 0.7, "work": 0.5})
+    assert not {"instructions", "loads"} & set(table.columns)
+
+
+@pytest.mark.parametrize(("ranks", "polite"), [(1, False), (4096, True)])
+def test_processor_time_needs_no_counters_and_waits_politely_on_few_cores(
+    ranks: int, polite: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(marker_counts.paths, "native_library", lambda name: Path(name))
+    found = SOURCES.get("processor_time")().environment(CountedJob(tmp_path, "mpich", ranks))
+    assert found["MANYNODE_MARKERS_CPU_TIME"] == "1" and found["MANYNODE_MARKERS_COUNTERS"] == "time"
+    assert ("MANYNODE_MARKERS_POLITE" in found) is polite
+
+
 def test_markers_without_hardware_counters_name_the_reason_and_the_remedy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -212,7 +230,7 @@ def test_auto_takes_a_source_that_can_count_the_program(monkeypatch: pytest.Monk
 
 
 def test_all_sources_are_found_by_name_and_another_is_not() -> None:
-    assert SOURCES.names() == ["callgrind", "perf_event", "perf_stat", "qemu"]
+    assert SOURCES.names() == ["callgrind", "perf_event", "perf_stat", "processor_time", "qemu"]
     with pytest.raises(UsageError, match="did you mean 'callgrind'"):
         SOURCES.get("callgrid")
 

@@ -10,11 +10,14 @@ import yaml
 
 from manynode.errors import EngineMissingError, ManynodeError, UsageError
 from manynode.launch import Flavour
+from manynode.probe import Probe
+from phase2_nodesim.derive.accepted import Accepted
 from phase2_nodesim.derive.campaign import Run
 from phase2_nodesim.derive.program import Program
-from phase2_nodesim.derive.verdict import Verdict
+from phase2_nodesim.derive.written import checksum
 from phase2_nodesim.project import experiment, plan, request, skeleton
-from phase2_nodesim.project.kept import Kept, check_experiment_unedited, checksum, skeleton_checksum
+from phase2_nodesim.project.kept import Kept, check_experiment_replaceable
+from phase2_nodesim.project.measured_jobs import MeasuredJob
 from phase2_nodesim.project.questions import Questions
 from phase2_nodesim.project.request import Options, Request, node_counts, request_of
 
@@ -101,36 +104,92 @@ def test_a_mistake_is_a_question(
     assert not list(tmp_path.iterdir())
 
 
-def test_jobs_smaller_than_all_recordings_are_recorded_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests need no tools of this host."""
     monkeypatch.setattr(request, "_check_experiment", lambda *_: None)
     monkeypatch.setattr(request, "launcher", lambda _: [])
     monkeypatch.setattr(request, "native_library", lambda _: None)
     monkeypatch.setattr(request, "native_program", lambda _: None)
-    found = request_of(GIVEN, Questions("here"))
+
+
+def requested(**changes: object) -> Request:
+    found = request_of(replace(GIVEN, **changes), Questions("here"))  # type: ignore[arg-type]
     assert found is not None
+    return found
+
+
+@pytest.mark.usefixtures("anywhere")
+def test_jobs_smaller_than_all_recordings_are_recorded_as_well() -> None:
+    found = requested()
     assert [run.ranks for run in found.learned] == [2, 4, 8, 12]
     assert [run.ranks for run in found.held_out] == [16]
     assert plan.plan_lines(found, Path("."))[1].startswith("project on: 1, 2 nodes of broadwell, 2 ranks each;")
+
+
+@pytest.mark.usefixtures("anywhere")
+def test_the_folder_of_recordings_has_the_name_of_the_program() -> None:
+    assert requested(output=Path("there/other.yaml")).recordings == Path("there/true.recordings")
+    assert requested(recordings=Path("mine")).recordings == Path("mine")
+    one, other = requested(output=Path("a.yaml")), requested(output=Path("b.yaml"))
+    assert one.kept.parent == other.kept.parent and one.kept != other.kept
+
+
+@pytest.mark.usefixtures("anywhere")
+@pytest.mark.parametrize(
+    ("changes", "another"),
+    [
+        ({}, False),
+        ({"ranks": "4,8,12,27", "held_out": "", "varied_ranks": 8}, False),
+        ({"nodes": "1,2,4"}, True),
+        ({"network": "paper-torus"}, True),
+        ({"words": ["/bin/true", "20"]}, True),
+    ],
+)
+def test_more_recordings_are_no_other_question(changes: dict[str, object], another: bool) -> None:
+    assert (requested(**changes).question != requested().question) is another
+
+
+@pytest.mark.usefixtures("anywhere")
+@pytest.mark.parametrize(("engine", "counters"), [("native", False), ("native", True), ("auto", False)])
+def test_the_engine_native_profiles_at_the_programs_own_speed(
+    engine: str, counters: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("phase1_profile.sources.perf_event.PerfEvent.probe", lambda _: Probe(counters, "", "", "", ""))
+    found = requested(node_engine=engine).experiment["profile"].get("source")
+    assert found == ("processor_time" if (engine, counters) == ("native", False) else None)
 
 
 def made(folder: Path, flavour: Flavour = "mpich") -> Request:
     program = Program("halo", ["/bin/halo", "{nx}", "{steps}"], {"nx": 8, "steps": 3}, flavour)
     runs = [Run.of(count, program.parameters) for count in (2, 4, 6)]
     content = {"name": "halo", "application": {"command": program.command}, "nodesim": {"engine": "native"}}
-    content |= {"machine": "broadwell", "network": "/somewhere/torus.yaml"}
-    return Request(program, runs, [], [1, 2, 8], 2, {"nx": 64}, folder / "halo.yaml", 60.0, "auto", content)
+    content |= {
+        "machine": "broadwell",
+        "network": "/somewhere/torus.yaml",
+        "profile": {"nodes": [1, 2]},
+        "techniques": ["ext-var"],
+    }
+    files = folder / "halo.yaml", folder / "halo.recordings"
+    return Request(program, runs, [], [1, 2, 8], 2, {"nx": 64}, *files, 60.0, "auto", content)
+
+
+def described(
+    wanted: Request, jobs: list[MeasuredJob], left_out: dict[int, str], monkeypatch: pytest.MonkeyPatch
+) -> experiment.Described:
+    monkeypatch.setattr(experiment, "measured_jobs", lambda *_: (jobs, left_out))
+    monkeypatch.setattr(experiment, "_resolved", lambda *_: None)
+    monkeypatch.setattr(experiment, "crowding_warning", lambda _: "too many ranks")
+    refused = {1: ["no recording is smaller"]}
+    return experiment.described(wanted, {"nx": 64}, [2, 8, 32], refused, Accepted())
 
 
 def test_the_experiment_has_learned_parameters_in_braces_and_says_what_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured = experiment._Measured(4, True, {32: "no job executes the phase x"})
-    monkeypatch.setattr(experiment, "_measured", lambda *_: measured)
-    monkeypatch.setattr(experiment, "_resolved", lambda *_: None)
-    monkeypatch.setattr(experiment, "crowding_warning", lambda _: "too many ranks")
     wanted = made(tmp_path)
-    one = experiment.described(wanted, {"nx": 64}, [2, 8, 32], {1: Verdict("refused", ("no recording is smaller",))})
-    found = one.content
+    one = described(wanted, [MeasuredJob(4, (2, 8), True)], {32: "no job executes the phase x"}, monkeypatch)
+    (found,) = one.experiments.values()
     assert found["application"] == {
         "command": ["/bin/halo", "{nx}", "3"], "derived": "halo.skeleton.yaml", "parameters": {"nx": 64},
     }  # fmt: skip
@@ -138,9 +197,32 @@ def test_the_experiment_has_learned_parameters_in_braces_and_says_what_is_left_o
     assert found["nodesim"] == {"engine": "native", "nodes": 4, "clock": "processor"}
     assert found["title"] == "halo on 2 to 8 nodes of broadwell, network torus"
     assert found["nodes"] == [2, 8] and list(one.left_out) == [1, 32]
-    text = experiment.text_of(one, wanted)
+    text = experiment.text_of(one, wanted.output)
     assert yaml.safe_load(text) == found
     assert "# left out: 1 node: no recording is smaller" in text and "manynode run" in text
+
+
+def test_two_measured_jobs_are_two_experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = made(tmp_path)
+    one = described(wanted, [MeasuredJob(18, (32,), False), MeasuredJob(6, (2, 8), True)], {}, monkeypatch)
+    large, others = one.experiments.values()
+    assert list(one.experiments) == [wanted.output, wanted.others] and [large["name"], others["name"]] == [
+        "halo",
+        "halo-others",
+    ]
+    assert (large["nodes"], large["nodesim"]["nodes"]) == ([32], 18)
+    assert (others["nodes"], others["nodesim"]["nodes"], others["profile"]["nodes"]) == ([2, 8], 6, [3, 6])
+    text = experiment.text_of(one, wanted.others)
+    assert f"measured job of their own: nodes 32: {wanted.output}" in text and "halo-others.yaml" in text
+
+
+@pytest.mark.parametrize("nodes", [1, 8])
+def test_one_node_count_is_measured_at_its_own_size_alone(
+    nodes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (found,) = described(made(tmp_path), [MeasuredJob(nodes, (nodes,), False)], {}, monkeypatch).experiments.values()
+    assert found["profile"] == {"nodes": [nodes]} and found["nodesim"]["nodes"] == nodes
+    assert found["techniques"] == (["no-ext-var"] if nodes == 1 else ["ext-var"])
 
 
 def test_another_value_of_a_parameter_that_was_not_learned_is_refused(tmp_path: Path) -> None:
@@ -152,23 +234,20 @@ def test_another_value_of_a_parameter_that_was_not_learned_is_refused(tmp_path: 
 
 def test_an_edited_experiment_is_named(tmp_path: Path) -> None:
     path = tmp_path / "halo.yaml"
-    check_experiment_unedited(path, Kept())
+    check_experiment_replaceable(path, "", "", "this")
     path.write_text("name: halo\n")
-    kept = Kept(experiment=checksum("name: halo\n"))
-    check_experiment_unedited(path, kept)
+    written = checksum("name: halo\n")
+    check_experiment_replaceable(path, written, "this", "this")
+    with pytest.raises(UsageError, match="answers another question, and has its results: it is not overwritten"):
+        check_experiment_replaceable(path, written, "that", "this")
     path.write_text("name: halo\nseed: 2\n")
-    with pytest.raises(UsageError, match="not overwritten") as caught:
-        check_experiment_unedited(path, kept)
+    with pytest.raises(UsageError, match=r"was edited.*not overwritten") as caught:
+        check_experiment_replaceable(path, written, "this", "this")
     assert str(path) in caught.value.render() and f"manynode run {path}" in caught.value.render()
 
 
 def test_what_was_written_is_remembered(tmp_path: Path) -> None:
-    kept = Kept("a", "b", "c")
+    kept = Kept("a", "b", "c", "d", "e")
     kept.write(tmp_path / "project.json")
     assert Kept.read(tmp_path / "project.json") == kept
     assert Kept.read(tmp_path / "none.json") == Kept()
-
-
-def test_assumptions_are_no_edit_of_a_skeleton() -> None:
-    assert skeleton_checksum({"body": [], "assumptions": [{"at": "grid"}]}) == skeleton_checksum({"body": []})
-    assert skeleton_checksum({"body": [1]}) != skeleton_checksum({"body": []})

@@ -1,0 +1,131 @@
+"""The numbers of ranks on which a program runs: many take powers of two, squares or cubes only.
+
+In: the runs to record. Out: those that were recorded, and the numbers of ranks on which the program ended with an error
+(:class:`Accepted`). A program that runs on too few of them, or that fails with another value of a parameter, is a
+:class:`UsageError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from manynode.errors import UsageError
+from manynode.launch import ProgramFailedError
+from phase2_nodesim.derive.campaign import Campaign, Run
+from phase2_nodesim.derive.recordings import FEWEST_COUNTS
+
+# How lines begin that MPICH adds to a program's own.
+_OF_THE_LIBRARY = ("Abort(", "In: PMI", "application called MPI_Abort")
+# Larger numbers of ranks are not proposed.
+_MOST_PROPOSED = 64
+_KINDS: dict[str, Callable[[int], bool]] = {
+    "powers of two": lambda ranks: ranks & (ranks - 1) == 0,
+    "squares": lambda ranks: round(ranks ** (1 / 2)) ** 2 == ranks,
+    "cubes": lambda ranks: round(ranks ** (1 / 3)) ** 3 == ranks,
+}
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Numbers of ranks on which the program ran, and those on which it did not, each with its own words."""
+
+    ran: frozenset[int] = frozenset()
+    refused: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of numbers that tell the two sets apart, by name; none if nothing was refused."""
+        if not self.refused:
+            return []
+        return [kind for kind, has in _KINDS.items() if all(map(has, self.ran)) and not any(map(has, self.refused))]
+
+    def why_not(self, ranks: int) -> str | None:
+        """Return why the program does not run on so many ranks, None if it did or may."""
+        if ranks in self.ran:
+            return None
+        if ranks in self.refused:
+            return f"the program does not run on {ranks} ranks: {self.refused[ranks]}"
+        kinds = self.kinds
+        if not kinds or any(_KINDS[kind](ranks) for kind in kinds):
+            return None
+        return f"the program seems to take {' or '.join(kinds)} only, as numbers of ranks"
+
+    def words(self) -> list[str]:
+        """Return lines that say on which numbers of ranks the program runs; none if it ran on all."""
+        if not self.refused:
+            return []
+        said = "; ".join(dict.fromkeys(self.refused.values()))
+        lines = [f"left out: the program does not run on {_listed(self.refused)} ranks: {said}"]
+        return [*lines, f"it runs on {_listed(self.ran)} ranks{self._seems()}"]
+
+    def _seems(self) -> str:
+        proposed = [
+            f"{kind} (--ranks {','.join(str(n) for n in range(2, _MOST_PROPOSED + 1) if _KINDS[kind](n))})"
+            for kind in self.kinds
+        ]
+        return f", and seems to take {' or '.join(proposed)}" if proposed else ""
+
+
+def _listed(numbers: Mapping[int, str] | frozenset[int]) -> str:
+    return ", ".join(map(str, sorted(numbers)))
+
+
+def record(
+    campaign: Campaign, learned: Sequence[Run], held_out: Sequence[Run]
+) -> tuple[list[Run], list[Run], Accepted]:
+    """Record the runs; return those to learn from and to compare with, and the numbers of ranks that were accepted.
+
+    The program's own error is raised if it runs on no number of ranks.
+    """
+    usual = learned[0].parameters
+    refused: dict[Run, ProgramFailedError] = {}
+    for run in dict.fromkeys([*learned, *held_out]):
+        try:
+            campaign.recorded(run)
+        except ProgramFailedError as error:
+            if run in learned and run.parameters != usual:
+                raise _varied(run, error, [one for one in learned if one.parameters == usual], refused) from None
+            refused[run] = error
+    left, compared = ([run for run in runs if run not in refused] for runs in (learned, held_out))
+    if not left:
+        raise next(iter(refused.values()))
+    ran = frozenset(run.ranks for run in (*left, *compared))
+    accepted = Accepted(ran, {run.ranks: _own_words(one) for run, one in refused.items() if run.ranks not in ran})
+    others = [f"left out: {run.words()}: {_own_words(one)}" for run, one in refused.items() if run.ranks in ran]
+    for line in [*accepted.words(), *others]:
+        campaign.say(line)
+    counts = {run.ranks for run in left}
+    if refused and len(counts) < FEWEST_COUNTS:
+        raise UsageError(
+            "the program runs on too few of these numbers of ranks to derive a skeleton from",
+            where="--ranks",
+            found=_listed(frozenset(counts)),
+            allowed=f"at least {FEWEST_COUNTS}",
+            remedy="give numbers of ranks that it takes (--ranks)",
+            details="\n".join(accepted.words()),
+        )
+    return left, compared, accepted
+
+
+def _varied(
+    run: Run, error: ProgramFailedError, usual: Sequence[Run], refused: Mapping[Run, ProgramFailedError]
+) -> ProgramFailedError | UsageError:
+    """Return the error of a run with another value of a parameter: its value or its number of ranks may be at fault."""
+    others = [one.ranks for one in usual if one not in refused]
+    if run.ranks in others or not others:
+        return error
+    return UsageError(
+        "the program does not run on the number of ranks of the runs with varied parameters",
+        where="--varied-ranks",
+        found=f"{run.ranks}: {_own_words(error)}",
+        allowed=", ".join(map(str, others)),
+        remedy=f"--varied-ranks {max((one for one in others if one <= run.ranks), default=others[0])}",
+    )
+
+
+def _own_words(error: ProgramFailedError) -> str:
+    """Return what the program said last, or else how it ended."""
+    lines = [line.strip() for line in (error.details or "").splitlines()]
+    own = [line for line in lines if line and not line.startswith(_OF_THE_LIBRARY)]
+    return own[-1] if own else str(error.found)

@@ -1,0 +1,97 @@
+"""Programs that take some numbers of ranks only: the others are left out, and those that it takes are proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manynode.errors import UsageError
+from manynode.launch import ProgramFailedError
+from phase2_nodesim.derive import campaign as campaigns
+from phase2_nodesim.derive.accepted import Accepted, record
+from phase2_nodesim.derive.campaign import Campaign, Run
+
+LEARNED = [Run.of(ranks, {}) for ranks in (4, 8, 12, 18, 24, 27, 32)]
+HELD_OUT = [Run.of(ranks, {}) for ranks in (16, 36)]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., bool]], Campaign]:
+    """Return a campaign of a program that takes the numbers of ranks and arguments of a test; it says what it does."""
+
+    def of(takes: Callable[..., bool]) -> Campaign:
+        def run(folder: Path, command: Sequence[str], _mpi: str, ranks: int, **_: Any) -> None:
+            if not takes(ranks, *command[1:]):
+                words = f"I take no {ranks} ranks\nAbort(1) on node 0: application called MPI_Abort"
+                raise ProgramFailedError("the recorded run failed", found="rank 0: exit code 1", details=words)
+            folder.mkdir(parents=True)
+
+        monkeypatch.setattr(campaigns, "record_run", run)
+        said.clear()
+        return Campaign(["/bin/true", "{n}"], "mpich", tmp_path, say=said.append)
+
+    return of
+
+
+said: list[str] = []
+
+
+@pytest.mark.parametrize(
+    ("takes", "ran", "proposed"),
+    [
+        (lambda n, _: n & (n - 1) == 0, "4, 8, 16, 32", "powers of two (--ranks 2,4,8,16,32,64)"),
+        (lambda n, _: n in (4, 9, 12, 16, 36), "4, 12, 16, 36", ""),
+        (lambda n, _: n in (8, 27, 64), "8, 27", "cubes (--ranks 8,27,64)"),
+        (lambda n, _: n in (4, 16, 36), "4, 16, 36", "squares (--ranks 4,9,16,25,36,49,64)"),
+    ],
+)
+def test_other_numbers_of_ranks_are_left_out_and_said(
+    takes: Callable[..., bool], ran: str, proposed: str, campaign: Callable[[Callable[..., bool]], Campaign]
+) -> None:
+    wanted = campaign(takes)
+    try:
+        learned, held_out, found = record(wanted, LEARNED, HELD_OUT)
+    except UsageError as error:
+        assert "too few of these numbers of ranks" in error.what
+        text = error.render()
+    else:
+        assert [run for run in LEARNED if takes(run.ranks, "")] == learned
+        assert [run for run in HELD_OUT if takes(run.ranks, "")] == held_out
+        assert found.ran == {run.ranks for run in [*learned, *held_out]}
+        text = "\n".join(said)
+    assert f"it runs on {ran} ranks" in text and proposed in text and "I take no 18 ranks" in text
+    assert ("seems to take" in text) is bool(proposed)
+
+
+def test_a_program_that_takes_all_says_nothing(campaign: Callable[[Callable[..., bool]], Campaign]) -> None:
+    assert record(campaign(lambda *_: True), LEARNED, HELD_OUT)[:2] == (LEARNED, HELD_OUT)
+    assert all(line.startswith("recording ") for line in said)
+
+
+def test_a_program_that_runs_nowhere_keeps_its_error(campaign: Callable[[Callable[..., bool]], Campaign]) -> None:
+    with pytest.raises(ProgramFailedError, match="I take no 4 ranks"):
+        record(campaign(lambda *_: False), LEARNED, HELD_OUT)
+
+
+def test_runs_with_varied_parameters_need_a_number_of_ranks_that_is_taken(
+    campaign: Callable[[Callable[..., bool]], Campaign],
+) -> None:
+    usual = [Run.of(ranks, {"n": 3}) for ranks in (4, 8, 12, 16)]
+    varied = [*usual, Run.of(12, {"n": 5})]
+    with pytest.raises(UsageError, match=r"--varied-ranks 8"):
+        record(campaign(lambda n, _: n != 12), varied, [])
+    with pytest.raises(ProgramFailedError):
+        record(campaign(lambda _, n: n != "5"), varied, [])
+
+
+def test_larger_jobs_are_judged_by_what_the_program_seems_to_take() -> None:
+    cubes = Accepted(frozenset({8, 27}), {4: "give me a cube", 12: "give me a cube"})
+    assert cubes.why_not(64) is None and cubes.why_not(27) is None
+    assert "seems to take cubes only" in str(cubes.why_not(128))
+    assert cubes.why_not(12) == "the program does not run on 12 ranks: give me a cube"
+    unknown = Accepted(frozenset({4, 12}), {18: "no"})
+    assert unknown.why_not(20) is None and unknown.why_not(18) is not None
+    assert Accepted(frozenset({4}), {}).why_not(18) is None
