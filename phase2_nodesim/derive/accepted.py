@@ -17,6 +17,8 @@ from phase2_nodesim.derive.recordings import FEWEST_COUNTS
 
 # How lines begin that MPICH adds to a program's own.
 _OF_THE_LIBRARY = ("Abort(", "In: PMI", "application called MPI_Abort")
+# What a program says at each number of ranks is often the same.
+_MOST_WORDS = 2
 # Larger numbers of ranks are not proposed.
 _MOST_PROPOSED = 64
 _KINDS: dict[str, Callable[[int], bool]] = {
@@ -55,7 +57,7 @@ class Accepted:
         """Return lines that say on which numbers of ranks the program runs; none if it ran on all."""
         if not self.refused:
             return []
-        said = "; ".join(dict.fromkeys(self.refused.values()))
+        said = "; ".join(list(dict.fromkeys(self.refused.values()))[:_MOST_WORDS])
         lines = [f"left out: the program does not run on {_listed(self.refused)} ranks: {said}"]
         return [*lines, f"it runs on {_listed(self.ran)} ranks{self._seems()}"]
 

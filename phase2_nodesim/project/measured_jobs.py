@@ -6,7 +6,7 @@ In: the node counts to project, and the phases that each rank of a job executes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from manynode.report.wording import count
@@ -40,9 +40,9 @@ def measured_jobs(
     """
     of_ranks = {nodes: phases(nodes) for nodes in projected}
     needed = {nodes: set().union(*found) for nodes, found in of_ranks.items()}
-    most = MOST_MEASURED // per_node
-    candidates = [nodes for nodes in range(2, max(most, 2) + 1) if runs(nodes)]
-    if len(projected) == 1 and projected[0] <= max(most, 2):
+    most = max(MOST_MEASURED // per_node, 2)
+    candidates = [nodes for nodes in (*range(2, most + 1), 1) if runs(nodes)]
+    if len(projected) == 1 and projected[0] <= most:
         candidates = list(projected)
     jobs: list[MeasuredJob] = []
     while needed and len(jobs) < _MOST_JOBS:
@@ -52,17 +52,19 @@ def measured_jobs(
         differ = any(set(one) != set(of_ranks[number][0]) for number in covered for one in of_ranks[number])
         jobs.append(MeasuredJob(nodes, tuple(covered), differ))
         needed = {number: names for number, names in needed.items() if number not in covered}
-    return jobs, {
-        number: _not_executed(number, names, per_node, candidates, phases) for number, names in needed.items()
-    }
+    left_out = {number: _why(number, names, per_node, candidates, phases) for number, names in needed.items()}
+    return jobs, left_out
 
 
-def _best(candidates: Sequence[int], needed: dict[int, set[str]], phases: Phases) -> tuple[int, list[int]]:
+def _best(candidates: Sequence[int], needed: Mapping[int, set[str]], phases: Phases) -> tuple[int, list[int]]:
     """Return the job that executes the phases of the largest node count, and of most others, and these node counts."""
     best: tuple[int, list[int]] = (0, [])
     for nodes in candidates:
         executed = set().union(*phases(nodes))
         covered = sorted(number for number, names in needed.items() if names <= executed)
+        if nodes == 1:
+            # A lone node has no ranks beside it: its times hold for itself.
+            covered = [number for number in covered if number == 1]
         if covered and (not best[1] or (covered[-1], len(covered)) > (best[1][-1], len(best[1]))):
             best = nodes, covered
         if len(covered) == len(needed):
@@ -70,14 +72,16 @@ def _best(candidates: Sequence[int], needed: dict[int, set[str]], phases: Phases
     return best
 
 
-def _not_executed(number: int, names: set[str], per_node: int, candidates: Sequence[int], phases: Phases) -> str:
+def _why(number: int, names: set[str], per_node: int, candidates: Sequence[int], phases: Phases) -> str:
     """Return why no job is measured for a node count, and the run that would decide."""
+    if number in candidates:
+        return f"its compute phases need one more measured job: project it alone (--nodes {number})"
     executed = set().union(*(set().union(*phases(nodes)) for nodes in candidates))
     if missing := sorted(names - executed):
         what = f"no job that this host measures executes the phase {missing[0]}"
     else:
         what = "no single job that this host measures executes all of its phases"
-    nodes = max(MOST_MEASURED // per_node, 1)
+    nodes = min(2 * max(MOST_MEASURED // per_node, 1), number)
     while nodes < number and not names <= set().union(*phases(nodes)):
         nodes = min(2 * nodes, number)
     return (

@@ -51,6 +51,17 @@ def test_one_node_count_is_measured_itself(nodes: int) -> None:
     assert measured_jobs([nodes], 2, ring, lambda _: True)[0] == [MeasuredJob(nodes, (nodes,), False)]
 
 
+def test_what_only_a_lone_node_executes_is_measured_on_it() -> None:
+    """The lone node executes the phases of larger jobs as well, but has no external ranks: it stands for itself."""
+    jobs, left_out = measured_jobs([1, 8], 1, lambda n: [{"a", "alone"} if n == 1 else {"a"}] * n, lambda _: True)
+    assert jobs == [MeasuredJob(2, (8,), False), MeasuredJob(1, (1,), False)] and not left_out
+
+
+def test_a_third_measured_job_is_left_to_the_user() -> None:
+    jobs, left_out = measured_jobs([2, 4, 8], 1, lambda n: [{f"of {n}"}], lambda _: True)
+    assert [job.nodes for job in jobs] == [8, 4] and "--nodes 2" in left_out[2]
+
+
 def test_the_run_that_would_decide_is_named() -> None:
     """Some rank of a job of 100 nodes or more executes a phase that no smaller job has."""
     jobs, left_out = measured_jobs([4, 256], 2, lambda n: [{"a"}, {"b" if n >= 100 else "a"}], lambda _: True)
