@@ -14,7 +14,7 @@ from manynode.paths import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "derived-skeletons.md").read_text(encoding="utf-8")
 MODELS = [
-    skeleton_model.DerivedSkeleton, skeleton_model.Parameter, skeleton_model.GridSection, skeleton_model.Distribution,
+    skeleton_model.DerivedSkeleton, skeleton_model.ProgramSection, skeleton_model.Parameter, skeleton_model.GridSection, skeleton_model.Distribution,
     skeleton_model.CommunicatorSection, skeleton_model.Doubt, skeleton_model.Item,
 ]  # fmt: skip
 
@@ -45,6 +45,6 @@ def test_every_function_and_rule_is_described() -> None:
 
 
 def test_the_example_is_right() -> None:
-    example = PAGE.partition("```yaml\n")[2].partition("```")[0]
+    example = PAGE.partition('```yaml title="stencil.yaml"\n')[2].partition("```")[0]
     skeleton = skeleton_file.checked(yaml_text.parse(example), "example")
     assert skeleton.name == "stencil" and skeleton_file.scope_of(skeleton, 12).value("d1") == 4
