@@ -13,7 +13,7 @@ from manynode.report.band import band
 from manynode.report.draws import other_computation
 from manynode.report.load import Inputs
 from manynode.report.scaling_kind import scaling_kind, work_per_rank
-from manynode.report.wording import interval, percent
+from manynode.report.wording import count, interval, percent
 
 SCHEMA = "answer/1"
 COLUMNS = ("technique", "nodes", "ranks", "time_s", "low_s", "high_s", "efficiency")
@@ -44,7 +44,9 @@ def lines(inputs: Inputs) -> list[str]:
         return []
     facts = ", ".join(f"{name} {value}" for name, value in found.facts[:3])
     rows = [("nodes", "ranks", "time", "interval", "efficiency")]
-    for row in inputs.projection[inputs.projection["technique"] == inputs.technique].to_dict("records"):
+    own = inputs.projection[inputs.projection["technique"] == inputs.technique].to_dict("records")
+    largest = max(own, key=lambda row: int(row["nodes"]))
+    for row in own:
         time, limits = interval(row["time_s"], row["low_s"], row["high_s"])
         rows.append((str(row["nodes"]), str(row["ranks"]), time, limits, percent(row["efficiency"])))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -53,7 +55,7 @@ def lines(inputs: Inputs) -> list[str]:
     return [
         *([f"warning: {wrong}"] if wrong else []),
         *_kind(inputs),
-        f"projected: {found.figure} {found.subject} ({facts})",
+        f"projected: {found.figure} on {count(largest['nodes'], 'node')}, {count(largest['ranks'], 'rank')} ({facts})",
         *(line.rstrip() for line in table),
     ]
 

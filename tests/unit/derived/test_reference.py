@@ -14,8 +14,9 @@ from manynode.paths import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "derived-skeletons.md").read_text(encoding="utf-8")
 MODELS = [
-    skeleton_model.DerivedSkeleton, skeleton_model.ProgramSection, skeleton_model.Parameter, skeleton_model.GridSection, skeleton_model.Distribution,
-    skeleton_model.CommunicatorSection, skeleton_model.Doubt, skeleton_model.Item,
+    skeleton_model.DerivedSkeleton, skeleton_model.ProgramSection, skeleton_model.Parameter,
+    skeleton_model.GridSection, skeleton_model.Distribution, skeleton_model.CommunicatorSection, skeleton_model.Doubt,
+    skeleton_model.Item,
 ]  # fmt: skip
 
 
