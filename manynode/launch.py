@@ -91,8 +91,8 @@ def detect_mpi(program: str) -> Flavour:
         where=program,
         found="a statically linked program or a script" if static else "no MPI library among those it is linked with",
         allowed="a program linked with MPICH (libmpich) or Open MPI (libmpi)",
-        remedy="link it dynamically with mpicc or mpicxx; for a script or an interpreter that loads MPI later, write "
-        "'mpi: mpich' or 'mpi: openmpi' under 'application'",
+        remedy="link it dynamically with mpicc or mpicxx; for a script or an interpreter that loads MPI later, say "
+        "which MPI it is: 'mpi: mpich' or 'mpi: openmpi' under 'application', --mpi on the command line",
     )
 
 
