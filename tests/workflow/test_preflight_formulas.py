@@ -115,6 +115,21 @@ def test_a_latency_with_the_wrong_unit_is_refused() -> None:
     with pytest.raises(CheckFailedError) as caught:
         verdict(check_network(content, Formulas()), "x")
     assert "network.link.latency" in str(caught.value.remedy)
+    assert "541.2 us of latency" in str(caught.value.found)
+
+
+@pytest.mark.parametrize(("bandwidth", "latency"), [("5 Gbit/s", "2 us"), ("1 Gbit/s", "5 us"), ("400 Gbit/s", "1 us")])
+def test_slow_networks_pass(bandwidth: str, latency: str) -> None:
+    content = experiment()
+    for key, value in (
+        ("network.link.bandwidth", bandwidth),
+        ("network.host.nic_bandwidth", bandwidth),
+        ("network.link.latency", latency),
+    ):
+        content = with_value(content, key, value, "test")
+    for engine in (Formulas(), FastEngine()):
+        checks = check_network(content, engine)
+        assert [check.passed for check in checks] == [True, True], [check.answer for check in checks]
 
 
 @pytest.mark.parametrize(

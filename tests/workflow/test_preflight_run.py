@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +30,9 @@ def preflight(folder: Path, *options: object, **changes: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", sorted(NETWORKS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_shipped_network_passes_in_seconds(tmp_path: Path, path: Path) -> None:
-    start = time.monotonic()
+def test_every_shipped_network_passes(tmp_path: Path, path: Path) -> None:
     done = preflight(tmp_path, "--output", tmp_path / "preflight.json", network=path.stem)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert time.monotonic() - start < 30  # some 3 s on an idle machine
     checks = tables.read_json(tmp_path / "preflight.json", "preflight/1")["checks"]
     assert [check["name"].split(",")[0] for check in checks] == ["line rate", "bisection"]
     assert all(check["passed"] for check in checks)
