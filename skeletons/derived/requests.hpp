@@ -18,6 +18,7 @@ class OpenRequests {
   void open(std::uint32_t name, Request request) { open_.push_back({name, request}); }
 
   bool none() const { return open_.empty(); }
+  std::size_t size() const { return open_.size(); }
   // The name of the oldest.
   std::uint32_t oldest_name() const { return open_.front().name; }
   std::size_t count(RequestNames names) const;

@@ -6,13 +6,13 @@ namespace manynode::derived {
 namespace {
 
 // The number of steps, if it is the same for all ranks.
-std::optional<std::uint64_t> steps_of(const Program& program, std::uint64_t seed) {
+std::optional<std::uint64_t> steps_of(const Program& program, const std::vector<bool>& open_ends) {
   const auto constant = [&](const Formula& formula) { return program.expressions.is_constant(formula.node); };
-  std::int64_t whole = 0;
-  std::int64_t shortened = 0;
-  constexpr std::int64_t kShortened = 2;
+  std::int64_t steps = 0;
+  bool open = true;  // the step is, after what was counted
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  for (const Item& item : program.body) {
+  for (std::size_t i = 0; i < program.body.size(); ++i) {
+    const Item& item = program.body[i];
     if (item.kind != Item::Kind::Loop) continue;
     if (item.when.given()) {
       if (!constant(item.when)) return std::nullopt;
@@ -20,20 +20,11 @@ std::optional<std::uint64_t> steps_of(const Program& program, std::uint64_t seed
     }
     if (!constant(item.count)) return std::nullopt;
     const std::int64_t count = std::clamp<std::int64_t>(program.expressions.constant(item.count.node), 0, kMost);
-    whole += count;
-    shortened += std::min(count, kShortened);
+    if (count == 0) continue;
+    open = open_ends[i];
+    steps += open ? 0 : count;
   }
-  // Iterations at whose end a request is open end no step: that shows when a rank runs.
-  std::int64_t found = 0;
-  Communicators communicators(0, program.size);
-  DerivedRank rank(program, seed, kShortened);
-  for (bool more = true; more; ++found) {
-    Calls calls;
-    Mpi mpi(0, program.size, calls, communicators);
-    more = rank.step(mpi);
-  }
-  if (found != std::max<std::int64_t>(shortened, 1)) return std::nullopt;
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1));
+  return static_cast<std::uint64_t>(steps + (open ? 1 : 0));
 }
 
 }  // namespace
@@ -44,13 +35,18 @@ std::unique_ptr<Application> create(const Parameters& parameters, int ranks) {
 }
 
 Derived::Derived(std::unique_ptr<const Program> program, std::uint64_t seed)
-    : program_(std::move(program)), seed_(seed), steps_(steps_of(*program_, seed)) {}
+    : program_(std::move(program)),
+      seed_(seed),
+      open_ends_(derived::open_ends(*program_)),
+      steps_(steps_of(*program_, open_ends_)) {}
 
-std::unique_ptr<Skeleton> Derived::make(int, int) const { return std::make_unique<DerivedRank>(*program_, seed_); }
+std::unique_ptr<Skeleton> Derived::make(int, int) const {
+  return std::make_unique<DerivedRank>(*program_, open_ends_, seed_);
+}
 
-DerivedRank::DerivedRank(const Program& program, std::uint64_t seed, std::int64_t most_iterations)
+DerivedRank::DerivedRank(const Program& program, const std::vector<bool>& open_ends, std::uint64_t seed)
     : program_(program),
-      most_iterations_(most_iterations),
+      open_ends_(open_ends),
       draws_(program.distributions.empty() ? nullptr : std::make_unique<Draws>(seed)) {}
 
 // A rank that is not in a communicator makes one of its own: the numbers of those after it agree between the ranks.
@@ -82,7 +78,7 @@ bool DerivedRank::step(Mpi& mpi) {
     while (iteration_ < iterations_) {
       walk.iteration(item, iteration_++);
       const bool last = iteration_ == iterations_;
-      if (walk.nothing_open() && (!last || another_loop_)) {
+      if (!open_ends_[item_] && walk.nothing_open() && (!last || another_loop_)) {
         // The next iteration begins where this one began.
         alike_ = item.alike && only_this_iteration && passed_ == before;
         if (last) {
@@ -101,7 +97,7 @@ bool DerivedRank::step(Mpi& mpi) {
 
 bool DerivedRank::enter(Walk& walk, const Item& loop) {
   iteration_ = 0;
-  iterations_ = std::min(walk.iterations(loop), most_iterations_);
+  iterations_ = walk.iterations(loop);
   another_loop_ = iterations_ > 0 && a_loop_follows(walk);
   return iterations_ > 0;
 }

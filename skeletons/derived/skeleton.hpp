@@ -1,7 +1,6 @@
 // The calls of a derived skeleton's file. README.md says how the file is interpreted.
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "declared/derived.hpp"
 #include "manynode/skeleton.hpp"
+#include "open_ends.hpp"
 #include "program.hpp"
 #include "walk.hpp"
 
@@ -26,17 +26,16 @@ class Derived : public Application {
  private:
   std::unique_ptr<const Program> program_;
   std::uint64_t seed_;
+  std::vector<bool> open_ends_;
   std::optional<std::uint64_t> steps_;
 };
 
-// A step ends with an iteration of a loop of the body itself, where no request is open. What comes before the first
-// loop belongs to the first step, what comes between two loops to the first step of the second, and what comes after
-// the last one to the last step.
+// A step ends with an iteration of a loop of the body itself, if no request is open at the end of one on any rank. What
+// comes before the first of these loops belongs to the first step, what comes between two of them to the first step of
+// the second, and what comes after the last one to the last step.
 class DerivedRank : public Skeleton {
  public:
-  // `most_iterations` of each of these loops.
-  DerivedRank(const Program& program, std::uint64_t seed,
-              std::int64_t most_iterations = std::numeric_limits<std::int64_t>::max());
+  DerivedRank(const Program& program, const std::vector<bool>& open_ends, std::uint64_t seed);
 
   bool step(Mpi& mpi) override;
   bool repeat() override;
@@ -47,7 +46,7 @@ class DerivedRank : public Skeleton {
   bool a_loop_follows(Walk& walk) const;
 
   const Program& program_;
-  std::int64_t most_iterations_;
+  const std::vector<bool>& open_ends_;
   std::unique_ptr<Draws> draws_;
   Passed passed_;
   std::size_t item_{0};         // of the body, the next one

@@ -97,16 +97,34 @@ TEST(DerivedSteps, APhaseWithoutANameIsThatBetweenTwoSites) {
             (Steps{"MPI_Barrier:0 compute:0 MPI_Scan:8", between, "=", "=", between}));
 }
 
-// A request that is open at the end of an iteration moves the end of the step.
-TEST(DerivedSteps, AStepEndsWhereNoRequestIsOpen) {
-  const std::string body = R"([
+TEST(DerivedSteps, ALoopWithARequestOpenAtTheEndOfAnIterationOnAnyRankIsInOneStep) {
+  DerivedContent content;
+  // Ranks beyond the first post the receive of the next iteration.
+  content.body = R"([
+    {"repeat": "2", "do": [{"call": "MPI_Barrier"}]},
+    {"call": "MPI_Irecv", "peer": "rank - 1", "bytes": "8", "request": "r", "when": "rank > 0"},
+    {"repeat": "4", "do": [
+      {"call": "MPI_Irecv", "peer": "rank - 1", "bytes": "8", "request": "r", "when": "rank > 0"},
+      {"call": "MPI_Send", "peer": "rank + 1", "bytes": "8", "when": "rank < P - 1"},
+      {"call": "MPI_Wait", "requests": ["r"], "when": "rank > 0"}]},
+    {"call": "MPI_Send", "peer": "rank + 1", "bytes": "8", "when": "rank < P - 1"},
+    {"call": "MPI_Wait", "requests": ["r"], "when": "rank > 0"},
+    {"repeat": "2", "do": [{"call": "MPI_Scan", "bytes": "1"}]}])";
+  const auto application = derived_application(content, 4);
+  EXPECT_EQ(application->steps(), 4u);
+  for (int rank = 0; rank < 4; ++rank) {
+    const Steps steps = steps_of(*application, rank, 4, false);
+    ASSERT_EQ(steps.size(), 4u);
+    EXPECT_EQ(steps[1], "MPI_Barrier:0");
+    EXPECT_TRUE(steps[2].ends_with("MPI_Scan:1"));
+    EXPECT_EQ(steps[3], "MPI_Scan:1");
+  }
+  content.body = R"([
     {"repeat": "4", "index": "i", "do": [
       {"call": "MPI_Wait", "requests": ["r"], "when": "i % 2 == 1"},
       {"call": "MPI_Iallreduce", "bytes": "i", "request": "r", "when": "i % 2 == 0"}]}])";
-  EXPECT_EQ(steps_of(body), (Steps{"MPI_Iallreduce:0 MPI_Wait:0", "MPI_Iallreduce:2 MPI_Wait:0"}));
-  DerivedContent content;
-  content.body = body;
-  EXPECT_EQ(derived_application(content, 4)->steps(), std::nullopt);
+  EXPECT_EQ(steps_of(content.body), Steps{"MPI_Iallreduce:0 MPI_Wait:0 MPI_Iallreduce:2 MPI_Wait:0"});
+  EXPECT_EQ(derived_application(content, 4)->steps(), 1u);
   content.body = R"([{"repeat": "rank", "do": [{"compute": "work"}]}])";
   EXPECT_EQ(derived_application(content, 4)->steps(), std::nullopt);
 }
