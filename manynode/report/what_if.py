@@ -38,7 +38,7 @@ class WhatIfFile(Document):
     oversubscribed: str = ""
 
 
-_BEATEN = "beaten, or no gain that matters"
+_BEATEN = "no gain that matters"
 _ALTERNATIVES = [
     *(
         "name",
