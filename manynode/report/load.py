@@ -256,7 +256,14 @@ def _studies(directory: Path, resolved: dict[str, Any]) -> dict[str, Any]:
         for file in study.files
         if file.columns
     }
+    for stem in ("sensitivity", "sensitivity_knees"):
+        found[stem] = with_micro(found[stem])
     return {"studies": found, **{name: found[stem] for stem, name in _NAMED.items()}}
+
+
+def with_micro(frame: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Return a table of values as experiments write them (``1 us``) with the unit as people read it (``1 µs``)."""
+    return None if frame is None else frame.replace(r"(\d) ?us\b", r"\1 µs", regex=True)
 
 
 def _projection(path: Path) -> pd.DataFrame | None:

@@ -9,20 +9,22 @@ import altair as alt
 import pandas as pd
 
 from manynode.report.figure import COLOURS, TIME_LABEL, Figure
+from manynode.report.figures import heat_map
+from manynode.report.figures.heat_map import WRITTEN
 from manynode.report.figures.technique_lines import nodes_axis, technique_channels
 from manynode.report.load import Inputs
 
-WRITTEN = ", written"
-
 
 def draw(inputs: Inputs) -> list[Figure]:
-    """Return a figure per numeric parameter, one per parameter that is a choice, and one of the indices."""
+    """Return a figure per parameter, or one of the indices; of a grid, a heat map of two parameters first."""
     if inputs.sensitivity is None:
         return []
     if inputs.sensitivity_indices is not None:
         return [_indices(inputs.sensitivity_indices)]
     names = [str(name).removesuffix(WRITTEN) for name in inputs.sensitivity.columns if str(name).endswith(WRITTEN)]
-    return [_over(inputs, name, names) for name in names]
+    grid = inputs.resolved["sensitivity"]["plan"] == "grid"
+    heat = heat_map.draw(inputs.sensitivity, names) if grid else None
+    return [*([heat] if heat is not None else []), *(_over(inputs, name, names) for name in names)]
 
 
 def _over(inputs: Inputs, name: str, names: list[str]) -> Figure:

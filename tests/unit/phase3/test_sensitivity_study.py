@@ -15,7 +15,10 @@ from phase3_cases import ROOT, point
 
 from manynode.config.loader import resolve
 from manynode.config.variants import study_techniques, variants
+from manynode.report.figures import heat_map
+from manynode.report.load import with_micro
 from manynode.report.sensitivity import sensitivity_sentences
+from manynode.report.wording import duration
 from phase3_sst.studies.sensitivity.effect_tables import Tables, analyse, enough, knee
 
 
@@ -49,6 +52,26 @@ def test_a_grid_becomes_a_table_with_the_parameters_as_columns(tmp_path: Path) -
     assert first["time_s"] == pytest.approx(1.01 * rate_bound({"link": {"bandwidth": 2.5e9, "latency": 40e-9}}))
     assert first["compute_s"] == pytest.approx(0.75 * first["time_s"])
     assert points["relative"].min() == 1 and (points["low_s"] <= points["time_s"]).all()
+
+
+def test_a_grid_of_two_parameters_is_a_heat_map_with_a_cell_per_combination(tmp_path: Path) -> None:
+    latency = {"keys": ["network.link.latency"], "values": ["1 us", "40 ns"]}
+    size = {"keys": ["network.chunk"], "values": ["1 KiB", "2 KiB"]}
+    parameters = {"bandwidth": BANDWIDTH, "latency": latency, "chunk": size}
+    points = with_micro(analysed(tmp_path, {"parameters": parameters}, rate_bound).points)
+    assert points is not None
+    figure = heat_map.draw(points, list(parameters))
+    assert figure is not None and figure.title == "Time over bandwidth and latency"
+    assert len(figure.data) == 16 and figure.data.groupby(["across", "up", "other0"]).size().eq(1).all()
+    cells, times = figure.spec()["layer"]
+    assert cells["mark"]["type"] == "rect" and cells["encoding"]["color"]["field"] == "time_s"
+    assert times["mark"]["type"] == "text" and times["encoding"]["text"]["field"] == "time"
+    assert cells["encoding"]["x"]["sort"] == BANDWIDTH["values"], "by their size, not by their letters"
+    assert cells["encoding"]["y"]["sort"] == ["1 µs", "40 ns"], "the largest value is the highest"
+    assert [one["name"] for one in figure.spec()["params"]] == ["heat_other0"]
+    row = figure.data.iloc[0]
+    assert duration(row["time_s"]) == row["time"]
+    assert heat_map.draw(points, ["bandwidth"]) is None
 
 
 def test_knees_are_found_along_each_parameter(tmp_path: Path) -> None:
