@@ -3,4 +3,4 @@
 This package imports no phase; the phases meet only in files whose schemas are described in ``docs/design.md``.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -215,6 +215,14 @@ def config_new(
     typer.echo(experiment_for(command, name=name, ranks_per_node=ranks_per_node, nodes=nodes), nl=False)
 
 
+@config_app.command("machine")
+def config_machine() -> None:
+    """Print a machine file with every key and its meaning: manynode config machine > my-node.yaml"""
+    from manynode.config.generate import machine_yaml
+
+    typer.echo(machine_yaml(), nl=False)
+
+
 @config_app.command("own-times")
 def config_own_times(
     application: Annotated[str, typer.Argument(help="an application's name, or an experiment's file (.yaml)")],

@@ -19,6 +19,8 @@ from pydantic import BaseModel
 from manynode.config import yaml_text
 from manynode.config.experiment import Experiment
 from manynode.config.key_tables import default_of, description_of, key_tables, kind_of
+from manynode.config.machine import Machine
+from manynode.config.resolved import read_yaml
 from manynode.config.sections import section_of
 from manynode.errors import CheckFailedError, UsageError
 from manynode.paths import IS_CHECKOUT, ROOT
@@ -44,15 +46,29 @@ def default_yaml() -> str:
     return "\n".join(lines) + "\n"
 
 
+def machine_yaml() -> str:
+    """Return a machine file with every key, its description above it, and the values of the machine ``generic``."""
+    given = read_yaml(ROOT / "configs" / "machines" / "generic.yaml", "the machine")
+    lines = [
+        "# The node of a cluster. Values are those of configs/machines/generic.yaml: replace what the data sheet",
+        "# gives, and write its source behind each figure. docs/how-to/write-a-machine-file.md says which line of a",
+        "# data sheet is which key. Keys that begin with # may stay out.",
+        *_section(
+            Machine, 0, {**given, "name": "my-node", "description": "what it is, and where its figures are from"}
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _section(model: type[BaseModel], indent: int, given: dict[str, Any]) -> Iterator[str]:
     pad = " " * indent
     for name, field in model.model_fields.items():
         yield from (f"{pad}# {line}" for line in _wrap(f"{description_of(field)} [{kind_of(field)}]", _WIDTH - indent))
         inner = section_of(field.annotation)
         if inner is not None and not (indent == 0 and name in _INCLUDED):
-            lines = [f"{name}:", *_section(inner, 2, given.get(name, {}) if indent == 0 else {})]
+            lines = [f"{name}:", *_section(inner, 2, given.get(name) or {})]
             # A section that may be left out and has no value is shown, but not set.
-            unset = not field.is_required() and default_of(field) is None
+            unset = not field.is_required() and default_of(field) is None and name not in given
             yield from (f"{pad}# {line}" if unset else f"{pad}{line}" for line in lines)
             continue
         value = given.get(name, default_of(field))

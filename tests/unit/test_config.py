@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -213,3 +214,15 @@ def test_a_damaged_experiment_file_brings_no_traceback(
         load_experiment(path)
     except ManynodeError as error:
         assert error.render()
+
+
+def test_the_template_of_a_machine_file_is_a_machine_with_every_key() -> None:
+    from manynode.config.generate import machine_yaml
+    from manynode.config.machine import Core, Machine
+
+    text = machine_yaml()
+    generic = read_yaml(ROOT / "configs" / "machines" / "generic.yaml", "the machine")
+    filled = {**yaml.safe_load(text), "name": "generic", "description": generic["description"]}
+    assert Machine.model_validate(filled) == Machine.model_validate(generic)
+    shown = set(re.findall(r"^ *(?:# )?(\w+):", text, re.M))
+    assert {*Machine.model_fields, *Core.model_fields} <= shown

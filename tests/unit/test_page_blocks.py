@@ -21,10 +21,12 @@ from pydantic import BaseModel, TypeAdapter
 from manynode.cli import app
 from manynode.config.application import ApplicationDescription
 from manynode.config.experiment import Experiment
+from manynode.config.generate import machine_yaml
 from manynode.config.loader import load_experiment
 from manynode.config.measured import with_tables
 from manynode.config.network import Network
 from manynode.config.own_times import with_own_times
+from manynode.config.prices import Prices
 from manynode.config.simulate import SkeletonChoice
 from manynode.derived.skeleton_model import DerivedSkeleton
 from manynode.reference.commands import all_commands
@@ -35,7 +37,7 @@ from phase3_sst.studies.what_if.what_if_file import WhatIf
 ALL = [block for page in pages() for block in blocks(page)]
 LANGUAGES = {"sh", "text", "yaml", "csv", "json", "python", "cpp"}
 # What the keys of a YAML block may be those of. The first that knows them all is meant.
-MODELS: list[type[BaseModel]] = [Experiment, WhatIf, Strong, DerivedSkeleton, ApplicationDescription, Network]
+MODELS: list[type[BaseModel]] = [Experiment, WhatIf, Strong, DerivedSkeleton, ApplicationDescription, Network, Prices]
 RULE = re.compile(r"^rule (\w+):$", re.M)
 
 
@@ -146,6 +148,7 @@ def _write_tables(block: Block, folder: Path) -> None:
     for other in blocks(page):
         if other.language == "csv" and other.title:
             keep(folder / other.title, other.text)
+    keep(folder / "my-node.yaml", machine_yaml())
     (folder / "hosts.csv").write_text("rank,host\n" + "".join(f"{rank},{rank // 2}\n" for rank in range(64)))
     if not (folder / "allreduce.csv").exists():
         (folder / "allreduce.csv").write_text("collective,bytes,nodes,ranks_per_node,seconds\nallreduce,8,8,1,1e-5\n")

@@ -16,5 +16,9 @@ def test_the_citation_has_the_version() -> None:
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
 
 
+def test_the_site_has_the_version() -> None:
+    assert f"\ncopyright: manynode {__version__}\n" in (ROOT / "mkdocs.yml").read_text()
+
+
 def test_the_installed_version_is_the_sources() -> None:
     assert version("manynode") == __version__, "install again: make setup"
