@@ -90,7 +90,7 @@ def nonblocking_variant(prototype: Prototype) -> Prototype:
     """Return the MPI_I... variant of a collective."""
     arguments = [*prototype.arguments, Argument("MPI_Request *request", "request")]
     name = nonblocking_name(prototype.name)
-    flags = prototype.flags - {"polite", "nonblocking"}
+    flags = prototype.flags - {"polite", "polite-hand", "nonblocking"}
     return Prototype(name, arguments, flags, prototype.expressions, name)
 
 
@@ -278,31 +278,17 @@ def polite_call(prototype: Prototype, declared: set[str]) -> list[str]:
     """Return the statements of the polite variant, or none if there is no such variant."""
     if "polite" not in prototype.flags:
         return []
+    if "polite-hand" in prototype.flags:
+        return [f"result = mk_polite_{prototype.name}({prototype.passed});"]
     base = prototype.name.removesuffix("_c")
     other = nonblocking_name(base) + prototype.name[len(base) :]
-    status = "status" if prototype.has("status") else "MPI_STATUS_IGNORE"
-    arguments = ", ".join(argument.name for argument in prototype.arguments if argument.name != "status")
-    if base == "Sendrecv":
-        # two requests: MPICH 4.0's MPI_Isendrecv releases derived datatypes once too often
-        suffix = prototype.name[len(base) :]
-        return [
-            "MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};",
-            f"result = mk_real.Irecv{suffix}(recvbuf, recvcount, recvtype, source, recvtag, comm, &requests[0]);",
-            "if (result == MPI_SUCCESS)",
-            f"    result = mk_real.Isend{suffix}(sendbuf, sendcount, sendtype, dest, sendtag, comm, &requests[1]);",
-            "if (result == MPI_SUCCESS)",
-            "    result = mk_polite_wait(&requests[0], status);",
-            "if (result == MPI_SUCCESS)",
-            "    result = mk_polite_wait(&requests[1], MPI_STATUS_IGNORE);",
-        ]
-    if other in declared:
-        return [
-            "MPI_Request request = MPI_REQUEST_NULL;",
-            f"result = mk_real.{other}({arguments}, &request);",
-            "if (result == MPI_SUCCESS)",
-            f"    result = mk_polite_wait(&request, {status});",
-        ]
-    return []
+    if other not in declared:
+        return []
+    politely = f"MK_POLITELY({other}, {prototype.passed})"
+    if prototype.has("op"):
+        met = f"MK_AFTER_MEETING(comm, {prototype.name}, {prototype.passed})"
+        politely = f"mk_polite_meets_before(op) ? {met} : {politely}"
+    return [f"result = {politely};"]
 
 
 def receive_tag(prototype: Prototype) -> str:
@@ -362,6 +348,7 @@ def generate(table: Path, include: Path, out: Path) -> None:
     prototypes = read_table(table, declared)
     wrapped = [p for p in prototypes if "local" not in p.flags]
     operations = list(dict.fromkeys(p.operation for p in wrapped if "unrecorded" not in p.flags))
+    hand = [f"int mk_polite_{p.name}({p.declared_arguments});\n" for p in prototypes if "polite-hand" in p.flags]
     members = "\n".join(f"    int (*{p.name})({p.declared_arguments});" for p in prototypes)
     enum = "\n".join(f"    MK_OP_{name}," for name in operations)
     write(
@@ -371,6 +358,7 @@ def generate(table: Path, include: Path, out: Path) -> None:
         "extern const char *const mk_operation_names[];\nextern const char *const mk_real_names[];\n"
         "extern const int mk_real_count;\n"
         "extern const char *const mk_impolite_names[];\nextern const int mk_impolite_count;\n"
+        f"{''.join(hand)}"
         "#pragma GCC visibility pop\n",
     )
     names = ",\n    ".join(f'"PMPI_{p.name}"' for p in prototypes)

@@ -203,6 +203,22 @@ int mk_polite_waitsome(int count, MPI_Request* requests, int* outcount, int* ind
 int mk_polite_probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 int mk_polite_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
 
+/* polite_calls.c, and mk_polite_<name> of the calls that prototypes.txt calls polite-hand */
+bool mk_polite_meets_before(MPI_Op op); /* whether a reduction is the call itself, after everybody has come */
+int mk_polite_meet(MPI_Comm comm);
+#define MK_AFTER_MEETING(comm, name, ...)                 \
+  ({                                                      \
+    const int met = mk_polite_meet(comm);                 \
+    met == MPI_SUCCESS ? mk_real.name(__VA_ARGS__) : met; \
+  })
+/* a non-blocking collective and its wait */
+#define MK_POLITELY(name, ...)                                                  \
+  ({                                                                            \
+    MPI_Request request = MPI_REQUEST_NULL;                                     \
+    const int begun = mk_real.name(__VA_ARGS__, &request);                      \
+    begun == MPI_SUCCESS ? mk_polite_wait(&request, MPI_STATUS_IGNORE) : begun; \
+  })
+
 /* turns.c: nodes of a job that share a host compute one after the other */
 void mk_turns_init(void);
 bool mk_takes_turns(void);

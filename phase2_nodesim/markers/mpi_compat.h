@@ -17,9 +17,12 @@
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_group_null
 #pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_packed
 #pragma weak ompi_request_null
 #pragma weak ompi_message_no_proc
 #pragma weak ompi_mpi_op_null
+#pragma weak ompi_mpi_op_max
+#pragma weak ompi_mpi_op_min
 #pragma weak ompi_mpi_win_null
 #define MK_MPI_PRESENT() (&ompi_mpi_comm_world != 0)
 #define MK_MPI_NAME "openmpi"

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "markers.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -48,6 +49,7 @@ static void pause_after(unsigned tests) {
   nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
 }
 
+/* Until `call` sets the flag or fails; leaves its result in `result`. */
 #define POLITELY(call)                                                \
   int flag = 0, result = MPI_SUCCESS;                                 \
   for (unsigned tests = 0; result == MPI_SUCCESS && !flag; tests++) { \
@@ -55,35 +57,103 @@ static void pause_after(unsigned tests) {
     mk_node_look();                                                   \
     result = (call);                                                  \
     if (!flag) pause_after(tests);                                    \
-  }                                                                   \
-  return result
-
-int mk_polite_wait(MPI_Request* request, MPI_Status* status) { POLITELY(mk_real.Test(request, &flag, status)); }
-
-int mk_polite_waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
-  POLITELY(mk_real.Testall(count, requests, &flag, statuses));
-}
-
-int mk_polite_waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
-  POLITELY(mk_real.Testany(count, requests, index, &flag, status));
-}
+  }
 
 int mk_polite_probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   POLITELY(mk_real.Iprobe(source, tag, comm, &flag, status));
+  return result;
 }
 
 int mk_polite_mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   POLITELY(mk_real.Improbe(source, tag, comm, &flag, message, status));
+  return result;
+}
+
+#ifdef OPEN_MPI
+static bool is_polled(MPI_Request request) { return (void)request, false; }
+static void forget_polled(MPI_Request request) { (void)request; }
+#else
+/* MPICH's own addition, for its files: requests that complete only while a wait or a test of theirs calls a function.
+ */
+enum { MOST_POLLED = 64 };
+static pthread_mutex_t polled_lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Request polled[MOST_POLLED];
+static int polled_count; /* MOST_POLLED: any request may be one */
+
+static bool is_polled(MPI_Request request) {
+  if (polled_count == 0 || polled_count == MOST_POLLED) return polled_count != 0;
+  bool found = false;
+  pthread_mutex_lock(&polled_lock);
+  for (int i = 0; i < polled_count; i++) found = found || polled[i] == request;
+  pthread_mutex_unlock(&polled_lock);
+  return found;
+}
+
+static void forget_polled(MPI_Request request) {
+  if (polled_count == 0 || polled_count == MOST_POLLED) return;
+  pthread_mutex_lock(&polled_lock);
+  for (int i = 0; i < polled_count; i++)
+    if (polled[i] == request) polled[i] = polled[--polled_count];
+  pthread_mutex_unlock(&polled_lock);
+}
+
+static void note_polled(MPI_Request request) {
+  forget_polled(request);
+  pthread_mutex_lock(&polled_lock);
+  if (polled_count < MOST_POLLED) polled[polled_count++] = request;
+  pthread_mutex_unlock(&polled_lock);
+}
+
+#define POLLED(name, declaration, ...)                                           \
+  static int polled_##name declaration {                                         \
+    static int(*real) declaration;                                               \
+    if (!real) *(void**)&real = mk_find_symbol("PMPIX_" #name);                  \
+    const int result = real ? real(__VA_ARGS__) : MPI_ERR_UNSUPPORTED_OPERATION; \
+    if (result == MPI_SUCCESS) note_polled(*request);                            \
+    return result;                                                               \
+  }                                                                              \
+  int MPIX_##name declaration { return polled_##name(__VA_ARGS__); }             \
+  int PMPIX_##name declaration { return polled_##name(__VA_ARGS__); }
+
+POLLED(Grequest_class_allocate, (MPIX_Grequest_class class, void* state, MPI_Request* request), class, state, request)
+POLLED(Grequest_start,
+       (MPI_Grequest_query_function * query, MPI_Grequest_free_function* release, MPI_Grequest_cancel_function* cancel,
+        MPIX_Grequest_poll_function* poll, MPIX_Grequest_wait_function* wait, void* state, MPI_Request* request),
+       query, release, cancel, poll, wait, state, request)
+#endif
+
+int mk_polite_wait(MPI_Request* request, MPI_Status* status) {
+  forget_polled(*request);
+  POLITELY(mk_real.Test(request, &flag, status));
+  return result;
+}
+
+/* Asks for one request after the other without completing it, and leaves the rest to the call itself. MPI_Testall would
+ * be another call: MPICH's knows no partitioned requests, and neither sets the errors of statuses nor reports errors as
+ * MPI_Waitall does. */
+int mk_polite_waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  int done = requests ? 0 : count;
+  for (unsigned tests = 0; done < count; tests++) {
+    mk_await_quiet();
+    mk_node_look();
+    for (int flag = 1; flag && done < count; done += flag)
+      if (is_polled(requests[done]) ||
+          mk_real.Request_get_status(requests[done], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        flag = 1;
+    if (done < count) pause_after(tests);
+  }
+  for (int i = 0; i < count && requests; i++) forget_polled(requests[i]);
+  return mk_real.Waitall(count, requests, statuses);
+}
+
+int mk_polite_waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+  POLITELY(mk_real.Testany(count, requests, index, &flag, status));
+  /* where nothing is active, MPICH's test leaves the status alone */
+  return result == MPI_SUCCESS && *index == MPI_UNDEFINED ? mk_real.Waitany(count, requests, index, status) : result;
 }
 
 int mk_polite_waitsome(int count, MPI_Request* requests, int* outcount, int* indices, MPI_Status* statuses) {
-  int result = MPI_SUCCESS;
   *outcount = 0;
-  for (unsigned tests = 0; result == MPI_SUCCESS && *outcount == 0; tests++) {
-    mk_await_quiet();
-    mk_node_look();
-    result = mk_real.Testsome(count, requests, outcount, indices, statuses);
-    if (*outcount == 0) pause_after(tests);
-  }
+  POLITELY((result = mk_real.Testsome(count, requests, outcount, indices, statuses), flag = *outcount != 0, result));
   return result;
 }

@@ -26,7 +26,7 @@ void Proxy::put_status(const MPI_Status& status, std::int64_t basic, std::int64_
   reply.header.word[MB_R_BYTES] = counted;
   reply.header.word[MB_R_EXTERNAL] = is_external(comm, status.MPI_SOURCE) ? 1 : 0;
   if (source == MB_PROC_NULL) {
-    // MPICH's test of a request from MPI_PROC_NULL, which is how a polite receive ends, says rank 0.
+    // Nobody is no member of the communicator.
     reply.header.word[MB_R_SOURCE] = MB_PROC_NULL;
     reply.header.word[MB_R_TAG] = MB_ANY_TAG;
     reply.header.word[MB_R_EXTERNAL] = 0;
