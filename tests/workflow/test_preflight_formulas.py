@@ -115,7 +115,7 @@ def test_a_latency_with_the_wrong_unit_is_refused() -> None:
     with pytest.raises(CheckFailedError) as caught:
         verdict(check_network(content, Formulas()), "x")
     assert "network.link.latency" in str(caught.value.remedy)
-    assert "541.2 us of latency" in str(caught.value.found)
+    assert "540.9 us of latency" in str(caught.value.found)
 
 
 @pytest.mark.parametrize(("bandwidth", "latency"), [("5 Gbit/s", "2 us"), ("1 Gbit/s", "5 us"), ("400 Gbit/s", "1 us")])
