@@ -26,6 +26,8 @@ ESTIMATE_SCHEMA = "cost-estimate/1"
 # Processor time to start Python and to read and write the point's files, on the machine of docs/validation.md.
 START_S = 1.3
 _TRIAL_LIMIT_S = 60.0
+# Where many nodes may take minutes, fewer are tried first: from these on, four times as many each.
+_FEWEST = 64
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,7 @@ def _trial(experiment: PointExperiment, nodes: int, tried_before: list[tuple[int
     try:
         engine = engine_of(experiment.simulate)
         if engine.capabilities.is_timed_here:
-            if len(tried_before) > 1 and tried_before[-1][1].first_s > LONG_S:  # more nodes take minutes
-                return extrapolated(tried_before[-2], tried_before[-1], nodes)
-            trial = tried(experiment, nodes, _TRIAL_LIMIT_S)
-            tried_before.append((nodes, trial))
-            return trial
+            return _timed_here(experiment, nodes, tried_before)
         estimate = engine.expected_cost(bare_run(experiment, nodes))
     except ManynodeError:
         return None  # the point's own run reports what is missing
@@ -112,6 +110,21 @@ def _trial(experiment: PointExperiment, nodes: int, tried_before: list[tuple[int
         return None
     _, total = iterations(experiment)
     return Trial(estimate.seconds / total, estimate.seconds / total, estimate.memory_bytes)
+
+
+def _timed_here(experiment: PointExperiment, nodes: int, tried_before: list[tuple[int, Trial]]) -> Trial:
+    while True:
+        if len(tried_before) > 1 and tried_before[-1][1].first_s > LONG_S:  # more nodes take minutes
+            return extrapolated(tried_before[-2], tried_before[-1], nodes)
+        next_nodes = nodes
+        if not tried_before:
+            next_nodes = min(nodes, _FEWEST)
+        elif tried_before[-1][1].first_s * nodes / tried_before[-1][0] > LONG_S:
+            next_nodes = min(nodes, 4 * tried_before[-1][0])
+        trial = tried(experiment, next_nodes, _TRIAL_LIMIT_S)
+        tried_before.append((next_nodes, trial))
+        if next_nodes == nodes:
+            return trial
 
 
 def _simulated_replicas(experiment: PointExperiment, technique: str) -> int:

@@ -12,6 +12,7 @@ from phase3_cases import ROOT
 
 from manynode.config.loader import resolve
 from manynode.config.resolved import Resolved
+from manynode.errors import EngineFailedError
 from phase3_sst.analysis.estimates import points
 from phase3_sst.analysis.estimates.estimate_sentences import duration, lines
 from phase3_sst.analysis.estimates.points import PointCost, point_costs
@@ -71,6 +72,21 @@ def test_many_nodes_are_extrapolated_from_the_trials_of_fewer(monkeypatch: pytes
     for nodes in (128, 512):
         assert found[nodes].processor_s == pytest.approx(points.START_S + 10 * nodes * (0.05 + 14 * 0.01 * nodes**0.5))
         assert found[nodes].memory_bytes == pytest.approx(1e6 * nodes)
+
+
+def test_many_nodes_alone_are_extrapolated_from_fewer_that_are_tried_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def tried(changed: dict[str, Any], nodes: int, timeout_s: float) -> Trial:
+        asked.append(nodes)
+        if nodes > 1024:
+            raise EngineFailedError("a trial took longer than its limit")
+        return Trial(0.02 * nodes, 0.01 * nodes, 1e6 * nodes)
+
+    monkeypatch.setattr(points, "tried", tried)
+    (cost,) = point_costs(experiment(nodes=[2048], techniques=["ext-var"]))
+    assert asked == [64, 256], "256 nodes take more than three seconds"
+    assert cost.processor_s == pytest.approx(points.START_S + 10 * 2048 * (0.02 + 14 * 0.01))
 
 
 def test_a_short_trial_that_is_noise_makes_no_absurd_estimate() -> None:
