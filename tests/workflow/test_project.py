@@ -19,14 +19,20 @@ NETWORK = ["--network", "opa100-fat-tree"]
 # Few runs tell the grids of small jobs apart.
 SMALL = ["--nodes", "1..4", "--ranks", "4,8,12,18", "--held-out", "", "--node-engine", "native", "--cores", "2"]
 
-# Receives from any source: nothing to derive.
+# Receives from any source: nothing to derive. It takes powers of two only.
 ANY_SOURCE = """
 #include <mpi.h>
+#include <stdio.h>
 int main(int argc, char** argv) {
   int ranks, rank, sum = 0, one = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (ranks & (ranks - 1)) {
+    fprintf(stderr, "give me a power of two\\n");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+  }
   if (rank) MPI_Send(&one, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   for (int i = 1; rank == 0 && i < ranks; i++) {
     MPI_Recv(&one, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -101,6 +107,8 @@ def test_a_program_that_cannot_be_derived_ends_with_what_can_be_done(tmp_path: P
     done = project(tmp_path, *SMALL, *NETWORK, "--", program)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "a receive takes messages from any source" in done.stderr
+    assert "left out: the program does not run on 12, 18 ranks: give me a power of two" in done.stdout
+    assert "it runs on 2, 4, 8 ranks, and seems to take powers of two (--ranks 2,4,8,16,32,64)" in done.stdout
     assert f"manynode run {tmp_path}/any.replay.yaml" in done.stderr and "the run of 8 ranks" in done.stderr
     checked = pipeline.manynode("config", "check", tmp_path / "any.replay.yaml")
     assert checked.returncode == 0 and "techniques x nodes [4]" in checked.stdout, checked.stdout + checked.stderr
