@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 
 from manynode.fork_server.client import run_there
 
@@ -13,8 +15,21 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line, in a fork of the server that the environment names or else here."""
+    _open_streams()
     run_there("manynode")
     run_here()
+
+
+def _open_streams() -> None:
+    """Open the null device in place of closed standard streams, whose numbers the next files would get."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
+    # Python has no objects for streams that were closed.
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)
 
 
 def run_here() -> NoReturn:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 import sys
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -12,6 +14,7 @@ import typer
 from manynode import cli, command_help, run
 from manynode.config.generate import experiment_for
 from manynode.errors import UsageError
+from manynode.snakemake_run import cache_environment
 
 ENTRIES = {entry.name: entry for entry in entry_points(group="manynode.commands")}
 
@@ -99,3 +102,21 @@ def test_a_folder_of_the_variable_without_an_application_is_named(
     monkeypatch.setenv("MANYNODE_SKELETON_DIRS", f"{tmp_path}:/no/such/folder")
     details = str(unknown(tmp_path, "zzzz").details)
     assert f"lists {tmp_path}, which has no application.yaml" in details and "/no/such/folder" in details
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "<&- 1>&- 2>&-"])
+def test_closed_standard_streams_are_no_error(closed: str) -> None:
+    words = f"{shlex.quote(sys.executable)} -m manynode config default {closed}"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) == (closed == "2>&-")
+
+
+def test_snakemake_s_cache_is_in_the_run_s_folder_where_the_home_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_environment(tmp_path / "run") == {}
+    monkeypatch.setenv("HOME", "/proc/nobody")
+    assert cache_environment(tmp_path / "run") == {"XDG_CACHE_HOME": f"{tmp_path}/run/.snakemake/cache"}
