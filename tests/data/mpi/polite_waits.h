@@ -160,7 +160,7 @@ static void unmake(struct made* made, MPI_Request left) {
 /* The standard leaves the status of these open, and it is another in each run. */
 static bool is_vague(enum kind kind) {
   return kind == REDUCTION || kind == BARRIER || kind == FILE_WRITE || kind == INACTIVE_PARTS || kind == SENT_PARTS ||
-         kind == STARTED_REDUCTION;
+         kind == STARTED_REDUCTION || kind == TOO_LONG;
 }
 
 enum way { WAIT, WAITALL, WAITANY, WAITSOME, WAYS };
