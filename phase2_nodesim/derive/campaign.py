@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from manynode import tables
 from manynode.config.skeleton_files import with_values
 from manynode.errors import InputError, UsageError
 from manynode.launch import Flavour
+from phase2_nodesim.derive.recordings import Recording, check_calls, read_recording
 from phase2_nodesim.record import record_run
 
 SCHEMA = "recorded-run/1"
@@ -78,7 +79,10 @@ def held_out_runs(
 
 @dataclass(frozen=True)
 class Campaign:
-    """Records runs of one program below ``folder``; ``say`` hears what is recorded."""
+    """Records runs of one program below ``folder``; ``say`` hears what is recorded.
+
+    With ``to_derive``, calls that no skeleton can be derived from end the campaign before the next run is recorded.
+    """
 
     command: Sequence[str]
     flavour: Flavour
@@ -86,6 +90,9 @@ class Campaign:
     threads: int = 1
     timeout_s: float = 3600.0
     say: Callable[[str], None] = print
+    to_derive: bool = True
+    _known: dict[Run, Recording] = field(default_factory=dict, init=False, repr=False)
+    _unchecked: list[Run] = field(default_factory=list, init=False, repr=False)
 
     def recorded(self, run: Run) -> Path:
         """Return the folder of the run's marker files; it is recorded now unless it is there."""
@@ -93,10 +100,14 @@ class Campaign:
         made = self.about(run)
         if folder.exists():
             self._check_same(folder, made)
+            self._unchecked.append(run)
             return folder
+        self._check_calls()  # those of an earlier command
         self.say(f"recording {run.words()}")
         record_run(folder, made["command"], self.flavour, run.ranks, threads=self.threads, timeout_s=self.timeout_s)
         tables.write_json(folder / _FILE, SCHEMA, made)
+        self._unchecked.append(run)
+        self._check_calls()
         return folder
 
     def check(self, runs: Sequence[Run]) -> None:
@@ -104,6 +115,22 @@ class Campaign:
         for run in runs:
             if (folder := self.folder / run.name).exists():
                 self._check_same(folder, self.about(run))
+
+    def recording(self, run: Run) -> Recording:
+        """Return what was recorded of a run; it is recorded now unless it is there."""
+        return self._read(run, self.recorded(run))
+
+    def _read(self, run: Run, folder: Path) -> Recording:
+        if run not in self._known:
+            self._known[run] = read_recording(folder, dict(run.parameters))
+        return self._known[run]
+
+    def _check_calls(self) -> None:
+        """Raise :class:`InputError` for calls that no skeleton can be derived from, unless they were checked before."""
+        while self._unchecked:
+            run = self._unchecked.pop(0)
+            if self.to_derive and run not in self._known:
+                check_calls(self._read(run, self.folder / run.name))
 
     def about(self, run: Run) -> dict[str, Any]:
         """Return what tells the recording of a run from others: command, MPI, ranks, digest of the program."""

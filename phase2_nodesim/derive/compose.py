@@ -22,7 +22,7 @@ from phase2_nodesim.derive.fold import Leaf, Loop, Node, leaves
 from phase2_nodesim.derive.formulas import Formulas, Observed
 from phase2_nodesim.derive.guards import ALWAYS
 from phase2_nodesim.derive.observations import Number, Observations, nobody
-from phase2_nodesim.derive.places import bounds_phase, passed
+from phase2_nodesim.derive.places import bounds_phase, call_at, passed
 from phase2_nodesim.derive.probe import Probe
 from phase2_nodesim.derive.rules import LINE_INDEX, Rule
 from phase2_nodesim.derive.unvaried import Unvaried
@@ -136,12 +136,6 @@ class Composer:
                 self._doubt(f"{where}/{key}", rule.peers[which], rule.when[0])
         calls = self.observations.calls(number, leaf)
         first = next(iter(calls.values()))[0]
-        if any(call.sent or call.received for made in calls.values() for call in made):
-            raise InputError(
-                "the sizes of the blocks of a collective cannot be derived yet",
-                where=f"{rule.slot.operation} at {rule.slot.site or 'an unknown place'}",
-                remedy="record sizes that all ranks divide evenly, or write the skeleton by hand",
-            )
         if (size := self.draws.size(number, 0)) is not None:
             found["bytes"] = self._drawn(size, calls, rule, lambda c: c.bytes)
         elif rule.slot.operation not in _NO_SIZE:
@@ -174,7 +168,7 @@ class Composer:
                 ranks, parameters = self.formulas.points.runs[run]
                 raise InputError(
                     "sizes that depend on load change with a parameter",
-                    where=f"{rule.slot.operation} at {rule.slot.site or 'an unknown place'}",
+                    where=call_at(rule.slot.operation, rule.slot.site),
                     found=f"{np.mean(seen):.0f} bytes on {ranks} ranks with "
                     + ", ".join(f"{name} {number}" for name, number in parameters.items()),
                 )
@@ -270,8 +264,11 @@ def _no_number(rule: Rule, key: str, observed: Sequence[Observed], formulas: For
             seen.append(f"{ranks} ranks: {', '.join(map(str, values[:4]))}" + (", ..." if len(values) > 4 else ""))
     return InputError(
         f"no expression gives the {key} of a call",
-        where=f"{rule.slot.operation} at {rule.slot.site or 'an unknown place'}",
+        where=call_at(rule.slot.operation, rule.slot.site),
         found="; ".join(seen),
         allowed="products of powers of parameters and numbers of ranks, multiples of them, blocks of an array",
-        remedy="leave the parameter that changes it fixed, or write the skeleton by hand",
+        remedy="leave the parameter that changes it fixed, or write the skeleton by hand"
+        if points.runs[0][1]
+        else "if it follows from a number in the command, name that one: {n} in its place, and --parameter n=VALUE; "
+        "else write the skeleton by hand",
     )

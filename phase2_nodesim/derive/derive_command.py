@@ -93,9 +93,8 @@ def derived_from(
     """Return the skeleton derived from recorded runs; the assumptions of the file ``output`` hold again."""
     from phase2_nodesim.derive.derivation import derive as derived
     from phase2_nodesim.derive.judged import read_content
-    from phase2_nodesim.derive.recordings import read_recording
 
-    read = {run: read_recording(campaign.recorded(run), dict(run.parameters)) for run in [*learned, *held_out]}
+    read = {run: campaign.recording(run) for run in [*learned, *held_out]}
     stated = read_content(output).get("assumptions", []) if output.exists() else []
     found = derived([read[run] for run in learned], [read[run] for run in held_out], name=program.name, stated=stated)
     found.skeleton["program"]["command"] = program.command

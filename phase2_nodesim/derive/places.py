@@ -33,6 +33,11 @@ def bounds_phase(site: str) -> bool:
     return "@" in site and not site.endswith(_SAME_RECORD)
 
 
+def call_at(operation: str, site: str) -> str:
+    """Name a call and its place for people; the place may begin with the call's name."""
+    return site if site.startswith(f"{operation}@") else f"{operation} at {site or 'an unknown place'}"
+
+
 def placed(calls: Sequence[RecordedCall], file: MarkerFile) -> list[RecordedCall]:
     """Return the calls with their sites, and those that are left out among them."""
     records = file.records

@@ -17,13 +17,14 @@ from pathlib import Path
 from manynode.errors import InputError
 from manynode.markers import ANY_SOURCE_PEER, MarkerFile, read_marker_directory
 from phase2_nodesim.communicators import cartesian_extents
-from phase2_nodesim.derive.places import placed
+from phase2_nodesim.derive.places import call_at, placed
 from phase2_nodesim.recording import END, UNKNOWN_REQUEST, RecordedCall, check_whole, rank_calls
 
 FEWEST_COUNTS = 3
 # A rank whose calls no other rank makes in this order is normal in a small job, not in one of this size.
 _MANY_RANKS = 8
 _MOST_SEQUENCES = 0.8
+_REPLAY = "replay a recording at its number of ranks (application: recorded)"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def check_recordings(trained: Sequence[Recording], held_out: Sequence[Recording]
     if not trained:
         raise InputError("there is no recording to derive from", allowed=f"at least {FEWEST_COUNTS} numbers of ranks")
     for recording in [*trained, *held_out]:
-        _check_calls(recording)
+        check_calls(recording)
     _check_same("programs", [recording.program for recording in [*trained, *held_out]])
     _check_same("MPI libraries", [recording.mpi for recording in [*trained, *held_out]])
     _check_same("sets of parameters", [", ".join(sorted(recording.parameters)) for recording in [*trained, *held_out]])
@@ -110,7 +111,8 @@ def _check_same(what: str, found: list[str]) -> None:
         raise InputError(f"the recordings are of different {what}", found="; ".join(different), allowed="one")
 
 
-def _check_calls(recording: Recording) -> None:
+def check_calls(recording: Recording) -> None:
+    """Raise :class:`InputError` for calls that no skeleton can be derived from, whatever else is recorded."""
     if recording.ranks == 0:
         raise InputError("a recording has no ranks", where=recording.where)
     for rank, calls in enumerate(recording.calls):
@@ -122,24 +124,20 @@ def _check_calls(recording: Recording) -> None:
 
 
 def _check_call(call: RecordedCall, where: str) -> None:
+    remedy: str | None = _REPLAY
     if ANY_SOURCE_PEER in (call.peer, call.peer2):
-        raise InputError(
-            "a receive takes messages from any source, so that the order of messages may differ from run to run",
-            where=where,
-            found=call.operation,
-            remedy="write the skeleton by hand, or give the receives their sources",
-        )
-    if call.operation == "MPI_Start" or UNKNOWN_REQUEST in call.completes:
-        raise InputError(
-            "the recording does not know which request a call completes", where=where, found=call.operation
-        )
-    if call.communicator > 0:
-        raise InputError(
-            "calls in communicators other than MPI_COMM_WORLD cannot be derived yet",
-            where=where,
-            found=f"{call.operation} at {call.site or 'an unknown place'}",
-            remedy="write the skeleton by hand",
-        )
+        what = "a receive takes messages from any source, so that the order of messages may differ from run to run"
+        remedy = f"give the receives their sources, or {_REPLAY}"
+    elif call.operation == "MPI_Start" or UNKNOWN_REQUEST in call.completes:
+        what, remedy = "the recording does not know which request a call completes", None
+    elif call.communicator > 0:
+        what = "calls in communicators other than MPI_COMM_WORLD cannot be derived yet"
+    elif call.sent or call.received:
+        what = "the sizes of the blocks of a collective cannot be derived yet"
+        remedy = f"record sizes that all ranks divide evenly, or {_REPLAY}"
+    else:
+        return
+    raise InputError(what, where=where, found=call_at(call.operation, call.site), remedy=remedy)
 
 
 def _check_alike(recording: Recording) -> None:

@@ -19,6 +19,7 @@ from phase2_nodesim.derive.fold import Node, leaves
 from phase2_nodesim.derive.guards import ALWAYS, Guards, as_truths, step_conditions
 from phase2_nodesim.derive.lines import ORDERS, Along
 from phase2_nodesim.derive.partners import Peers, expressions, fit_families
+from phase2_nodesim.derive.places import call_at
 from phase2_nodesim.derive.points import Points, Truths
 from phase2_nodesim.derive.slots import Slot
 
@@ -145,10 +146,9 @@ def _check(rule: Rule, found: Sequence[str], what: str, points: Points) -> None:
     for run, (ranks, _) in enumerate(points.runs):
         part = rule.present[points.starts[run] : points.starts[run + 1]]
         counts.append(f"{int(part.sum())} of {ranks}")
-    name = f"compute phase {rule.slot.site}" if rule.is_compute else rule.slot.operation
     raise InputError(
         what,
-        where=name + (f" at {rule.slot.site}" if rule.slot.site and not rule.is_compute else ""),
+        where=f"compute phase {rule.slot.site}" if rule.is_compute else call_at(rule.slot.operation, rule.slot.site),
         found=f"made by {', '.join(counts)} ranks",
         allowed="all ranks, or those of at most two conditions on the grid, the rank and the number of ranks",
         remedy="record other numbers of ranks, or write the skeleton by hand",

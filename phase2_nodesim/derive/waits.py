@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from manynode.derived.call_forms import WAITS_FOR_ONE
 from manynode.errors import InputError
 from phase2_nodesim.derive.events import Event, Stream
+from phase2_nodesim.derive.places import call_at
 
 
 @dataclass
@@ -112,7 +113,7 @@ def _words(wait: _Wait, names: Mapping[int, str]) -> dict[str, object]:
     open_, completes = wait.seen[0]
     raise InputError(
         "no words of a derived skeleton say which requests a call completes",
-        where=f"{wait.event.operation} at {wait.event.site or 'an unknown place'}",
+        where=call_at(wait.event.operation, wait.event.site),
         found=f"{len(completes)} of {len(open_)} open requests",
         allowed="all open requests of some calls, or the oldest or newest of them",
         remedy="write the skeleton by hand",

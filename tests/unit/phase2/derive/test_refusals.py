@@ -90,4 +90,4 @@ def test_sizes_of_blocks_are_refused_by_name() -> None:
         rank.note(RecordedCall("MPI_Alltoallv", "", bytes=8, communicator=0, sent=blocks, received=blocks), "exchange")
 
     error = refusal(runs(program))
-    assert "sizes of the blocks of a collective" in error.what and error.where == "MPI_Alltoallv at exchange"
+    assert "sizes of the blocks of a collective" in error.what and error.found == "MPI_Alltoallv at exchange"

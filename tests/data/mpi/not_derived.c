@@ -1,0 +1,24 @@
+/* What no skeleton can be derived from yet; the argument says what: any (source), dup or row (a communicator), blocks.
+ */
+#include <mpi.h>
+#include <string.h>
+int main(int argc, char** argv) {
+  int rank, size, counts[64], places[64];
+  static double a[64], b[64];
+  MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (!strcmp(argv[1], "dup")) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (!strcmp(argv[1], "row")) MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comm);
+  for (int i = 0; i < size; i++) counts[i] = 1 + (rank + i) % 2, places[i] = 2 * i;
+  for (int i = 0; i < 4; i++) {
+    if (!strcmp(argv[1], "any")) {
+      MPI_Send(a, 1, MPI_DOUBLE, (rank + 1) % size, 0, comm);
+      MPI_Recv(b, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 0, comm, MPI_STATUS_IGNORE);
+    }
+    if (!strcmp(argv[1], "blocks")) MPI_Alltoallv(a, counts, places, MPI_DOUBLE, b, counts, places, MPI_DOUBLE, comm);
+    MPI_Allreduce(a, b, 1, MPI_DOUBLE, MPI_SUM, comm);
+  }
+  MPI_Finalize();
+}
