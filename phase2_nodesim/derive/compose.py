@@ -24,7 +24,7 @@ from phase2_nodesim.derive.guards import ALWAYS
 from phase2_nodesim.derive.observations import Number, Observations, nobody
 from phase2_nodesim.derive.places import bounds_phase, call_at, passed
 from phase2_nodesim.derive.probe import Probe
-from phase2_nodesim.derive.rules import LINE_INDEX, Rule
+from phase2_nodesim.derive.rules import LINE_INDEX, Rule, name_numbers
 from phase2_nodesim.derive.unvaried import Unvaried
 from phase2_nodesim.derive.waits import Waits
 from phase2_nodesim.recording import RecordedCall
@@ -267,8 +267,6 @@ def _no_number(rule: Rule, key: str, observed: Sequence[Observed], formulas: For
         where=call_at(rule.slot.operation, rule.slot.site),
         found="; ".join(seen),
         allowed="products of powers of parameters and numbers of ranks, multiples of them, blocks of an array",
-        remedy="leave the parameter that changes it fixed, or write the skeleton by hand"
-        if points.runs[0][1]
-        else "if it follows from a number in the command, name that one: {n} in its place, and --parameter n=VALUE; "
-        "else write the skeleton by hand",
+        remedy=(name_numbers(points) or "leave the parameter that changes it fixed")
+        + ", or write the skeleton by hand",
     )

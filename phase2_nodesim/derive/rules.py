@@ -146,10 +146,27 @@ def _check(rule: Rule, found: Sequence[str], what: str, points: Points) -> None:
     for run, (ranks, _) in enumerate(points.runs):
         part = rule.present[points.starts[run] : points.starts[run + 1]]
         counts.append(f"{int(part.sum())} of {ranks}")
+    slot = rule.slot
+    sizes = {event.call.bytes for events in slot.seen.values() for event in events} if slot.is_message else set()
+    where = f"compute phase {slot.site}" if rule.is_compute else call_at(slot.operation, slot.site)
+    remedy = "record other numbers of ranks, or write the skeleton by hand"
+    if slot.operation.startswith("MPI_Wait"):
+        remedy = "complete all requests by one MPI_Waitall, or replay a recording at its number of ranks"
+    elif len(sizes) == 1:
+        # Messages of a place may have been told apart by their sizes.
+        where += f", {sizes.pop()} bytes"
+        remedy = f"{name_numbers(points)}; else {remedy}".removeprefix("; else ")
     raise InputError(
         what,
-        where=f"compute phase {rule.slot.site}" if rule.is_compute else call_at(rule.slot.operation, rule.slot.site),
+        where=where,
         found=f"made by {', '.join(counts)} ranks",
         allowed="all ranks, or those of at most two conditions on the grid, the rank and the number of ranks",
-        remedy="record other numbers of ranks, or write the skeleton by hand",
+        remedy=remedy,
     )
+
+
+def name_numbers(points: Points) -> str:
+    """Return what helps where sizes follow from a number of the command; nothing if one has a name."""
+    if points.runs[0][1]:
+        return ""
+    return "if sizes follow from a number in the command, name it: {n} in its place, and --parameter n=VALUE"

@@ -91,3 +91,28 @@ def test_sizes_of_blocks_are_refused_by_name() -> None:
 
     error = refusal(runs(program))
     assert "sizes of the blocks of a collective" in error.what and error.found == "MPI_Alltoallv at exchange"
+
+
+def test_sizes_that_divide_a_number_of_the_command_ask_for_its_name() -> None:
+    def program(rank: Rank, parameters: Parameters) -> None:
+        for _ in range(4):
+            size = 8 * (96 // rank.ranks + (rank.rank < 96 % rank.ranks))
+            rank.sendrecv((rank.rank + 1) % rank.ranks, (rank.rank - 1) % rank.ranks, size)
+
+    error = refusal(runs(program))
+    assert error.what == "no expression gives the bytes of a call" and "--parameter n=VALUE" in str(error.remedy)
+
+
+def test_ranks_that_wait_for_one_request_after_the_other_are_told_of_waitall() -> None:
+    def program(rank: Rank, parameters: Parameters) -> None:
+        for _ in range(4):
+            for _ in range(2):
+                rank.irecv(rank.rank, 8)
+                rank.send(rank.rank, 8)
+            while rank.open and rank.rank * rank.rank % 7 < 3:
+                rank.note(RecordedCall("MPI_Wait", "", completes=(rank.open.pop(0),)), "wait")
+            rank.waitall()
+
+    error = refusal(runs(program))
+    assert "no condition separates the ranks" in error.what and error.where == "MPI_Wait at wait"
+    assert "MPI_Waitall" in str(error.remedy) and str(error.allowed).startswith("all ranks, or those of")
