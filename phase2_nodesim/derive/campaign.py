@@ -126,7 +126,7 @@ class Campaign:
         return self._known[run]
 
     def _check_calls(self) -> None:
-        """Raise :class:`InputError` for calls that no skeleton can be derived from, unless they were checked before."""
+        """Check what was recorded, or found, since the last time."""
         while self._unchecked:
             run = self._unchecked.pop(0)
             if self.to_derive and run not in self._known:

@@ -111,8 +111,12 @@ def _check_same(what: str, found: list[str]) -> None:
         raise InputError(f"the recordings are of different {what}", found="; ".join(different), allowed="one")
 
 
+class NotDerivedError(InputError):
+    """A recording has calls that no skeleton can be derived from, whatever else is recorded."""
+
+
 def check_calls(recording: Recording) -> None:
-    """Raise :class:`InputError` for calls that no skeleton can be derived from, whatever else is recorded."""
+    """Raise :class:`NotDerivedError` for such calls, and :class:`InputError` for a recording that is not whole."""
     if recording.ranks == 0:
         raise InputError("a recording has no ranks", where=recording.where)
     for rank, calls in enumerate(recording.calls):
@@ -137,7 +141,7 @@ def _check_call(call: RecordedCall, where: str) -> None:
         remedy = f"record sizes that all ranks divide evenly, or {_REPLAY}"
     else:
         return
-    raise InputError(what, where=where, found=call_at(call.operation, call.site), remedy=remedy)
+    raise NotDerivedError(what, where=where, found=call_at(call.operation, call.site), remedy=remedy)
 
 
 def _check_alike(recording: Recording) -> None:

@@ -46,8 +46,7 @@ def carry_out(
     assert request is not None
     for line in plan_lines(request, directory):
         say(line)
-    request, accepted = skeleton.recorded(request, say)
-    content, derived = skeleton.skeleton_of(request, kept, say)
+    request, accepted, content, derived = skeleton.skeleton_of(request, kept, say)
     if derived != kept:
         derived.write(request.kept)
     nodes, refused = skeleton.judged(request, content, accepted)

@@ -7,6 +7,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from manynode.config import yaml_text
 from manynode.config.skeleton_files import with_values
 from manynode.errors import ManynodeError
 from manynode.phase_commands import ask as ask_phase
-from phase2_nodesim.derive.campaign import Run
+from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.project.request import Request
 
 _HEAD = """\
@@ -24,15 +25,18 @@ _HEAD = """\
 """
 
 
-def with_replay(error: ManynodeError, request: Request) -> ManynodeError:
-    """Return the error with the offer to replay a recorded run, or why none can be replayed, in its details."""
+def with_replay(error: ManynodeError, request: Request, campaign: Campaign) -> ManynodeError:
+    """Return the error with the offer to replay a run, or why none can be replayed, in its details.
+
+    The run is recorded now unless it is there.
+    """
     return type(error)(
         error.what, where=error.where, found=error.found, allowed=error.allowed, remedy=error.remedy,
-        details="\n".join(part for part in (error.details, *_offer(request)) if part),
+        details="\n".join(part for part in (error.details, *_offer(request, campaign)) if part),
     )  # fmt: skip
 
 
-def _offer(request: Request) -> list[str]:
+def _offer(request: Request, campaign: Campaign) -> list[str]:
     usual = Run.of(1, request.program.parameters).parameters
     # A job of whole nodes, of which one is simulated beside others.
     runs = [
@@ -45,7 +49,8 @@ def _offer(request: Request) -> list[str]:
     wanted = {nodes * request.ranks_per_node for nodes in request.nodes}
     chosen = max(runs, key=lambda run: (run.ranks in wanted, run.ranks))
     try:
-        ask_phase("nodesim", "stream", (request.recordings / chosen.name).resolve())
+        folder = replace(campaign, to_derive=False).recorded(chosen)
+        ask_phase("nodesim", "stream", folder.resolve())
     except ManynodeError as error:
         return [f"nor can a recorded run be replayed: {error.what}" + (f" ({error.found})" if error.found else "")]
     path = request.output.with_name(f"{request.output.stem}.replay.yaml")
@@ -55,7 +60,7 @@ def _offer(request: Request) -> list[str]:
             part.write_text(text, encoding="utf-8")
     elif path.read_text("utf-8", "replace") != text:
         return [f"{path} is there and is not overwritten: move it away to have a recorded run replayed"]
-    counts = ", ".join(map(str, sorted({run.ranks for run in runs})))
+    counts = ", ".join(map(str, sorted({run.ranks for run in runs if (request.recordings / run.name).exists()})))
     return [
         "Without a skeleton, a recorded run can be replayed at its own number of ranks, on any network:",
         f"  manynode run {path}",

@@ -19,6 +19,7 @@ from phase2_nodesim.derive.accepted import Accepted, record
 from phase2_nodesim.derive.campaign import Campaign, Run
 from phase2_nodesim.derive.derive_command import derived_from, write
 from phase2_nodesim.derive.judged import read_content
+from phase2_nodesim.derive.recordings import NotDerivedError
 from phase2_nodesim.derive.verdict import Verdict, verdict
 from phase2_nodesim.derive.written import checksum, unedited
 from phase2_nodesim.project.kept import Kept
@@ -34,19 +35,21 @@ def campaign_of(request: Request, say: Callable[[str], None]) -> Campaign:
     return Campaign(program.command, program.flavour, request.recordings, program.threads, request.timeout_s, say)
 
 
-def recorded(request: Request, say: Callable[[str], None]) -> tuple[Request, Accepted]:
-    """Record missing runs; return the request with those that the program accepts, and which these are."""
-    learned, held_out, accepted = record(campaign_of(request, say), request.learned, request.held_out)
-    return replace(request, learned=learned, held_out=held_out), accepted
+def skeleton_of(
+    request: Request, kept: Kept, say: Callable[[str], None]
+) -> tuple[Request, Accepted, dict[str, Any], Kept]:
+    """Record missing runs and derive the skeleton.
 
-
-def skeleton_of(request: Request, kept: Kept, say: Callable[[str], None]) -> tuple[dict[str, Any], Kept]:
-    """Return the content of the skeleton's file, and what to keep of it; all runs are recorded.
-
-    The skeleton is derived unless it is there, derived from the same runs by the same code. A program that cannot be
-    derived is an :class:`InputError`.
+    Returns the request with the runs that the program accepts, which these are, the content of the skeleton's file, and
+    what to keep of it. The skeleton is derived unless it is there, derived
+    from the same runs by the same code. A program that cannot be derived is an :class:`InputError`.
     """
     campaign = campaign_of(request, say)
+    try:
+        learned, held_out, accepted = record(campaign, request.learned, request.held_out)
+    except NotDerivedError as error:
+        raise with_replay(error, request, campaign) from None
+    request = replace(request, learned=learned, held_out=held_out)
     made = [checksum((campaign.recorded(run) / "run.json").read_text()) for run in _runs(request)]
     path = request.skeleton
     before = read_content(path) if input_file.is_file(path) else {}
@@ -56,16 +59,16 @@ def skeleton_of(request: Request, kept: Kept, say: Callable[[str], None]) -> tup
     inputs = checksum([made_from, [run.name for run in _runs(request)], targets, before.get("assumptions", [])])
     if before and kept.derived_from == inputs and kept.skeleton == before["program"]["checksum"] and unedited(before):
         say(f"skeleton: {path}, as derived before")
-        return before, kept
+        return request, accepted, before, kept
     try:
         found = derived_from(campaign, request.learned, request.held_out, request.program, path)
     except InputError as error:
-        raise with_replay(error, request) from None
+        raise with_replay(error, request, campaign) from None
     content = dict(found.skeleton)
     verdicts = {ranks: verdict(content, ranks, _learned(request, content)) for ranks in _ranks(request)}
     write(path, request.output.stem, found, verdicts)
     say(f"skeleton: {path}; what it is worth: {path.with_suffix('.md')}")
-    return content, replace(kept, derived_from=inputs, skeleton=content["program"]["checksum"])
+    return request, accepted, content, replace(kept, derived_from=inputs, skeleton=content["program"]["checksum"])
 
 
 def values(request: Request, content: Mapping[str, Any]) -> dict[str, int]:
@@ -122,7 +125,7 @@ def judged(request: Request, content: dict[str, Any], accepted: Accepted) -> tup
         "if a parameter has another value there",
         details="\n".join(refusal_lines(refused, request.ranks_per_node)),
     )
-    raise with_replay(error, request)
+    raise with_replay(error, request, campaign_of(request, print))
 
 
 def refusal_lines(refused: Mapping[int, list[str]], ranks_per_node: int) -> list[str]:
