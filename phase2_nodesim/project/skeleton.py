@@ -41,8 +41,8 @@ def skeleton_of(
     """Record missing runs and derive the skeleton.
 
     Returns the request with the runs that the program accepts, which these are, the content of the skeleton's file, and
-    what to keep of it. The skeleton is derived unless it is there, derived from the same runs by the same code. A program
-    that cannot be derived is an :class:`InputError`.
+    what to keep of it. The skeleton is derived unless it is there, derived from the same runs by the same code. A
+    program that cannot be derived is an :class:`InputError`.
     """
     campaign = campaign_of(request, say)
     try:
