@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import yaml
+
 from manynode import tables
 from manynode.config import yaml_text
 from manynode.errors import ManynodeError, UsageError
@@ -17,7 +19,10 @@ def claim(results: Path, experiment: Path, name: str, *, keep: bool) -> None:
     A file that was moved, or that now names another experiment, has given its results up.
     """
     note, own = results / _NOTE, [str(results.resolve()), str(experiment.resolve())]
-    place, other = note.read_text(encoding="utf-8").splitlines() if note.is_file() else ("", "")
+    if experiment.resolve().parent == results.resolve():
+        return  # the changed experiment that a run with --set keeps there
+    lines = note.read_text(encoding="utf-8").splitlines() if note.is_file() else []
+    place, other = lines if len(lines) == 2 else ("", "")
     # A copied folder is nobody's yet.
     if place == own[0] and other != own[1] and _name(Path(other)) == name:
         raise UsageError(
@@ -36,6 +41,6 @@ def _name(experiment: Path) -> str | None:
     """Return the name that an experiment file gives; None if it cannot be read."""
     try:
         content = yaml_text.parse(experiment.read_text(encoding="utf-8"))
-    except (OSError, ValueError, ManynodeError):
+    except (OSError, ValueError, yaml.YAMLError, ManynodeError):
         return None
     return content.get("name") if isinstance(content, dict) else None

@@ -20,6 +20,9 @@ def test_a_second_file_of_the_same_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="another experiment with the same name") as caught:
         claim(results, second, "ring", keep=False)
     assert str(first) in str(caught.value.found) and "my.yaml another name" in str(caught.value.remedy)
+    # The changed experiment that is kept beside its results belongs to them.
+    (results / "experiment.yaml").write_text("name: ring\n")
+    claim(results, results / "experiment.yaml", "ring", keep=True)
     # A copy of the folder elsewhere is free.
     shutil.copytree(results, tmp_path / "copy" / "ring")
     claim(tmp_path / "copy" / "ring", second, "ring", keep=True)
