@@ -1,6 +1,7 @@
-"""Warnings of a step: on its stderr (its log) and, at once, on the terminal of ``manynode run``.
+"""Warnings and progress of a step: in its log and, at once, on the terminal of ``manynode run``.
 
-Steps write notices to a file (``MANYNODE_NOTICE_FILE``), one JSON text per line, as they write their errors.
+Steps write notices to a file (``MANYNODE_NOTICE_FILE``), as they write their errors. A line is a JSON text for a
+warning, a JSON list of one text for progress.
 """
 
 from __future__ import annotations
@@ -16,14 +17,23 @@ NOTICE_FILE = "MANYNODE_NOTICE_FILE"
 def warn(text: str) -> None:
     """Print ``text`` as a warning; if ``manynode run`` is the caller, also write it to its notice file."""
     print(f"manynode: warning: {text}", file=sys.stderr, flush=True)
+    _write(text)
+
+
+def progress(text: str) -> None:
+    """Show ``text`` as the progress of this step, if ``manynode run`` is the caller."""
+    _write([text])
+
+
+def _write(notice: str | list[str]) -> None:
     path = os.environ.get(NOTICE_FILE)
     if not path:
         return
     try:
         with open(path, "a", encoding="utf-8") as sink:
-            sink.write(json.dumps(text) + "\n")
+            sink.write(json.dumps(notice) + "\n")
     except OSError:
-        # The warning is in the step's log as well.
+        # The notice is in the step's log as well.
         return
 
 
@@ -34,17 +44,25 @@ class Notices:
         path.unlink(missing_ok=True)
         self._path = path
         self._read = 0
+        self.progress = ""
+        """The latest progress of a step; empty after a step has ended."""
 
     def environment(self) -> dict[str, str]:
         """Return what steps need in their environment."""
         return {NOTICE_FILE: str(self._path)}
 
     def new(self) -> list[str]:
-        """Return the notices since the last call."""
+        """Return the warnings since the last call, and note the latest progress."""
         try:
-            text = self._path.read_text(encoding="utf-8")
+            with open(self._path, "rb") as file:
+                file.seek(self._read)
+                data = file.read()
         except OSError:
             return []
-        whole = text[: text.rfind("\n") + 1]
-        fresh, self._read = whole[self._read :], len(whole)
-        return [str(json.loads(line)) for line in fresh.splitlines()]
+        fresh = data[: data.rfind(b"\n") + 1]
+        self._read += len(fresh)
+        found = [json.loads(line) for line in fresh.splitlines()]
+        for notice in found:
+            if isinstance(notice, list):
+                self.progress = str(notice[0])
+        return [notice for notice in found if isinstance(notice, str)]

@@ -206,7 +206,8 @@ class _Follower:
             """Asked anew whenever the line is drawn, not only when a step ends."""
 
             def render(self, _task: Task) -> Text:
-                words = [text for text in (follower._points.words(), follower._steps.longest()) if text]
+                words = [follower._points.words(), follower._steps.longest(), follower._notices.progress]
+                words = [text for text in words if text]
                 return Text("; ".join(words), no_wrap=True, overflow="ellipsis")
 
         tail: list[str] = []
@@ -232,6 +233,7 @@ class _Follower:
                 if self._show_all:
                     print(text)
                 elif match := _STEPS.match(text):
+                    self._notices.progress = ""
                     bars.update(task, completed=int(match[1]), total=int(match[2]))
                     if not live:
                         words = self._points.words()
@@ -261,8 +263,8 @@ class _Follower:
             return
         self._beaten = now
         lines = self._steps.words()
-        if points := self._points.words() if lines else "":
-            lines[-1] = f"{lines[-1]}; {points}"
+        for words in (self._notices.progress, self._points.words()) if lines else ():
+            lines[-1] = f"{lines[-1]}; {words}" if words else lines[-1]
         for line in lines:
             self._write(f"{line}\n")
             if not live:

@@ -12,11 +12,13 @@ size of a chunk stands for the network's packets.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
+from manynode import notices
 from manynode.config.network import Network
 from manynode.config.resolved import Resolved
 from phase3_sst.checks.preflight import check_network, verdict
@@ -89,6 +91,11 @@ class _Trials:
         runs = {
             key: _run_of(situation, change) for key, change in zip(keys, changes, strict=True) if key not in self._known
         }
+        if runs:
+            nodes = situation.point.nodes
+            text = f"trials of the flow control, {situation.name} on {nodes} nodes: {len(runs)} simulations"
+            print(text, file=sys.stderr, flush=True)
+            notices.progress(text)
         limit = situation.point.experiment.simulate.time_limit
         found = self._engine.measure_all(list(runs.values()), limit, self._processes) if runs else []
         self._known.update(zip(runs, found, strict=True))

@@ -1,9 +1,14 @@
-"""Shows the engine's progress: a line that updates in place on a terminal, plain lines in a log."""
+"""Shows the engine's progress: a line that updates in place on a terminal, plain lines in a log.
+
+``manynode run`` shows it as well (:mod:`manynode.notices`).
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+
+from manynode import notices
 
 
 @contextlib.contextmanager
@@ -17,7 +22,12 @@ def shown(wanted: bool) -> Iterator[Callable[[str], None] | None]:
 
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     if not console.is_terminal:
-        yield lambda line: console.print(line)
+
+        def write(line: str) -> None:
+            console.print(line)
+            notices.progress(line)
+
+        yield write
         return
     latest: dict[str, str] = {}
     with console.status("starting") as status:

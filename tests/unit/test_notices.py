@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manynode.notices import NOTICE_FILE, Notices, warn
+from manynode.notices import NOTICE_FILE, Notices, progress, warn
 
 
 def test_a_warning_reaches_log_and_run_once(
@@ -37,3 +37,15 @@ def test_a_step_without_a_run_only_logs(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.delenv(NOTICE_FILE, raising=False)
     warn("alone")
     assert capsys.readouterr().err == "manynode: warning: alone\n"
+
+
+def test_the_latest_progress_is_kept_apart_from_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notices = Notices(tmp_path / "notices.jsonl")
+    for name, value in notices.environment().items():
+        monkeypatch.setenv(name, value)
+    assert notices.new() == [] and notices.progress == ""
+    progress("replica 1: 5 % done")
+    warn("a warning")
+    progress("replica 1: 40 % done")
+    assert notices.new() == ["a warning"]
+    assert notices.progress == "replica 1: 40 % done"
