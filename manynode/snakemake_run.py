@@ -81,14 +81,14 @@ def snakemake_command(snakefile: Path, configfile: Path, directory: Path, cores:
     ]
 
 
-def cache_environment(directory: Path) -> dict[str, str]:
-    """Return where Snakemake keeps its cache if it cannot be in the user's home; nothing if it can."""
+def cache_environment(folder: Path) -> dict[str, str]:
+    """Return that Snakemake's cache is below ``folder`` if it cannot be in the user's home; nothing if it can."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "snakemake"
     with contextlib.suppress(OSError):
         cache.mkdir(parents=True, exist_ok=True)
         if os.access(cache, os.W_OK):
             return {}
-    return {"XDG_CACHE_HOME": str((directory / ".snakemake" / "cache").resolve())}
+    return {"XDG_CACHE_HOME": str((folder / "cache").resolve())}
 
 
 def run_snakemake(
@@ -106,8 +106,7 @@ def run_snakemake(
     errors = log.with_name("errors.jsonl").resolve()
     errors.unlink(missing_ok=True)
     notices = Notices(log.with_name("notices.jsonl").resolve())
-    directory = Path(command[command.index("--directory") + 1])
-    own = {ERROR_FILE: str(errors), **notices.environment(), **owner.environment(), **cache_environment(directory)}
+    own = {ERROR_FILE: str(errors), **notices.environment(), **owner.environment(), **cache_environment(log.parent)}
     beat_s = interval_s()
     child = subprocess.Popen(  # the one child outside process.py: its output is followed while it runs
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -131,6 +130,7 @@ def run_snakemake(
         raise
     if code == 0:
         return
+    directory = Path(command[command.index("--directory") + 1])
     full = refusal_below([log.parent, directory])
     if recorded := recorded_errors(errors):
         failure = _failure(recorded)

@@ -119,4 +119,4 @@ def test_snakemake_s_cache_is_in_the_run_s_folder_where_the_home_cannot_be_writt
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_environment(tmp_path / "run") == {}
     monkeypatch.setenv("HOME", "/proc/nobody")
-    assert cache_environment(tmp_path / "run") == {"XDG_CACHE_HOME": f"{tmp_path}/run/.snakemake/cache"}
+    assert cache_environment(tmp_path / "run") == {"XDG_CACHE_HOME": f"{tmp_path}/run/cache"}

@@ -146,7 +146,7 @@ def test_start_and_signs_of_life_stand_in_output_that_is_no_terminal(
 
 def test_a_step_has_start_and_signs_of_life_in_its_own_log(tmp_path: Path) -> None:
     program = "import sys, time; from manynode import cli; "
-    program += "cli._add_phases = lambda: None; cli.app = lambda: time.sleep(1.2); cli.main()"
+    program += "cli._add_phases = lambda: None; cli.app = lambda **_: time.sleep(1.2); cli.main()"
     words = [sys.executable, "-c", program, "profile", "run", "--nodes", "2"]
     environment = {**os.environ, INTERVAL: "0.3", ERROR_FILE: str(tmp_path / "errors")}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60)
