@@ -19,7 +19,8 @@ std::optional<std::uint64_t> steps_of(const Program& program, const std::vector<
       if (program.expressions.constant(item.when.node) == 0) continue;
     }
     if (!constant(item.count)) return std::nullopt;
-    const std::int64_t count = std::clamp<std::int64_t>(program.expressions.constant(item.count.node), 0, kMost);
+    const std::int64_t given = checked_repeats(program, item, program.expressions.constant(item.count.node), 0);
+    const std::int64_t count = std::min(given, kMost);
     if (count == 0) continue;
     open = open_ends[i];
     steps += open ? 0 : count;

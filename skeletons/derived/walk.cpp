@@ -58,11 +58,26 @@ void Walk::arrive(const Item& item) {
   passed_ = {.site = item.site, .computed = false};
 }
 
+namespace {
+
+UserError wrong_value(const Program& program, const Item& item, const std::string& what, const char* field,
+                      std::int64_t found, int rank, const std::string& allowed) {
+  return UserError(what, program.file + ": " + program.texts[item.place] + "/" + field,
+                   std::to_string(found) + " on rank " + std::to_string(rank) + " of " + std::to_string(program.size),
+                   allowed, "correct the expression, or add a 'when' that leaves these ranks out");
+}
+
+}  // namespace
+
+std::int64_t checked_repeats(const Program& program, const Item& loop, std::int64_t count, int rank) {
+  if (count >= 0) return count;
+  throw wrong_value(program, loop, "a loop repeats less often than never", "repeat", count, rank, "at least 0");
+}
+
 std::int64_t Walk::iterations(const Item& loop) {
   if (!happens(loop)) return 0;
   const std::int64_t count = value(loop, "repeat", loop.count);
-  if (count < 0) refuse(loop, "a loop repeats less often than never", "repeat", count, "at least 0");
-  return count;
+  return checked_repeats(program_, loop, count, mpi_.rank());
 }
 
 void Walk::iteration(const Item& loop, std::int64_t number) {
@@ -79,10 +94,7 @@ void Walk::check_nothing_open() const {
 
 void Walk::refuse(const Item& item, const std::string& what, const char* field, std::int64_t found,
                   const std::string& allowed) const {
-  throw UserError(
-      what, program_.file + ": " + place(item) + "/" + field,
-      std::to_string(found) + " on rank " + std::to_string(mpi_.rank()) + " of " + std::to_string(program_.size),
-      allowed, "correct the expression, or add a 'when' that leaves these ranks out");
+  throw wrong_value(program_, item, what, field, found, mpi_.rank(), allowed);
 }
 
 void Walk::call(const Item& item) {

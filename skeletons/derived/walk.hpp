@@ -20,6 +20,9 @@ struct Passed {
   bool operator==(const Passed&) const = default;
 };
 
+// Returns `count`, the repeats of a loop on a rank; throws UserError if it is negative.
+std::int64_t checked_repeats(const Program& program, const Item& loop, std::int64_t count, int rank);
+
 class Walk {
  public:
   // `draws` and `passed` outlive it; `draws` is null if the program draws no sizes.

@@ -39,6 +39,10 @@ SMALL_DRAGONFLY: dict[str, Any] = {
 }
 
 
+# The day that a report states; runs on two days have other bytes.
+SAME_DAY = {"SOURCE_DATE_EPOCH": "1700000000"}
+
+
 @functools.cache
 def engine() -> str:
     """Return the engine of phase 2 that is quick and on this host: qemu if it takes plugins, else valgrind."""
@@ -81,7 +85,7 @@ def manynode(
     """Run the command line as a user would."""
     command = [sys.executable, "-m", "manynode", *map(str, arguments)]
     # The report names the day of its run, and equal runs are compared by all bytes.
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", **(env or {})}
+    environment = {**os.environ, **SAME_DAY, **(env or {})}
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
     )

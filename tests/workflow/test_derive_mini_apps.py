@@ -61,4 +61,4 @@ def test_a_program_that_chooses_its_collective_by_divisibility_is_refused(tmp_pa
     recordings = [record("fft2d", problem, ranks, tmp_path / str(ranks)) for ranks in (4, 8, 12, 18, 27, 32)]
     with pytest.raises(InputError) as caught:
         derive(recordings)
-    assert "MPI_Alltoall" in str(caught.value.where)
+    assert "MPI_Alltoall" in caught.value.render()

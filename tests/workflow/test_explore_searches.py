@@ -103,7 +103,7 @@ def test_the_cheapest_network_that_keeps_the_loss(results: Path) -> None:
 
     async def ask(explorer: Explorer) -> Any:
         baseline = await explorer.answer(explorer.baseline())
-        costs = Costs(prices)
+        costs = Costs(prices, explorer.resolved.relevant_difference)
         own = costs.add(baseline, explorer.resolved.network, baseline.nodes)
         slow = with_value(explorer.baseline(), BANDWIDTH, "1 Gbit/s")
         choices = [Alternative("slow", slow, own.cost / 2), Alternative("own", explorer.baseline(), own.cost)]

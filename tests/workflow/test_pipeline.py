@@ -141,8 +141,9 @@ def _kill_at(milestone: str, experiment: Path, folder: Path, signum: int, option
     """Start a run, kill its whole process group when a step of that name has begun, return the rest of its output."""
     command = [sys.executable, "-m", "manynode", "run", str(experiment), "--cores", "2", "--directory", str(folder)]
     with subprocess.Popen(
-        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    ) as child:
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        env={**os.environ, **pipeline.SAME_DAY},
+    ) as child:  # fmt: skip
         assert child.stdout is not None
         before = []
         for line in child.stdout:

@@ -76,7 +76,11 @@ def draw_differences(comparison: Comparison) -> Figure:
             *(alt.Tooltip("low:Q", title="from", format="+.2%"), alt.Tooltip("high:Q", title="to", format="+.2%")),
         ],
     )
-    zero = alt.Chart(alt.NamedData(name="table")).mark_rule(strokeDash=[2, 3], opacity=0.6).encode(y=alt.datum(0))
+    zero = (
+        alt.Chart(alt.NamedData(name="table"))
+        .mark_rule(strokeDash=[2, 3], opacity=0.6, aria=False)
+        .encode(y=alt.datum(0))
+    )
     names = techniques(list(frame["technique"]))
     return Figure(
         "differences",

@@ -26,7 +26,7 @@ def draw(inputs: Inputs) -> Figure | None:
     y = alt.Y("point:N", title="point of the study", sort=list(dict.fromkeys(frame["point"])))
     place = {"y": y, "yOffset": alt.YOffset("technique:N"), "color": channels["color"]}
     title = f"time with {summary.confirmed_by} over time with {summary.engine}"
-    one = base.mark_rule(strokeDash=[4, 3], color=COLOURS[5]).encode(x=alt.datum(1))
+    one = base.mark_rule(strokeDash=[4, 3], color=COLOURS[5], aria=False).encode(x=alt.datum(1))
     whiskers = base.mark_rule(strokeWidth=1.8).encode(x=alt.X("low:Q", title=title), x2="high:Q", **place)
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=alt.X("ratio:Q", title=title, scale=alt.Scale(zero=False)),

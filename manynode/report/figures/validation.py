@@ -93,7 +93,7 @@ def _errors(inputs: Inputs) -> Figure | None:
             alt.Tooltip("error_high:Q", title="to", format="+.3%"),
         ],
     )
-    zero = base.mark_rule(strokeWidth=1, strokeDash=[2, 3], color="currentColor").encode(y=alt.datum(0))
+    zero = base.mark_rule(strokeWidth=1, strokeDash=[2, 3], color="currentColor", aria=False).encode(y=alt.datum(0))
     return Figure(
         "validation-errors",
         "Error of each technique",
@@ -207,7 +207,7 @@ def _campaign(inputs: Inputs) -> Figure | None:
             alt.Tooltip("error:Q", format="+.1%"),
         ],
     )
-    one = base.mark_rule(strokeWidth=1, strokeDash=[2, 3], color="currentColor").encode(y=alt.datum(1))
+    one = base.mark_rule(strokeWidth=1, strokeDash=[2, 3], color="currentColor", aria=False).encode(y=alt.datum(1))
     columns = ["case", "collective", "simulated_algorithm", "bytes", "message", "measured_s", "simulated_s", "error"]
     return Figure(
         "validation-campaign",
