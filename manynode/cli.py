@@ -199,7 +199,7 @@ def config_generate(
     from manynode.config.generate import generate
     from manynode.reference import commands
 
-    generate(commands.page(app), check=check)
+    generate(lambda: commands.page(app), check=check)
 
 
 @config_app.command("new", context_settings={"ignore_unknown_options": True})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +122,7 @@ def generated_files(commands_page: str) -> dict[Path, str]:
     }
 
 
-def generate(commands_page: str, *, check: bool) -> None:
+def generate(commands_page: Callable[[], str], *, check: bool) -> None:
     """Write the generated files, or with ``check`` raise :class:`CheckFailedError` when one is stale.
 
     Without a checkout, raise :class:`UsageError`.
@@ -134,7 +134,7 @@ def generate(commands_page: str, *, check: bool) -> None:
             found=f"an installed wheel, {ROOT}",
             remedy="run it in a checkout; 'manynode config default' and 'manynode config schema' print their files",
         )
-    for path, text in generated_files(commands_page).items():
+    for path, text in generated_files(commands_page()).items():
         old = path.read_text(encoding="utf-8") if path.is_file() else ""
         if old == text:
             continue

@@ -31,7 +31,7 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Calla
 
         monkeypatch.setattr(campaigns, "record_run", run)
         said.clear()
-        return Campaign(["/bin/true", "{n}"], "mpich", tmp_path, say=said.append)
+        return Campaign(["/bin/true", "{n}"], "mpich", tmp_path, say=said.append, to_derive=False)
 
     return of
 
