@@ -102,7 +102,7 @@ def test_it_stands_alone_whatever_files_it_names(
     (here / "own.csv").write_text("phase,mean,spread\ncompute,3 us,0.1\n")
     body = [{"compute": "compute"}, {"call": "MPI_Allreduce", "bytes": "nx"}]
     skeleton = {
-        **{"schema": "derived-skeleton/1", "name": "toy", "program": {"command": ["toy", "8"], "mpi": "mpich"}},
+        **{"schema": "derived-skeleton/1", "name": "toy", "program": {"command": ["program", "{nx}"], "mpi": "mpich"}},
         **{"parameters": {"nx": {"default": 8, "recorded": [8]}}, "phases": ["compute"], "body": body},
         "grid": {"rule": "least-surface", "dimensions": 1, "periodic": [False]},
     }

@@ -142,7 +142,7 @@ def test_the_template_has_a_row_for_each_phase_and_is_refused_until_it_is_filled
 
 def test_the_phases_of_a_derived_skeleton_are_those_of_its_file(tmp_path: Path) -> None:
     (tmp_path / "toy.skeleton.yaml").write_text(yaml.safe_dump({
-        **{"schema": "derived-skeleton/1", "name": "toy", "program": {"command": ["toy"], "mpi": "mpich"}},
+        **{"schema": "derived-skeleton/1", "name": "toy", "program": {"command": ["true"], "mpi": "mpich"}},
         **{"phases": ["a, b", "#1"], "body": [{"compute": "a, b"}, {"compute": "#1"}]},
         "grid": {"rule": "least-surface", "dimensions": 1, "periodic": [False]},
     }))  # fmt: skip
