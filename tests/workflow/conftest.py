@@ -7,10 +7,14 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import marker_jobs
 import pipeline
 import pytest
 
 from manynode.hostlock import exclusive
+
+# Each MPI library in turn.
+mpi = marker_jobs.mpi
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:

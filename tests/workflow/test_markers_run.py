@@ -9,70 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marker_jobs import LIMIT_S, Mpi
 
 from manynode.callgrind import parse_totals
-from manynode.errors import InputError
-from manynode.launch import Flavour
 from manynode.markers import HEADER, MarkerFile, read_marker_directory, read_marker_file
-from manynode.process import Completed, run
-from phase2_nodesim.record import record_run
+from manynode.process import run
 from phase2_nodesim.recording import rank_calls
-
-SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
-BUILD = Path(os.environ.get("MANYNODE_BUILD_DIR", Path(__file__).resolve().parents[2] / "build"))
-FLAVOURS = ("mpich", "openmpi")
-COMPILERS = {".c": "mpicc", ".cpp": "mpicxx", ".f": "mpifort", ".f90": "mpifort"}
-LIMIT_S = 180.0
-
-
-class Mpi:
-    """One MPI library: compiles the programs of tests/data/mpi once and runs them under the markers library."""
-
-    def __init__(self, flavour: Flavour, folder: Path) -> None:
-        self.flavour: Flavour = flavour
-        self.folder = folder
-        self.library = BUILD / "lib" / f"libmanynode_markers_{flavour}.so"
-
-    @property
-    def version(self) -> int:
-        """The version of the standard that the library has."""
-        command = [f"mpicc.{self.flavour}", "-E", "-dM", "-include", "mpi.h", "-x", "c", "/dev/null"]
-        defined = re.search(r"#define MPI_VERSION (\d+)", run(command, what="its version").output)
-        return 0 if defined is None else int(defined[1])
-
-    def program(self, source: str) -> Path:
-        path = SOURCES / source
-        compiler = f"{COMPILERS[path.suffix]}.{self.flavour}"
-        if shutil.which(compiler) is None:
-            pytest.skip(f"{compiler} is not installed")
-        program = self.folder / source.replace(".", "_")
-        if not program.exists():
-            run([compiler, "-g", "-w", "-o", program, path, "-lpthread", "-ldl"], what=f"compiling {source}")
-        return program
-
-    def start(
-        self, out: Path | None, program: Path, *words: str, ranks: int = 2, check: bool = True, **settings: str
-    ) -> Completed:
-        launcher = [f"mpiexec.{self.flavour}"]
-        if self.flavour == "openmpi":
-            launcher += ["--oversubscribe"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
-        environment = {f"MANYNODE_MARKERS_{name.upper()}": value for name, value in settings.items()}
-        if out is not None:
-            environment["MANYNODE_MARKERS_DIR"] = str(out)
-        assigned = [f"{name}={value}" for name, value in environment.items()]
-        command = [*launcher, "-n", str(ranks), "env", f"LD_PRELOAD={self.library}", *assigned, program, *words]
-        return run([str(word) for word in command], what="an MPI test program", timeout_s=LIMIT_S, check=check)
-
-
-@pytest.fixture(scope="module", params=FLAVOURS)
-def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
-    flavour = request.param
-    if shutil.which(f"mpicc.{flavour}") is None or shutil.which(f"mpiexec.{flavour}") is None:
-        pytest.skip(f"{flavour} is not installed")
-    made = Mpi(flavour, tmp_path_factory.mktemp(flavour))
-    if not made.library.exists():
-        pytest.skip(f"{made.library} is not built")
-    return made
 
 
 def operations(file: MarkerFile) -> list[str]:
@@ -305,36 +247,6 @@ def test_calls_in_vain_are_folded_and_their_time_is_kept(mpi: Mpi, tmp_path: Pat
     assert file.records["compute_s"].sum() + inside == pytest.approx(file.records["time_out_s"].iloc[-1], rel=1e-6)
     calls = [call.operation for call in rank_calls(file)]
     assert calls.count("MPI_Recv") == 2 and calls.count("MPI_Irecv") == 6 and calls[-1] == "MPI_Finalize"
-
-
-def refused(mpi: Mpi, folder: Path, *words: str) -> str:
-    """Record the program of everything that the markers do not follow; return what the refusal names."""
-    with pytest.raises(InputError, match="what recordings do not follow") as caught:
-        record_run(folder, [str(mpi.program("unfollowed.c")), *words], mpi.flavour, 2, timeout_s=LIMIT_S)
-    assert not folder.exists(), "nothing is kept"
-    return str(caught.value.found)
-
-
-def test_what_the_markers_do_not_follow_is_named_before_a_recording_is_kept(mpi: Mpi, tmp_path: Path) -> None:
-    found = refused(mpi, tmp_path / "run")
-    for words in (
-        "unfollowed_c: MPI functions of its own",
-        "MPI: calls of more than one thread",
-        "MPI_Cancel: a cancelled message",
-        "MPI_Send: an error returned to the program",
-    ):
-        assert words in found
-    if mpi.version >= 4:
-        assert "MPI_Allreduce_init: persistent collectives" in found
-        assert "MPI_Psend_init: partitioned messages" in found
-        assert refused(mpi, tmp_path / "session", "session") == "MPI_Session_init: sessions"
-
-
-def test_mpi_past_the_markers_is_named(mpi: Mpi, tmp_path: Path) -> None:
-    listing = run(["ldd", mpi.program("halo.c")], what="its libraries").output
-    library = re.search(r"(libmpi(?:ch)?\.so\.\d+)", listing)
-    assert library is not None
-    assert refused(mpi, tmp_path / "run", library[1]) == "MPI_Init: looked up by the program itself (dlopen, dlsym)"
 
 
 def test_with_turns_no_two_nodes_compute_at_once(mpi: Mpi, tmp_path: Path) -> None:
