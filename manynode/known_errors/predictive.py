@@ -19,6 +19,7 @@ coverage; :func:`left_out` measures it: each group's records, or each applicatio
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,6 +34,12 @@ from manynode.known_errors.records import NOTHING, log_errors
 # Below this number of groups the spread between them is hardly known, and no interval is given.
 LEAST = 3
 _GRID = 200
+
+# All that an interval depends on.
+_USED = [
+    *("machine", "application", "component", "predicted_s", "measured_s"),
+    *("communication_share", "doublings", "fitted_to"),
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -65,6 +72,13 @@ class KnownError:
 
 def known_error(records: pd.DataFrame, confidence: float) -> KnownError | None:
     """Return the error to expect on a machine without a record; None if too few groups are known."""
+    # A report asks for each of its points, and a server for each answer, mostly about the same records.
+    return _known_error(tuple(records[_USED].itertuples(index=False, name=None)), confidence)
+
+
+@functools.lru_cache(maxsize=16)
+def _known_error(rows: tuple[tuple[object, ...], ...], confidence: float) -> KnownError | None:
+    records = pd.DataFrame(rows, columns=_USED)
     level = level_of(records)
     if level is None:
         return None
@@ -118,33 +132,38 @@ def _at_level(records: pd.DataFrame, level: str, confidence: float) -> tuple[flo
 
 
 def _by_group(records: pd.DataFrame, level: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    keys = ["machine"] if level == "machine" else ["machine", "application"]
-    for key, own in records.groupby(keys, sort=True):
+    for key, own in records.groupby(_keys(level), sort=True):
         yield ", ".join(map(str, key)), own
+
+
+def _keys(level: str) -> list[str]:
+    return ["machine"] if level == "machine" else ["machine", "application"]
 
 
 def _groups(records: pd.DataFrame, level: str) -> tuple[Array, Array, Array]:
     """Return the means of the groups, and the residuals of all records with their weights (sum 1)."""
     means, residuals, weights = [], [], []
-    for _, own in _by_group(records, level):
-        errors = log_errors(own)
-        applications = own["application"]
+    all_errors, groups = log_errors(records).to_numpy(), records.groupby(_keys(level), sort=True)
+    all_applications = records["application"].to_numpy()
+    for _, places in sorted(groups.indices.items()):
+        errors = all_errors[places]
+        _, application, counts = np.unique(all_applications[places], return_inverse=True, return_counts=True)
         # Each application of a group has the same weight, and each record of an application.
-        weight = 1 / (applications.map(applications.value_counts()) * applications.nunique())
+        weight = 1 / (counts[application] * len(counts))
         mean = float((errors * weight).sum())
-        widened = math.sqrt(len(own) / (len(own) - 1)) if len(own) > 1 else 1.0
+        widened = math.sqrt(len(errors) / (len(errors) - 1)) if len(errors) > 1 else 1.0
         means.append(mean)
-        residuals.append((errors - mean).to_numpy() * widened)
-        weights.append(weight.to_numpy())
+        residuals.append((errors - mean) * widened)
+        weights.append(weight)
     return np.array(means), np.concatenate(residuals), np.concatenate(weights) / len(means)
 
 
 def _interval(means: Array, residuals: Array, weights: Array, confidence: float) -> tuple[float, float]:
-    from scipy.stats import t
+    from scipy.special import stdtrit  # Student's t; scipy.stats takes longer to import than all intervals of a report
 
     count = len(means)
     probability = (np.arange(_GRID) + 0.5) / _GRID
-    between = float(np.std(means, ddof=1)) * math.sqrt(1 + 1 / count) * t.ppf(probability, count - 1)
+    between = float(np.std(means, ddof=1)) * math.sqrt(1 + 1 / count) * stdtrit(count - 1, probability)
     sums = (between[:, None] + residuals[None, :]).ravel()
     masses = np.tile(weights / _GRID, (_GRID, 1)).ravel()
     order = np.argsort(sums, kind="stable")

@@ -53,6 +53,11 @@ class Figure:
 
     def spec(self) -> dict[str, Any]:
         """Return the Vega-Lite specification with its data; the same figure gives the same specification."""
+        return self._spec
+
+    @functools.cached_property
+    def _spec(self) -> dict[str, Any]:
+        # Altair checks the whole chart, which takes as long as drawing it.
         # Keys are sorted here and not later, because the data keeps the order of its columns.
         spec: dict[str, Any] = json.loads(json.dumps(self.chart.to_dict(), sort_keys=True))
         spec.pop("$schema", None)
