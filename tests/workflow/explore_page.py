@@ -57,7 +57,7 @@ class Page:
         while time.monotonic() < end:
             if found := done():
                 return found
-            time.sleep(0.02)
+            time.sleep(0.1)
         raise AssertionError(f"{words}: {self.shown()}, {self.text('banner')}")
 
     def shown(self) -> dict[str, Any]:

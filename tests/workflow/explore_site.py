@@ -88,7 +88,7 @@ class Site:
             got = self.post("/api/ask", {"question": question, "tab": tab})
             if got["state"] != "running":
                 return got
-            time.sleep(0.1)
+            time.sleep(0.25)
         raise AssertionError(f"no answer within {patience_s} s")
 
     def stop(self) -> str:

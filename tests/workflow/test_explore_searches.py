@@ -1,4 +1,4 @@
-"""Maps and inverse questions on points that the engine fast simulates: an experiment with its own compute times."""
+"""Maps and inverse questions on points that the engine fast simulates."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import explore_bases
 import numpy as np
 import pytest
 import yaml
-from pipeline import ROOT, manynode
+from conftest import made_once
+from pipeline import ROOT
 
 from manynode.config.prices import Prices
 from phase3_sst.explore.asker import with_value
@@ -21,8 +23,8 @@ from phase3_sst.explore.explorer import Explorer
 from phase3_sst.explore.goal import Goal
 from phase3_sst.explore.inverse_search import seek
 from phase3_sst.explore.map_search import fill
+from phase3_sst.explore.question import Question
 
-PHASES = "setup initial zero pack symgs residual dot direction spmv update checksum".split()
 BANDWIDTH = Axis(keys=["network.link.bandwidth"], kind="bandwidth", low="1 Gbit/s", high="100 Gbit/s", n=4)
 LATENCY = Axis(keys=["network.link.latency"], kind="time", low="90 ns", high="9 us", n=4)
 
@@ -31,20 +33,13 @@ T = TypeVar("T")
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of HPCG on up to 8 nodes, with compute times of 20 us."""
-    folder = tmp_path_factory.mktemp("explore")
-    rows = [{"phase": name, "mean": "20 us", "spread": 0.05} for name in PHASES]
-    experiment: dict[str, Any] = {
-        **{"name": "own", "application": {"name": "hpcg", "parameters": {"iterations": 4}}, "nodes": [1, 8]},
-        **{"ranks_per_node": 2, "machine": "broadwell", "network": "opa100-fat-tree"},
-        **{"own_times": {"phases": rows}, "techniques": ["ext-var"]},
-        # 9 us are out of proportion to 1 Gbit/s, and the check before a simulation says so.
-        **{"simulate": {"replicas": 5, "preflight": {"enabled": False}}},
-    }
-    (folder / "own.yaml").write_text(yaml.safe_dump(experiment))
-    done = manynode("run", folder / "own.yaml", "--directory", folder, "--cores", 2)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "results" / "own"
+    made = made_once(tmp_path_factory, "explore-small", explore_bases.run_small) / "results" / "small"
+    return explore_bases.copied(made, tmp_path_factory.mktemp("searches"))
+
+
+def first(explorer: Explorer) -> Question:
+    """The baseline without the check before a simulation: 9 us are out of proportion to 1 Gbit/s, and it says so."""
+    return explorer.baseline().changed(changes={"simulate.preflight.enabled": False})
 
 
 def asked(results: Path, ask: Callable[[Explorer], Awaitable[T]]) -> T:
@@ -62,8 +57,8 @@ def asked(results: Path, ask: Callable[[Explorer], Awaitable[T]]) -> T:
 
 def test_a_map_marks_its_points_and_the_rest_is_as_exact_as_it_says(results: Path) -> None:
     async def ask(explorer: Explorer) -> tuple[Any, list[float]]:
-        found = await fill(explorer, explorer.baseline(), BANDWIDTH, LATENCY, most=12)
-        cells = [with_value(with_value(explorer.baseline(), BANDWIDTH, c.x), LATENCY, c.y) for c in found.cells]
+        found = await fill(explorer, first(explorer), BANDWIDTH, LATENCY, most=12)
+        cells = [with_value(with_value(first(explorer), BANDWIDTH, c.x), LATENCY, c.y) for c in found.cells]
         before = [explorer.known(cell) for cell in cells]
         for cell, answer in zip(found.cells, before, strict=True):
             assert (cell.state == "simulated") == (answer is not None), "simulated cells, and no others, are known"
@@ -81,11 +76,11 @@ def test_a_map_marks_its_points_and_the_rest_is_as_exact_as_it_says(results: Pat
 
 def test_the_least_bandwidth_lies_between_two_simulated_points(results: Path) -> None:
     async def ask(explorer: Explorer) -> Any:
-        baseline = await explorer.answer(explorer.baseline())
+        baseline = await explorer.answer(first(explorer))
         goal = Goal(loss=0.1, baseline=baseline)
-        found = await seek(explorer, explorer.baseline(), BANDWIDTH, goal, sense="least", resolution=0.05)
+        found = await seek(explorer, first(explorer), BANDWIDTH, goal, sense="least", resolution=0.05)
         for step in found.steps:
-            assert explorer.known(with_value(explorer.baseline(), BANDWIDTH, step.value)) is not None
+            assert explorer.known(with_value(first(explorer), BANDWIDTH, step.value)) is not None
         return found, baseline
 
     found, baseline = asked(results, ask)
@@ -102,11 +97,11 @@ def test_the_cheapest_network_that_keeps_the_loss(results: Path) -> None:
     prices = Prices.model_validate(yaml.safe_load((ROOT / "configs/prices/example.yaml").read_text()))
 
     async def ask(explorer: Explorer) -> Any:
-        baseline = await explorer.answer(explorer.baseline())
+        baseline = await explorer.answer(first(explorer))
         costs = Costs(prices, explorer.resolved.relevant_difference)
         own = costs.add(baseline, explorer.resolved.network, baseline.nodes)
-        slow = with_value(explorer.baseline(), BANDWIDTH, "1 Gbit/s")
-        choices = [Alternative("slow", slow, own.cost / 2), Alternative("own", explorer.baseline(), own.cost)]
+        slow = with_value(first(explorer), BANDWIDTH, "1 Gbit/s")
+        choices = [Alternative("slow", slow, own.cost / 2), Alternative("own", first(explorer), own.cost)]
         return await cheapest(explorer, choices, Goal(loss=0.0, baseline=baseline))
 
     found = asked(results, ask)
@@ -117,7 +112,7 @@ def test_the_cheapest_network_that_keeps_the_loss(results: Path) -> None:
 def test_a_cancelled_map_leaves_no_simulation(results: Path) -> None:
     async def ask(explorer: Explorer) -> int:
         other = Axis(keys=["network.switch_latency"], kind="time", low="50 ns", high="5 us", n=6)
-        task = asyncio.ensure_future(fill(explorer, explorer.baseline(), BANDWIDTH, other))
+        task = asyncio.ensure_future(fill(explorer, first(explorer), BANDWIDTH, other))
         while not explorer.running():
             await asyncio.sleep(0.01)
         task.cancel()

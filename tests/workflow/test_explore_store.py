@@ -11,11 +11,12 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
+import explore_bases
 import pandas as pd
 import pipeline
 import pytest
 from conftest import made_once
-from explore_runs import killed, questions
+from explore_runs import KILLS, killed, questions
 
 from manynode.errors import InputError, UsageError
 from manynode.snakemake_run import StepFailedError
@@ -26,31 +27,37 @@ from phase3_sst.explore.explorer import Explorer, Progress, QuestionCancelledErr
 from phase3_sst.explore.limits import Limits
 from phase3_sst.explore.question import Question
 
-PHASES = "setup initial zero pack symgs residual dot direction spmv update checksum".split()
 SLOW = {"network.link.bandwidth": "30 Gbit/s", "simulate.replicas": 3}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of a small experiment with its own compute times, run by the command line."""
-
-    def make(folder: Path) -> None:
-        times = [{"phase": name, "mean": "20 us", "spread": 0.2} for name in PHASES]
-        content = {
-            **{"name": "own", "application": {"name": "hpcg", "parameters": {"iterations": 2}}, "nodes": [1, 4]},
-            **{"ranks_per_node": 2, "machine": "broadwell", "network": "opa100-fat-tree"},
-            **{"own_times": {"phases": times}, "techniques": ["ext-const", "ext-var"], "simulate": {"replicas": 4}},
-        }
-        done = pipeline.run(pipeline.write(folder, content), folder)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    return made_once(tmp_path_factory, "explored", make) / "results" / "own"
+    """The results of the small experiment, run by the command line."""
+    return made_once(tmp_path_factory, "explore-small", explore_bases.run_small) / "results" / "small"
 
 
 @pytest.fixture
 def base(made: Path, tmp_path: Path) -> Path:
     """A copy of these results."""
-    return Path(shutil.copytree(made, tmp_path / "results" / "own"))
+    return explore_bases.copied(made, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def by_the_command_line(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder: a question with losses, exported and run by the command line."""
+    folder = tmp_path_factory.mktemp("exported")
+    explorer = Explorer(made, cores=2)
+    exported = folder / "exported.yaml"
+    exported.write_text(explorer.exported(ask(made, SLOW, losses=True)))
+    done = pipeline.run(exported, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (results,) = (folder / "results").iterdir()
+    return results
+
+
+def beside(base: Path, results: Path) -> Path:
+    """Copy results to where a run of the command line beside the base has them."""
+    return Path(shutil.copytree(results, base.parent / results.name, symlinks=True))
 
 
 def run(body: Coroutine[Any, Any, Any]) -> Any:
@@ -92,24 +99,18 @@ def none_left(folder: Path) -> list[str]:
     return processes_of(folder)
 
 
-def test_the_tables_are_those_of_manynode_run_byte_for_byte(base: Path, tmp_path: Path) -> None:
-    question = ask(base, SLOW, losses=True)
-    (answer,) = run(answered(base, question))
-    explorer = Explorer(base, cores=2)
-    exported = tmp_path / "exported.yaml"
-    exported.write_text(explorer.exported(question))
-    done = pipeline.run(exported, tmp_path / "again")
-    assert done.returncode == 0, done.stdout + done.stderr
-    name = answer.experiment
-    own, again = pipeline.tables(Path(answer.results)), pipeline.tables(tmp_path / "again/results" / name)
+def test_the_tables_are_those_of_manynode_run_byte_for_byte(base: Path, by_the_command_line: Path) -> None:
+    (answer,) = run(answered(base, ask(base, SLOW, losses=True)))
+    assert answer.experiment == by_the_command_line.name
+    own, again = pipeline.tables(Path(answer.results)), pipeline.tables(by_the_command_line)
     others = {"report.html", "nodesim/timing-profile-no-ext.json"}
     assert {k: v for k, v in again.items() if k not in others} == {k: v for k, v in own.items() if k not in others}
-    assert {"projection.parquet", "scaling.parquet", "links.parquet", "simulate/ext-var/nodes-4/result.json"} <= set(
+    assert {"projection.parquet", "scaling.parquet", "links.parquet", "simulate/ext-var/nodes-8/result.json"} <= set(
         own
     )
-    row = pd.read_parquet(tmp_path / "again/results" / name / "projection.parquet").set_index("nodes").loc[4]
+    row = pd.read_parquet(by_the_command_line / "projection.parquet").set_index("nodes").loc[8]
     assert (answer.time_s, answer.low_s, answer.high_s) == (row["time_s"], row["low_s"], row["high_s"])
-    losses = pd.read_parquet(tmp_path / "again/results" / name / "scaling.parquet")
+    losses = pd.read_parquet(by_the_command_line / "scaling.parquet")
     assert [part["seconds"] for part in answer.losses] == list(losses["seconds"])
     assert sum(part["seconds"] for part in answer.losses) == pytest.approx(answer.time_s)
 
@@ -126,17 +127,13 @@ def test_the_command_line_continues_where_a_question_ended(base: Path) -> None:
     assert run(answered(base, question))[0] == answer
 
 
-def test_what_the_command_line_has_run_is_answered_without_simulating(base: Path, tmp_path: Path) -> None:
-    explorer = Explorer(base, cores=2)
-    question = ask(base, SLOW)
-    assert explorer.known(question) is None
-    exported = tmp_path / "exported.yaml"
-    exported.write_text(explorer.exported(question))
-    done = pipeline.run(exported, tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_what_the_command_line_has_run_is_answered_without_simulating(base: Path, by_the_command_line: Path) -> None:
+    question = ask(base, SLOW, losses=True)
+    assert Explorer(base, cores=2).known(question) is None
+    results = beside(base, by_the_command_line)
     steps: list[Progress] = []
     (answer,) = run(answered(base, question, progress=steps.append))
-    assert Path(answer.results) == tmp_path / "results" / answer.experiment
+    assert Path(answer.results) == results and answer.experiment == results.name
     assert [one.state for one in steps] == ["waiting", "finished"]
     assert not (base / "explore/points").exists()
 
@@ -144,10 +141,10 @@ def test_what_the_command_line_has_run_is_answered_without_simulating(base: Path
 def test_the_baseline_is_the_base_s_own_row(base: Path) -> None:
     explorer = Explorer(base, cores=2)
     answer = explorer.known(explorer.baseline())
-    row = pd.read_parquet(base / "projection.parquet").set_index(["technique", "nodes"]).loc["ext-var", 4]
+    row = pd.read_parquet(base / "projection.parquet").set_index(["technique", "nodes"]).loc["ext-var", 8]
     assert answer is not None and answer.time_s == row["time_s"] and answer.efficiency == row["efficiency"]
-    assert (answer.results, answer.experiment, answer.replicas) == (str(base), "own", 4)
-    makespans = pd.read_parquet(base / "makespans.parquet").query("technique == 'ext-var' and nodes == 4")
+    assert (answer.results, answer.experiment, answer.replicas) == (str(base), "small", 5)
+    makespans = pd.read_parquet(base / "makespans.parquet").query("technique == 'ext-var' and nodes == 8")
     assert list(answer.makespans.values()) == list(makespans["makespan_s"])
     # Its tables no longer agree: nothing is answered from them.
     (base / "makespans.parquet").write_bytes((base / "projection.parquet").read_bytes())
@@ -211,9 +208,9 @@ def test_two_servers_simulate_a_question_once(base: Path) -> None:
 
     first, second = run(body())
     assert first == second
-    begun = [one.step for one in steps if one.state == "running" and one.words == "" and one.step == "4 nodes"]
+    begun = [one.step for one in steps if one.state == "running" and one.words == "" and one.step == "8 nodes"]
     logs = list((Path(first.results) / "logs/explore").glob("*.log"))
-    assert begun and {log.stem for log in logs} == {"preflight", "flow-control", "4-nodes", "1-nodes", "analysis"}
+    assert begun and {log.stem for log in logs} == {"preflight", "flow-control", "8-nodes", "1-nodes", "analysis"}
     assert any(one.step == "another server" for one in steps)
 
 
@@ -227,15 +224,13 @@ def measured_again(results: Path, factor: float) -> None:
         write_timing_profile(results / "nodesim/timing-profile-ext.json", profile)
 
 
-def test_a_base_that_was_measured_again_has_no_answers_of_its_old_times(base: Path, tmp_path: Path) -> None:
-    question = ask(base, SLOW)
+def test_a_base_that_was_measured_again_has_no_answers_of_its_old_times(base: Path, by_the_command_line: Path) -> None:
+    question = ask(base, SLOW, losses=True)
     explorer = Explorer(base, cores=2)
-    exported = tmp_path / "exported.yaml"
-    exported.write_text(explorer.exported(question))
-    assert pipeline.run(exported, tmp_path).returncode == 0
-    beside = explorer.known(question)
-    assert beside is not None and Path(beside.results).parent == tmp_path / "results"
-    other = question.with_change("network.link.latency", "200 ns")
+    results = beside(base, by_the_command_line)
+    known = explorer.known(question)
+    assert known is not None and Path(known.results) == results
+    other = ask(base, SLOW).with_change("network.link.latency", "200 ns")
     (before,) = run(answered(base, other))
     measured_again(base, 1.0)
     same = Explorer(base, cores=2).known(other)
@@ -261,8 +256,8 @@ def test_a_map_exported_as_a_study_has_the_numbers_of_its_points(base: Path, tmp
     assert answers[0].flow_control is not None and f"flow_control: {answers[0].flow_control['flow_control']}" in text
     done = pipeline.run(study, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    (table,) = (tmp_path / "results").glob("own-map-*/sensitivity.parquet")
-    found = pd.read_parquet(table).query("nodes == 4")
+    (table,) = (tmp_path / "results").glob("small-map-*/sensitivity.parquet")
+    found = pd.read_parquet(table).query("nodes == 8")
     assert sorted(found["time_s"]) == sorted(answer.time_s for answer in answers)
 
 
@@ -361,9 +356,10 @@ def test_limits_and_failed_steps_are_said_in_words(base: Path) -> None:
 
 
 def test_a_killed_server_loses_no_finished_question_and_leaves_no_process(base: Path, tmp_path: Path) -> None:
+    """It is killed three times by default, ten times with ``MANYNODE_FUZZ=all``, which also asks more questions."""
     chance = random.Random(7)
     finished: dict[str, str] = {}
-    for kill in range(10):
+    for kill in range(KILLS):
         # In the middle of the steps of some question, and around the end of one.
         word, longest_s = ("finished", 1.0) if kill % 2 else ("asked", 3.0)
         for line in killed(base, tmp_path, word, chance.uniform(0, longest_s)):
