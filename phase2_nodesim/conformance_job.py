@@ -79,7 +79,7 @@ def compare(
     # Phases between two call sites have no label.
     promised["phase"] = ["" if _BETWEEN_CALLS in phase else phase for phase in promised["phase"]]
     files = read_marker_directory(recording, resolve=False)
-    check_whole(files, "compare")
+    check_whole(files, "a recording cannot be compared with a skeleton")
     recorded: pd.DataFrame = recorded_calls(files)
     return Comparison(ranks, len(recorded), first_difference(recorded, promised))
 

@@ -18,10 +18,11 @@ from manynode.errors import InputError
 from manynode.markers import NO_PEER, UNKNOWN, MarkerFile, read_marker_directory
 from phase2_nodesim.communicators import NEIGHBOUR, Member, communicators
 from phase2_nodesim.one_sided import with_windows
-from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall, lacking, rank_calls
+from phase2_nodesim.recording import UNKNOWN_REQUEST, RecordedCall, check_whole, rank_calls
 from phase2_nodesim.segments import segment_table
 
 SCHEMA = "recorded-stream/2"
+_REFUSED = "a recording cannot be replayed"
 FILE = "recorded-stream.json"
 # Fields with these values are left out.
 _UNSAID = {
@@ -59,7 +60,7 @@ def recording_digest(recording: Path) -> str:
 def recorded_stream(files: list[MarkerFile], where: str) -> dict[str, Any]:
     """Return the content of a ``recorded-stream/2`` file; ``where`` names the recording in errors."""
     ordered = sorted(files, key=lambda file: file.metadata["rank"])
-    _check_whole(ordered, where)
+    check_whole(ordered, _REFUSED)
     known = communicators(ordered)
     job = _Job(where)
     calls = with_windows(
@@ -81,14 +82,8 @@ def recorded_stream(files: list[MarkerFile], where: str) -> dict[str, Any]:
     }
 
 
-def _check_whole(files: list[MarkerFile], where: str) -> None:
-    for file in files:
-        if found := lacking(file):
-            raise _refused(file.path.name, where, found)
-
-
 def _refused(file: str, where: str, found: str, remedy: str = "record a run that ends well") -> InputError:
-    return InputError("a recording cannot be replayed", where=f"{where}: {file}", found=found, remedy=remedy)
+    return InputError(_REFUSED, where=f"{where}: {file}", found=found, remedy=remedy)
 
 
 class _Job:

@@ -31,6 +31,11 @@ _LEFT_OUT = (
 )  # fmt: skip
 _STARTS = ("MPI_Start", "MPI_Startall")
 _POLLS = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Win_test", "MPI_Request_get_status")
+_MOST_BETWEEN_POLLS_S = 5e-6
+"""Loops around tests need a tenth, also where ranks share cores; a task is longer."""
+_MOST_LOST = 0.01
+_WHOLE_RUN = "record a run that ends well, with fewer iterations if it was cut off"
+_LABEL = "give what the program computes while it waits a label (MPI_Pcontrol), or let it wait in MPI_Wait"
 _AT_ONCE = 1 << 14
 """Records that are rows of Python's at one time: a row takes two kilobytes."""
 _REMOTE = {
@@ -99,28 +104,43 @@ def rank_calls(file: MarkerFile, *, matched: bool = False, windows: bool = False
     return calls
 
 
-def lacking(file: MarkerFile) -> str:
-    """Return why a rank's recording is not that of its whole run, an empty text if it is."""
+def check_whole(files: Sequence[MarkerFile], what: str) -> None:
+    """Raise :class:`InputError`, beginning with ``what``, for a recording without something that its rank did."""
+    for file in files:
+        if found := _lacking(file):
+            raise InputError(what, where=str(file.path), found=found, remedy=_WHOLE_RUN)
+        if found := _computes_between_polls(file):
+            raise InputError(what, where=str(file.path), found=found, remedy=_LABEL)
+
+
+def _lacking(file: MarkerFile) -> str:
+    rank = file.metadata["rank"]
     if file.metadata["incomplete"]:
-        return f"it ended before MPI_Finalize on rank {file.metadata['rank']}"
+        return f"it ended before MPI_Finalize on rank {rank}"
     if file.metadata["truncated"]:
-        return f"its last calls are missing on rank {file.metadata['rank']}"
+        return f"its last calls are missing on rank {rank}"
     if file.records["error"].any():
         row = file.records[file.records["error"]].iloc[0]
         return f"a call that failed: {row['operation']}@{row['call_site_name']}"
     return ""
 
 
-def check_whole(files: Sequence[MarkerFile], remedy: str) -> None:
-    """Raise :class:`InputError` for a recording that is not that of a whole run; ``remedy`` says what to do instead."""
-    for file in files:
-        if found := lacking(file):
-            raise InputError(
-                "a recording does not have all calls of a rank",
-                where=str(file.path),
-                found=found,
-                remedy=f"{remedy} a run that ends well, with fewer iterations if it was cut off",
-            )
+def _computes_between_polls(file: MarkerFile) -> str:
+    """Return what a rank computes without a label between two tests in vain, if that is more than its loop needs."""
+    records = file.records
+    operations = records["operation"].astype(str)
+    polls = operations.str.startswith(_POLLS)
+    in_vain = polls & ~(operations.str.startswith("MPI_Test") & (records["detail"] != 0))
+    waits = records[polls & in_vain.shift(fill_value=False) & (records["phase"].astype(str) == "")]
+    lost_s, whole_s = float(waits["compute_s"].sum()), float(records["compute_s"].sum())
+    each_s = lost_s / max(1, int((1 + waits["bytes2"]).sum()))
+    if each_s <= _MOST_BETWEEN_POLLS_S or lost_s <= _MOST_LOST * whole_s:
+        return ""
+    row = waits.loc[waits["compute_s"].idxmax()]
+    return (
+        f"{each_s * 1e6:.3g} us outside MPI before each {row['operation']}@{row['call_site_name']} in vain, "
+        f"{lost_s / whole_s:.0%} of what rank {file.metadata['rank']} computes"
+    )
 
 
 class _Reader:

@@ -65,7 +65,7 @@ def read_recording(folder: Path | str, parameters: Mapping[str, int] | None = No
     if labels == {""}:
         # Phase 2 names what is computed between two calls by their places: as people read them.
         files = read_marker_directory(folder)
-    check_whole(files, "record again")
+    check_whole(files, "a skeleton cannot be derived from a recording")
     first = files[0].metadata
     return Recording(
         [placed(rank_calls(file), file) if labels == {""} else rank_calls(file) for file in files],

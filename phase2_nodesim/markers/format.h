@@ -16,7 +16,8 @@
  *
  * A waiting rank may look for its messages millions of times. Of consecutive calls in vain (MK_RECORD_IN_VAIN) the
  * first has a record, and the second one has a record that also stands for all that follow: its compute phase is the
- * sum of theirs, in time and in counters, and so is the time within it. A phase with a label of its own is kept apart.
+ * sum of theirs, in time and in counters, so is the time within it, and bytes2 is the number of those that follow. A
+ * phase with a label of its own is kept apart.
  * Under callgrind, where each phase has its dump, and for guests of a simulator every call has its record.
  *
  * A detail is a word n and n words; a record refers to it by the offset of its first word in the section, and equal

@@ -101,6 +101,7 @@ static void fold_last(void) {
   struct mk_record *into = mk_record_at(slots - 2), *record = mk_record_at(slots - 1);
   into->time_in_ns += record->time_in_ns - into->time_out_ns;
   into->time_out_ns = record->time_out_ns;
+  into->bytes2++;
   uint64_t *to = (uint64_t*)(into + 1), *from = (uint64_t*)(record + 1);
   for (int i = 0; i < mk_counter_count; i++) to[i] += from[i];
   mk_drop_last_record();

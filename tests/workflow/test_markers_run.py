@@ -240,6 +240,7 @@ def test_calls_in_vain_are_folded_and_their_time_is_kept(mpi: Mpi, tmp_path: Pat
         assert len(rows) == 3, "the first in vain, those after it, and the one that found the message"
         first, others, _ = rows.to_dict("records")
         assert others["time_out_s"] - first["time_out_s"] > 1e-4 and others["cpu_ns"] > first["cpu_ns"]
+        assert first["bytes2"] == 0 and others["bytes2"] >= 1998, "how many it stands for beside itself"
     tests = file.records[file.records["operation"] == "MPI_Test"]
     assert list(tests["phase"]) == ["", "", "", "", "", "computing", "", ""], "a phase with a label is kept apart"
     # Times are sums: nothing of the run is lost.
