@@ -8,6 +8,7 @@ pure.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from phase2_nodesim.recording import RecordedCall
 WORLD, SELF = 0, 1  # their numbers in every recording
 NEIGHBOUR = "eighbor_"  # in the names of collectives over neighbours
 _CARTESIAN, _GRAPH, _INTER = 1, 2, 3
+_MAKER = re.compile("_(?:Comm|Cart|Graph|Dist_graph|Intercomm)_")
 _MOST = 32_767  # numbers that the engines can tell apart
 
 
@@ -50,7 +52,7 @@ class Member:
             tuple(size for size, rank in zip(blocks, ranks if blocks else (), strict=True) if rank != PROC_NULL_PEER)
             for blocks, ranks in ((call.sent, self.destinations), (call.received, self.sources))
         )
-        return replace(call, bytes=sum(sent) if call.sent else call.bytes, sent=sent, received=received)
+        return call.but(bytes=sum(sent) if call.sent else call.bytes, sent=sent, received=received)
 
 
 @dataclass
@@ -115,7 +117,8 @@ def cartesian_extents(file: MarkerFile) -> tuple[int, ...]:
 
 def _makes(file: MarkerFile) -> pd.Series:
     """Say of each record whether its call makes or frees communicators."""
-    return file.records["operation"].astype(str).str.contains("_(?:Comm|Cart|Graph|Dist_graph|Intercomm)_", regex=True)
+    operations = file.records["operation"]
+    return operations.isin([name for name in operations.unique() if _MAKER.search(str(name))])
 
 
 def _with_neighbours(member: Member, topology: int, words: list[int]) -> Member:

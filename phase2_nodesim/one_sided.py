@@ -116,14 +116,14 @@ class _Rank:
         self.made[call.communicator] += 1
         window = _Window(call.communicator, number, self.members[call.communicator])
         self.windows[call.window[0]] = window
-        return replace(call, operation="MPI_Barrier", bytes=0, window=())
+        return call.but(operation="MPI_Barrier", bytes=0, window=())
 
     def _on(self, call: RecordedCall, window: _Window) -> RecordedCall:
         group: tuple[int, ...] = ()
         if call.operation in ("MPI_Win_fence", "MPI_Win_free"):
             window.collective[call.operation] += 1
         if call.operation == "MPI_Win_free":
-            return replace(call, operation="MPI_Barrier", window=())
+            return call.but(operation="MPI_Barrier", window=())
         if call.operation in ("MPI_Win_post", "MPI_Win_start"):
             if UNKNOWN in call.window[2:]:
                 raise self.refused(self.rank, f"{call.operation} for a process that is no rank of the job")
@@ -143,7 +143,7 @@ class _Rank:
             self.pairs[window.identity, call.operation, *pair] += 1
         if call.request >= 0:
             window.open_requests[call.request] = call.peer
-        return replace(call, window=(window.number, *group))
+        return call.but(window=(window.number, *group))
 
     def _early_wait(self, call: RecordedCall, window: _Window) -> list[RecordedCall]:
         """Return the wait for operations with a request that this call ends, and give them up to it."""
@@ -164,7 +164,7 @@ class _Rank:
         left = tuple(number for number in call.completes if number not in self.waited)
         if len(left) == len(call.completes):
             return call
-        return replace(call, operation="MPI_Waitall", completes=left)
+        return call.but(operation="MPI_Waitall", completes=left)
 
     def _end(self, call: RecordedCall) -> RecordedCall:
         """Add barriers for windows that are still there before the last call."""
@@ -192,7 +192,7 @@ def _after(left_out: list[RecordedCall], call: RecordedCall) -> RecordedCall:
     """Return a call with the compute phases of the call before it that was left out."""
     for before in left_out:
         labels = "+".join(label for label in (before.phase, call.phase) if label)
-        call = replace(call, phase=labels, gaps=before.gaps + call.gaps)
+        call = call.but(phase=labels, gaps=before.gaps + call.gaps)
     return call
 
 

@@ -16,7 +16,7 @@ All functions here are pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from manynode.errors import InputError
@@ -38,6 +38,11 @@ _WHOLE_RUN = "record a run that ends well, with fewer iterations if it was cut o
 _LABEL = "give what the program computes while it waits a label (MPI_Pcontrol), or let it wait in MPI_Wait"
 _AT_ONCE = 1 << 14
 """Records that are rows of Python's at one time: a row takes two kilobytes."""
+_READ = (
+    "phase", "operation", "detail", "sequence", "peer", "peer2", "bytes", "bytes2", "tag", "communicator", "any_source",
+    "request", "call_site_name",
+)  # fmt: skip
+"""The columns of a record that are read."""
 _REMOTE = {
     "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap",
     "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate",
@@ -84,6 +89,12 @@ class RecordedCall:
     site: str = field(default="", compare=False)
     gaps: tuple[int, ...] = field(default=(), compare=False, repr=False)
     record: int = field(default=-1, compare=False, repr=False)
+
+    def but(self, **fields: Any) -> RecordedCall:
+        """Return the call with other values of some fields: ``dataclasses.replace``, which is slow for so many."""
+        call = object.__new__(RecordedCall)
+        call.__dict__.update(self.__dict__, **fields)
+        return call
 
 
 def rank_calls(file: MarkerFile, *, matched: bool = False, windows: bool = False) -> list[RecordedCall]:
@@ -157,8 +168,12 @@ class _Reader:
 
     def calls(self) -> list[RecordedCall]:
         records = self.file.records
-        parts = (records.iloc[start : start + _AT_ONCE] for start in range(0, len(records), _AT_ONCE))
-        return [call for part in parts for row in part.to_dict("records") for call in self._of(row)]
+        found: list[RecordedCall] = []
+        for start in range(0, len(records), _AT_ONCE):
+            part = [records[name].iloc[start : start + _AT_ONCE].tolist() for name in _READ]
+            for values in zip(*part, strict=True):
+                found += self._of(dict(zip(_READ, values, strict=True)))
+        return found
 
     def _of(self, row: dict[str, Any]) -> list[RecordedCall]:
         if row["phase"]:
@@ -172,7 +187,7 @@ class _Reader:
         if operation in _STARTS:
             calls = [self._started(number) for number in self._absolute(detail)]
             if self.matched and len(calls) == 1:
-                calls = [replace(calls[0], peer=int(row["peer"]), tag=int(row["tag"]))]
+                calls = [calls[0].but(peer=int(row["peer"]), tag=int(row["tag"]))]
         elif operation.startswith(("MPI_Wait", "MPI_Test")):
             calls = self._waits(operation, detail)
         elif operation.endswith("_init"):
@@ -182,16 +197,16 @@ class _Reader:
             calls = []
         else:
             calls = [self._call(operation, row, detail)]
-        site, number = str(row["call_site_name"]), int(row["sequence"])
-        calls = [replace(call, site=site, record=number) for call in calls]
+        first: dict[str, Any] = {}
         if row["request"] >= 0:
             self.made = int(row["request"]) + 1
             if calls:
-                calls = [replace(calls[0], request=self._give(int(row["request"])))]
+                calls, first = calls[:1], {"request": self._give(int(row["request"]))}
         if calls:
-            calls[0] = replace(calls[0], phase="+".join(self.labels), gaps=tuple(self.gaps))
+            first |= {"phase": "+".join(self.labels), "gaps": tuple(self.gaps)}
             self.labels, self.gaps = [], []
-        return calls
+        own = {"site": str(row["call_site_name"]), "record": int(row["sequence"])}
+        return [call.but(**own, **(first if number == 0 else {})) for number, call in enumerate(calls)]
 
     def _absolute(self, detail: list[int]) -> list[int]:
         """Return the recorded numbers of the requests in a detail, without null ones."""
@@ -207,7 +222,7 @@ class _Reader:
         if call is None:
             return RecordedCall("MPI_Start", "", request=UNKNOWN_REQUEST)
         operation = "MPI_Irecv" if call.operation == "MPI_Recv_init" else "MPI_Isend"
-        return replace(call, operation=operation, request=self._give(recorded))
+        return call.but(operation=operation, request=self._give(recorded))
 
     def _waits(self, operation: str, detail: list[int]) -> list[RecordedCall]:
         if operation.startswith("MPI_Test") and not detail:
@@ -225,15 +240,15 @@ class _Reader:
             bytes2=int(row["bytes2"]), tag=int(row["tag"]), communicator=int(row["communicator"]),
         )  # fmt: skip
         if operation in _REMOTE or operation.startswith("MPI_Win_"):
-            return replace(call, window=tuple(detail))
+            return call.but(window=tuple(detail))
         if "endrecv" in operation:
             source = ANY_SOURCE_PEER if row["any_source"] and not self.matched else call.peer2
-            return replace(call, peer2=source, receive_tag=detail[0] if detail else -1)
+            return call.but(peer2=source, receive_tag=detail[0] if detail else -1)
         if row["any_source"] and not self.matched:
-            call = replace(call, peer=ANY_SOURCE_PEER)
+            call = call.but(peer=ANY_SOURCE_PEER)
         if len(detail) > 1:
             sent = tuple(detail[1 : 1 + detail[0]])
             received = tuple(detail[2 + len(sent) :])
             own = call.bytes2 if "catterv" in operation else call.bytes
-            return replace(call, bytes=own, bytes2=0, sent=sent, received=received)
+            return call.but(bytes=own, bytes2=0, sent=sent, received=received)
         return call

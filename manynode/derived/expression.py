@@ -9,11 +9,11 @@ not needed is not evaluated: ``x // c0 if c0 > 0 else 0`` divides only where c0 
 from __future__ import annotations
 
 import ast
+import functools
 import keyword
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,13 +87,8 @@ class Expression:
     text: str
     where: str
     tree: ast.expr
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The names that it uses, without constants and functions."""
-        called = {id(node.func) for node in ast.walk(self.tree) if isinstance(node, ast.Call)}
-        found = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and id(n) not in called}
-        return frozenset(found - CONSTANTS.keys())
+    names: frozenset[str]
+    """The names that it uses, without constants and functions."""
 
     def check(self, known: Collection[str], dimensions: int) -> None:
         """Raise :class:`ExpressionError` for a name that is not known here, or a wrong use of the grid."""
@@ -111,7 +106,7 @@ class Expression:
                 continue
             if not dimensions or len(node.args) != dimensions:
                 axes = f"{dimensions} arguments, one for each axis" if dimensions else "a grid, which the file lacks"
-                raise _error(f"{_called(node)}() needs {axes}", self.where, self.text)
+                raise _error(f"{_called(node)}() needs {axes}", self.text, self.where)
 
     def evaluate(self, scope: Scope) -> Value:
         """Return the value for all ranks of ``scope``; the first rank without one is an :class:`ExpressionError`."""
@@ -121,7 +116,7 @@ class Expression:
             rank = scope.rank_of_lane(mistake.lane)
             operands = ", ".join(map(str, mistake.operands))
             who = "" if rank is None else f" on rank {rank}"
-            raise _error(f"{mistake.what} (with {operands}{who})", self.where, self.text) from None
+            raise _error(f"{mistake.what} (with {operands}{who})", self.text, self.where) from None
 
 
 class Scope:
@@ -149,7 +144,9 @@ class Scope:
         """Return the scope of the chosen lanes (indices; one may occur several times)."""
         before = self._chosen
         values = {} if self._whole is None else {name: pick(value, chosen) for name, value in self._values.items()}
-        return self._derived(chosen if before is None else before[chosen], self._whole or self, values)
+        derived = self._derived(chosen if before is None else before[chosen], self._whole or self, values)
+        derived.grid = self.grid and self.grid.pick(chosen)
+        return derived
 
     def _derived(self, chosen: Array | None, whole: Scope, values: Mapping[str, Value]) -> Scope:
         derived = Scope(values, grid=self.grid, definitions=self._definitions)
@@ -198,24 +195,38 @@ def pick(value: Value, chosen: Array) -> Value:
 def parse(text: str | int, where: str) -> Expression:
     """Return the parsed expression; one outside the language is an :class:`ExpressionError` at ``where``."""
     text = str(text).strip()
+    try:
+        return Expression(text, where, *_parsed(text))
+    except ExpressionError as error:
+        raise ExpressionError(
+            error.what, where=where, found=error.found, allowed=error.allowed, remedy=error.remedy
+        ) from None
+
+
+# The same expressions are in many items of a skeleton, and are tried again and again while one is derived.
+@functools.lru_cache(maxsize=1 << 14)
+def _parsed(text: str) -> tuple[ast.expr, frozenset[str]]:
+    """Return the tree of an expression and the names that it uses."""
     if len(text) > MOST_CHARACTERS:
-        raise _error(f"an expression is longer than {MOST_CHARACTERS} characters", where, text[:80])
+        raise _error(f"an expression is longer than {MOST_CHARACTERS} characters", text[:80])
     if (foreign := _FOREIGN.search(text)) is not None:
-        raise _error(f"an expression cannot have {foreign[0]!r}", where, text)
+        raise _error(f"an expression cannot have {foreign[0]!r}", text)
     for number in _NUMBER.findall(text):
         if not _PLAIN_NUMBER.fullmatch(number) or len(number) > 19 or int(number) > arithmetic.MOST:
-            raise _error(f"{number} is no decimal number of 63 bits", where, text)
+            raise _error(f"{number} is no decimal number of 63 bits", text)
     try:
         tree = ast.parse(text, mode="eval").body
-        _check_tree(tree, 0, where, text)
+        _check_tree(tree, 0, text)
     except SyntaxError as error:
-        raise _error(f"an expression cannot be read: {error.msg}", where, text) from None
+        raise _error(f"an expression cannot be read: {error.msg}", text) from None
     except (RecursionError, MemoryError):
-        raise _error(f"an expression has more than {MOST_LEVELS} levels", where, text) from None
-    return Expression(text, where, tree)
+        raise _error(f"an expression has more than {MOST_LEVELS} levels", text) from None
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
+    return tree, frozenset(names - CONSTANTS.keys())
 
 
-def _error(what: str, where: str, found: str) -> ExpressionError:
+def _error(what: str, found: str, where: str | None = None) -> ExpressionError:
     return ExpressionError(what, where=where, found=found or "nothing")
 
 
@@ -223,9 +234,9 @@ def _called(node: ast.Call) -> str | None:
     return node.func.id if isinstance(node.func, ast.Name) else None
 
 
-def _check_tree(node: ast.expr, level: int, where: str, text: str) -> None:
+def _check_tree(node: ast.expr, level: int, text: str) -> None:
     if level > MOST_LEVELS:
-        raise _error(f"an expression has more than {MOST_LEVELS} levels", where, text)
+        raise _error(f"an expression has more than {MOST_LEVELS} levels", text)
     parts: list[ast.expr]
     match node:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
@@ -233,7 +244,7 @@ def _check_tree(node: ast.expr, level: int, where: str, text: str) -> None:
         case ast.Name():
             parts = []
             if node.id in _FUNCTIONS or node.id in _PLACES:
-                raise _error(f"{node.id} is a function", where, text)
+                raise _error(f"{node.id} is a function", text)
         case ast.BinOp() if type(node.op) in _BINARY:
             parts = [node.left, node.right]
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Not()):
@@ -245,25 +256,25 @@ def _check_tree(node: ast.expr, level: int, where: str, text: str) -> None:
         case ast.IfExp():
             parts = [node.test, node.body, node.orelse]
         case ast.Call(func=ast.Name(id=name), keywords=[]):
-            _check_call(name, len(node.args), where, text)
+            _check_call(name, len(node.args), text)
             parts = node.args
         case _:
-            raise _error(f"an expression cannot have {ast.unparse(node)!r}", where, text)
+            raise _error(f"an expression cannot have {ast.unparse(node)!r}", text)
     for part in parts:
-        _check_tree(part, level + 1, where, text)
+        _check_tree(part, level + 1, text)
 
 
-def _check_call(name: str, arguments: int, where: str, text: str) -> None:
+def _check_call(name: str, arguments: int, text: str) -> None:
     if name in _PLACES:
         return
     if name not in _FUNCTIONS:
         near = nearest(name, [*_FUNCTIONS, *_PLACES])
         known = ", ".join([*_FUNCTIONS, *_PLACES])
         remedy = f"did you mean {near!r}?" if near else None
-        raise ExpressionError(f"unknown function {name}", where=where, found=text, allowed=known, remedy=remedy)
+        raise ExpressionError(f"unknown function {name}", found=text, allowed=known, remedy=remedy)
     least, most, _ = _FUNCTIONS[name]
     if not least <= arguments <= most:
-        raise _error(f"{name}() takes {least if least == most else f'at least {least}'} arguments", where, text)
+        raise _error(f"{name}() takes {least if least == most else f'at least {least}'} arguments", text)
 
 
 def _evaluate(node: ast.expr, scope: Scope) -> Value:

@@ -27,7 +27,10 @@ MOST_DIMENSIONS = 8
 
 @dataclass(frozen=True)
 class Grid:
-    """Extents by axis; ``layout`` says which axis changes fastest from one rank to the next."""
+    """Extents by axis; ``layout`` says which axis changes fastest from one rank to the next.
+
+    For the ranks of several jobs at once, the extents are arrays, by rank.
+    """
 
     extents: Extents
     periodic: tuple[bool, ...]
@@ -44,11 +47,18 @@ class Grid:
         """Return the coordinate of each rank along each axis."""
         return [ranks // stride % extent for stride, extent in zip(self.strides, self.extents, strict=True)]
 
+    def pick(self, chosen: Array) -> Grid:
+        """Return the grid of the chosen ranks, where extents are by rank."""
+        if all(isinstance(extent, int) for extent in self.extents):
+            return self
+        return Grid(tuple(extent[chosen] for extent in self.extents), self.periodic, self.layout)  # type: ignore[index]
+
     def rank_at(self, coordinates: list[Value]) -> Value:
         """Return the rank at coordinates within the grid."""
         return sum((c * stride for c, stride in zip(coordinates, self.strides, strict=True)), start=0)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def extents(rule: str, ranks: int, dimensions: int, order: Order = "descending", ties: Ties = "first") -> Extents:
     """Return the extents of a grid of ``ranks`` ranks; their product is ``ranks``."""
     found = RULES[rule](ranks, dimensions, ties)

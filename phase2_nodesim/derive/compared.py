@@ -6,7 +6,6 @@ In: the content of a skeleton file and a :class:`~.recordings.Recording`. Drawn 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from phase2_nodesim.derive.interpret import DRAWN, Content, Job
@@ -38,7 +37,7 @@ def job_of(content: Content, recording: Recording) -> Job:
 def without_sizes(call: RecordedCall, draws: tuple[str | None, str | None]) -> RecordedCall:
     """Return a recorded call with ``DRAWN`` for the sizes that a skeleton draws."""
     sent, received = draws
-    return replace(call, bytes=DRAWN if sent else call.bytes, bytes2=DRAWN if received else call.bytes2)
+    return call.but(bytes=DRAWN if sent else call.bytes, bytes2=DRAWN if received else call.bytes2)
 
 
 def recorded_entry(recording: Recording, role: str, equal: bool, volume_error: float) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class Draws:
     def _means(self, one: _Seen, fitted: Sequence[tuple[_Seen, list[str]]]) -> list[str]:
         runs = list(one.sizes)
         if len(runs) >= FEWEST_RUNS:
-            extents = [[int(self.points.scopes[run].value(name)) for name in self._axes] for run in runs]
+            extents = [[self.points.of_run(name, run) for name in self._axes] for run in runs]
             return means([one.means[run] for run in runs], extents, self._axes)
         # A set that only large jobs have, such as messages to the second neighbour of an axis with three ranks.
         like = [

@@ -6,8 +6,9 @@ own, because it may be there where the call after it is not, and the other way r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from manynode.markers import NO_PEER
 from phase2_nodesim.derive.recordings import Recording
@@ -19,8 +20,7 @@ RECEIVES = ("MPI_Recv", "MPI_Irecv")
 POINT_TO_POINT = (*SENDS, *RECEIVES, "MPI_Sendrecv")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """A compute phase (``operation`` is ``COMPUTE``, ``site`` its name) or a call (``site`` is its place, if known)."""
 
     operation: str
@@ -37,13 +37,14 @@ Stream = list[Event]
 
 def streams(recording: Recording) -> list[Stream]:
     """Return the events of each rank; MPI_Finalize is left out, a phase before it is not."""
-    return [_stream(calls, recording.labels) for calls in recording.calls]
+    split = functools.cache(lambda phase: split_phase(phase, recording.labels))
+    return [_stream(calls, split) for calls in recording.calls]
 
 
-def _stream(calls: Sequence[RecordedCall], labels: frozenset[str]) -> Stream:
+def _stream(calls: Sequence[RecordedCall], split: Callable[[str], list[str]]) -> Stream:
     events = []
     for call in calls:
-        for name in split_phase(call.phase, labels):
+        for name in split(call.phase):
             events.append(Event(COMPUTE, name, RecordedCall(COMPUTE, name)))
         if call.operation != END:
             events.append(Event(call.operation, call.site, call))

@@ -89,9 +89,7 @@ class Formulas:
         _, parameters = self.points.runs[run]
         if name in parameters:
             return int(parameters[name])
-        values = self.points.values(name)
-        assert values is not None
-        return int(values[self.points.starts[run]])
+        return self.points.of_run(name, run)
 
     def _products(self, table: Mapping[int, int], names: Sequence[str]) -> list[str]:
         """Return ``q * a * b // c`` and its rivals, if the values are a product of powers."""

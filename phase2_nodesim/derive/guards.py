@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -71,8 +72,11 @@ class Guards:
     def __init__(self, points: Points, probe: Probe) -> None:
         self.points = points
         self.probe = probe
-        self._general = self._table(general_conditions(points.rule))
         self._known: dict[tuple[bytes, bytes, tuple[str, ...]], list[str]] = {}
+
+    @cached_property
+    def _general(self) -> dict[str, Truths]:
+        return self._table(general_conditions(self.points.rule))
 
     def find(self, yes: Truths, no: Truths, own: Sequence[str] = ()) -> list[str]:
         """Return the conditions that hold at ``yes`` and not at ``no``; empty if there are none.

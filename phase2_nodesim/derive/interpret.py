@@ -98,7 +98,12 @@ class Job:
         self.scope = Scope({"P": ranks, "rank": own, **places, **self.parameters}, grid=grid, definitions=definitions)
         self.means = {name: self.mean(entry) for name, entry in content.get("distributions", {}).items()}
         self.drawn: list[dict[int, tuple[str | None, str | None]]] = []
-        self.items = [_item(item, f"body/{i}", self.means) for i, item in enumerate(content["body"])]
+        self._body = content["body"]
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """The items of the body."""
+        return [_item(item, f"body/{i}", self.means) for i, item in enumerate(self._body)]
 
     def mean(self, distribution: Mapping[str, Any]) -> int:
         """Return the mean size of a distribution at this number of ranks [bytes]."""
@@ -197,10 +202,7 @@ class _Rank:
         phase, self.phases = "+".join(self.phases), []
         if not phase and request < 0:
             return call
-        return RecordedCall(
-            call.operation, phase, call.peer, call.peer2, call.bytes, call.bytes2, call.tag, call.receive_tag,
-            call.communicator, request, call.completes,
-        )  # fmt: skip
+        return call.but(phase=phase, request=request)
 
     def add(self, call: RecordedCall, name: str | None, draws: tuple[str | None, str | None] | None = None) -> None:
         request = -1

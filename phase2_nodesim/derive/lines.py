@@ -7,9 +7,7 @@ number of ranks, is a whole line in the same order, and some line has more ranks
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from typing import NamedTuple
 
 from manynode.derived.grids import Grid
 from phase2_nodesim.derive.events import Event, Stream
@@ -29,8 +27,7 @@ _LONG = 3
 Along = tuple[int, str]  # axis and order
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One event, or with ``along`` the messages along a line (all that they may be, as axis and order)."""
 
     events: tuple[Event, ...]
@@ -46,6 +43,8 @@ def collapse(
 ) -> dict[int, list[list[Item]]]:
     """Return the items of each rank by number of ranks."""
     places = _line_places(streams, pattern, identity)
+    if not places:
+        return {count: [[Item((event,)) for event in stream] for stream in ranks] for count, ranks in streams.items()}
     return {
         count: [[_item(run, places, identity) for run in _cut(stream, places, identity)] for stream in ranks]
         for count, ranks in streams.items()
@@ -109,12 +108,12 @@ def _alongs(grid: Grid, rank: int, peers: list[int], options: frozenset[Along]) 
 def line(grid: Grid, rank: int, along: Along) -> list[int]:
     """Return the other ranks of a rank's line, in this order."""
     axis, order = along
-    here = [int(place[0]) for place in grid.coordinates(np.array([rank], np.int64))]
-    extent, own = grid.extents[axis], here[axis]
+    extent, stride = grid.extents[axis], grid.strides[axis]
+    own = rank // stride % extent
     places = {
         "after": [(own + step) % extent for step in range(1, extent)],
         "before": [(own - step) % extent for step in range(1, extent)],
         "ascending": [place for place in range(extent) if place != own],
         "descending": [place for place in reversed(range(extent)) if place != own],
     }[order]
-    return [rank + (place - own) * grid.strides[axis] for place in places]
+    return [rank + (place - own) * stride for place in places]

@@ -7,6 +7,7 @@ recordings do not tell from it. Messages along a tree, or to one rank, say nothi
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -106,9 +107,10 @@ def find_pattern(
     on_grid = sorted((place for place, family in families.items() if family == "grid"), key=str)
     if not on_grid:
         return Pattern(None, families=families)
-    scores = {rule: _score(rule, pairs, on_grid) for rule in rules()}
+    labels = _Labels(pairs)
+    scores = {rule: _score(rule, labels, on_grid) for rule in rules()}
     own, orders = _of_program({count: made[count][::-1] for count in streams} if made else {})
-    scores |= {rule: _score(rule, pairs, on_grid) for rule in own}
+    scores |= {rule: _score(rule, labels, on_grid) for rule in own}
     best = min(scores, key=lambda rule: (scores[rule], len(rule.exceptions), rule.dimensions))
     extents_of = {rule: tuple(rule.grid(count).extents for count in streams) for rule in scores}
     chosen = replace(best, periodic=_periodic(best, pairs, on_grid))
@@ -178,14 +180,35 @@ def tree_label(rank: int, peer: int) -> str | None:
     return {2 * rank + 1: "first child", 2 * rank + 2: "second child"}.get(peer)
 
 
-def _score(rule: GridRule, pairs: Pairs, places: Iterable[Place]) -> int:
+class _Labels:
+    """The displacements at each place; many rules have the same grid, and many places the same messages."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = {
+            count: {place: np.array(sorted(one), np.int64).reshape(-1, 2) for place, one in found.items()}
+            for count, found in pairs.items()
+        }
+        self._known: dict[tuple[tuple[int, ...], bytes], set[_Label]] = {}
+
+    def of(self, place: Place, count: int, grid: Grid) -> set[_Label]:
+        """Return the displacements of the messages of a place at a number of ranks."""
+        pairs = self.pairs[count].get(place)
+        if pairs is None:
+            return set()
+        key = (grid.extents, pairs.tobytes())  # all rules have one layout
+        if key not in self._known:
+            self._known[key] = _labels(pairs, grid)
+        return self._known[key]
+
+
+def _score(rule: GridRule, labels: _Labels, places: Iterable[Place]) -> int:
     """Return the number of distinct displacements by place; where both signs are possible, the one known counts."""
     solid: set[tuple[Place, _Label]] = set()
     open_: set[tuple[Place, _Label]] = set()
-    for count, found in pairs.items():
+    for count in labels.pairs:
         grid = rule.grid(count)
         for place in places:
-            for label in _labels(np.array(sorted(found.get(place, ())), np.int64).reshape(-1, 2), grid):
+            for label in labels.of(place, count, grid):
                 (open_ if "+-" in label else solid).add((place, label))
     more = [(p, label) for p, label in open_ if not any((p, one) in solid for one in _signs(label))]
     return len(solid) + len(more)
@@ -197,8 +220,6 @@ def _signs(label: _Label) -> Iterable[_Label]:
 
 def _labels(pairs: np.ndarray, grid: Grid) -> set[_Label]:
     """Return the displacements of pairs, each step of least magnitude, ``+-`` where an axis has two ranks."""
-    if not len(pairs):
-        return set()
     here, there = grid.coordinates(pairs[:, 0]), grid.coordinates(pairs[:, 1])
     steps = []
     for a, b, extent in zip(here, there, grid.extents, strict=True):
@@ -209,7 +230,7 @@ def _labels(pairs: np.ndarray, grid: Grid) -> set[_Label]:
         axis for axis, extent in enumerate(grid.extents) if extent > _SHORT and _whole_line(table, pairs, grid, axis)
     }
     found: set[_Label] = set()
-    for row in np.unique(table, axis=0).tolist():
+    for row in set(map(tuple, table.tolist())):
         moved = [axis for axis, step in enumerate(row) if step]
         if len(moved) == 1 and moved[0] in whole:
             found.add(("line", moved[0]))
@@ -249,12 +270,12 @@ def _periodic(rule: GridRule, pairs: Pairs, places: Iterable[Place]) -> tuple[bo
     return tuple(around.get(axis, default) for axis in range(rule.dimensions))
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def readings(grid: Grid, rank: int, peer: int) -> frozenset[Displacement]:
     """Return the displacements that ``peer`` may be for ``rank``: several where two steps meet at one rank."""
     options = []
-    both = grid.coordinates(np.array([rank, peer], np.int64))
-    for (here, there), extent, periodic in zip(both, grid.extents, grid.periodic, strict=True):
-        step = int(there - here)
+    for stride, extent, periodic in zip(grid.strides, grid.extents, grid.periodic, strict=True):
+        step = peer // stride % extent - rank // stride % extent
         if not periodic:
             options.append({step})
             continue

@@ -8,7 +8,6 @@ vain, makers of communicators, the first and the last call): a phase begins or e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from manynode.markers import MarkerFile
 from phase2_nodesim.recording import END, RecordedCall
@@ -55,7 +54,7 @@ def placed(calls: Sequence[RecordedCall], file: MarkerFile) -> list[RecordedCall
             site = found.pop().site  # tests in vain, and the one that was not
         else:
             site = own + _SAME_RECORD
-        found.append(replace(call, site=site))
+        found.append(call.but(site=site))
     return found
 
 

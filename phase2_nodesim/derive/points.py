@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manynode.derived.expression import Expression, ExpressionError, Scope, parse
-from manynode.derived.grids import coordinate_names
+from manynode.derived.grids import Grid, coordinate_names
 from phase2_nodesim.derive.patterns import GridRule
 
 Values = NDArray[np.int64]
@@ -27,7 +27,7 @@ class Points:
         self.rule = rule
         self.starts = np.concatenate([[0], np.cumsum([ranks for ranks, _ in runs])]).astype(int)
         self.size = int(self.starts[-1])
-        self.scopes = [_scope(ranks, parameters, rule) for ranks, parameters in runs]
+        self._scope = _scope(self.runs, rule)
         self._known: dict[str, Values | None] = {}
 
     def values(self, text: str, **bound: int) -> Values | None:
@@ -44,23 +44,37 @@ class Points:
     def index(self, run: int, rank: int) -> int:
         return int(self.starts[run]) + rank
 
+    def of_run(self, name: str, run: int) -> int:
+        """Return a number that is the same on all ranks of a run."""
+        values = self.values(name)
+        assert values is not None
+        return int(values[self.starts[run]])
+
     def run_of(self, point: int) -> int:
         """Return the run that a point belongs to."""
         return int(np.searchsorted(self.starts, point, side="right")) - 1
 
     def _evaluated(self, expression: Expression, bound: Mapping[str, int]) -> Values | None:
-        found = []
         try:
-            for (ranks, _), scope in zip(self.runs, self.scopes, strict=True):
-                value = expression.evaluate(scope.bound(**bound) if bound else scope)
-                found.append(np.broadcast_to(np.asarray(value, np.int64), ranks))
+            value = expression.evaluate(self._scope.bound(**bound) if bound else self._scope)
         except ExpressionError:
             return None
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
+        return np.broadcast_to(np.asarray(value, np.int64), self.size)
 
 
-def _scope(ranks: int, parameters: Mapping[str, int], rule: GridRule | None) -> Scope:
-    own = np.arange(ranks, dtype=np.int64)
-    grid = rule.grid(ranks) if rule else None
+def _scope(runs: Sequence[tuple[int, Mapping[str, int]]], rule: GridRule | None) -> Scope:
+    """Return the names of all runs at once, by point."""
+    counts = [ranks for ranks, _ in runs]
+
+    def by_point(of_runs: Sequence[int]) -> Values:
+        return np.repeat(np.array(of_runs, np.int64), counts)
+
+    own = np.concatenate([np.arange(ranks, dtype=np.int64) for ranks in counts])
+    names = {name: by_point([parameters[name] for _, parameters in runs]) for name in runs[0][1]}
+    grids = [rule.grid(ranks) for ranks in counts] if rule else []
+    grid = None
+    if grids:
+        extents = tuple(by_point(of_axis) for of_axis in zip(*(one.extents for one in grids), strict=True))
+        grid = Grid(extents, grids[0].periodic, grids[0].layout)  # type: ignore[arg-type]
     places = coordinate_names(grid, own) if grid else {}
-    return Scope({"P": ranks, "rank": own, **places, **parameters}, grid=grid)
+    return Scope({"P": by_point(counts), "rank": own, **places, **names}, grid=grid)

@@ -81,13 +81,16 @@ def observe(
     tokens: dict[tuple[int, int], list[Token]] = {}
     for run, (count, ranks) in enumerate(items.items()):
         grid = pattern.grid.grid(count) if pattern.grid else None
-        known: dict[Item, Token] = {}
         for rank, found in enumerate(ranks):
-            known.clear()
             by_stream[run, rank] = found
-            tokens[run, rank] = [
-                known.get(item) or known.setdefault(item, _token(item, rank, grid, pattern, identity)) for item in found
-            ]
+            known: dict[Hashable, Token] = {}
+            tokens[run, rank] = []
+            for item in found:
+                c = item.event.call
+                alike = (*item.event[:2], c.communicator, c.tag, c.peer, c.peer2, c.bytes, item.along)
+                if alike not in known:
+                    known[alike] = _token(item, rank, grid, pattern, identity)
+                tokens[run, rank].append(known[alike])
     sequence, where = align(tokens)
     slots = [Slot(token.place) for token in sequence]
     events: dict[tuple[int, int], list[int]] = {}

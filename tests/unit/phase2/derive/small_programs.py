@@ -7,7 +7,6 @@ large ones; variants of a program differ from it in one habit, such as an edge t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from manynode.derived.grids import Grid, extents
 from manynode.markers import PROC_NULL_PEER
@@ -35,7 +34,7 @@ class Rank:
         self.phase = f"{self.phase}+{name}" if self.phase else name
 
     def note(self, call: RecordedCall, site: str) -> None:
-        self.noted.append(replace(call, phase=self.phase, site=site if self.sites else ""))
+        self.noted.append(call.but(phase=self.phase, site=site if self.sites else ""))
         self.phase = ""
 
     def message(self, operation: str, peer: int, size: int, tag: int) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from small_programs import COUNTS, halo, runs
 
+from manynode.derived.expression import Scope, parse
+from manynode.derived.grids import coordinate_names
 from manynode.errors import InputError
 from phase2_nodesim.derive.align import Token, align
 from phase2_nodesim.derive.events import Event, split_phase, streams
@@ -14,7 +17,8 @@ from phase2_nodesim.derive.fold import Leaf, Node, fold
 from phase2_nodesim.derive.identity import find_identity
 from phase2_nodesim.derive.interpret import Job
 from phase2_nodesim.derive.matching import mismatch
-from phase2_nodesim.derive.patterns import find_pattern
+from phase2_nodesim.derive.patterns import GridRule, find_pattern
+from phase2_nodesim.derive.points import Points
 from phase2_nodesim.derive.slots import Slot
 from phase2_nodesim.derive.waits import name_requests
 from phase2_nodesim.recording import RecordedCall
@@ -27,6 +31,22 @@ def test_a_grid_is_the_one_with_the_fewest_displacements_over_all_runs() -> None
     assert found.grid is not None and found.grid.periodic == (False, False, False)
     # 24 ranks tell factors that are dealt out to unsorted axes from the least surface.
     assert not any("unsorted" in str(twin) for twin in found.twins)
+
+
+def test_all_runs_at_once_have_the_values_of_each_run_alone() -> None:
+    rule = GridRule("least-surface", 2, "ascending", periodic=(True, False))
+    runs = [(ranks, {"n": ranks + 3}) for ranks in (1, 4, 6, 35)]
+    together = Points(runs, rule)
+    texts = ["at(1, -1)", "at(0, 1) if c0 > 0 and n > 8 else null", "on(d0 - 1, c1)", "n // c1 if c1 else P", "5", "d1"]
+    for text in texts:
+        alone = []
+        for ranks, parameters in runs:
+            grid, own = rule.grid(ranks), np.arange(ranks, dtype=np.int64)
+            names = {"P": ranks, "rank": own, **coordinate_names(grid, own), **parameters}
+            alone.append(np.broadcast_to(parse(text, "here").evaluate(Scope(names, grid=grid)), ranks))
+        found = together.values(text)
+        assert found is not None and found.tolist() == np.concatenate(alone).tolist(), text
+    assert together.values("P // (n - 4)") is None, "of one run"
 
 
 def test_labels_with_a_plus_sign_are_not_cut() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -26,6 +27,7 @@ from phase2_nodesim.derive.verdict import verdict
 _BOX = 960_000  # bytes of a face of the whole domain, cut by the other two axes
 
 
+@functools.cache
 def _noise(*key: int) -> float:
     """Return a number from 0.97 to 1.03 that depends on the key alone."""
     return 0.97 + 0.06 * float(np.random.default_rng([abs(part) for part in key]).random())
