@@ -40,6 +40,7 @@ from phase2_nodesim.derive.rules import Rule, find_rules
 from phase2_nodesim.derive.slots import Slot, observe
 from phase2_nodesim.derive.verdict import MOST_SPREAD
 from phase2_nodesim.derive.waits import Waits, name_requests
+from phase2_nodesim.recording import without_collector
 
 
 @dataclass
@@ -75,6 +76,7 @@ class Derivation:
         return rendered(self.skeleton)
 
 
+@without_collector()
 def derive(
     trained: Sequence[Recording],
     held_out: Sequence[Recording] = (),

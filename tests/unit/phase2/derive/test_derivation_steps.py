@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from manynode.derived.expression import Scope, parse
 from manynode.derived.grids import coordinate_names
 from manynode.errors import InputError
 from phase2_nodesim.derive.align import Token, align
+from phase2_nodesim.derive.derivation import derive
 from phase2_nodesim.derive.events import Event, split_phase, streams
 from phase2_nodesim.derive.fold import Leaf, Node, fold
 from phase2_nodesim.derive.identity import find_identity
@@ -47,6 +49,12 @@ def test_all_runs_at_once_have_the_values_of_each_run_alone() -> None:
         found = together.values(text)
         assert found is not None and found.tolist() == np.concatenate(alone).tolist(), text
     assert together.values("P // (n - 4)") is None, "of one run"
+
+
+def test_the_collector_of_cycles_is_on_again_after_a_derivation() -> None:
+    with pytest.raises(InputError):
+        derive([])
+    assert gc.isenabled()
 
 
 def test_labels_with_a_plus_sign_are_not_cut() -> None:
