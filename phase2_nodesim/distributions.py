@@ -8,6 +8,7 @@ wide. The result may be a single cluster. Clusters are ordered by mean time, the
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import math
 import warnings
@@ -205,14 +206,23 @@ def distribution(times_s: Times, bins: int = 100) -> Distribution:
     knots |= {0, n - 1}
     if n <= bins + 1:
         knots = set(range(n))
-    pending = [_worst(ordered, a, b) for a, b in itertools.pairwise(sorted(knots))]
+    pending: list[tuple[float, int, int, int, int]] = []
+    numbers = itertools.count()
+
+    def wait(a: int, b: int) -> None:
+        error, at = _worst(ordered, a, b)
+        # Of equal deviations, the one found first.
+        heapq.heappush(pending, (-error, next(numbers), at, a, b))
+
+    for a, b in itertools.pairwise(sorted(knots)):
+        wait(a, b)
     while len(knots) <= bins:
-        index = max(range(len(pending)), key=lambda i: pending[i][0])
-        error, at, a, b = pending.pop(index)
-        if error <= 0:
+        error, _, at, a, b = heapq.heappop(pending)
+        if error >= 0:
             break
         knots.add(at)
-        pending += [_worst(ordered, a, at), _worst(ordered, at, b)]
+        wait(a, at)
+        wait(at, b)
     chosen = np.array(sorted(knots))
     time, probability = ordered[chosen], chosen / (n - 1)
     return Distribution(_with_mean(time, probability, mean), probability)
@@ -224,14 +234,14 @@ def sample_mean(times_s: Times) -> float:
     return min(high, low + math.fsum((times_s - low).tolist()) / times_s.size)
 
 
-def _worst(ordered: Times, a: int, b: int) -> tuple[float, int, int, int]:
+def _worst(ordered: Times, a: int, b: int) -> tuple[float, int]:
     """Return how far two order statistics are from a straight line (times its width), and where it is farthest."""
     if b - a < 2:
-        return 0.0, a, a, b
+        return 0.0, a
     line = ordered[a] + (ordered[b] - ordered[a]) * (np.arange(a, b + 1) - a) / (b - a)
     deviation = np.abs(ordered[a : b + 1] - line)
     at = int(np.argmax(deviation[1:-1])) + 1
-    return float(deviation[at]) * (b - a), a + at, a, b
+    return float(deviation[at]) * (b - a), a + at
 
 
 def _with_mean(time: Times, probability: Times, mean: float) -> Times:

@@ -1,8 +1,12 @@
-"""The band of known errors: coverage on drawn machines with known truth, and what its records must be."""
+"""The band of known errors: coverage on drawn machines with known truth, and what its records must be.
+
+``MANYNODE_FUZZ=all`` draws twice as many machines.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +17,9 @@ import pytest
 from manynode.errors import InputError
 from manynode.known_errors.predictive import KnownError, known_error, left_out, level_of
 from manynode.known_errors.records import log_errors, read_records, shipped, write_records
+
+# How often a new machine is drawn.
+DRAWS = 120 if os.environ.get("MANYNODE_FUZZ") == "all" else 60
 
 
 def records(errors: dict[tuple[str, str], list[float]], **columns: object) -> pd.DataFrame:
@@ -46,7 +53,7 @@ def test_nine_in_ten_of_drawn_truths_are_covered(machines: int, between: float, 
     """A new machine's record lies in the interval of the others as often as it says."""
     random = np.random.default_rng(7)
     hits = []
-    for _ in range(120):
+    for _ in range(DRAWS):
         whole = drawn(random, machines + 1, 10, between, within)
         known = known_error(whole[whole["machine"] != "m0"], 0.9)
         assert known is not None and known.level == "machine"
@@ -71,7 +78,7 @@ def test_a_new_machine_with_new_applications_is_covered(
         return {(name, f"a{a}"): list(mean + random.normal(0, 0.1, 8)) for a, mean in enumerate(means)}
 
     hits = []
-    for _ in range(80):
+    for _ in range(DRAWS):
         known = known_error(
             records({k: v for m, n in enumerate(applications) for k, v in machine(f"m{m}", n).items()}), 0.9
         )
