@@ -43,11 +43,25 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results folder of the demo experiment, as `make demo` runs it."""
+def small(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of two points from the measurements of the tiny experiment: it has every kind of file."""
 
     def make(folder: Path) -> None:
-        done = pipeline.run(pipeline.ROOT / "configs" / "demo.yaml", folder)
+        experiment = pipeline.write(folder, pipeline.tiny(nodes=[4], techniques=["ext-var", "no-ext-const"]))
+        done = pipeline.run(experiment, folder, ["--measurements-from", finished])
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once(tmp_path_factory, "small", make) / "results" / "tiny"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results folder of the demo experiment with fewer points of the grid and replicas: half the processor time."""
+    fewer = [f"application.parameters.{name}=16" for name in ("nx", "ny", "nz")] + ["simulate.replicas=4"]
+    changes = [word for change in fewer for word in ("--set", change)]
+
+    def make(folder: Path) -> None:
+        done = pipeline.run(pipeline.ROOT / "configs" / "demo.yaml", folder, changes)
         assert done.returncode == 0, done.stdout + done.stderr
 
     return made_once(tmp_path_factory, "demo", make) / "results" / "demo"

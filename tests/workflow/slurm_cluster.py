@@ -42,6 +42,7 @@ ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
+SchedulerParameters=batch_sched_delay=0
 JobAcctGatherType=jobacct_gather/none
 {accounting}
 MpiDefault=none

@@ -125,7 +125,7 @@ def test_an_application_that_hangs_is_ended(tmp_path: Path) -> None:
         name="hangs",
     )
     content = own([str(app)])
-    content["application"]["timeout_s"] = 8
+    content["application"]["timeout_s"] = 4
     fails(pipeline.run(pipeline.write(tmp_path, content), tmp_path), 5, "did not end in time")
     assert not subprocess.run(["pgrep", "-f", str(app)], capture_output=True, text=True).stdout
 

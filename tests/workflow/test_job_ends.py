@@ -110,24 +110,30 @@ def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Progra
     assert (f"pid {pid}: sleep 1234" in str(caught.value.found)) == (way == "daemon")
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_what_a_rank_forked_ends_with_a_step_that_is_interrupted(
-    programs: Programs, tmp_path: Path, signum: signal.Signals
-) -> None:
-    words = [programs("forks.c"), "daemon", "1234", str(tmp_path / "pid"), "hang"]
-    step = (
-        "import signal\nfrom pathlib import Path\n"
-        "from manynode import cli\nfrom manynode.launch import Block, run_job\n"
-        "signal.signal(signal.SIGTERM, cli._terminated)\n"
-        f"run_job({programs.flavour!r}, [Block(2, {words!r})], what='x', log=Path({str(tmp_path / 'log')!r}))\n"
-    )
-    started = subprocess.Popen([sys.executable, "-c", step], stderr=subprocess.DEVNULL)
-    assert wait_until((tmp_path / "pid").exists)
-    pid = int((tmp_path / "pid").read_text())
-    assert alive(pid)
-    os.kill(started.pid, signum)
-    started.wait(30)
+def test_what_a_rank_forked_ends_with_a_step_that_is_interrupted(programs: Programs, tmp_path: Path) -> None:
+    """By each signal; the steps run side by side, because each waits for the process that ignores SIGTERM."""
+    started = {}
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+        folder = tmp_path / signum.name
+        folder.mkdir()
+        words = [programs("forks.c"), "daemon", "1234", str(folder / "pid"), "hang"]
+        step = (
+            "import signal\nfrom pathlib import Path\n"
+            "from manynode import cli\nfrom manynode.launch import Block, run_job\n"
+            "signal.signal(signal.SIGTERM, cli._terminated)\n"
+            f"run_job({programs.flavour!r}, [Block(2, {words!r})], what='x', log=Path({str(folder / 'log')!r}))\n"
+        )
+        started[signum] = subprocess.Popen([sys.executable, "-c", step], stderr=subprocess.DEVNULL)
+    pids = {}
+    for signum, child in started.items():
+        assert wait_until((tmp_path / signum.name / "pid").exists), signum
+        pids[signum] = int((tmp_path / signum.name / "pid").read_text())
+        assert alive(pids[signum]), signum
+        os.kill(child.pid, signum)
+    for child in started.values():
+        child.wait(30)
     # A step that is killed cannot wait for its supervisor, which empties the job all the same.
-    assert wait_until(lambda: not alive(pid), 2 * ENOUGH_S)
+    assert wait_until(lambda: not any(map(alive, pids.values())), 2 * ENOUGH_S)
     # The supervisor names the process after it has ended it.
-    assert wait_until(lambda: f"pid {pid}: sleep 1234" in (tmp_path / "log").read_text())
+    logs = {tmp_path / signum.name / "log": f"pid {pid}: sleep 1234" for signum, pid in pids.items()}
+    assert wait_until(lambda: all(words in log.read_text() for log, words in logs.items()))

@@ -113,8 +113,10 @@ def test_measurements_of_another_experiment_are_refused(finished: Path, tmp_path
 
 
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "SIGINT"])
-def test_a_run_that_is_killed_twice_ends_with_the_same_bytes(finished: Path, tmp_path: Path, signum: int) -> None:
-    experiment = pipeline.write(tmp_path, pipeline.tiny())
+def test_a_run_that_is_killed_twice_ends_with_the_same_bytes(
+    finished: Path, small: Path, tmp_path: Path, signum: int
+) -> None:
+    experiment = Path(shutil.copy(small.parent.parent / "experiment.yaml", tmp_path))
     options = ["--measurements-from", str(finished)]
     for milestone in ("phase3_simulate_point", "phase3_analyse_points"):
         text = _kill_at(milestone, experiment, tmp_path, signum, options)
@@ -122,7 +124,7 @@ def test_a_run_that_is_killed_twice_ends_with_the_same_bytes(finished: Path, tmp
             assert "interrupted" in text and "Traceback" not in text
     done = pipeline.run(experiment, tmp_path, options=options)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert pipeline.tables(finished) == pipeline.tables(tmp_path / "results" / "tiny")
+    assert pipeline.tables(small) == pipeline.tables(tmp_path / "results" / "tiny")
 
 
 def test_a_run_that_is_killed_while_it_measures_goes_on(finished: Path, tmp_path: Path) -> None:

@@ -59,6 +59,14 @@ def compiled(folder: Path, name: str, source: Path) -> Path:
     return folder / name
 
 
+@pytest.fixture(scope="module")
+def halo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+    """A program without labels, and options by which tests share recordings of it that suffice."""
+    folder = tmp_path_factory.mktemp("halo")
+    program = compiled(folder, "halo", SOURCES / "halo_unlabelled.c")
+    return program, ["--ranks", "4,6,8,9,12,16", "--held-out", "", "--recordings", folder / "recordings"]
+
+
 def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> None:
     """A labelled program; the same command again changes nothing; an edited experiment is not overwritten."""
     program = [native_program("spmv"), *"--nx 3 --ny 4 --nz 5 --columns 7 --iterations 5".split()]
@@ -89,11 +97,13 @@ def test_one_command_leads_from_a_program_to_its_projection(tmp_path: Path) -> N
     assert forced.returncode == 0 and "seed: 2" not in experiment.read_text(), forced.stdout + forced.stderr
 
 
-def test_a_lone_node_whose_phases_no_other_job_executes_is_measured_by_itself(tmp_path: Path) -> None:
+def test_a_lone_node_whose_phases_no_other_job_executes_is_measured_by_itself(
+    tmp_path: Path, halo: tuple[Path, list[Any]]
+) -> None:
     """Without labels, a lone rank computes between two calls between which others always make a third."""
-    program = compiled(tmp_path, "halo", SOURCES / "halo_unlabelled.c")
-    words = ["--ranks-per-node", 1, "--ranks", "4,6,8,9,12,16", "--nodes", "1,8", "--held-out", "", "--cores", "2"]
-    done = project(tmp_path, *words, "--node-engine", "native", *NETWORK, "--", program, "20", "3")
+    program, recorded = halo
+    words = [*recorded, "--ranks-per-node", 1, "--nodes", "1,8", "--cores", "2", "--node-engine", "native"]
+    done = project(tmp_path, *words, *NETWORK, "--", program, "20", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "on 8 nodes, 8 ranks" in done.stdout and "on 1 node, 1 rank" in done.stdout
     large, alone = (yaml.safe_load((tmp_path / f"halo{name}.yaml").read_text()) for name in ("", "-others"))
@@ -138,11 +148,13 @@ def test_all_questions_come_at_once_before_anything_runs(tmp_path: Path) -> None
     assert not list(tmp_path.iterdir())
 
 
-def test_an_experiment_with_a_parameter_can_be_written_without_running_it(tmp_path: Path) -> None:
+def test_an_experiment_with_a_parameter_can_be_written_without_running_it(
+    tmp_path: Path, halo: tuple[Path, list[Any]]
+) -> None:
     """What a lone node does with another size was not recorded: that node count is left out, and said so."""
-    program = compiled(tmp_path, "halo", SOURCES / "halo_unlabelled.c")
+    program, recorded = halo
     words = ["--parameter", "size=20", "--vary", "size=30,50", "--varied-ranks", "8", "--projected", "size=40"]
-    options = ["--ranks", "4,6,8,9,12,16", "--nodes", "1..16", "--held-out", "", "--write-only"]
+    options = [*recorded, "--nodes", "1..16", "--write-only"]
     done = project(tmp_path, *options, *NETWORK, *words, "--", program, "{size}", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "not projected: 1 node, 2 ranks: " in done.stdout and "a recording of 2 ranks would decide" in done.stdout

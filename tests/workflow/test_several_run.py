@@ -11,6 +11,8 @@ import pytest
 from described_tables import described
 
 TECHNIQUES = ["no-ext-const", "ext-var"]
+# The trials that choose the flow control are of the largest node count: a larger one repeats nothing only without them.
+WITHOUT_TRIALS = ("--set", "simulate.replicas=2", "--set", "network.flow_control=none")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def run(files: list[Path], finished: Path, *options: object) -> subprocess.Compl
 
 
 def test_the_others_are_finished_and_the_failure_is_named(files: list[Path], finished: Path) -> None:
-    done = run(files, finished, "--set", "nodes=[1, 2]", "--set", "simulate.replicas=2")
+    done = run(files, finished, "--set", "nodes=[1, 2]", *WITHOUT_TRIALS)
     assert done.returncode == 5 and "Traceback" not in done.stderr
     assert "1 of 3 experiments failed" in done.stderr and "experiment 'wrong'" in done.stderr
     results = files[0].parent / "results"
@@ -50,38 +52,28 @@ def test_the_others_are_finished_and_the_failure_is_named(files: list[Path], fin
     assert "overview/1" in described(results)
     frame = pd.read_parquet(results / "overview.parquet")
     assert list(dict.fromkeys(frame["experiment"])) == ["tree", "torus"] and len(frame) == 2 * 2 * len(TECHNIQUES)
+    (results / "index.html").unlink()
+    again = pipeline.manynode("report", results)
+    assert again.returncode == 0 and again.stdout.strip() == str(results / "index.html")
+    assert 'href="tree/report.html"' in (results / "index.html").read_text()
 
 
-# The trials that choose the flow control are of the largest node count: a larger one repeats nothing only without them.
-@pytest.mark.parametrize(
-    ("nodes", "further"), [((1, 4), ()), ((1, 2), ("--set", "network.flow_control=none"))], ids=["smaller", "larger"]
-)
-def test_a_further_node_count_repeats_nothing(
-    files: list[Path], finished: Path, nodes: tuple[int, int], further: tuple[str, ...]
-) -> None:
-    options = ("--set", "simulate.replicas=2", *further)
+def test_a_further_node_count_repeats_nothing(files: list[Path], finished: Path) -> None:
+    """A larger one; test_pipeline.py and test_flow_control_choice.py have one in between."""
     kept = [files[0], files[2]]
-    assert run(kept, finished, "--set", f"nodes={list(nodes)}", *options).returncode == 0
+    assert run(kept, finished, "--set", "nodes=[1, 2]", *WITHOUT_TRIALS).returncode == 0
     points = [
         file.parent / "results" / file.stem / "simulate" / technique / f"nodes-{count}" / "result.json"
         for file in kept
         for technique in TECHNIQUES
-        for count in nodes
+        for count in (1, 2)
     ]
     before = {path: path.stat().st_mtime_ns for path in points}
-    done = run(kept, finished, "--set", "nodes=[1, 2, 4]", *options)
+    done = run(kept, finished, "--set", "nodes=[1, 2, 4]", *WITHOUT_TRIALS)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {path: path.stat().st_mtime_ns for path in before} == before
     frame = pd.read_parquet(files[0].parent / "results/overview.parquet")
     assert set(frame["nodes"]) == {1, 2, 4}
-
-
-def test_the_front_page_can_be_made_again(files: list[Path], finished: Path) -> None:
-    assert run([files[0], files[2]], finished, "--set", "nodes=[1, 2]").returncode == 0
-    results = files[0].parent / "results"
-    done = pipeline.manynode("report", results)
-    assert done.returncode == 0 and done.stdout.strip() == str(results / "index.html")
-    assert (results / "index.html").is_file()
 
 
 def test_the_shipped_experiments_can_be_checked_together() -> None:

@@ -1,4 +1,4 @@
-"""Slurm: the resources of the jobs (a dry run), and the whole pipeline on a cluster of two nodes of this host."""
+"""Slurm: the resources of the jobs (a dry run), and the pipeline on a cluster of two nodes of this host."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pipeline
 import pytest
 import slurm_cluster
@@ -87,27 +88,41 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     content: dict[str, Any] = yaml.safe_load((pipeline.ROOT / "profiles/slurm/config.yaml").read_text())
     content |= {
         "latency-wait": 5,
-        "slurm-init-seconds-before-status-checks": 2,
-        "seconds-between-status-checks": 2,
+        "slurm-init-seconds-before-status-checks": 1,
+        "seconds-between-status-checks": 1,
     }
     (folder / "config.yaml").write_text(yaml.safe_dump(content))
     return folder
 
 
+def run_as_jobs(slurm: dict[str, str], profile: Path, folder: Path, *options: object) -> tuple[Path, str, int]:
+    """Run two nodes of the tiny experiment; return its results, Snakemake's log and how many jobs were submitted."""
+    content = pipeline.tiny(
+        **{"nodes": [2], "techniques": ["ext-var"], "simulate": {"replicas": 3, "preflight": {"enabled": False}}}
+    )
+    words = ("--directory", folder, "--cores", 2, "--profile", profile, *options)
+    done = pipeline.manynode("run", pipeline.write(folder, content), *words, env=slurm)
+    assert done.returncode == 0, done.stdout + done.stderr
+    log = (folder / "results/tiny/logs/snakemake.log").read_text()
+    return folder / "results/tiny", log, len(re.findall(r"submitted with SLURM jobid", log))
+
+
+@once
 def test_measured_and_simulated_steps_run_as_jobs_of_slurm(
     slurm: dict[str, str], profile: Path, tmp_path: Path
 ) -> None:
-    short = {"nodes": [2], "techniques": ["ext-var"]}
-    options = ("--directory", tmp_path, "--cores", 2, "--profile", profile)
-    file = pipeline.write(tmp_path, pipeline.tiny(**short, simulate={"replicas": 3, "preflight": {"enabled": False}}))
-    done = pipeline.manynode("run", file, *options, env=slurm)
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = tmp_path / "results/tiny"
-    assert (results / "simulate/ext-var/nodes-2/result.json").is_file()
-    log = (results / "logs/snakemake.log").read_text()
-    rules = re.findall(r"^(?:rule|checkpoint) (?!all)\w+:", log, re.MULTILINE)
-    assert len(re.findall(r"submitted with SLURM jobid", log)) == len(rules) > 6
-    assert (results / "report.html").is_file()
+    results, log, jobs = run_as_jobs(slurm, profile, tmp_path, "--until", "phase3_analyse_points")
+    rules = re.findall(r"^(?:rule|checkpoint) (\w+):", log, re.MULTILINE)
+    assert {rule[:6] for rule in rules} == {"phase1", "phase2", "phase3"}
+    assert jobs == len(rules) > 5 and "--slurm-status-command squeue" in log
+    assert len(pd.read_parquet(results / "projection.parquet")) == 1
+
+
+@pytest.mark.parametrize("slurm", ["with accounting"], indirect=True)
+def test_accounting_says_that_jobs_have_ended(slurm: dict[str, str], profile: Path, tmp_path: Path) -> None:
+    results, log, jobs = run_as_jobs(slurm, profile, tmp_path, "--until", "phase1_profile_ranks")
+    assert (results / "profile/nodes-2-rep-0/counters.parquet").is_file()
+    assert jobs == 1 and "--slurm-status-command sacct" in log
 
 
 def test_a_step_that_fails_on_a_node_is_told_where_it_was_started(
