@@ -49,9 +49,13 @@ def engine() -> str:
     return "qemu" if ENGINES.get("qemu").probe().available else "valgrind"
 
 
+def source() -> str:
+    """Return the source of phase 1 that goes with :func:`engine`."""
+    return "qemu" if engine() == "qemu" else "callgrind"
+
+
 def tiny(**changes: Any) -> dict[str, Any]:
     """HPCG on 8^3 points, 3 levels, 8 iterations, 1 to 4 nodes of one rank; by :func:`engine`."""
-    source = "qemu" if engine() == "qemu" else "callgrind"
     content: dict[str, Any] = {
         "name": "tiny",
         "application": {
@@ -63,7 +67,7 @@ def tiny(**changes: Any) -> dict[str, Any]:
         "ranks_per_node": 1,
         "machine": "broadwell",
         "network": "opa100-fat-tree",
-        "profile": {"source": source, "nodes": [2], "repetitions": 1},
+        "profile": {"source": source(), "nodes": [2], "repetitions": 1},
         "nodesim": {"engine": engine(), "nodes": 2},
         "simulate": {"replicas": 3},
     }

@@ -99,8 +99,9 @@ MINI_APPS = {
 }
 
 
-@pytest.mark.parametrize("name", MINI_APPS)
-@pytest.mark.parametrize(("first", "ranks", "total"), [(0, 2, 6), (4, 4, 8)])
+@pytest.mark.parametrize(
+    ("name", "first", "ranks", "total"), [*((name, 0, 2, 6) for name in MINI_APPS), ("hpcg", 4, 4, 8)]
+)
 def test_a_mini_app_computes_the_same_and_records_the_same_calls(
     programs: Programs, tmp_path: Path, name: str, first: int, ranks: int, total: int
 ) -> None:

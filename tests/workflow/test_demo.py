@@ -1,4 +1,4 @@
-"""The demo experiment: a new user's first result is right."""
+"""The demo experiment, on fewer ranks: a new user's first result is right."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from pipeline import run, tiny, write
 
 from manynode import tables
 from manynode.config.resolved import read_resolved
@@ -23,17 +22,8 @@ from phase2_nodesim.steps import fit_profile
 from phase3_sst.checks.draws import compare
 from phase3_sst.engines.fast.engine import FastEngine
 
+# On a node of the demo.
 RANKS = 4
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of HPCG on one node of four ranks, without external ranks."""
-    folder = tmp_path_factory.mktemp("draws")
-    parts = {"nodes": [1], "ranks_per_node": RANKS, "techniques": ["no-ext-const", "no-ext-var"]}
-    done = run(write(folder, tiny(**parts)), folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "results/tiny"
 
 
 def segments_of(results: Path) -> pd.DataFrame:
@@ -61,16 +51,16 @@ def error_of(found: dict[str, Any]) -> float:
     return float(np.mean(found["drawn_s"]) / found["own_s"] - 1)
 
 
-def test_a_run_replays_the_simulated_node_and_the_report_says_what_draws_make_of_it(alone: Path) -> None:
-    found = tables.read_json(alone / "simulate/draws-no-ext.json", "draws/1")
+def test_a_run_replays_the_simulated_node_and_the_report_says_what_draws_make_of_it(demo: Path) -> None:
+    found = tables.read_json(demo / "simulate/draws-no-ext.json", "draws/1")
     assert found["nodes"] == 1 and found["ranks"] == RANKS and abs(error_of(found)) < 0.05
     assert found["skeleton_s"] == pytest.approx(found["computed_s"], rel=1e-9)
-    segments = segments_of(alone)
+    segments = segments_of(demo)
     computed = segments[segments["labelled"]].groupby("rank")["compute_s"].sum()
     # Ranks wait for each other: no rank's own computation takes longer, all ranks' together do.
     assert computed.max() < found["own_s"] < computed.sum()
-    report = re.sub(r"\s+", " ", (alone / "report.html").read_text())
-    assert "The simulated node alone, as a job of 4 ranks" in report
+    report = re.sub(r"\s+", " ", (demo / "report.html").read_text())
+    assert f"The simulated node alone, as a job of {RANKS} ranks" in report
 
 
 @pytest.mark.parametrize(
@@ -79,10 +69,10 @@ def test_a_run_replays_the_simulated_node_and_the_report_says_what_draws_make_of
     ids=["each rank's own", "in common", "in common and not looked for"],
 )
 def test_what_ranks_have_in_common_is_kept_and_would_be_missed(
-    alone: Path, tmp_path: Path, common: bool, levels: bool, low: float, high: float
+    demo: Path, tmp_path: Path, common: bool, levels: bool, low: float, high: float
 ) -> None:
     """The same spread of times, once for each rank by itself and once for all ranks at the same executions."""
-    segments = segments_of(alone).sort_values(["rank", "sequence"], ignore_index=True)
+    segments = segments_of(demo).sort_values(["rank", "sequence"], ignore_index=True)
     rows = segments["phase"] == "symgs"
     executions = int(rows.sum()) // RANKS
     random = np.random.default_rng(1)
@@ -90,25 +80,25 @@ def test_what_ranks_have_in_common_is_kept_and_would_be_missed(
     segments.loc[rows, "compute_s"] *= np.broadcast_to(factors, (RANKS, executions)).ravel()
     # Without levels, nor the same clusters on all ranks.
     parameters = FitParameters() if levels else FitParameters(max_levels=1, max_sequence=1)
-    found = compared(alone, tmp_path, segments, parameters)
+    found = compared(demo, tmp_path, segments, parameters)
     assert low < error_of(found) < high
     assert ("do NOT reproduce" in words_of(found)) is (high == 1.0)
 
 
 def test_a_skeleton_that_executes_its_phases_another_number_of_times_is_not_compared(
-    alone: Path, tmp_path: Path
+    demo: Path, tmp_path: Path
 ) -> None:
-    segments = segments_of(alone)
+    segments = segments_of(demo)
     # One execution of each rank is left out.
     segments.loc[segments[segments["phase"] == "symgs"].groupby("rank").tail(1).index, "warm_up"] = True
-    found = compared(alone, tmp_path, segments)
+    found = compared(demo, tmp_path, segments)
     assert "another number of times" in found["refused"]
     assert "cannot be replayed with its own times" in words_of(found)
 
 
-def test_the_profile_of_another_application_is_refused(alone: Path, tmp_path: Path) -> None:
-    profile = read_timing_profile(alone / "nodesim/timing-profile-no-ext.json")
+def test_the_profile_of_another_application_is_refused(demo: Path, tmp_path: Path) -> None:
+    profile = read_timing_profile(demo / "nodesim/timing-profile-no-ext.json")
     other = tmp_path / "profile.json"
     write_timing_profile(other, profile.model_copy(update={"application": {**profile.application, "name": "snap"}}))
     with pytest.raises(InputError, match="another application"):
-        compare(read_resolved(alone / "experiment.json"), other, other, FastEngine())
+        compare(read_resolved(demo / "experiment.json"), other, other, FastEngine())

@@ -122,7 +122,7 @@ def test_without_javascript_the_pictures_and_the_data_are_there(browser: Any, fi
 
 
 def test_the_demo_report_is_drawn(browser: Any, demo: Path) -> None:
-    """The report of a real run of the demo, as `make demo` makes it."""
+    """The report of a real run of the demo."""
     ids = check_report(browser, demo / "report.html")
     assert {"figure-scaling", "figure-breakdown", "figure-distributions", "figure-patterns", "figure-classes"} <= set(
         ids

@@ -20,7 +20,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         # In a row of three ranks the middle one has more neighbours: as one class they differ on every machine.
         ranks_per_node=3,
         techniques=["ext-const", "ext-var"],
-        profile={"source": "callgrind", "nodes": [2], "repetitions": 1, "max_classes": 1},
+        profile={"source": pipeline.source(), "nodes": [2], "repetitions": 1, "max_classes": 1},
         nodesim={"engine": "valgrind", "nodes": 2, "tail": {"threshold": 0.7, "min_exceedances": 10}},
         simulate={"replicas": 3, "profile_bootstrap": 4, "tail": True},
         sensitivity={

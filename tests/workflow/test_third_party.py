@@ -32,7 +32,7 @@ def test_a_program_as_its_package_installs_it_is_profiled_to_a_report(mpi: str, 
     assert made.returncode == 0, made.stderr
     content = yaml.safe_load(made.stdout)
     # Two runs, to measure the noise.
-    content["profile"] |= {"source": pipeline.tiny()["profile"]["source"], "repetitions": 2}
+    content["profile"] |= {"source": pipeline.source(), "repetitions": 2}
     experiment = pipeline.write(tmp_path, content)
     done = pipeline.run(experiment, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
