@@ -73,8 +73,22 @@ def test_every_page_of_the_documentation_is_built(site: Path) -> None:
     assert built == written
 
 
+def check_widths(browser: Any, name: Path) -> None:
+    """The page is no wider than the window of the browser, nor than a phone."""
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    sizes = "return [document.documentElement.scrollWidth, window.innerWidth]"
+    page, window = browser.execute_script(sizes)
+    assert page <= window, name
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        page, window = browser.execute_script(sizes)
+        assert page <= window == phone["width"], name
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 @needs_chromium
-def test_no_link_is_broken_no_figure_missing_and_nothing_fails(browser: Any, site: Path) -> None:
+def test_no_link_is_broken_no_figure_missing_no_page_too_wide_and_nothing_fails(browser: Any, site: Path) -> None:
     places: dict[Path, set[str]] = {}
     for page in pages(site):
         parser = _Places()
@@ -102,6 +116,7 @@ def test_no_link_is_broken_no_figure_missing_and_nothing_fails(browser: Any, sit
         )
         assert [source for source, width in drawn if not width] == [], f"figures missing on {name}"
         figures += len(drawn)
+        check_widths(browser, name)
     assert broken == []
     assert figures >= 3
     assert hosts <= ELSEWHERE
@@ -129,17 +144,3 @@ def test_the_search_finds_a_page_from_the_file_system(browser: Any, site: Path) 
             f"a search for {word} does not find {page}",
         )
     assert severe(browser) == []
-
-
-@needs_chromium
-@pytest.mark.parametrize("width", [390, 1100])
-def test_a_page_is_no_wider_than_its_window(browser: Any, site: Path, width: int) -> None:
-    screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    try:
-        for page in pages(site):
-            browser.get(page.as_uri())
-            sizes = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
-            assert sizes[0] <= sizes[1], page.relative_to(site)
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -16,10 +16,10 @@ import pipeline
 import pytest
 from described_tables import described
 
-LATENCY = {"keys": ["network.link.latency"], "values": [f"{value} ns" for value in range(40, 200, 40)]}
+LATENCY = {"keys": ["network.link.latency"], "values": [f"{value} ns" for value in range(40, 160, 40)]}
 BANDWIDTH = {
     "keys": ["network.link.bandwidth", "network.host.nic_bandwidth"],
-    "values": ["0.1 Gbit/s", "1 Gbit/s", "10 Gbit/s", "50 Gbit/s", "100 Gbit/s"],
+    "values": ["0.1 Gbit/s", "1 Gbit/s", "10 Gbit/s", "100 Gbit/s"],
 }
 
 
@@ -34,7 +34,7 @@ def results_of(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in points}
 
 
-def test_a_study_of_twenty_points_that_is_killed_loses_no_finished_point(finished: Path, tmp_path: Path) -> None:
+def test_a_study_of_twelve_points_that_is_killed_loses_no_finished_point(finished: Path, tmp_path: Path) -> None:
     file = experiment(tmp_path, parameters={"latency": LATENCY, "bandwidth": BANDWIDTH})
     command = [sys.executable, "-m", "manynode", "run", str(file), "--cores", "2", "--directory", str(tmp_path)]
     first = subprocess.Popen(
@@ -42,22 +42,22 @@ def test_a_study_of_twenty_points_that_is_killed_loses_no_finished_point(finishe
         cwd=pipeline.ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     until = time.monotonic() + 300
-    while len(results_of(tmp_path)) < 10 and time.monotonic() < until and first.poll() is None:
+    while len(results_of(tmp_path)) < 5 and time.monotonic() < until and first.poll() is None:
         time.sleep(0.05)
     os.killpg(first.pid, signal.SIGTERM)
     first.wait(60)
     for path in re.findall(r"^(\d+)$", _children(tmp_path), re.M):
         os.kill(int(path), signal.SIGKILL)
     kept = results_of(tmp_path)
-    assert 10 <= len(kept) < 20
+    assert 5 <= len(kept) < 12
     done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
     assert done.returncode == 0, done.stdout + done.stderr
     after = results_of(tmp_path)
-    assert len(after) == 20
+    assert len(after) == 12
     # Snakemake repeats the files that were being written at the kill: at most one point for each core.
     assert sum(after[path] != written for path, written in kept.items()) <= 2
     points = pd.read_parquet(tmp_path / "results/tiny/sensitivity.parquet")
-    assert len(points) == 20 and not points["variant"].duplicated().any()
+    assert len(points) == 12 and not points["variant"].duplicated().any()
     slow = points.groupby("bandwidth")["time_s"].mean()
     assert slow.is_monotonic_decreasing and slow.iloc[0] > 1.2 * slow.iloc[-1]
 

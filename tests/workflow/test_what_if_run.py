@@ -13,13 +13,14 @@ from waiting_profiles import waiting_profile
 
 from manynode import tables
 from manynode.report.load import opened
+from phase3_sst.point.contract import engines
 from phase3_sst.studies.what_if import what_if_commands
 from phase3_sst.studies.what_if.alternatives import cases
 from phase3_sst.studies.what_if.what_if_file import read_study
 
 
 def study(folder: Path, alternatives: dict[str, Any], **changes: Any) -> Path:
-    pipeline.write(folder, pipeline.tiny(), "tiny.yaml")
+    pipeline.write(folder, pipeline.tiny(techniques=["ext-var"]), "tiny.yaml")
     content = {"name": "trial", "experiment": "tiny.yaml", "prices": "example", "alternatives": alternatives, **changes}
     return pipeline.write(folder, content, "study.yaml")
 
@@ -34,8 +35,12 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
         "slow tree": {"nodes": 4, "set": SLOW},
     }
     options = ("--output", tmp_path / "out", "--cores", 2, "--measurements-from", finished)
-    done = pipeline.manynode("what-if", study(tmp_path, alternatives), *options)
+    confirmed = engines.get("simgrid")().probe().available
+    confirm = {"confirm": {"engine": "simgrid", "replicas": 2}} if confirmed else {}
+    done = pipeline.manynode("what-if", study(tmp_path, alternatives, **confirm), *options)
     assert done.returncode == 0, done.stdout + done.stderr
+    if confirmed:
+        check_confirmation(tmp_path / "out")
     assert {"what-if/1", "what-if-pairs/1", "what-if-bills/1"} <= described(tmp_path / "out")
     table = tables.read_table(tmp_path / "out/alternatives.parquet", "what-if/1").set_index("name")
     assert table.loc["slow tree", "time_s"] > 1.1 * table.loc["tree", "time_s"]
@@ -54,9 +59,11 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
     assert bills[(bills["name"] == "torus") & (bills["item"] == "switches")]["count"].item() == 100
     assert tables.read_json(tmp_path / "out/what-if.json", "what-if-study/1")["oversubscribed"] == ""
     assert 'id="oversubscribed"' not in page
-    # The second time, all results exist.
-    again = pipeline.manynode("what-if", tmp_path / "study.yaml", *options)
+    # The second time, all results exist. Without its section nothing of the confirmation is left.
+    again = pipeline.manynode("what-if", study(tmp_path, alternatives), *options)
     assert again.returncode == 0 and "phase3_simulate_point" not in again.stdout
+    assert not (tmp_path / "out/confirmation.parquet").exists()
+    assert 'id="table-confirmation"' not in (tmp_path / "out/what-if.html").read_text()
     # The same study, had the torus been measured on an oversubscribed host.
     described_study, path = read_study(tmp_path / "study.yaml"), tmp_path / "study.yaml"
     planned = cases(described_study, path)
@@ -67,6 +74,18 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
     what_if_commands._conclude(described_study, planned, of_alternatives, tmp_path / "out", lambda cases: None)
     first = (tmp_path / "out/what-if.html").read_text().split('<section id="answer">')[1].split("<p")[1]
     assert "oversubscribed host" in first and "43 % of their compute time (torus)," in first
+
+
+def check_confirmation(out: Path) -> None:
+    """The front of the study, and no other alternative, was simulated again by the engine simgrid."""
+    table = tables.read_table(out / "alternatives.parquet", "what-if/1")
+    expected = set(table.loc[table["front"] | table["maybe_front"], "name"])
+    assert {"confirmation/1", "what-if/1"} <= described(out)
+    again = tables.read_table(out / "confirmation.parquet", "confirmation/1")
+    assert set(again["variant"]) == expected and "slow tree" not in expected
+    assert set(again["nodes"]) == {4} and again["ratio"].between(0.7, 1.4).all()
+    page = (out / "what-if.html").read_text()
+    assert 'id="table-confirmation"' in page and "again with simgrid" in page
 
 
 def test_an_alternative_that_fails_is_named_and_the_others_run(finished: Path, tmp_path: Path) -> None:
