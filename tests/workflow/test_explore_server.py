@@ -257,7 +257,7 @@ def until(done: Any, words: str, patience_s: float = 60) -> Any:
     while time.monotonic() < end:
         if found := done():
             return found
-        time.sleep(0.05)
+        time.sleep(0.1)
     raise AssertionError(words)
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pipeline
 import pytest
-import yaml
 from described_tables import described
 
+from phase3_sst.explore.answer import Answer
+from phase3_sst.explore.explorer import Explorer
+
 OWN = {
-    "latency": {"link": {"bandwidth": "100 Gbit/s", "latency": "20 us"}},
-    "bandwidth": {"link": {"bandwidth": "2 Gbit/s", "latency": "90 ns"}},
-    "overhead": {"host": {"overhead_send": "20 us"}},
+    "latency": {"network.link.latency": "20 us"},
+    "bandwidth": {"network.link.bandwidth": "2 Gbit/s"},
+    "overhead": {"network.host.overhead_send": "20 us"},
 }
 # Slower links make others wait for them too.
 MOVED = {"overhead": ["overhead"], "latency": ["latency"], "bandwidth": ["bandwidth", "contention"]}
@@ -26,20 +29,6 @@ BELOW = {
 }
 
 
-def losses(folder: Path, finished: Path, changes: dict[str, Any], nodes: list[int]) -> Path:
-    """Run the tiny experiment with a scaling study on a changed network; return its results."""
-    network = yaml.safe_load((pipeline.ROOT / "configs/networks/opa100-fat-tree.yaml").read_text())
-    for section, values in changes.items():
-        network[section] = {**network.get(section, {}), **values}
-    # The check refuses latencies that are out of proportion, like these.
-    simulate = {"replicas": 3, "preflight": {"enabled": False}}
-    techniques = ["ext-var", "no-ext-var"]
-    content = pipeline.tiny(network=network, nodes=nodes, techniques=techniques, simulate=simulate, scaling={})
-    done = pipeline.run(pipeline.write(folder, content), folder, ["--measurements-from", finished])
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "results" / "tiny"
-
-
 def parts(results: Path, nodes: int = 4) -> pd.Series:
     frame = pd.read_parquet(results / "scaling.parquet")
     return frame[frame["nodes"] == nodes].set_index("part")["seconds"]
@@ -47,7 +36,29 @@ def parts(results: Path, nodes: int = 4) -> pd.Series:
 
 @pytest.fixture(scope="module")
 def base(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return losses(tmp_path_factory.mktemp("scaling"), finished, {}, [1, 4])
+    """The results of the tiny experiment with a scaling study."""
+    folder = tmp_path_factory.mktemp("scaling")
+    # The check refuses latencies that are out of proportion, like those of the changed networks.
+    simulate = {"replicas": 3, "preflight": {"enabled": False}}
+    content = pipeline.tiny(techniques=["ext-var", "no-ext-var"], simulate=simulate, scaling={})
+    done = pipeline.run(pipeline.write(folder, content), folder, ["--measurements-from", finished])
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results" / "tiny"
+
+
+def changed(base: Path, changes: dict[str, Any]) -> pd.Series:
+    """Return the parts at 4 nodes on a changed network, as explore answers: with the steps of the same study."""
+
+    async def ask() -> Answer:
+        explorer = Explorer(base, cores=2)
+        try:
+            return await explorer.answer(explorer.baseline().changed(changes=changes, losses=True))
+        finally:
+            await explorer.close()
+
+    rows = asyncio.run(ask()).losses
+    assert rows is not None
+    return pd.Series({row["part"]: row["seconds"] for row in rows})
 
 
 def test_the_parts_add_up_to_the_projected_time(base: Path) -> None:
@@ -65,8 +76,8 @@ def test_the_parts_add_up_to_the_projected_time(base: Path) -> None:
 
 
 @pytest.mark.parametrize("cost", OWN)
-def test_a_cost_moves_its_own_part(base: Path, finished: Path, tmp_path: Path, cost: str) -> None:
-    before, after = parts(base), parts(losses(tmp_path, finished, OWN[cost], [4]))
+def test_a_cost_moves_its_own_part(base: Path, cost: str) -> None:
+    before, after = parts(base), changed(base, OWN[cost])
     assert after[BELOW[cost]].to_dict() == pytest.approx(before[BELOW[cost]].to_dict(), abs=1e-12)
     assert after[cost] > 3 * before[cost]
     grown = after - before

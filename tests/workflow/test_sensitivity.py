@@ -79,18 +79,19 @@ def limited(file: Path, folder: Path, measurements: Path) -> subprocess.Complete
 
 def test_a_point_that_fails_is_named_and_the_others_are_finished(finished: Path, tmp_path: Path) -> None:
     machine = {
+        "nodes": [4],
         "simulate": {"replicas": 3, "preflight": {"enabled": False}},
         "network": {"name": "ring", "topology": {"kind": "torus", "shape": [4], "hosts_per_switch": 1}},
     }
-    hosts = {"keys": ["network.topology.hosts_per_switch"], "values": [1, 2, 200_000_000]}
+    hosts = {"keys": ["network.topology.hosts_per_switch"], "values": [1, 200_000_000]}
     file = experiment(tmp_path, machine, parameters={"hosts": hosts})
     # The largest machine needs more memory than there is, which no check knows before.
     done = limited(file, tmp_path, finished)
     assert done.returncode == 5, done.stdout + done.stderr
     assert "hosts=200000000" in done.stderr and "not enough memory" in done.stderr and "Traceback" not in done.stderr
-    assert len(results_of(tmp_path)) == 2
+    assert len(results_of(tmp_path)) == 1
     assert (tmp_path / "results/tiny/projection.parquet").is_file()
-    file = experiment(tmp_path, machine, parameters={"hosts": {**hosts, "values": hosts["values"][:2]}})
+    file = experiment(tmp_path, machine, parameters={"hosts": {**hosts, "values": [1, 2]}})
     done = pipeline.run(file, tmp_path, ["--measurements-from", finished])
     assert done.returncode == 0, done.stdout + done.stderr
     report = (tmp_path / "results/tiny/report.html").read_text()

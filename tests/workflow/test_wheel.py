@@ -28,6 +28,7 @@ SMALL = {
     "nodesim.nodes": "2",
     "simulate.replicas": "3",
     "ranks_per_node": "1",
+    "techniques": "[ext-var]",
     "application.parameters": "{nx: 8, ny: 8, nz: 8, levels: 3, iterations: 8}",
 }
 
