@@ -22,7 +22,7 @@ from manynode.errors import InputError
 
 MAGIC = b"MNMARKER"
 MAGIC_END = b"REKRAMNM"
-VERSION = 2
+VERSION = 3
 MAX_COUNTERS = 40
 LARGEST = 1 << 62  # times [ns] and bytes beyond this do not exist, and their differences would not fit 64 bits
 INCOMPLETE, TRUNCATED = 1, 2

@@ -52,7 +52,7 @@ class Figure:
         return records(self.data)
 
     def spec(self) -> dict[str, Any]:
-        """Return the Vega-Lite specification with its data; the same figure gives the same specification."""
+        """Return the Vega-Lite specification with its data; the same one each time, not to be changed."""
         return self._spec
 
     @functools.cached_property

@@ -17,8 +17,8 @@
  * A waiting rank may look for its messages millions of times. Of consecutive calls in vain (MK_RECORD_IN_VAIN) the
  * first has a record, and the second one has a record that also stands for all that follow: its compute phase is the
  * sum of theirs, in time and in counters, so is the time within it, and bytes2 is the number of those that follow. A
- * phase with a label of its own is kept apart.
- * Under callgrind, where each phase has its dump, and for guests of a simulator every call has its record.
+ * phase with a label of its own is kept apart. Under callgrind, where each phase has its dump, and for guests of a
+ * simulator every call has its record.
  *
  * A detail is a word n and n words; a record refers to it by the offset of its first word in the section, and equal
  * details are stored once. Requests of a rank are numbered from 0 in the order of the calls that made them
@@ -52,7 +52,7 @@
 
 #define MK_MAGIC "MNMARKER"
 #define MK_MAGIC_END "REKRAMNM"
-#define MK_VERSION 2u
+#define MK_VERSION 3u
 #define MK_MAX_COUNTERS 40
 
 /* flags of the file */
@@ -114,7 +114,7 @@ struct mk_record {
   uint64_t time_in_ns;
   uint64_t time_out_ns;
   uint64_t bytes;
-  uint64_t bytes2;
+  uint64_t bytes2; /* of a call in vain: the calls that it stands for beside itself */
   uint32_t call_site;
   uint32_t phase; /* string */
   int32_t communicator;

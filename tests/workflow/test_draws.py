@@ -22,7 +22,7 @@ from phase2_nodesim.steps import fit_profile
 from phase3_sst.checks.draws import compare
 from phase3_sst.engines.fast.engine import FastEngine
 
-# On a node of the demo.
+# On a node of the fixture `demo`.
 RANKS = 4
 
 

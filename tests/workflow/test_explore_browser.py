@@ -331,7 +331,7 @@ def test_a_phone_shows_every_view_without_sideways_scrolling_in_light_and_dark(
                 time.sleep(0.2)
                 width, window = page.widths()
                 assert width <= window == 400, f"{view} is {width} wide"
-                # The test of names has looked at the light theme.
+                # The test of names has looked at the light theme, on a wide window.
                 assert theme == "light" or violations(quiet) == [], view
     finally:
         quiet.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -359,14 +359,17 @@ def test_a_killed_server_loses_no_finished_question_and_leaves_no_process(base: 
     """It is killed three times by default, ten times with ``MANYNODE_FUZZ=all``, which also asks more questions."""
     chance = random.Random(7)
     finished: dict[str, str] = {}
+    amid = 0
     for kill in range(KILLS):
         # In the middle of the steps of some question, and around the end of one.
         word, longest_s = ("finished", 1.0) if kill % 2 else ("asked", 3.0)
-        for line in killed(base, tmp_path, word, chance.uniform(0, longest_s)):
+        told = killed(base, tmp_path, word, chance.uniform(0, longest_s))
+        amid += sum(line[0] == "finished" for line in told) < sum(line[0] == "asked" for line in told)
+        for line in told:
             if line[0] == "finished" and len(line) == 3:
                 assert finished.setdefault(line[1], line[2]) == line[2], "the same number every time"
         assert not none_left(tmp_path)
-    assert finished
+    assert finished and amid, "kills must have come after answers and amid questions"
     explorer = Explorer(base, cores=2)
     asked = {explorer.digest(question): question for question in questions(explorer)}
     for digest, time_s in finished.items():

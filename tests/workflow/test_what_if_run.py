@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pipeline
+import pytest
 import yaml
 from described_tables import described
 from waiting_profiles import waiting_profile
@@ -35,7 +36,7 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
         "slow tree": {"nodes": 4, "set": SLOW},
     }
     options = ("--output", tmp_path / "out", "--cores", 2, "--measurements-from", finished)
-    confirmed = engines.get("simgrid")().probe().available
+    confirmed = engines.get("simgrid")().probe().available  # else skipped by name at the end
     confirm = {"confirm": {"engine": "simgrid", "replicas": 2}} if confirmed else {}
     done = pipeline.manynode("what-if", study(tmp_path, alternatives, **confirm), *options)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -74,6 +75,8 @@ def test_alternatives_are_run_priced_and_compared(finished: Path, tmp_path: Path
     what_if_commands._conclude(described_study, planned, of_alternatives, tmp_path / "out", lambda cases: None)
     first = (tmp_path / "out/what-if.html").read_text().split('<section id="answer">')[1].split("<p")[1]
     assert "oversubscribed host" in first and "43 % of their compute time (torus)," in first
+    if not confirmed:
+        pytest.skip("all but the confirmation was tested: the engine simgrid is not installed")
 
 
 def check_confirmation(out: Path) -> None:
