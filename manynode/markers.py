@@ -24,6 +24,7 @@ MAGIC = b"MNMARKER"
 MAGIC_END = b"REKRAMNM"
 VERSION = 3
 MAX_COUNTERS = 40
+CPU_TIME = "cpu_ns"  # the counter of the thread's processor time, where it is asked for
 LARGEST = 1 << 62  # times [ns] and bytes beyond this do not exist, and their differences would not fit 64 bits
 INCOMPLETE, TRUNCATED = 1, 2
 PHASE_INHERITED, ANY_SOURCE, ERROR, WARM_UP, ANY_TAG = 2, 4, 8, 32, 64

@@ -43,6 +43,8 @@ def record_run(
             "LD_PRELOAD": str(native_library(f"libmanynode_markers_{flavour}.so")),
             "MANYNODE_MARKERS_DIR": str(part.resolve()),
             "MANYNODE_MARKERS_COUNTERS": "time",
+            # A busy host interrupts ranks: by the clock, a loop that waits would seem to compute.
+            "MANYNODE_MARKERS_CPU_TIME": "1",
             "OMP_NUM_THREADS": str(threads),
             # Ranks that look for messages without a pause would take the cores from those that compute.
             **({"MANYNODE_MARKERS_POLITE": "2"} if ranks * threads > available_cores() else {}),

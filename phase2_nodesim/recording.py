@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from manynode.errors import InputError
-from manynode.markers import ANY_SOURCE_PEER, NO_PEER, UNKNOWN, MarkerFile
+from manynode.markers import ANY_SOURCE_PEER, CPU_TIME, NO_PEER, UNKNOWN, MarkerFile
 
 END = "MPI_Finalize"
 UNKNOWN_REQUEST = -1
@@ -155,6 +155,8 @@ def _lacking(file: MarkerFile) -> str:
 def _computes_between_polls(file: MarkerFile) -> str:
     """Return where a rank computes without a label between two tests in vain, and more than a loop needs."""
     records = file.records
+    if CPU_TIME in records:
+        records = records.assign(compute_s=records[CPU_TIME] * 1e-9)
     operations = records["operation"].astype(str)
     polls = operations.str.startswith(_POLLS)
     in_vain = polls & ~(operations.str.startswith("MPI_Test") & (records["detail"] != 0))

@@ -11,13 +11,12 @@ from pathlib import Path
 import pandas as pd
 
 from manynode.cores import available_cores
+from manynode.markers import CPU_TIME
 from manynode.measured_runs import NONE
 from manynode.probe import Probe
 from phase1_profile.counters import sum_phases
 from phase1_profile.marker_counts import complete_markers, compute_phases, markers_environment
 from phase1_profile.sources.interface import SOURCES, CountedJob, CounterSource
-
-_CPU_TIME = "cpu_ns"
 
 
 @SOURCES.register("processor_time")
@@ -43,4 +42,4 @@ class ProcessorTime(CounterSource):
     def read(self, directory: Path, ranks_per_node: int | None) -> pd.DataFrame:
         """Sum the processor times [s] of all compute phases in the marker files."""
         records = pd.concat([compute_phases(file) for file in complete_markers(directory)], ignore_index=True)
-        return sum_phases(records.assign(seconds=records[_CPU_TIME] * 1e-9), ["seconds"])
+        return sum_phases(records.assign(seconds=records[CPU_TIME] * 1e-9), ["seconds"])

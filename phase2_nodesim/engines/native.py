@@ -11,7 +11,7 @@ import pandas as pd
 
 from manynode.config.experiment import NodesimSection
 from manynode.config.resolved import Resolved
-from manynode.markers import MarkerFile, concatenate
+from manynode.markers import CPU_TIME, MarkerFile, concatenate
 from manynode.measured_runs import NONE
 from manynode.probe import Probe
 from phase2_nodesim.engines._host import run_on_host
@@ -29,8 +29,6 @@ _COUNTERS = (
     "l1d_load_misses",
     "cache_misses",
 )
-# The thread's processor time, where the experiment asks for it.
-_CPU_TIME = "cpu_ns"
 
 
 class Native:
@@ -80,8 +78,8 @@ class Native:
         records = concatenate(list(files))
         counters = [name for name in _COUNTERS if name in records.columns]
         detail = records[["rank", "sequence", *counters]].assign(**{COLUMN: waited_seconds(records)})
-        if _CPU_TIME in records.columns:
-            detail = detail.assign(compute_s=records[_CPU_TIME] * 1e-9)
+        if CPU_TIME in records.columns:
+            detail = detail.assign(compute_s=records[CPU_TIME] * 1e-9)
         return segment_table(records, detail)
 
     def describe(self, run: NodeRun, segments: pd.DataFrame) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from marked_ranks import WAIT, barrier, marked, split
 
@@ -114,12 +115,21 @@ def polling(each_s: float, calls: int, phase: str = "") -> MarkerFile:
 def test_what_is_computed_between_tests_in_vain_is_not_lost_in_silence() -> None:
     with pytest.raises(InputError, match="cannot be replayed") as raised:
         recorded_stream([polling(20e-6, 100)], "here")
-    assert raised.value.found.startswith("19.8 us outside MPI before each MPI_Test@3 in vain, 67% of what rank 0 comp")
+    assert raised.value.found.startswith("20 us outside MPI before each MPI_Test@3 in vain, 67% of what rank 0 comp")
     assert "label" in str(raised.value.remedy)
     # A loop that only waits, however long; one short task; a task with a label.
     for file in (polling(0.3e-6, 10**6), polling(8e-6, 1)):
         assert not any("-> MPI_Test@3" in phase for phase in recorded_stream([file], "here")["phases"])
     assert "task" in recorded_stream([polling(20e-6, 100, "task")], "here")["phases"]
+
+
+def test_a_rank_that_is_interrupted_while_it_waits_does_not_compute() -> None:
+    file = polling(20e-6, 100)
+    file.records["cpu_ns"] = np.where(file.records["bytes2"] > 0, 100 * 300.0, file.records["compute_s"] * 1e9)
+    assert recorded_stream([file], "here")["phases"]
+    file.records["cpu_ns"] = file.records["compute_s"] * 1e9
+    with pytest.raises(InputError, match="cannot be replayed"):
+        recorded_stream([file], "here")
 
 
 @pytest.mark.parametrize(
