@@ -47,7 +47,7 @@ def small(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of two points from the measurements of the tiny experiment: it has every kind of file."""
 
     def make(folder: Path) -> None:
-        experiment = pipeline.write(folder, pipeline.tiny(nodes=[4], techniques=["ext-var", "no-ext-const"]))
+        experiment = pipeline.write(folder, pipeline.tiny(**pipeline.TWO_POINTS))
         done = pipeline.run(experiment, folder, ["--measurements-from", finished])
         assert done.returncode == 0, done.stdout + done.stderr
 

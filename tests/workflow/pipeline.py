@@ -26,6 +26,9 @@ SMALL: dict[str, dict[str, int]] = {
     "caffe": {"images": 2, "side": 8, "filters": 2, "hidden": 8, "iterations": 2},
 }
 
+# Two points that make every kind of file.
+TWO_POINTS: dict[str, list[Any]] = {"nodes": [4], "techniques": ["ext-var", "no-ext-const"]}
+
 # A network on which congestion spreads.
 SMALL_DRAGONFLY: dict[str, Any] = {
     "name": "small",

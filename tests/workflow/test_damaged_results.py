@@ -1,6 +1,7 @@
 """A finished results folder with one file damaged, exchanged or lost: the same bytes again, or an error that names it.
 
-The whole pipeline runs once for each way, on a drawn file; with ``MANYNODE_FUZZ=all`` for every file and every way.
+The whole pipeline runs for a drawn file that is damaged, one that is lost and one that is exchanged; with
+``MANYNODE_FUZZ=all`` for every file and every way.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pipeline
 import pytest
+from conftest import made_once
 
 from manynode.config.resolved import read_resolved
 from manynode.errors import InputError
@@ -65,19 +67,21 @@ WAYS: list[Callable[[Path, Path], None]] = [flipped, cut_off, empty, lost, of_an
 @pytest.fixture(scope="module")
 def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of the same experiment on another problem."""
-    folder = tmp_path_factory.mktemp("other")
-    content = pipeline.tiny()
+    content = pipeline.tiny(**pipeline.TWO_POINTS)
     content["application"]["parameters"]["iterations"] = 4
-    done = pipeline.run(pipeline.write(folder, content), folder)
-    assert done.returncode == 0, done.stderr
-    return folder / "results" / "tiny"
+
+    def make(folder: Path) -> None:
+        done = pipeline.run(pipeline.write(folder, content), folder)
+        assert done.returncode == 0, done.stderr
+
+    return made_once(tmp_path_factory, "other", make) / "results" / "tiny"
 
 
 @pytest.fixture
-def copy(finished: Path, tmp_path: Path) -> Iterator[Path]:
+def copy(small: Path, tmp_path: Path) -> Iterator[Path]:
     """A finished run that a test may damage, with Snakemake's records."""
     folder = tmp_path / "run"
-    shutil.copytree(finished.parent.parent, folder)
+    shutil.copytree(small.parent.parent, folder)
     yield folder / "results" / "tiny"
     shutil.rmtree(folder)
 
@@ -134,7 +138,8 @@ def test_a_run_after_damage_ends_with_the_same_bytes_or_names_the_file(
     chosen = cases(small, other)
     random.Random(20).shuffle(chosen)
     if os.environ.get("MANYNODE_FUZZ") != "all":
-        chosen = list({way: (place, way) for place, way in chosen}.values())
+        kinds = {lost: "lost", of_another_place: "exchanged", of_another_experiment: "exchanged"}
+        chosen = list({kinds.get(way, "damaged"): (place, way) for place, way in chosen}.values())
     sound = {place: (small / place).read_bytes() for place in artefacts(small)}
     measured = {place for place in sound if "-rep-" in place or "/node-" in place}
 

@@ -21,7 +21,7 @@ from phase3_sst.point.run_file import run_of, run_text
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[Path]:
+def disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own, where this test may mount one; tests give it a size."""
     folder = tmp_path / "small"
     folder.mkdir()
@@ -36,50 +36,33 @@ def sized(folder: Path, size: str) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
 
 
-@pytest.fixture(scope="module")
-def adopted(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of the experiment below, on a disk with room."""
-    folder = tmp_path_factory.mktemp("room")
-    done = run(finished, folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "results" / "tiny"
-
-
-def run(finished: Path, folder: Path) -> subprocess.CompletedProcess:
-    content = pipeline.tiny(nodes=[1], techniques=["ext-var"])
-    return pipeline.run(
-        pipeline.write(finished.parent, content, "small.yaml"), folder, ["--measurements-from", finished]
-    )
-
-
-# Full while measurements are taken over, while Snakemake starts, and while its steps write.
-@pytest.mark.parametrize("size", ["32k", "128k", "320k"])
-def test_a_run_on_a_full_disk_names_it_and_goes_on_when_there_is_room(
-    finished: Path, adopted: Path, small: Path, size: str
-) -> None:
-    sized(small, size)
-    done = run(finished, small)
-    text = done.stdout + done.stderr
-    assert done.returncode == 5 and "Traceback" not in text, text
-    assert f"where: {small}" in text and "No space left on device" in text and "free space" in text, text
-    sized(small, "60m")
-    again = run(finished, small)
+def test_a_run_on_a_full_disk_names_it_and_goes_on_when_there_is_room(finished: Path, small: Path, disk: Path) -> None:
+    words = (small.parent.parent / "experiment.yaml", disk, ["--measurements-from", finished])
+    # Full while measurements are taken over, while Snakemake starts, and while its steps write.
+    for size in ("32k", "128k", "320k"):
+        sized(disk, size)
+        done = pipeline.run(*words)
+        text = done.stdout + done.stderr
+        assert done.returncode == 5 and "Traceback" not in text, (size, text)
+        assert f"where: {disk}" in text and "No space left on device" in text and "free space" in text, (size, text)
+    sized(disk, "60m")
+    again = pipeline.run(*words)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert pipeline.tables(small / "results" / "tiny") == pipeline.tables(adopted)
+    assert pipeline.tables(disk / "results" / "tiny") == pipeline.tables(small)
 
 
 def test_a_full_disk_under_a_native_engine_is_no_mistake_of_the_user(
-    small: Path, monkeypatch: pytest.MonkeyPatch
+    disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run file finds room, the results do not."""
     network = Network.model_validate(read_yaml(pipeline.ROOT / "configs/networks/paper-torus.yaml", "the network"))
     asked = run_of(network, CollectivesSection(), [ping_pong([0, 1], 1024)], seed=1, replicas=[0])
     pages = -(-len(run_text(asked)) // 4096)
-    (small / "filler").write_bytes(bytes((16 - pages - 1) * 4096))
-    monkeypatch.setattr("tempfile.tempdir", str(small))
+    (disk / "filler").write_bytes(bytes((16 - pages - 1) * 4096))
+    monkeypatch.setattr("tempfile.tempdir", str(disk))
     with pytest.raises(OutputError) as caught:
         FastEngine().measure(asked)
-    assert caught.value.exit_code == 5 and caught.value.where == str(small)
+    assert caught.value.exit_code == 5 and caught.value.where == str(disk)
 
 
 @pytest.mark.parametrize("arguments", [["config", "default"], ["--version"], ["config", "schema"]])
