@@ -78,16 +78,25 @@ def test_the_rank_that_ended_badly_is_named_with_its_end_and_its_last_words(
     assert "manynode-rank" not in str(error.where) and f"deaths {way}" in str(error.where)
 
 
-@pytest.mark.parametrize("way", ["plain", "daemon"])
+def forking(programs: Programs, folder: Path, *words: str) -> list[Block]:
+    """Return a rank that starts a child, and one that starts a daemon; :func:`forked` has their process ids."""
+    return [Block(1, [programs("forks.c"), way, "1234", str(folder / way), *words]) for way in ("plain", "daemon")]
+
+
+def forked(folder: Path) -> tuple[int, int]:
+    plain, daemon = (int((folder / way).read_text()) for way in ("plain", "daemon"))
+    assert not alive(plain) and not alive(daemon)
+    return plain, daemon
+
+
 def test_what_a_rank_forked_ends_with_a_job_that_ends_well_and_is_named(
-    programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str
+    programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    block = Block(2, [programs("forks.c"), way, "1234", str(tmp_path / "pid")])
-    done = run_job(programs.flavour, [block], what="the application", log=tmp_path / "job.log", timeout_s=LIMIT_S)
-    pid = int((tmp_path / "pid").read_text())
-    assert not alive(pid)
-    assert done.returncode == 0 and done.left == (f"pid {pid}: sleep 1234",)
-    warning = f"1 process that it had left (pid {pid}: sleep 1234)"
+    blocks = forking(programs, tmp_path)
+    done = run_job(programs.flavour, blocks, what="the application", log=tmp_path / "job.log", timeout_s=LIMIT_S)
+    named = {f"pid {pid}: sleep 1234" for pid in forked(tmp_path)}
+    assert done.returncode == 0 and len(done.left) == 2 and set(done.left) == named
+    warning = f"2 processes that it had left ({'; '.join(done.left)})"
     assert warning in capsys.readouterr().err and warning in (tmp_path / "job.log").read_text()
 
 
@@ -98,16 +107,14 @@ def test_a_job_that_forks_nothing_leaves_nothing(
     assert done.left == () and capsys.readouterr().err == "" and "manynode" not in done.output
 
 
-@pytest.mark.parametrize("way", ["plain", "daemon"])
-def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Programs, tmp_path: Path, way: str) -> None:
-    block = Block(2, [programs("forks.c"), way, "1234", str(tmp_path / "pid"), "hang"])
+def test_what_a_rank_forked_ends_with_a_job_that_takes_too_long(programs: Programs, tmp_path: Path) -> None:
+    blocks = forking(programs, tmp_path, "hang")
     with pytest.raises(EngineFailedError, match="did not end in time") as caught:
-        run_job(programs.flavour, [block], what="the application", log=tmp_path / "job.log", timeout_s=8.0)
-    pid = int((tmp_path / "pid").read_text())
-    assert not alive(pid)
+        run_job(programs.flavour, blocks, what="the application", log=tmp_path / "job.log", timeout_s=8.0)
+    plain, daemon = forked(tmp_path)
     assert "manynode-rank" not in str(caught.value.where)
     # Processes that are still in the rank's process group end with it, because the launcher ends the group.
-    assert (f"pid {pid}: sleep 1234" in str(caught.value.found)) == (way == "daemon")
+    assert f"pid {daemon}: sleep 1234" in str(caught.value.found) and str(plain) not in str(caught.value.found)
 
 
 def test_what_a_rank_forked_ends_with_a_step_that_is_interrupted(programs: Programs, tmp_path: Path) -> None:
@@ -121,7 +128,7 @@ def test_what_a_rank_forked_ends_with_a_step_that_is_interrupted(programs: Progr
             "import signal\nfrom pathlib import Path\n"
             "from manynode import cli\nfrom manynode.launch import Block, run_job\n"
             "signal.signal(signal.SIGTERM, cli._terminated)\n"
-            f"run_job({programs.flavour!r}, [Block(2, {words!r})], what='x', log=Path({str(folder / 'log')!r}))\n"
+            f"run_job({programs.flavour!r}, [Block(1, {words!r})], what='x', log=Path({str(folder / 'log')!r}))\n"
         )
         started[signum] = subprocess.Popen([sys.executable, "-c", step], stderr=subprocess.DEVNULL)
     pids = {}

@@ -25,7 +25,8 @@ BANDWIDTH = {
 
 def experiment(folder: Path, changes: dict[str, Any] | None = None, **section: Any) -> Path:
     section.setdefault("techniques", ["ext-var"])
-    return pipeline.write(folder, pipeline.tiny(techniques=["ext-var"], sensitivity=section, **(changes or {})))
+    one = {"nodes": [4], "techniques": ["ext-var"], "sensitivity": section}
+    return pipeline.write(folder, pipeline.tiny(**one | (changes or {})))
 
 
 def results_of(folder: Path) -> dict[Path, int]:
@@ -79,7 +80,6 @@ def limited(file: Path, folder: Path, measurements: Path) -> subprocess.Complete
 
 def test_a_point_that_fails_is_named_and_the_others_are_finished(finished: Path, tmp_path: Path) -> None:
     machine = {
-        "nodes": [4],
         "simulate": {"replicas": 3, "preflight": {"enabled": False}},
         "network": {"name": "ring", "topology": {"kind": "torus", "shape": [4], "hosts_per_switch": 1}},
     }

@@ -1,6 +1,6 @@
-/* Rank 0 starts a process that sleeps for argv[2] seconds and writes its process id to the file argv[3]; then all end
- * well, or sleep as well with a further argument. argv[1]: plain (a child), daemon (a child of a child, in a session of
- * its own, as daemons are; it ignores SIGTERM). */
+/* Each rank starts a process that sleeps for argv[2] seconds and writes its process id to the file argv[3]; then all
+ * end well, or sleep as well with a further argument. argv[1]: plain (a child), daemon (a child of a child, in a
+ * session of its own, as daemons are; it ignores SIGTERM). */
 #include <mpi.h>
 
 #include <signal.h>
@@ -22,21 +22,17 @@ static void sleeper(char** argv) {
 }
 
 int main(int argc, char** argv) {
-  int rank;
   MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) {
-    const int daemon = strcmp(argv[1], "daemon") == 0;
-    if (fork() == 0) {
-      if (daemon) {
-        signal(SIGTERM, SIG_IGN);
-        setsid();
-        if (fork() != 0) _exit(0);
-      }
-      sleeper(argv);
+  const int daemon = strcmp(argv[1], "daemon") == 0;
+  if (fork() == 0) {
+    if (daemon) {
+      signal(SIGTERM, SIG_IGN);
+      setsid();
+      if (fork() != 0) _exit(0);
     }
-    while (access(argv[3], F_OK) != 0) usleep(10000);
+    sleeper(argv);
   }
+  while (access(argv[3], F_OK) != 0) usleep(10000);
   MPI_Barrier(MPI_COMM_WORLD);
   if (argc > 4) sleep(1000);
   MPI_Finalize();
