@@ -22,8 +22,14 @@ from phase2_nodesim.derive.recordings import Recording, read_recording
 from phase2_nodesim.derive.verdict import verdict
 from phase2_nodesim.record import record_run
 
-COUNTS = (4, 8, 12, 18, 24, 27, 32)
 HELD_OUT = 36
+# As few recordings as each needs.
+COUNTS = {
+    "hacc": (4, 8, 12, 18, 24),
+    "milc": (4, 8, 12, 18, 24),
+    "lammps": (4, 8, 12, 18, 24, 27),
+    "caffe": (4, 8, 12, 18, 32),
+}
 PROBLEMS = {
     "hacc": {"elements": 150, "iterations": 4},
     "milc": {"nx": 4, "ny": 6, "nz": 4, "nt": 8, "iterations": 4, "third_neighbours": 1},
@@ -41,7 +47,7 @@ def record(name: str, problem: dict[str, int], ranks: int, folder: Path) -> Reco
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_skeleton_from_small_runs_is_agreed_and_equals_a_larger_run(name: str, tmp_path: Path) -> None:
     problem = PROBLEMS[name]
-    derived = derive([record(name, problem, ranks, tmp_path / str(ranks)) for ranks in COUNTS], name=name)
+    derived = derive([record(name, problem, ranks, tmp_path / str(ranks)) for ranks in COUNTS[name]], name=name)
     # Judged before the larger run is made.
     assert verdict(derived.skeleton, HELD_OUT).level == "agreed"
     record(name, problem, HELD_OUT, tmp_path / "held-out")
@@ -58,7 +64,7 @@ def test_a_skeleton_from_small_runs_is_agreed_and_equals_a_larger_run(name: str,
 
 def test_a_program_that_chooses_its_collective_by_divisibility_is_refused(tmp_path: Path) -> None:
     problem = {"elements": 96, "iterations": 4}
-    recordings = [record("fft2d", problem, ranks, tmp_path / str(ranks)) for ranks in (4, 8, 12, 18, 27, 32)]
+    recordings = [record("fft2d", problem, ranks, tmp_path / str(ranks)) for ranks in (4, 8, 12, 18)]
     with pytest.raises(InputError) as caught:
         derive(recordings)
     assert "MPI_Alltoall" in caught.value.render()

@@ -25,6 +25,7 @@ from phase3_sst.point.point_experiment import PointExperiment
 
 SOURCES = Path(__file__).resolve().parent.parent / "data" / "mpi"
 SPMV = {"nx": 3, "ny": 4, "nz": 5, "columns": 7, "iterations": 5, "norms": 0}
+RANKS = ("--ranks", "4,8,12,18,27")  # fewer than by default
 OTHER = {"nx": 6, "ny": 5, "nz": 9, "columns": 2, "iterations": 7}  # neither recorded nor derived from
 
 
@@ -38,10 +39,9 @@ def spmv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("spmv")
     path = pipeline.write(folder, {"name": "spmv", "application": {"name": "spmv", "parameters": SPMV}})
     varied = {"nx": "5,6", "ny": "6,7", "nz": "7,8", "columns": "3,5", "iterations": "6,8"}
-    words = [word for name, values in varied.items() for word in ("--vary", f"{name}={values}")]
-    done = pipeline.manynode(
-        "derive", path, "--output", folder / "spmv.skeleton.yaml", "--recordings", folder / "recordings", *words
-    )
+    words: list[Any] = [word for name, values in varied.items() for word in ("--vary", f"{name}={values}")]
+    words += ["--output", folder / "spmv.skeleton.yaml", "--recordings", folder / "recordings", "--varied-ranks", 8]
+    done = pipeline.manynode("derive", path, *RANKS, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -100,7 +100,7 @@ def test_a_derived_skeleton_takes_the_time_of_the_one_written_by_hand(spmv: Path
 
 
 def test_recordings_are_used_again_and_never_mixed(spmv: Path, tmp_path: Path) -> None:
-    words = ["derive", spmv / "experiment.yaml", "--output", tmp_path / "again.yaml", "--recordings"]
+    words = ["derive", spmv / "experiment.yaml", *RANKS, "--output", tmp_path / "again.yaml", "--recordings"]
     done = pipeline.manynode(*words, spmv / "recordings")
     assert done.returncode == 0 and "recording" not in done.stdout.split("#")[0], done.stdout + done.stderr
     other = tmp_path / "recordings"

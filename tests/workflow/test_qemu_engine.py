@@ -209,7 +209,7 @@ def spinning(job: NodeJob, directory: Path) -> Iterator[list[int]]:
 
 def test_a_rank_that_never_returns_to_mpi_ends_with_the_time_limit(program: Path, tmp_path: Path) -> None:
     with pytest.raises(EngineFailedError, match="did not end in time"):
-        simulate(node_job(program, "spin", nodes=2, timeout_s=6.0), tmp_path)
+        simulate(node_job(program, "spin", nodes=2, timeout_s=3.0), tmp_path)
 
 
 def test_a_killed_rank_is_named_and_nothing_stays(program: Path, tmp_path: Path) -> None:
