@@ -47,14 +47,15 @@ def trusting(point: Point, folder: Path, iterations: int) -> float:
 @pytest.mark.parametrize("application", APPLICATIONS)
 def test_extrapolation_is_within_one_per_cent_of_the_whole(application: str, place: str, tmp_path: Path) -> None:
     network, nodes = PLACES[place]
+    iterations = ITERATIONS // 2 if application == "snap" else ITERATIONS  # its iterations take longest to simulate
     case: dict[str, Any] = {"nodes": nodes, "network": network}
-    whole = simulated(point(tmp_path, application, ITERATIONS, **case), tmp_path / "whole")
-    some = simulated(point(tmp_path, application, ITERATIONS, **case, converge={}), tmp_path / "some")
+    whole = simulated(point(tmp_path, application, iterations, **case), tmp_path / "whole")
+    some = simulated(point(tmp_path, application, iterations, **case, converge={}), tmp_path / "some")
     note = some["iterations"]
     assert "iterations" not in whole
-    assert note["extrapolated"] and note["of"] == ITERATIONS and note["simulated"] <= ITERATIONS // 2
+    assert note["extrapolated"] and note["of"] == iterations and note["simulated"] <= iterations // 2
     difference = makespans(some) / makespans(whole) - 1
-    print(f"{application}, {place}: {note['simulated']} of {ITERATIONS} iterations, {difference.mean():+.3%}")
+    print(f"{application}, {place}: {note['simulated']} of {iterations} iterations, {difference.mean():+.3%}")
     assert abs(difference.mean()) <= 0.01
     assert abs(difference).max() <= 0.02
     _tables_agree(tmp_path, makespans(some))

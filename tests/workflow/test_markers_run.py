@@ -26,12 +26,18 @@ def as_lines(file: MarkerFile) -> list[str]:
     return [" ".join(map(str, row)) for row in file.records[columns].itertuples(index=False)]
 
 
-@pytest.mark.parametrize("polite", ["0", "1"])
-def test_every_call_is_recorded_once_with_its_peer_bytes_and_tag(mpi: Mpi, tmp_path: Path, polite: str) -> None:
-    done = mpi.start(tmp_path, mpi.program("every_call.c"), str(tmp_path), ranks=4, polite=polite)
+@pytest.fixture(scope="module", params=["0", "1"], ids=["as it waits", "polite"])
+def every_call(mpi: Mpi, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the marker files of a program that makes every call, and with what it expects in them."""
+    folder = tmp_path_factory.mktemp("every-call")
+    done = mpi.start(folder, mpi.program("every_call.c"), str(folder), ranks=4, polite=request.param)
     assert "manynode" not in done.output.lower()
-    for rank, file in enumerate(read_marker_directory(tmp_path)):
-        assert as_lines(file) == (tmp_path / f"expected-{rank}").read_text().splitlines()
+    return folder
+
+
+def test_every_call_is_recorded_once_with_its_peer_bytes_and_tag(mpi: Mpi, every_call: Path) -> None:
+    for rank, file in enumerate(read_marker_directory(every_call)):
+        assert as_lines(file) == (every_call / f"expected-{rank}").read_text().splitlines()
         assert not file.metadata["incomplete"] and file.metadata["mpi"] == mpi.flavour
         times = file.records[["time_in_s", "time_out_s"]].to_numpy().ravel()
         assert (times[1:] >= times[:-1]).all()
@@ -42,10 +48,8 @@ def details(file: MarkerFile, operation: str) -> list[list[int]]:
     return [file.detail(offset) for offset in rows["detail"]]
 
 
-@pytest.mark.parametrize("polite", ["0", "1"])
-def test_details_name_requests_members_neighbours_and_blocks(mpi: Mpi, tmp_path: Path, polite: str) -> None:
-    mpi.start(tmp_path, mpi.program("every_call.c"), str(tmp_path), ranks=4, polite=polite)
-    for rank, file in enumerate(read_marker_directory(tmp_path)):
+def test_details_name_requests_members_neighbours_and_blocks(every_call: Path) -> None:
+    for rank, file in enumerate(read_marker_directory(every_call)):
         made = file.records[file.records["request"] >= 0]
         assert list(made["request"]) == list(range(len(made)))
         assert set(made["operation"]) == {

@@ -77,7 +77,7 @@ def test_ranks_that_share_a_last_level_vary_more_than_those_with_a_private_one(b
     qemu_jobs.qemu_or_skip()
     # The data of four ranks, 6 MB, outgrow the last level.
     shared, private = (
-        simulated(build_dir, tmp_path / sharing, with_last_level("4 MiB"), ranks=4, iterations=12, sharing=sharing)
+        simulated(build_dir, tmp_path / sharing, with_last_level("4 MiB"), ranks=4, iterations=9, sharing=sharing)
         for sharing in ("shared", "private")
     )
     # Three times in most runs: five would be luck, as it was when this test was written.
