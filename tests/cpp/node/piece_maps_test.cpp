@@ -225,7 +225,7 @@ TEST(PieceMaps, GiveTheTimesOfPlayForRandomBlocksRegistersAndDelays) {
 TEST(PieceMaps, GiveTheSameTimesWhenTheEpochMoves) {
   const NodeSettings settings = unlimited_node();
   Draws draws(13);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 6; ++round) {
     SCOPED_TRACE(round);
     Node node(settings);
     Core& core = node.core();
